@@ -1,0 +1,20 @@
+"""Errors that end a run, and the exit status that each one means.
+
+DetlintError              exit 2, one line on standard error
+├── UsageError            the command line names something that is not there
+└── SettingsError         the configuration cannot be read or is not valid
+"""
+
+from __future__ import annotations
+
+
+class DetlintError(Exception):
+    """The run cannot go on. The text is for a person and says the way out."""
+
+
+class UsageError(DetlintError):
+    """The command line asks for something that does not exist."""
+
+
+class SettingsError(DetlintError):
+    """A configuration file cannot be read, or holds a key or value that is not known."""

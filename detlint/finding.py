@@ -1,0 +1,36 @@
+"""What a rule reports: plain data, so that it pickles, caches and renders anywhere."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Edit(NamedTuple):
+    """Replace the characters ``start:end`` (offsets in the decoded text) by ``replacement``."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+class Finding(NamedTuple):
+    """One place where a run can differ from the last. Rows and columns are 1-based,
+    columns count characters, and the end is exclusive, as in ruff's JSON."""
+
+    path: str
+    row: int
+    column: int
+    end_row: int
+    end_column: int
+    code: str
+    name: str
+    message: str
+    advice: str = ""
+    edits: tuple[Edit, ...] = ()
+    safe: bool = True
+    cell: int | None = None
+
+    @property
+    def fixable(self) -> bool:
+        """Whether the rule proposed a change (that may still need ``--unsafe-fixes``)."""
+        return bool(self.edits)

@@ -1,0 +1,107 @@
+"""One input, decoded once: bytes to text and back, and offsets to rows and columns."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from bisect import bisect_right
+from functools import cached_property
+
+# PEP 263: the cookie stands in a comment on line 1, or on line 2 below a comment or blank line.
+_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?$")
+# Only these end a line for Python; str.splitlines also breaks at form feeds and more.
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+class DecodeError(Exception):
+    """The bytes are not text in the encoding that the file declares."""
+
+    def __init__(self, message: str, row: int = 1, column: int = 1) -> None:
+        super().__init__(message)
+        self.message = message
+        self.row = row
+        self.column = column
+
+
+class Source:
+    """A file's text, with what is needed to write it back as it was."""
+
+    def __init__(self, path: str, text: str, encoding: str = "utf-8", bom: bytes = b"") -> None:
+        self.path = path
+        self.text = text
+        self.encoding = encoding
+        self.bom = bom
+
+    @classmethod
+    def decode(cls, path: str, data: bytes) -> Source:
+        """Decode as Python does. Raises DecodeError, which says where and why."""
+        bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+        body = data[len(bom) :]
+        encoding = "utf-8" if bom else declared_encoding(body)
+        if b"\0" in body:
+            row, column = _place(body, body.index(b"\0"))
+            raise DecodeError("source code cannot contain null bytes", row, column)
+        try:
+            text = body.decode(encoding)
+        except UnicodeDecodeError as error:
+            row, column = _place(body, error.start)
+            byte = body[error.start]
+            message = f"byte 0x{byte:02x} is not valid {encoding}: {error.reason}"
+            raise DecodeError(message, row, column) from error
+        return cls(path, text, encoding, bom)
+
+    def with_text(self, text: str) -> Source:
+        """The same file holding another text."""
+        return Source(self.path, text, self.encoding, self.bom)
+
+    def encode(self) -> bytes:
+        """The bytes of the file. Raises UnicodeEncodeError where its encoding lacks a character."""
+        return self.bom + self.text.encode(self.encoding)
+
+    @cached_property
+    def newline(self) -> str:
+        """The line ending of the first line, which new lines copy."""
+        match = _NEWLINE.search(self.text)
+        return match.group() if match else "\n"
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """Offset of the first character of each line."""
+        return [0, *(match.end() for match in _NEWLINE.finditer(self.text))]
+
+    def location(self, offset: int) -> tuple[int, int]:
+        """The 1-based row and column of a character offset."""
+        row = bisect_right(self.line_starts, offset)
+        return row, offset - self.line_starts[row - 1] + 1
+
+    def line(self, row: int) -> str:
+        """Line ``row`` (1-based) without its ending."""
+        starts = self.line_starts
+        end = starts[row] if row < len(starts) else len(self.text)
+        return self.text[starts[row - 1] : end].rstrip("\r\n")
+
+
+def declared_encoding(body: bytes) -> str:
+    """The codec of a PEP 263 cookie, else UTF-8. Raises DecodeError for one Python lacks."""
+    for row, line in enumerate(re.split(rb"\r\n|\r|\n", body[:2000], maxsplit=2)[:2], start=1):
+        match = _COOKIE.match(line)
+        if match:
+            name = match.group(1).decode("ascii", "replace")
+            try:
+                codec = codecs.lookup(name)
+            except LookupError:
+                raise DecodeError(f"unknown encoding: {name}", row) from None
+            # "rot13" and "hex" are codecs too, but not of text.
+            if not getattr(codec, "_is_text_encoding", True):
+                raise DecodeError(f"{name} is not a text encoding", row)
+            return codec.name
+        if not _BLANK.match(line):
+            break
+    return "utf-8"
+
+
+def _place(body: bytes, index: int) -> tuple[int, int]:
+    before = body[:index]
+    lines = re.split(rb"\r\n|\r|\n", before)
+    return len(lines), len(lines[-1].decode("utf-8", "replace")) + 1

@@ -1,0 +1,4 @@
+"""Make a training run deterministic, and say what stands in the way.
+
+A placeholder until the runtime module lands: it exports nothing yet.
+"""
