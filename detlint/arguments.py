@@ -1,0 +1,129 @@
+"""The options of the command line, and what of them lies over the configuration."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING
+
+from detlint import __version__
+from detlint.reporters import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_EPILOG = """\
+other commands:
+  detlint explain CODE   what a rule finds, why, and what to do instead
+  detlint rules          all rules
+
+exit status: 0 clean, 1 findings, 2 wrong usage or internal error
+"""
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the options. Exits with status 2 and a message when they make no sense."""
+    return _parser().parse_args(arguments)
+
+
+def overrides(options: argparse.Namespace) -> dict[str, object]:
+    """The options that were given and that a configuration file can hold as well."""
+    keys = (
+        "select extend_select ignore exclude extend_exclude force_exclude target_torch strict "
+        "respect_gitignore"
+    ).split()
+    given = {key: getattr(options, key) for key in keys}
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _codes(text: str) -> tuple[str, ...]:
+    return tuple(code.strip() for code in text.split(",") if code.strip())
+
+
+def _jobs(text: str) -> int:
+    jobs = int(text) if text.isdigit() else 0
+    if jobs < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes, 1 or more")
+    return jobs
+
+
+def _cores() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)  # what a container or a cpuset leaves
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="detlint",
+        description="Find what makes two runs of the same training code differ.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; - for stdin")
+    parser.add_argument("--version", action="version", version=f"detlint {__version__}")
+    _add_fixes(parser.add_argument_group("fixes"))
+    _add_rules(parser.add_argument_group("rules"))
+    _add_files(parser.add_argument_group("files"))
+    _add_output(parser.add_argument_group("output"))
+    _add_running(parser.add_argument_group("running"))
+    return parser
+
+
+def _add_fixes(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--fix", action="store_true", help="fix what changes nothing but run-to-run variation")
+    add("--unsafe-fixes", action="store_true", help="also fix what a person must look over")
+    add("--diff", action="store_true", help="print what --fix would change, and change nothing")
+
+
+def _add_rules(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    codes = {"metavar": "CODES", "type": _codes, "action": "extend"}
+    add("--select", **codes, help="only these codes or prefixes (DET2), comma-separated")  # type: ignore[arg-type]
+    add("--extend-select", **codes, help="these too")  # type: ignore[arg-type]
+    add("--ignore", **codes, help="not these")  # type: ignore[arg-type]
+    add("--strict", action="store_true", default=None, help="every rule, also those off by default")
+    add("--target-torch", metavar="X.Y", help="the torch release that the code runs on")
+    add("--config", metavar="FILE", help="read this file instead of the nearest pyproject.toml")
+    add("--isolated", action="store_true", help="read no configuration file")
+
+
+def _add_files(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--exclude", metavar="PATTERN", action="append", help="leave out, instead of the defaults")
+    add("--extend-exclude", metavar="PATTERN", action="append", help="leave out too")
+    add(
+        "--force-exclude",
+        action="store_true",
+        default=None,
+        help="leave out also files that are named on the command line, as pre-commit does",
+    )
+    add(
+        "--no-respect-gitignore",
+        dest="respect_gitignore",
+        action="store_false",
+        default=None,
+        help="read files that git ignores",
+    )
+    add("--stdin-filename", metavar="PATH", help="the name to give to standard input")
+
+
+def _add_output(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--output-format", choices=FORMATS, default="text", help="default: text")
+    add(
+        "--show-source",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="show the source and the way out below each finding (default: on a terminal)",
+    )
+    add("--statistics", action="store_true", help="count findings by rule")
+    add("--exit-zero", action="store_true", help="exit 0 also with findings")
+
+
+def _add_running(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--jobs", type=_jobs, default=_cores(), metavar="N", help="processes (default: cores)")
+    add("--no-cache", action="store_true", help="neither read nor write the cache")
+    add("--cache-dir", metavar="FOLDER", help="where the cache lies (default: the user's)")

@@ -1,0 +1,280 @@
+"""``detlint``: the command line, and the only place that maps outcomes to exit codes.
+
+0 clean · 1 findings · 2 wrong usage, unreadable configuration or internal error · 130 interrupted
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from detlint import __version__
+from detlint.errors import DetlintError, UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Sequence
+
+    from detlint.cache import Cache
+    from detlint.engine import Engine
+    from detlint.finding import Finding
+    from detlint.rule import Rule
+    from detlint.settings import Settings
+
+CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
+# A progress bar is worth its import, and a person's glance, from about this many files.
+_LONG = 200
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the status to exit with. Usage errors raise SystemExit(2)."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    command = _COMMANDS.get(arguments[0] if arguments else "")
+    try:
+        return command(arguments[1:]) if command else _lint(arguments)
+    except DetlintError as error:
+        _say(str(error))
+        return FAILED
+    except KeyboardInterrupt:
+        _say("interrupted; every file is as it was or fixed whole")
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:  # noqa: BLE001 - the one place that turns a crash into exit 2
+        import traceback
+
+        traceback.print_exc()
+        _say(f"internal error: {error!r}. Please report it, with the lines above, at")
+        _say("https://github.com/detlint/detlint/issues")
+        return FAILED
+
+
+def _say(text: str) -> None:
+    for line in text.splitlines():
+        sys.stderr.write(f"detlint: {line}\n")
+
+
+def _lint(arguments: list[str]) -> int:
+    from detlint import arguments as options_module
+    from detlint import settings as settings_module
+
+    options = options_module.parse(arguments)
+    if not options.paths:
+        raise UsageError("give at least one file or folder to lint: `detlint .`")
+    settings = settings_module.load(
+        _first_path(options),
+        config=options.config,
+        isolated=options.isolated,
+        overrides=options_module.overrides(options),
+        codes=lambda: [rule.code for rule in _every_rule()],
+    )
+    return _lint_stdin(options, settings) if "-" in options.paths else _lint_paths(options, settings)
+
+
+def _first_path(options: argparse.Namespace) -> str:
+    first: str = options.paths[0]
+    if first == "-":
+        first = options.stdin_filename or "."
+    return first
+
+
+def _every_rule() -> Sequence[type[Rule]]:
+    from detlint.rules import every_rule
+
+    return every_rule()
+
+
+def _engine(settings: Settings) -> Engine:
+    from detlint.engine import Engine
+    from detlint.settings import enabled
+
+    rules = [rule for rule in _every_rule() if enabled(settings, rule.code, rule.default)]
+    if not any(rule.code != "DET000" for rule in rules):
+        raise UsageError("no rule is left: --select and --ignore cancel out")
+    return Engine(rules, settings)
+
+
+def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
+    from detlint.discovery import discover
+    from detlint.runner import lint_files
+
+    paths = discover(options.paths, settings, lambda text: _say(f"warning: {text}"))
+    engine = _engine(settings)
+    cache = _cache(options, settings)
+    with _Progress(len(paths)) as progress:
+        findings = lint_files(paths, engine, cache, options.jobs, progress)
+    findings = _not_ignored(findings, settings)
+    fixed, failures = 0, list[str]()
+    if options.fix or options.diff:
+        from detlint.fixer import fix_files
+
+        outcome = fix_files(findings, engine, unsafe=options.unsafe_fixes, dry_run=options.diff)
+        findings, fixed, failures = _not_ignored(outcome.findings, settings), outcome.fixed, outcome.failures
+        for failure in failures:
+            _say(failure)
+        if options.diff:
+            return _show_patches(outcome.patches, outcome.fixed)
+    if not paths:
+        _say("warning: no Python file found under the given paths")
+    _report(options, findings, files=len(paths), fixed=fixed)
+    return FAILED if failures else _status(options, findings)
+
+
+def _not_ignored(findings: Sequence[Finding], settings: Settings) -> list[Finding]:
+    if not settings.per_file_ignores:
+        return list(findings)
+    from detlint.settings import ignored_for
+
+    return [each for each in findings if not ignored_for(settings, each.path, each.code)]
+
+
+def _cache(options: argparse.Namespace, settings: Settings) -> Cache:
+    from detlint.cache import Cache
+
+    if options.no_cache:
+        return Cache.disabled()
+    key = f"{__version__} {_code_digest()} {sys.version_info[:2]} {settings!r}"
+    return Cache.open(options.cache_dir, settings.root or os.getcwd(), key)
+
+
+def _code_digest() -> str:
+    """Changes with any file of the package, so that a development install needs no new version."""
+    entries = []
+    for folder in (os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "rules")):
+        with os.scandir(folder) as files:
+            entries += [f"{each.name} {each.stat().st_mtime_ns}" for each in files if each.is_file()]
+    return " ".join(sorted(entries))
+
+
+def _show_patches(patches: Iterable[bytes], fixed: int) -> int:
+    sys.stdout.flush()
+    for patch in patches:
+        sys.stdout.buffer.write(patch)
+    sys.stdout.buffer.flush()
+    _say(f"would fix {fixed} finding{'s' * (fixed != 1)}")
+    return FOUND if fixed else CLEAN
+
+
+def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
+    if options.paths != ["-"]:
+        raise UsageError("`-` reads one source from standard input: give no other path with it")
+    from detlint.source import Source
+
+    path = options.stdin_filename or "<stdin>"
+    data = sys.stdin.buffer.read()
+    engine = _engine(settings)
+    findings = _not_ignored(engine.lint_bytes(path, data), settings)
+    fixable = any(each.fixable and (each.safe or options.unsafe_fixes) for each in findings)
+    text, fixed = None, 0
+    if (options.fix or options.diff) and fixable:
+        from detlint.fixes import diff, fix
+
+        before = Source.decode(path, data)
+        result = fix(before, engine.lint, unsafe=options.unsafe_fixes)
+        if options.diff:
+            return _show_patches([diff(path, before, result.source)], len(result.fixed))
+        data, fixed, text = result.source.encode(), len(result.fixed), result.source.text
+        findings = _not_ignored(result.remaining, settings)
+    if options.fix:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    decoded = text if text is not None else data.decode("utf-8", "replace")
+    _report(options, findings, files=1, fixed=fixed, text=decoded)
+    return _status(options, findings)
+
+
+def _status(options: argparse.Namespace, findings: Sequence[Finding]) -> int:
+    return FOUND if findings and not options.exit_zero else CLEAN
+
+
+def _report(
+    options: argparse.Namespace,
+    findings: Sequence[Finding],
+    *,
+    files: int,
+    fixed: int,
+    text: str | None = None,
+) -> None:
+    from detlint.reporters import Report, load
+
+    # With --fix, standard output holds the fixed source.
+    stream = sys.stderr if text is not None and options.fix else sys.stdout
+    terminal = stream.isatty()
+    report = Report(
+        findings,
+        files=files,
+        fixed=fixed,
+        colour=terminal and not os.environ.get("NO_COLOR"),
+        show_source=terminal if options.show_source is None else options.show_source,
+        statistics=options.statistics,
+        sources=_decoded if text is None else lambda _path: text,
+        rules=lambda code: next((rule for rule in _every_rule() if rule.code == code), None),
+    )
+    for piece in load(options.output_format)(report):
+        stream.write(piece)
+    stream.flush()
+
+
+def _decoded(path: str) -> str | None:
+    from detlint.source import DecodeError, Source
+
+    try:
+        with open(path, "rb") as file:
+            return Source.decode(path, file.read()).text
+    except (OSError, DecodeError):
+        return None
+
+
+class _Progress:
+    """A bar on standard error, if that is a terminal and the work is long."""
+
+    def __init__(self, files: int) -> None:
+        self._shown = files >= _LONG and sys.stderr.isatty()
+
+    def __enter__(self) -> Callable[[int, int], None]:
+        if not self._shown:
+            return lambda _done, _total: None
+        from rich.console import Console
+        from rich.progress import Progress
+
+        # Its refresh thread would stand in the way of forking workers.
+        self._bar = Progress(console=Console(stderr=True), transient=True, auto_refresh=False)
+        self._task = self._bar.add_task("Linting", total=None)
+        self._bar.start()
+        return self._update
+
+    def _update(self, done: int, total: int) -> None:
+        self._bar.update(self._task, completed=done, total=total, refresh=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            self._bar.stop()
+
+
+def _explain(arguments: list[str]) -> int:
+    from detlint.docs import explain
+
+    known = {rule.code: rule for rule in _every_rule()}
+    by_name = {rule.name(): rule for rule in _every_rule()}
+    if not arguments or arguments[0] in ("-h", "--help"):
+        raise UsageError("usage: detlint explain CODE …; `detlint rules` lists the codes")
+    for word in arguments:
+        rule = known.get(word.upper()) or by_name.get(word)
+        if rule is None:
+            raise UsageError(f"no rule {word!r}; there are {', '.join(known)}")
+        sys.stdout.write(explain(rule))
+    return CLEAN
+
+
+def _rules(arguments: list[str]) -> int:
+    if arguments:
+        raise UsageError("usage: detlint rules (to lint a folder of that name: `detlint ./rules`)")
+    for rule in _every_rule():
+        state = "on " if rule.default else "off"
+        sys.stdout.write(f"{rule.code}  {state}  {rule.name():<32}  {rule.summary}\n")
+    return CLEAN
+
+
+_COMMANDS: dict[str, Callable[[list[str]], int]] = {"explain": _explain, "rules": _rules}

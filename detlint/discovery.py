@@ -1,0 +1,284 @@
+"""Paths as given to files to lint: sorted, each once, nothing outside what was asked for.
+
+A path that is named is read whatever excludes or ignores it; only what a walk finds below
+a folder is filtered. ``force_exclude`` is for pre-commit, which names every changed file.
+Of git's ignore files, the user's global one and those of linked worktrees are not read.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from detlint.errors import SettingsError, UsageError
+from detlint.gitignore import Ignore, read_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from detlint.settings import Settings
+
+# What each suffix holds. Another kind of source is another row.
+KINDS = {".py": "python", ".pyw": "python"}
+
+# Folders of tools, of builds and of installed packages: code that nobody edits in place.
+DEFAULT_EXCLUDES = frozenset(
+    (
+        *(".git", ".hg", ".svn", ".bzr", ".jj"),
+        *(".venv", "venv", ".direnv", ".pyenv", ".conda", "site-packages", "__pypackages__"),
+        *(".tox", ".nox", ".eggs", "build", "_build", "dist", "buck-out", "node_modules"),
+        *("__pycache__", ".detlint_cache", ".mypy_cache", ".ruff_cache", ".pytest_cache"),
+        *(".pytype", ".pyre", ".ipynb_checkpoints", ".idea", ".vscode"),
+    )
+)
+# The file that makes a folder of any name a virtual environment.
+_ENVIRONMENT = "pyvenv.cfg"
+_SUFFIXES = tuple(KINDS)
+
+
+def discover(
+    paths: Sequence[str], settings: Settings, warn: Callable[[str], None]
+) -> list[str]:
+    """The files to lint, as the user would name them. Raises UsageError, a line a problem."""
+    search = _Search(settings)
+    problems = [problem for path in paths if (problem := search.add(path))]
+    if problems:
+        raise UsageError("\n".join(problems))
+    search.settle_links()
+    for warning in sorted(search.warnings):
+        warn(warning)
+    return sorted(search.found.values())
+
+
+class _Search:
+    """What was found so far, by real path, so that each file comes once."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.found: dict[str, str] = {}
+        self.warnings: set[str] = set()
+        self.settings = settings
+        self.cwd = os.path.realpath(os.getcwd())
+        self.root = os.path.realpath(settings.root) if settings.root else self.cwd
+        self.names = frozenset[str]() if settings.exclude else DEFAULT_EXCLUDES
+        self._links: list[tuple[str, str]] = []
+        self._trees: list[str] = []
+
+    def add(self, path: str) -> str | None:
+        """Take a path that the user named; or say, in a line, why it cannot be."""
+        shown = _tidy(path)
+        try:
+            mode = os.stat(path).st_mode
+        except (OSError, ValueError) as error:
+            return f"{shown}: {_reason(path, error)}"
+        real = os.path.realpath(path)
+        if os.path.islink(path.rstrip(os.sep)) and not self._stays(path, real):
+            return f"{shown}: a link out of the tree (-> {_target(path)}); name the file itself"
+        if self.settings.force_exclude and self._force_excludes(real):
+            return None
+        if stat.S_ISDIR(mode):
+            return self._add_folder(real, shown)
+        if not stat.S_ISREG(mode):
+            return f"{shown}: not a regular file, but {_sort_of_file(mode)}"
+        return self._add_file(real, shown)
+
+    def settle_links(self) -> None:
+        """Judge the links that the walks met, once it is known what else was found."""
+        for shown, path in sorted(self._links):
+            is_source = path.endswith(_SUFFIXES)
+            try:
+                target = os.path.realpath(path, strict=True)
+            except OSError as error:
+                # Data stores hold many broken links, which are not code that goes unread.
+                if is_source or "." not in os.path.basename(path):
+                    self.warnings.add(f"{shown}: {_reason(path, error)}; not followed")
+                continue
+            if not is_source and not os.path.isdir(target):
+                continue
+            if not any(_within(target, tree) for tree in self._trees):
+                where = f"a link out of the tree (-> {_target(path)})"
+                self.warnings.add(f"{shown}: {where}; not followed")
+            elif is_source and os.path.isfile(target) and not target.endswith(_SUFFIXES):
+                # The walk took the target for something else, so it is met here only.
+                self.found.setdefault(target, shown)
+
+    def _stays(self, path: str, real: str) -> bool:
+        folder = os.path.realpath(os.path.dirname(path.rstrip(os.sep)) or os.curdir)
+        return any(_within(real, tree) for tree in (self.cwd, self.root, folder))
+
+    def _add_file(self, real: str, shown: str) -> str | None:
+        if not shown.endswith(_SUFFIXES):
+            try:
+                is_script = _runs_python(real)
+            except OSError as error:
+                return f"{shown}: {_reason(real, error)}"
+            if not is_script:
+                kinds = ", ".join(KINDS)
+                return (
+                    f"{shown}: not a kind of file that detlint reads: {kinds}, "
+                    "or a script whose first line names python"
+                )
+        self.found.setdefault(real, shown)
+        return None
+
+    def _add_folder(self, real: str, shown: str) -> str | None:
+        if not os.access(real, os.R_OK | os.X_OK):
+            return f"{shown}: permission denied"
+        self._trees.append(real)
+        self._walk(real, "" if shown == os.curdir else os.path.join(shown, ""))
+        return None
+
+    def _walk(self, top: str, prefix: str) -> None:
+        base = self._base(top)
+        excludes = self._excludes(top if base == os.sep else base)
+        # A stack and not recursion: the depth of a tree is not ours to limit.
+        stack = [(top, prefix, self._ignores_above(top))]
+        while stack:
+            folder, shown, ignore = stack.pop()
+            try:
+                with os.scandir(folder) as scan:
+                    entries = {entry.name: entry for entry in scan}
+                if _ENVIRONMENT in entries and self.names and folder != top:
+                    continue
+                if ".gitignore" in entries and self.settings.respect_gitignore:
+                    ignore = self._read_ignore(folder, ".gitignore", ignore)
+                filters = [each for each in (excludes, ignore) if each is not None]
+                for below in self._enter(entries.values(), shown, filters):
+                    stack.append((below.path, f"{shown}{below.name}{os.sep}", ignore))
+            except OSError as error:
+                self.warnings.add(f"{shown or os.curdir}: {_reason(folder, error)}; not searched")
+
+    def _enter(
+        self, entries: Iterable[os.DirEntry[str]], shown: str, filters: list[Ignore]
+    ) -> Iterator[os.DirEntry[str]]:
+        """Take a folder's files and yield the folders to walk."""
+        for entry in entries:
+            name, path = entry.name, entry.path
+            if entry.is_symlink() or entry.is_dir(follow_symlinks=False):
+                if name in self.names or any(each.ignores_folder(path, name) for each in filters):
+                    continue
+                if entry.is_symlink():
+                    self._links.append((shown + name, path))
+                else:
+                    yield entry
+            elif name.endswith(_SUFFIXES):
+                if any(each.ignores_file(path, name) for each in filters):
+                    continue
+                if entry.is_file(follow_symlinks=False):
+                    self.found.setdefault(path, shown + name)
+                else:
+                    sort = _sort_of_file(entry.stat(follow_symlinks=False).st_mode)
+                    self.warnings.add(f"{shown}{name}: {sort}, not a regular file; skipped")
+
+    def _force_excludes(self, real: str) -> bool:
+        base = self._base(real)
+        excludes = self._excludes(base)
+        parts = os.path.relpath(real, base).split(os.sep)
+        if not self.names.isdisjoint(parts[:-1]):
+            return True
+        if excludes is None:
+            return False
+        for depth, name in enumerate(parts, start=1):
+            path = os.path.join(base, *parts[:depth])
+            # A folder's lines hold for files too, but for those that end in a slash.
+            judge = excludes.ignores_file if depth == len(parts) else excludes.ignores_folder
+            if judge(path, name):
+                return True
+        return False
+
+    def _base(self, path: str) -> str:
+        """The folder to which exclude patterns are relative when they judge ``path``."""
+        return next((each for each in (self.root, self.cwd) if _within(path, each)), os.sep)
+
+    def _excludes(self, base: str) -> Ignore | None:
+        lines = (*self.settings.exclude, *self.settings.extend_exclude)
+        if not lines:
+            return None
+        excludes = Ignore(base, lines, _SUFFIXES)
+        if excludes.invalid:
+            raise SettingsError(f"exclude: not a pattern of files: {excludes.invalid[0]!r}")
+        return excludes
+
+    def _ignores_above(self, top: str) -> Ignore | None:
+        """What git would ignore in ``top``, from its repository's root down to it."""
+        if not self.settings.respect_gitignore:
+            return None
+        repository = _repository(top)
+        if repository is None:
+            base, ignore = self.root if _within(top, self.root) else top, None
+        else:
+            base = repository
+            ignore = self._read_ignore(base, os.path.join(".git", "info", "exclude"), None)
+        folder = base
+        for part in os.path.relpath(top, base).split(os.sep):
+            if folder == top:
+                break
+            ignore = self._read_ignore(folder, ".gitignore", ignore)
+            folder = os.path.join(folder, part)
+        return ignore
+
+    def _read_ignore(self, folder: str, name: str, above: Ignore | None) -> Ignore | None:
+        path = os.path.join(folder, name)
+        try:
+            lines = read_lines(path)
+        except OSError as error:
+            self.warnings.add(f"{os.path.relpath(path)}: {_reason(path, error)}; not applied")
+            return above
+        return Ignore(folder, lines, _SUFFIXES, above) if lines else above
+
+
+def _tidy(path: str) -> str:
+    """How to show a path: as given, without the ``./`` that shells and people put before it."""
+    shown = path
+    while shown.startswith(os.path.join(os.curdir, "")):
+        shown = shown[2:].lstrip(os.sep)
+    return shown or (os.curdir if path else "''")
+
+
+def _within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
+def _repository(folder: str) -> str | None:
+    """The nearest folder at or above this one that git works in."""
+    while not os.path.exists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
+
+
+def _runs_python(path: str) -> bool:
+    """Whether the first line hands the file to a Python interpreter. Raises OSError."""
+    import re
+
+    with open(path, "rb") as file:
+        line = file.readline(512)
+    return re.match(rb"#!.*?(?:/|\s)(?:i?python|pypy|uv run)[\d.]*w?(?:\s|$)", line) is not None
+
+
+def _target(link: str) -> str:
+    return os.readlink(link.rstrip(os.sep))
+
+
+def _reason(path: str, error: Exception) -> str:
+    """What a failed call says of a path, in words."""
+    code = error.errno if isinstance(error, OSError) else None
+    if code == errno.ELOOP:
+        return "a link that leads back to itself"
+    if code == errno.ENOENT and os.path.islink(path.rstrip(os.sep)):
+        return f"a broken link (-> {_target(path)})"
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return text[:1].lower() + text[1:]
+
+
+def _sort_of_file(mode: int) -> str:
+    sorts = {
+        stat.S_IFIFO: "a pipe",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+    }
+    return sorts.get(stat.S_IFMT(mode), "something else")

@@ -1,0 +1,117 @@
+"""One source in, its findings out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint import suppression, syntax
+from detlint.finding import Finding
+from detlint.narrowing import narrow, whole
+from detlint.rules import every_rule
+from detlint.source import DecodeError, Source
+from detlint.stack import in_deep_stack
+from detlint.triggers import Triggers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import libcst as cst
+
+    from detlint.module import Module
+    from detlint.narrowing import Region
+    from detlint.rule import Rule
+    from detlint.settings import Settings
+
+# libcst's trees take a hundred times the size of the text.
+LARGEST = 4_000_000
+
+
+class Engine:
+    """Lints sources with one set of rules.
+
+    ``narrowed=False`` parses whole files: slow, and the reference for narrowing.
+    """
+
+    def __init__(
+        self, rules: Sequence[type[Rule]], settings: Settings, *, narrowed: bool = True
+    ) -> None:
+        self._settings = settings
+        self._enabled = {rule.code for rule in rules}
+        self._known = {rule.code for rule in every_rule()}
+        self._narrowed = narrowed
+        self._triggers = Triggers(rules)
+
+    def lint_bytes(self, path: str, data: bytes) -> list[Finding]:
+        """Findings of a file's bytes. What cannot be read is a finding, DET000."""
+        if len(data) > LARGEST:
+            return self._lint_oversized(path, data)
+        try:
+            source = Source.decode(path, data)
+        except DecodeError as error:
+            return self.unreadable(path, error.message, error.row, error.column)
+        return self.lint(source)
+
+    def lint(self, source: Source) -> list[Finding]:
+        """Findings of a decoded source, suppressed ones left out, in order of place."""
+        problem = syntax.problem(source)
+        if problem is None:
+            findings = self._findings(source)
+        else:
+            findings = self.unreadable(source.path, *problem)
+        kept = suppression.apply(source, findings, enabled=self._enabled, known=self._known)
+        return sorted(kept, key=lambda each: each[1:6])
+
+    def unreadable(self, path: str, message: str, row: int = 1, column: int = 1) -> list[Finding]:
+        """The finding for a file, or a place in it, that cannot be read."""
+        if "DET000" not in self._enabled:
+            return []
+        place = (row, column, row, column)
+        return [Finding(path, *place, "DET000", "unreadable-source", message)]
+
+    def _lint_oversized(self, path: str, data: bytes) -> list[Finding]:
+        if not self._triggers.occur_in(data):
+            return []
+        size, limit = len(data) / 1e6, LARGEST / 1e6
+        message = f"too large to parse: {size:.0f} MB, and the limit is {limit:.0f} MB"
+        return self.unreadable(path, message)
+
+    def _findings(self, source: Source) -> list[Finding]:
+        hits = self._triggers.find(source.text)
+        rules = [rule for rule in hits if not any(s in source.text for s in rule.silencers)]
+        if not rules:
+            return []
+        places = [(offset, rule.scope) for rule in rules for offset in hits[rule]]
+        region = narrow(source.text, places) if self._narrowed else whole(source.text)
+        if region is None:
+            return []
+        try:
+            return in_deep_stack(lambda: _visit(_parse(source, region), rules, self._settings))
+        except RecursionError:
+            return self.unreadable(source.path, syntax.TOO_DEEP)
+
+
+def _parse(source: Source, region: Region) -> Module:
+    import libcst as cst
+
+    from detlint.module import Module
+
+    try:
+        return Module(source, region)
+    except cst.ParserSyntaxError:
+        return Module(source, whole(source.text))
+
+
+def _visit(
+    module: Module, rules: Sequence[type[Rule]], settings: Settings
+) -> list[Finding]:
+    """One traversal for all rules."""
+    active = [rule(module, settings) for rule in rules]
+    handlers: dict[str, list[Callable[[cst.CSTNode], None]]] = {}
+    for rule in active:
+        for attribute in dir(rule):
+            if attribute.startswith("visit_"):
+                handlers.setdefault(attribute[6:], []).append(getattr(rule, attribute))
+    for node in module.bindings.nodes:
+        for handler in handlers.get(type(node).__name__, ()):
+            handler(node)
+    return [finding for rule in active for finding in rule.findings]

@@ -1,0 +1,140 @@
+"""What a rule sees of a file: its syntax, what its names mean, and how to edit it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from detlint.bindings import Bindings
+from detlint.finding import Edit
+from detlint.lexer import comments
+from detlint.names import Names
+from detlint.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.narrowing import Region
+    from detlint.source import Source
+
+
+class Module:
+    """One parsed region of a source. Raises ``libcst.ParserSyntaxError``."""
+
+    def __init__(self, source: Source, region: Region) -> None:
+        self.source = source
+        self.tree = Tree(source, region)
+        self.bindings = Bindings(self.tree)
+        self.names = Names(self.bindings)
+        self.qualified_name = self.names.qualified_name
+        self.literal = self.names.literal
+        self.instance_of = self.names.instance_of
+
+    # Syntax
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """The node directly above."""
+        return self.tree.parents.get(node)
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The nodes above, nearest first."""
+        return self.tree.ancestors(node)
+
+    def enclosing_function(self, node: cst.CSTNode) -> cst.FunctionDef | cst.Lambda | None:
+        """The innermost function around a node."""
+        kinds = (cst.FunctionDef, cst.Lambda)
+        return next((each for each in self.ancestors(node) if isinstance(each, kinds)), None)
+
+    def enclosing_class(self, node: cst.CSTNode) -> cst.ClassDef | None:
+        """The innermost class around a node."""
+        return self.bindings.enclosing_class(node)
+
+    # Calls
+
+    def called(self, node: cst.CSTNode | None) -> str | None:
+        """The qualified name of the function that a call calls; None for other nodes."""
+        return self.qualified_name(node.func) if isinstance(node, cst.Call) else None
+
+    @staticmethod
+    def argument(
+        call: cst.Call, keyword: str, position: int | None = None
+    ) -> cst.BaseExpression | None:
+        """The value passed for a parameter, by keyword or by its 0-based position."""
+        for index, argument in enumerate(call.args):
+            if argument.star == "*":
+                position = None  # what follows cannot be counted
+            elif argument.keyword is not None:
+                if argument.keyword.value == keyword:
+                    return argument.value
+            elif not argument.star and index == position:
+                return argument.value
+        return None
+
+    @staticmethod
+    def has_unpacking(call: cst.Call) -> bool:
+        """Whether the call passes ``*args`` or ``**kwargs``, which may hold any parameter."""
+        return any(argument.star for argument in call.args)
+
+    # Edits
+
+    def replace(self, node: cst.CSTNode, text: str) -> Edit:
+        """Replace a node (its parentheses stay)."""
+        return Edit(*self.tree.span(node), text)
+
+    def insert_before(self, node: cst.CSTNode, text: str) -> Edit:
+        """Insert text right before a node."""
+        start, _ = self.tree.span(node)
+        return Edit(start, start, text)
+
+    def insert_after(self, node: cst.CSTNode, text: str) -> Edit:
+        """Insert text right after a node."""
+        _, end = self.tree.span(node)
+        return Edit(end, end, text)
+
+    def add_argument(self, call: cst.Call, argument: str) -> Edit:
+        """Add ``keyword=value`` as the last argument, laid out as the others are."""
+        if not call.args:
+            _, end = self.tree.span(call)
+            return Edit(end - 1, end - 1, argument)
+        last = call.args[-1]
+        start, _ = self.tree.span(last)
+        _, end = self.tree.span(last)
+        row, column = self.source.location(start)
+        indent = self.source.line(row)[: column - 1]
+        own_line = not indent.strip() and row > self.source.location(self.tree.span(call)[0])[0]
+        separator = f",{self.source.newline}{indent}" if own_line else ", "
+        return Edit(end, end, f"{separator}{argument}")
+
+    def add_import(self, statement: str) -> tuple[Edit, ...]:
+        """Add an import below the others at the top of the file, unless it is there."""
+        last, texts = None, []
+        for line in self.tree.module.body:
+            if not isinstance(line, cst.SimpleStatementLine):
+                break
+            first = line.body[0]
+            if isinstance(first, (cst.Import, cst.ImportFrom)):
+                texts.append(self.tree.module.code_for_node(first).strip())
+            elif not (isinstance(first, cst.Expr) and isinstance(first.value, cst.SimpleString)):
+                break
+            last = line
+        if statement in texts:
+            return ()
+        newline = self.source.newline
+        if last is not None:
+            return (self.insert_after(last, f"{newline}{statement}"),)
+        body = self.tree.module.body
+        start = self.tree.span(body[0])[0] if body else 0
+        return (Edit(start, start, f"{statement}{newline}"),)
+
+    def drops_comment(self, edit: Edit) -> bool:
+        """Whether an edit's range holds a comment that its replacement does not."""
+        return any(
+            edit.start <= start < edit.end and self.source.text[start:end] not in edit.replacement
+            for start, end in self._comments
+        )
+
+    @cached_property
+    def _comments(self) -> list[tuple[int, int]]:
+        return comments(self.source.text)

@@ -1,0 +1,66 @@
+"""Output formats, one a file: each turns a Report into pieces of text."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from detlint.finding import Finding
+    from detlint.rule import Rule
+
+# The name of a format is the name of the module that renders it.
+FORMATS = ("text", "json", "github", "sarif")
+
+DOCUMENTATION = "https://github.com/detlint/detlint/blob/main/docs/rules.md"
+
+
+class Report(NamedTuple):
+    """What a run found, and how to show it.
+
+    ``sources`` gives the decoded text of a path, or None where it has gone; ``rules``
+    the rule behind a code, or None for a code that has none. Both are asked only for
+    what a format shows. The findings come in the order to show them in.
+    """
+
+    findings: Sequence[Finding]
+    files: int = 0
+    fixed: int = 0
+    colour: bool = False
+    show_source: bool = False
+    statistics: bool = False
+    sources: Callable[[str], str | None] = lambda _path: None
+    rules: Callable[[str], type[Rule] | None] = lambda _code: None
+
+
+def load(name: str) -> Callable[[Report], Iterator[str]]:
+    """The ``render`` of one of FORMATS. A format that is not asked for is not imported."""
+    if name not in FORMATS:
+        raise ValueError(f"unknown output format {name!r}: expected one of {', '.join(FORMATS)}")
+    from importlib import import_module
+
+    render: Callable[[Report], Iterator[str]] = import_module(f"{__name__}.{name}").render
+    return render
+
+
+def reader(report: Report) -> Callable[[Finding], Source | None]:
+    """The text that a finding's rows count in, kept until the next file's is asked for.
+
+    None for a notebook's cell: its rows do not count in the file's text.
+    """
+
+    @lru_cache(maxsize=1)
+    def read(path: str) -> Source | None:
+        text = report.sources(path)
+        return None if text is None else Source(path, text)
+
+    return lambda finding: read(finding.path) if finding.cell is None else None
+
+
+def documentation(finding: Finding) -> str:
+    """The address of the section that explains a finding."""
+    return f"{DOCUMENTATION}#{finding.code.lower()}-{finding.name}"

@@ -1,0 +1,85 @@
+"""The lines that a finding is on, with carets below the range, as a terminal shows them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from detlint.finding import Finding
+    from detlint.source import Source
+
+    Paint = Callable[[str, str], str]
+
+# A call of many lines is known by its first ones.
+_ROWS = 5
+# Characters shown of a line, and how many of them stand before the range: generated code
+# has lines of megabytes.
+_WIDTH = 120
+_LEAD = 40
+
+# Source text goes to a terminal, which must not take it for commands: controls become their
+# pictures; C1 controls and what turns the direction of writing have none.
+_VISIBLE: dict[int, int | str] = {code: 0x2400 + code for code in range(32)}
+_VISIBLE |= dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], "�")
+_VISIBLE |= {0x7F: 0x2421, ord("\t"): "    "}
+
+
+class _Line(NamedTuple):
+    before: str
+    marked: str
+    after: str
+
+
+def visible(text: str) -> str:
+    """The text with nothing in it that moves the cursor."""
+    return text if text.isprintable() else text.translate(_VISIBLE)
+
+
+def excerpt(finding: Finding, source: Source, paint: Paint) -> Iterator[str]:
+    """Lines of output for the lines of source; none where the source has grown shorter."""
+    last = _last_row(finding, source)
+    if finding.row > last:
+        return
+    shown = range(finding.row, min(last, finding.row + _ROWS - 1) + 1)
+    width = len(str(shown[-1]))
+    margin = paint(" " * width + " |", "blue")
+    yield margin
+    for row in shown:
+        line = _cut(finding, source, row)
+        carets = "^" * max(1, _cells(line.marked))
+        yield f"{paint(f'{row:>{width}} |', 'blue')} {line.before}{line.marked}{line.after}"
+        yield f"{margin} {' ' * _cells(line.before)}{paint(carets, 'bold red')}"
+    if last > shown[-1]:
+        yield f"{margin} ..."
+
+
+def _last_row(finding: Finding, source: Source) -> int:
+    # The end is exclusive: in the first column it leaves that row out.
+    beyond = finding.end_row > finding.row and finding.end_column == 1
+    return min(finding.end_row - beyond, len(source.line_starts))
+
+
+def _cut(finding: Finding, source: Source, row: int) -> _Line:
+    text = source.line(row)
+    indent = len(text) - len(text.lstrip())
+    start = finding.column - 1 if row == finding.row else indent
+    end = finding.end_column - 1 if row == finding.end_row else len(text)
+    left = max(0, start - _LEAD) if len(text) > _WIDTH else 0
+    right = left + _WIDTH
+    end = min(max(start, end), right)
+    return _Line(
+        ("..." if left else "") + visible(text[left:start]),
+        visible(text[start:end]),
+        visible(text[end:right]) + ("..." if len(text) > right else ""),
+    )
+
+
+def _cells(text: str) -> int:
+    """Columns of a terminal that the text takes: two for a wide character, none for an accent."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)

@@ -1,0 +1,55 @@
+"""Workflow commands, which GitHub Actions shows as annotations of the changed lines."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.finding import Finding
+    from detlint.reporters import Report
+
+_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+# A colon ends the properties, a comma one of them.
+_PROPERTY = {**_DATA, **str.maketrans({":": "%3A", ",": "%2C"})}
+
+
+def render(report: Report) -> Iterator[str]:
+    """A command a finding."""
+    for finding in report.findings:
+        properties = ",".join(
+            f"{name}={str(value).translate(_PROPERTY)}"
+            for name, value in _properties(finding).items()
+        )
+        yield f"::error {properties}::{_message(finding).translate(_DATA)}\n"
+
+
+def _properties(finding: Finding) -> dict[str, str | int]:
+    return {
+        "title": f"detlint ({finding.code})",
+        # Absolute: a step may work in another folder than the checkout's.
+        "file": finding.path if finding.path == "-" else os.path.abspath(finding.path),
+        **_place(finding),
+    }
+
+
+def _place(finding: Finding) -> dict[str, str | int]:
+    if finding.cell is not None:
+        # Annotations count lines of the file, where a cell's rows mean nothing.
+        return {"line": 1}
+    if finding.row != finding.end_row:
+        # GitHub drops columns from a range of several lines.
+        return {"line": finding.row, "endLine": finding.end_row}
+    return {
+        "line": finding.row,
+        "endLine": finding.end_row,
+        "col": finding.column,
+        "endColumn": finding.end_column,
+    }
+
+
+def _message(finding: Finding) -> str:
+    where = "" if finding.cell is None else f" (cell {finding.cell}, line {finding.row})"
+    return f"{finding.code} {finding.message}{where}"

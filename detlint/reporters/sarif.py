@@ -1,0 +1,169 @@
+"""SARIF 2.1.0, which code scanning services take.
+
+Paragraphs are those of https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from detlint import __version__
+from detlint.reporters import documentation, reader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.finding import Finding
+    from detlint.reporters import Report
+    from detlint.rule import Rule
+    from detlint.source import Source
+
+    Object = dict[str, object]
+
+_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+_ROOT = "%SRCROOT%"
+# Characters that make a line known again; splitting megabytes of one would take gigabytes.
+_LINE = 1000
+
+
+def render(report: Report) -> Iterator[str]:
+    """One log of one run, with the rules that fired and no others."""
+    fired = {finding.code: finding for finding in reversed(report.findings)}
+    codes = sorted(fired)
+    rules = [_descriptor(fired[code], report.rules(code)) for code in codes]
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(rules)]}
+    # The results are the last and only empty list: they go out one by one, a line each,
+    # because a large tree's would not fit into memory as objects.
+    head, tail = json.dumps(log, indent=2).rsplit("[]", 1)
+    yield f"{head}["
+    separator = "\n"
+    for result in _results(report, codes):
+        yield f"{separator}        {json.dumps(result)}"
+        separator = ",\n"
+    yield f"\n      ]{tail}\n"
+
+
+def _run(rules: list[Object]) -> Object:
+    driver = {
+        "name": "detlint",
+        "version": __version__,
+        "informationUri": "https://github.com/detlint/detlint",
+        "rules": rules,
+    }
+    return {
+        "tool": {"driver": driver},
+        "invocations": [{"executionSuccessful": True}],
+        "columnKind": "unicodeCodePoints",
+        "newlineSequences": ["\r\n", "\n", "\r"],  # a lone \r ends a line for Python
+        # Without the address of the folder (3.14.14 allows so) the log is the same on every
+        # machine, and a service puts its own checkout there.
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder that detlint ran in"}}},
+        "results": [],
+    }
+
+
+def _descriptor(finding: Finding, rule: type[Rule] | None) -> Object:
+    descriptor: Object = {
+        "id": finding.code,
+        "name": finding.name,
+        "shortDescription": {"text": rule.summary if rule else finding.message},
+        "helpUri": documentation(finding),
+        "defaultConfiguration": {"level": "error"},
+        "properties": {"problem.severity": "error"},
+    }
+    if rule:
+        descriptor["fullDescription"] = {"text": rule.rationale()}
+        descriptor["help"] = {"text": f"{rule.rationale()}\n\nSource: {rule.source}"}
+    return descriptor
+
+
+def _results(report: Report, codes: list[str]) -> Iterator[Object]:
+    read = reader(report)
+    seen: Counter[str] = Counter()
+    for finding in report.findings:
+        source = read(finding)
+        location = _artifact(finding.path)
+        result: Object = {
+            "ruleId": finding.code,
+            "ruleIndex": codes.index(finding.code),
+            "level": "error",
+            "message": {"text": finding.message},
+            "locations": [
+                {"physicalLocation": {"artifactLocation": location, "region": _place(finding)}}
+            ],
+            "partialFingerprints": {
+                "detlint/v1": _fingerprint(finding, location["uri"], source, seen)
+            },
+        }
+        if finding.cell is not None:
+            result["properties"] = {"cell": finding.cell}
+        if source is not None and finding.edits:
+            result["fixes"] = [_fix(finding, source, location)]
+        yield result
+
+
+def _place(finding: Finding) -> Object:
+    if finding.cell is not None:
+        return {"startLine": 1}  # of the notebook's file, where a cell's rows mean nothing
+    return _region((finding.row, finding.column), (finding.end_row, finding.end_column))
+
+
+def _region(start: tuple[int, int], end: tuple[int, int]) -> Object:
+    return {
+        "startLine": start[0],
+        "startColumn": start[1],
+        "endLine": end[0],
+        "endColumn": end[1],
+    }
+
+
+def _fix(finding: Finding, source: Source, location: dict[str, str]) -> Object:
+    replacements = [
+        {
+            "deletedRegion": _region(source.location(edit.start), source.location(edit.end)),
+            "insertedContent": {"text": edit.replacement},
+        }
+        for edit in finding.edits
+    ]
+    return {
+        "description": {"text": finding.advice or finding.message},
+        "artifactChanges": [{"artifactLocation": location, "replacements": replacements}],
+        "properties": {"applicability": "safe" if finding.safe else "unsafe"},
+    }
+
+
+def _artifact(path: str) -> dict[str, str]:
+    """A path below the working folder relative to it, any other as an absolute address."""
+    full = os.path.abspath(path)
+    root = os.path.join(os.getcwd(), "")
+    if path == "-" or full.startswith(root):
+        inside = path if path == "-" else full[len(root) :]
+        # The bytes of the name: what is not UTF-8 in it has no other spelling in an address.
+        return {"uri": quote(os.fsencode(inside.replace(os.sep, "/"))), "uriBaseId": _ROOT}
+    from pathlib import Path
+
+    return {"uri": Path(full).as_uri()}
+
+
+def _fingerprint(finding: Finding, uri: str, source: Source | None, seen: Counter[str]) -> str:
+    """The same as long as the line that the finding is on stays, wherever in the file it moves.
+
+    Where the same finding stands on several such lines, their order tells them apart.
+    """
+    line = finding.message
+    if source is not None and finding.row <= len(source.line_starts):
+        line = source.line(finding.row)[:_LINE]
+    content = _digest(finding.code, uri, " ".join(line.split()))
+    seen[content] += 1
+    return _digest(content, str(seen[content]))
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

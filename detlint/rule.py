@@ -1,0 +1,112 @@
+"""What a rule is: metadata that documents and tests it, and handlers for syntax nodes."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from detlint.finding import Edit, Finding
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from detlint.module import Module
+    from detlint.settings import Settings
+else:
+
+    class _Libcst:
+        """libcst, imported when a rule first touches it: a run over clean files never does."""
+
+        def __getattr__(self, name: str) -> object:
+            import libcst
+
+            value = getattr(libcst, name)
+            setattr(self, name, value)
+            return value
+
+    cst = _Libcst()
+
+__all__ = ["Example", "Rule", "cst"]
+
+
+class Example(NamedTuple):
+    """A case that documents and tests a rule.
+
+    ``bad`` marks each expected line with ``# DET…``. ``fixed`` is what the fix
+    makes of it, to the letter; ``good`` is a person's rewrite, in which the rule
+    finds nothing.
+    """
+
+    bad: str
+    fixed: str = ""
+    good: str = ""
+
+
+class Rule:
+    """One kind of non-determinism.
+
+    A subclass defines the attributes below and methods ``visit_<Node>`` (for any
+    class of libcst, ``visit_Module`` included). One instance lints one file.
+    Its docstring, source and examples are its documentation, and are tested.
+    """
+
+    code: ClassVar[str]
+    summary: ClassVar[str]
+    # Tokens without one of which a file cannot hold a finding. Matched in bytes, as
+    # substrings, outside comments and docstrings; a leading letter must begin a word.
+    triggers: ClassVar[tuple[str, ...]]
+    # How much around a trigger the rule must see: "function" (the outermost function or
+    # method, and module-level code), "class" (the class and its bases too) or "module".
+    scope: ClassVar[str] = "function"
+    # Text anywhere in the file that makes the rule pointless there.
+    silencers: ClassVar[tuple[str, ...]] = ()
+    source: ClassVar[str]
+    examples: ClassVar[tuple[Example, ...]]
+    default: ClassVar[bool] = True
+
+    def __init__(self, module: Module, settings: Settings) -> None:
+        self.module = module
+        self.settings = settings
+        self.findings: list[Finding] = []
+
+    @classmethod
+    def name(cls) -> str:
+        """The kebab-case name: ``CudnnBenchmark`` → ``cudnn-benchmark``."""
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+
+    @classmethod
+    def rationale(cls) -> str:
+        """The docstring: why this makes runs differ, and what to do."""
+        first, _, rest = (cls.__doc__ or "").partition("\n")
+        return f"{first}\n{textwrap.dedent(rest)}".strip()
+
+    def report(
+        self,
+        node: cst.CSTNode,
+        message: str = "",
+        *,
+        advice: str = "",
+        edits: tuple[Edit, ...] = (),
+        safe: bool = True,
+    ) -> None:
+        """Add a finding at a node. ``message`` defaults to the summary.
+
+        A fix that would drop a comment is never safe.
+        """
+        source = self.module.source
+        start, end = self.module.tree.span(node)
+        keeps_comments = not any(self.module.drops_comment(edit) for edit in edits)
+        self.findings.append(
+            Finding(
+                source.path,
+                *source.location(start),
+                *source.location(end),
+                code=self.code,
+                name=self.name(),
+                message=message or self.summary,
+                advice=advice,
+                edits=edits,
+                safe=safe and keeps_comments,
+            )
+        )

@@ -1,0 +1,20 @@
+"""DET000 unreadable-source: reported by the engine, documented here."""
+
+from __future__ import annotations
+
+from detlint.rule import Rule
+
+
+class UnreadableSource(Rule):
+    """A file that cannot be read, decoded or parsed is not linted, so nothing is
+    known about it. The message says where reading stopped and why; the other files
+    are linted all the same.
+
+    A file over 4 MB is scanned, and reported only if it holds something that a rule
+    would have to parse. To leave a file out, add it to `extend-exclude`."""
+
+    code = "DET000"
+    summary = "the file cannot be read, decoded or parsed"
+    triggers = ()
+    source = "https://docs.python.org/3/reference/lexical_analysis.html#encoding-declarations"
+    examples = ()

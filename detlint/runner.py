@@ -1,0 +1,174 @@
+"""Many files in, their findings out: from the cache where unchanged, else linted in parallel."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.cache import content_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+    from detlint.cache import Cache
+    from detlint.engine import Engine
+    from detlint.finding import Finding
+
+# Starting two processes, and libcst in each, costs about as much as linting this many bytes.
+_WORTH_A_POOL = 1_000_000
+# Small enough to share out evenly, large enough that messages between processes cost nothing.
+_BATCH = 16
+
+
+class Task(NamedTuple):
+    """A file to lint, unless its content still has the digest."""
+
+    path: str
+    digest: str | None = None
+
+
+class Result(NamedTuple):
+    """What became of a task. ``findings`` is None where the content is as the digest said;
+    ``stat`` is None where the file could not be read."""
+
+    path: str
+    stat: os.stat_result | None
+    digest: str
+    findings: list[Finding] | None
+
+
+def lint_files(
+    paths: Sequence[str],
+    engine: Engine,
+    cache: Cache,
+    jobs: int,
+    progress: Callable[[int, int], None],
+) -> list[Finding]:
+    """All findings, in the order of the paths whatever the parallelism.
+
+    ``progress`` is told how many of how many files are done.
+    """
+    found: dict[str, list[Finding]] = {}
+    tasks: list[Task] = []
+    size = 0
+    for path in paths:
+        try:
+            stat = os.stat(path)
+        except OSError:
+            tasks.append(Task(path))  # reading it again says why
+            continue
+        cached = cache.lookup(path, stat)
+        if cached is None:
+            tasks.append(Task(path, cache.digest(path)))
+            size += stat.st_size
+        else:
+            found[path] = cached
+    workers = min(jobs, len(tasks)) if size > _WORTH_A_POOL else 1
+    for result in _results(tasks, engine, workers, progress):
+        found[result.path] = _remember(result, cache)
+    cache.save()
+    # A cached finding names the path by which an earlier run found the file.
+    return [each._replace(path=path) for path in paths for each in found[path]]
+
+
+def _remember(result: Result, cache: Cache) -> list[Finding]:
+    findings = cache.findings(result.path) if result.findings is None else result.findings
+    if result.stat is not None:
+        cache.store(result.path, result.stat, result.digest, findings)
+    return findings
+
+
+def _results(
+    tasks: Sequence[Task], engine: Engine, workers: int, progress: Callable[[int, int], None]
+) -> Iterator[Result]:
+    batches = [tasks[start : start + _BATCH] for start in range(0, len(tasks), _BATCH)]
+    done = 0
+    outcome = _in_pool(batches, engine, workers) if workers > 1 else _here(batches, engine)
+    for results in outcome:
+        done += len(results)
+        progress(done, len(tasks))
+        yield from results
+
+
+def _here(batches: Sequence[Sequence[Task]], engine: Engine) -> Iterator[list[Result]]:
+    for batch in batches:
+        yield [_lint(task, engine) for task in batch]
+
+
+def _in_pool(
+    batches: Sequence[Sequence[Task]], engine: Engine, workers: int
+) -> Iterator[list[Result]]:
+    from concurrent.futures import as_completed
+    from concurrent.futures.process import BrokenProcessPool
+
+    lost: list[Sequence[Task]] = []
+    with _pool(engine, workers) as pool:
+        futures = {pool.submit(_lint_batch, batch): batch for batch in batches}
+        try:
+            for future in as_completed(futures):  # detlint: ignore[DET205] sorted by path later
+                try:
+                    yield future.result()
+                except BrokenProcessPool:
+                    lost.append(futures[future])
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    yield from _one_by_one(lost, engine)
+
+
+def _one_by_one(batches: Sequence[Sequence[Task]], engine: Engine) -> Iterator[list[Result]]:
+    """A worker died: lint what it held in a process each, and name the file that kills it."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    for task in (task for batch in batches for task in batch):
+        with _pool(engine, 1) as pool:
+            future: Future[list[Result]] = pool.submit(_lint_batch, [task])
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                message = "the process that parsed it died; leave the file out and report it"
+                yield [Result(task.path, None, "", engine.unreadable(task.path, message))]
+
+
+def _pool(engine: Engine, workers: int) -> ProcessPoolExecutor:
+    from concurrent.futures import ProcessPoolExecutor
+
+    # Forking is the quickest start, and safe here: nothing has started a thread yet.
+    from multiprocessing import get_context
+
+    context = get_context("fork" if sys.platform == "linux" else "spawn")
+    return ProcessPoolExecutor(
+        workers, mp_context=context, initializer=_start_worker, initargs=(engine,)
+    )
+
+
+_engine: Engine | None = None
+
+
+def _start_worker(engine: Engine) -> None:
+    global _engine  # noqa: PLW0603 - sent once a process rather than with each batch
+    _engine = engine
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops the pool
+
+
+def _lint_batch(batch: Sequence[Task]) -> list[Result]:
+    engine = _engine
+    assert engine is not None
+    return [_lint(task, engine) for task in batch]
+
+
+def _lint(task: Task, engine: Engine) -> Result:
+    try:
+        with open(task.path, "rb") as file:
+            stat = os.fstat(file.fileno())
+            data = file.read()
+    except OSError as error:
+        findings = engine.unreadable(task.path, f"cannot be read: {error.strerror}")
+        return Result(task.path, None, "", findings)
+    digest = content_digest(data)
+    if digest == task.digest:
+        return Result(task.path, stat, digest, None)
+    return Result(task.path, stat, digest, engine.lint_bytes(task.path, data))

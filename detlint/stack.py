@@ -1,0 +1,41 @@
+"""Room for recursion: libcst's native parser and its code generator recurse once a level."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+# Only the pages of a stack that are touched take memory.
+_STACK_BYTES = 256 * 1024 * 1024
+_RECURSION = 50_000
+
+
+def in_deep_stack(function: Callable[[], T]) -> T:
+    """Call a function in a thread with a large stack, and return or raise what it does."""
+    outcome: list[T] = []
+    failure: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            outcome.append(function())
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            failure.append(error)
+
+    limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
+    sys.setrecursionlimit(max(limit, _RECURSION))
+    try:
+        thread = threading.Thread(target=call, daemon=True)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(size)
+        sys.setrecursionlimit(limit)
+    if failure:
+        raise failure[0]
+    return outcome[0]

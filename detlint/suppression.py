@@ -1,0 +1,1 @@
+def apply(source, findings, *, enabled, known): return list(findings)

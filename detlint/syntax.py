@@ -1,0 +1,69 @@
+"""Whether a source is Python at all, and if not, where it stops being so."""
+
+from __future__ import annotations
+
+import symtable
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.lexer import spans
+from detlint.stack import in_deep_stack
+
+if TYPE_CHECKING:
+    from detlint.source import Source
+
+TOO_DEEP = "nested too deeply to parse"
+# CPython's own limit; libcst's native parser overflows the C stack at about 1,500.
+_NESTED_BRACKETS = 200
+
+
+class Problem(NamedTuple):
+    """What is wrong with a source, and its 1-based place."""
+
+    message: str
+    row: int = 1
+    column: int = 1
+
+
+def problem(source: Source) -> Problem | None:
+    """Why a source does not parse, or None.
+
+    Python's own parser is asked, which is ten times as fast as libcst and guards
+    its stack. Syntax that is newer than this Python is fine if libcst reads it.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes are another linter's business
+            symtable.symtable(source.text, source.path, "exec")
+    except SyntaxError as error:
+        rows = len(source.line_starts)
+        found = Problem(error.msg, min(error.lineno or 1, rows), max(error.offset or 1, 1))
+        return None if _libcst_reads(source.text) else found
+    except (RecursionError, MemoryError):
+        return Problem(TOO_DEEP)
+    return None
+
+
+def _libcst_reads(text: str) -> bool:
+    if _bracket_depth(text) > _NESTED_BRACKETS:
+        return False
+    import libcst
+
+    try:
+        in_deep_stack(lambda: libcst.parse_module(text))
+    except (libcst.ParserSyntaxError, RecursionError):
+        return False
+    return True
+
+
+def _bracket_depth(text: str) -> int:
+    depth = deepest = position = 0
+    for start, end, _ in (*spans(text), (len(text), len(text), "")):
+        for character in text[position:start]:
+            if character in "([{":
+                depth += 1
+                deepest = max(deepest, depth)
+            elif character in ")]}":
+                depth = max(depth - 1, 0)
+        position = end
+    return deepest

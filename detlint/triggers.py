@@ -1,0 +1,55 @@
+"""Where the rules' trigger tokens occur, found for all rules in one pass over the text."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ahocorasick_rs import AhoCorasick
+
+    from detlint.rule import Rule
+
+
+class Triggers:
+    """The tokens of a set of rules."""
+
+    def __init__(self, rules: Sequence[type[Rule]]) -> None:
+        self._rules: dict[str, list[type[Rule]]] = {}
+        for rule in rules:
+            for token in rule.triggers:
+                self._rules.setdefault(token, []).append(rule)
+        self._tokens = list(self._rules)
+
+    @cached_property
+    def _automaton(self) -> AhoCorasick:
+        from ahocorasick_rs import AhoCorasick
+
+        return AhoCorasick(self._tokens)
+
+    def find(self, text: str) -> dict[type[Rule], list[int]]:
+        """The rules that have work in a text, with the offsets of their tokens."""
+        found: dict[type[Rule], list[int]] = {}
+        matches = self._automaton.find_matches_as_indexes(text, overlapping=True)
+        for index, start, _ in matches:
+            token = self._tokens[index]
+            if _begins_word(text, start, token):
+                for rule in self._rules[token]:
+                    found.setdefault(rule, []).append(start)
+        return found
+
+    def occur_in(self, data: bytes) -> bool:
+        """Whether any token occurs in bytes that are too many to decode."""
+        from ahocorasick_rs import BytesAhoCorasick
+
+        tokens = [token.encode() for token in self._tokens]
+        return bool(BytesAhoCorasick(tokens).find_matches_as_indexes(data)) if tokens else False
+
+
+def _begins_word(text: str, start: int, token: str) -> bool:
+    if not (token[0].isalnum() or token[0] == "_") or start == 0:
+        return True
+    before = text[start - 1]
+    return not (before.isalnum() or before == "_")

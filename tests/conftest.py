@@ -1,0 +1,41 @@
+"""Shared by the tests: one way to lint a piece of text."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.engine import Engine
+from detlint.rules import every_rule
+from detlint.settings import Settings
+from detlint.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from detlint.finding import Finding
+
+
+@pytest.fixture(scope="session")
+def engine() -> Callable[..., Engine]:
+    """An engine over all rules, or over the given codes."""
+
+    def make(*codes: str, narrowed: bool = True) -> Engine:
+        always = ("DET000", "DET001")
+        chosen = [rule for rule in every_rule() if not codes or rule.code in (*codes, *always)]
+        return Engine(chosen, Settings(), narrowed=narrowed)
+
+    return make
+
+
+@pytest.fixture
+def findings(engine: Callable[..., Engine]) -> Callable[..., list[Finding]]:
+    """Findings of indented text, for all rules or the given codes."""
+
+    def lint(text: str, *codes: str, narrowed: bool = True) -> list[Finding]:
+        source = Source("example.py", textwrap.dedent(text).lstrip("\n"))
+        return engine(*codes, narrowed=narrowed).lint(source)
+
+    return lint

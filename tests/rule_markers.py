@@ -1,0 +1,27 @@
+"""The ``# DET301`` markers by which examples and cases say what they expect."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+_MARKER = re.compile(r"[ \t]*# ((?:DET\d{3}[, ]*)+)$", re.MULTILINE)
+
+
+def expected(text: str) -> list[tuple[int, str]]:
+    """(row, code) for each marked line; a code stands as often as it is expected."""
+    return sorted(
+        (text.count("\n", 0, match.start()) + 1, code)
+        for match in _MARKER.finditer(text)
+        for code in re.findall(r"DET\d{3}", match[1])
+    )
+
+
+def unmarked(text: str) -> str:
+    """The text without its markers."""
+    return _MARKER.sub("", text)
+
+
+def dedented(text: str) -> str:
+    """An example as the file that it stands for."""
+    return textwrap.dedent(text).strip("\n") + "\n"

@@ -1,0 +1,121 @@
+"""Narrowing keeps what a rule needs, in place, and nothing else."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from detlint.narrowing import narrow, whole
+
+
+def kept(text: str, token: str, scope: str = "function") -> tuple[str, str]:
+    """The dedented text, and what is left of it around each occurrence of a token."""
+    text = textwrap.dedent(text).lstrip("\n")
+    hits = [(i, scope) for i in range(len(text)) if text.startswith(token, i)]
+    region = narrow(text, hits)
+    return text, "" if region is None else region.text
+
+
+def test_functions_without_a_trigger_become_stubs() -> None:
+    _, region = kept(
+        """
+        import os
+
+        def a():
+            return 1
+
+        def b():
+            return TOKEN
+        """,
+        "TOKEN",
+    )
+    assert region == "import os\n\ndef a(): ...\ndef b():\n    return TOKEN\n"
+
+
+def test_methods_without_a_trigger_become_stubs_and_decorators_go_with_them() -> None:
+    _, region = kept(
+        '''
+        class A(B):
+            """Doc."""
+
+            x = 1
+
+            @property
+            def a(self):
+                return 1
+
+            def b(self):
+                return TOKEN
+        ''',
+        "TOKEN",
+    )
+    assert "x = 1" in region
+    assert "    def a(): ...\n    def b(self):\n        return TOKEN" in region
+    assert "property" not in region
+
+
+def test_class_scope_keeps_the_class_and_its_bases() -> None:
+    _, region = kept(
+        """
+        class Base:
+            def a(self):
+                return 1
+
+        class Other:
+            def c(self):
+                return 3
+
+        class A(Base):
+            def b(self):
+                return TOKEN
+        """,
+        "TOKEN",
+        "class",
+    )
+    assert "return 1" in region
+    assert "return 3" not in region
+    assert "class Other: ..." in region
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("x = 1  # TOKEN\n", id="comment"),
+        pytest.param('def f():\n    """TOKEN"""\n', id="docstring"),
+    ],
+)
+def test_tokens_in_comments_and_docstrings_are_not_worth_parsing(text: str) -> None:
+    assert kept(text, "TOKEN")[1] == ""
+
+
+def test_a_def_inside_a_string_is_not_a_definition() -> None:
+    _, region = kept(
+        '''
+        CODE = """
+        def f():
+            pass
+        """
+
+        def g():
+            TOKEN
+        ''',
+        "TOKEN",
+    )
+    assert 'CODE = """\ndef f():\n    pass\n"""' in region
+
+
+def test_offsets_in_the_region_point_back_into_the_source() -> None:
+    text, region = kept("def a():\n    return 1\n\ndef b():\n    TOKEN\n", "TOKEN")
+    full = narrow(text, [(text.index("TOKEN"), "function")])
+    assert full is not None
+    assert full.offset(region.index("TOKEN")) == text.index("TOKEN")
+    assert whole(text).offset(7) == 7
+
+
+def test_uses_of_an_alias_are_triggers() -> None:
+    _, region = kept(
+        "from a import TOKEN as t\n\ndef f():\n    t()\n\ndef g():\n    u()\n", "TOKEN"
+    )
+    assert "    t()" in region
+    assert "    u()" not in region

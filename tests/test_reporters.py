@@ -1,0 +1,614 @@
+"""What each output format says, to the letter."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from detlint.finding import Edit, Finding
+from detlint.reporters import FORMATS, Report, load
+from detlint.rule import Rule
+from detlint.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+TEXT = """\
+import torch
+
+def train():
+    torch.backends.cudnn.benchmark = True
+"""
+PATH = "src/train.py"
+
+
+class CudnnBenchmark(Rule):
+    """cuDNN times several kernels
+    and keeps the fastest.
+    """
+
+    code = "DET301"
+    summary = "cuDNN picks its kernels by timing them"
+    source = "https://example.org/notes"
+
+
+def at(  # noqa: PLR0913  each test names what it is about
+    text: str,
+    marked: str,
+    *,
+    path: str = PATH,
+    code: str = "DET301",
+    name: str = "cudnn-benchmark",
+    message: str = "cuDNN picks its kernels by timing them",
+    advice: str = "",
+    replacement: str | None = None,
+    safe: bool = True,
+    nth: int = 0,
+) -> Finding:
+    """A finding on the ``nth`` occurrence of ``marked``, with a fix if a replacement is given."""
+    start = -1
+    for _ in range(nth + 1):
+        start = text.index(marked, start + 1)
+    source, end = Source(path, text), start + len(marked)
+    edits = () if replacement is None else (Edit(start, end, replacement),)
+    return Finding(
+        path,
+        *source.location(start),
+        *source.location(end),
+        code=code,
+        name=name,
+        message=message,
+        advice=advice,
+        edits=edits,
+        safe=safe,
+    )
+
+
+BENCHMARK = at(TEXT, "True", advice="set it to False", replacement="False")
+SEED = at(
+    TEXT,
+    "train()",
+    code="DET101",
+    name="missing-seed",
+    message="nothing seeds this",
+    replacement="t()",
+    safe=False,
+)
+BARE = at(TEXT, "torch", path="b.py", code="DET401", name="empty-read", message="read unwritten")
+CELL = BARE._replace(path="nb.ipynb", cell=3, row=2, end_row=2)
+
+
+def report(*findings: Finding, text: str | None = TEXT, **options: Any) -> Report:
+    return Report(findings, sources=lambda _path: text, files=120)._replace(**options)
+
+
+def rendered(name: str, shown: Report) -> str:
+    return "".join(load(name)(shown))
+
+
+def unindented(text: str) -> str:
+    """A snapshot without the margin of the test it stands in: that of its closing quotes."""
+    lines = text.strip("\n").split("\n")
+    margin = len(lines[-1])
+    return "\n".join(line[margin:] for line in lines[:-1]) + "\n"
+
+
+@pytest.fixture
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_an_unknown_format_is_refused_with_the_legal_ones() -> None:
+    with pytest.raises(ValueError, match=r"'xml': expected one of text, json, github, sarif$"):
+        load("xml")
+
+
+def test_a_format_is_imported_only_when_it_is_asked_for() -> None:
+    code = (
+        "import sys; from detlint.reporters import load; load('text')\n"
+        "watched = ('detlint.reporters.', 'rich', 'json', 'libcst')\n"
+        "print(*sorted(name for name in sys.modules if name.startswith(watched)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "detlint.reporters.excerpt detlint.reporters.text\n"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_rendering_twice_gives_the_same_text(name: str) -> None:
+    shown = report(BENCHMARK, SEED, BARE, show_source=True)
+    assert rendered(name, shown) == rendered(name, shown)
+
+
+# text
+
+
+def test_text_is_a_line_a_finding_and_a_summary() -> None:
+    assert rendered("text", report(SEED, BENCHMARK, BARE)) == unindented("""
+        src/train.py:3:5: DET101 nothing seeds this
+        src/train.py:4:38: DET301 [*] cuDNN picks its kernels by timing them
+        b.py:1:8: DET401 read unwritten
+        Found 3 findings in 2 files (120 files checked). 1 fixable with --fix, 1 more with --unsafe-fixes.
+        """)  # noqa: E501
+
+
+def test_text_names_the_cell_of_a_notebook() -> None:
+    first = rendered("text", report(CELL, show_source=True)).splitlines()[0]
+    assert first == "nb.ipynb:cell 3:2:8: DET401 read unwritten"
+
+
+@pytest.mark.parametrize(
+    ("shown", "summary"),
+    [
+        pytest.param(report(), "All checks passed (120 files checked).", id="nothing found"),
+        pytest.param(report(files=1), "All checks passed (1 file checked).", id="one clean file"),
+        pytest.param(report(files=0), "No files to check.", id="no file is not called clean"),
+        pytest.param(
+            report(fixed=2),
+            "Fixed 2 findings. All checks passed (120 files checked).",
+            id="all were fixed",
+        ),
+        pytest.param(
+            report(BARE, fixed=1),
+            "Fixed 1 finding. Found 1 finding in 1 file (120 files checked).",
+            id="some were fixed",
+        ),
+        pytest.param(
+            report(BENCHMARK),
+            "Found 1 finding in 1 file (120 files checked). 1 fixable with --fix.",
+            id="a safe fix",
+        ),
+        pytest.param(
+            report(SEED),
+            "Found 1 finding in 1 file (120 files checked). 1 fixable with --unsafe-fixes.",
+            id="an unsafe fix",
+        ),
+    ],
+)
+def test_the_summary_says(shown: Report, summary: str) -> None:
+    assert rendered("text", shown).splitlines()[-1] == summary
+
+
+def test_text_shows_the_source_with_carets_below_the_range() -> None:
+    assert rendered("text", report(BENCHMARK, show_source=True)) == unindented("""
+        src/train.py:4:38: DET301 [*] cuDNN picks its kernels by timing them
+          |
+        4 |     torch.backends.cudnn.benchmark = True
+          |                                      ^^^^
+        help: set it to False
+
+        Found 1 finding in 1 file (120 files checked). 1 fixable with --fix.
+        """)
+
+
+def excerpt_of(finding: Finding, text: str) -> str:
+    shown = rendered("text", report(finding, text=text, show_source=True))
+    return shown.partition("\n")[2].rpartition("\nFound")[0]
+
+
+def test_carets_stand_below_wide_characters_and_tabs() -> None:
+    text = '\tseed("日本語 🎲 e\u0301", x)\n'
+    assert excerpt_of(at(text, "日本語"), text) == unindented("""
+          |
+        1 |     seed("日本語 🎲 e\u0301", x)
+          |           ^^^^^^
+        """)
+    assert excerpt_of(at(text, "x)"), text) == unindented("""
+          |
+        1 |     seed("日本語 🎲 e\u0301", x)
+          |                         ^^
+        """)
+
+
+def test_a_range_of_several_lines_is_marked_on_each() -> None:
+    text = "\n" * 8 + "x = f(\n    1,\n)\n"
+    assert excerpt_of(at(text, "f(\n    1,\n)"), text) == unindented("""
+           |
+         9 | x = f(
+           |     ^^
+        10 |     1,
+           |     ^^
+        11 | )
+           | ^
+        """)
+
+
+def test_a_long_range_is_cut_after_five_lines() -> None:
+    text = "f(\n" + "    1,\n" * 9 + ")\n"
+    lines = excerpt_of(at(text, text.rstrip()), text).splitlines()
+    assert lines[-3:] == ["5 |     1,", "  |     ^^", "  | ..."]
+
+
+def test_a_range_that_ends_before_a_line_leaves_that_line_out() -> None:
+    assert excerpt_of(at("a = 1\nb = 2\n", "a = 1\n"), "a = 1\nb = 2\n") == unindented("""
+          |
+        1 | a = 1
+          | ^^^^^
+        """)
+
+
+def test_a_line_of_megabytes_is_cut_around_the_range() -> None:
+    text = "x" * 1_000_000 + " seed() " + "y" * 1_000_000
+    assert excerpt_of(at(text, "seed()"), text) == unindented(f"""
+          |
+        1 | ...{"x" * 39} seed() {"y" * 73}...
+          |    {" " * 40}^^^^^^
+        """)
+
+
+def test_a_range_without_characters_has_one_caret() -> None:
+    finding = BARE._replace(row=4, column=1, end_row=4, end_column=1)
+    assert excerpt_of(finding, TEXT).splitlines()[-1] == "  | ^"
+
+
+def test_control_characters_reach_no_terminal() -> None:
+    text = 'f("\x1b[2J\x0c\u202e")\n'
+    finding = at(text, "f", path="a\nb.py", message="m\x1b")
+    shown = rendered("text", report(finding, text=text, show_source=True))
+    assert shown.splitlines()[:3] == [
+        "a␊b.py:1:1: DET301 m␛",
+        "  |",
+        '1 | f("␛[2J␌�")',
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(None, id="the file has gone"),
+        pytest.param("x\n", id="the file has grown shorter"),
+    ],
+)
+def test_a_finding_is_told_without_its_source_when(text: str | None) -> None:
+    assert rendered("text", report(BENCHMARK, text=text, show_source=True)) == unindented("""
+        src/train.py:4:38: DET301 [*] cuDNN picks its kernels by timing them
+        help: set it to False
+
+        Found 1 finding in 1 file (120 files checked). 1 fixable with --fix.
+        """)
+
+
+def test_colour_changes_nothing_but_the_escapes() -> None:
+    plain = report(BENCHMARK, SEED, show_source=True)
+    coloured = rendered("text", plain._replace(colour=True))
+    assert "\x1b[1msrc/train.py\x1b[0m:4:38: \x1b[1;31mDET301\x1b[0m \x1b[36m[*]\x1b[0m" in coloured
+    bare = coloured
+    for escape in ("\x1b[0m", "\x1b[1m", "\x1b[1;31m", "\x1b[1;36m", "\x1b[36m", "\x1b[34m"):
+        bare = bare.replace(escape, "")
+    assert bare == rendered("text", plain)
+
+
+def test_statistics_count_by_rule_the_most_frequent_first() -> None:
+    mixed = (BENCHMARK, BENCHMARK._replace(safe=False))
+    shown = report(SEED, BARE, *mixed * 5, BENCHMARK._replace(code="DET303"), statistics=True)
+    assert rendered("text", shown) == unindented("""
+        10  DET301  [-]  cudnn-benchmark
+         1  DET101  [ ]  missing-seed
+         1  DET303  [*]  cudnn-benchmark
+         1  DET401  [ ]  empty-read
+        Found 13 findings in 2 files (120 files checked). 6 fixable with --fix, 6 more with --unsafe-fixes.
+        """)  # noqa: E501
+
+
+def test_statistics_of_nothing_are_the_summary() -> None:
+    shown = rendered("text", report(statistics=True))
+    assert shown == "All checks passed (120 files checked).\n"
+
+
+# json
+
+
+def entries(*findings: Finding, text: str | None = TEXT) -> list[dict[str, Any]]:
+    parsed: list[dict[str, Any]] = json.loads(rendered("json", report(*findings, text=text)))
+    return parsed
+
+
+def test_json_of_nothing_is_an_empty_list() -> None:
+    assert rendered("json", report()) == "[]\n"
+
+
+@pytest.mark.usefixtures("_here")
+def test_json_tells_all_of_a_finding(tmp_path: Path) -> None:
+    assert entries(BENCHMARK) == [
+        {
+            "cell": None,
+            "code": "DET301",
+            "end_location": {"column": 42, "row": 4},
+            "filename": str(tmp_path / "src" / "train.py"),
+            "fix": {
+                "applicability": "safe",
+                "edits": [
+                    {
+                        "content": "False",
+                        "end_location": {"column": 42, "row": 4},
+                        "location": {"column": 38, "row": 4},
+                    }
+                ],
+                "message": "set it to False",
+            },
+            "location": {"column": 38, "row": 4},
+            "message": "cuDNN picks its kernels by timing them",
+            "name": "cudnn-benchmark",
+            "noqa_row": 4,
+            "severity": "error",
+            "url": "https://github.com/detlint/detlint/blob/main/docs/rules.md#det301-cudnn-benchmark",
+        }
+    ]
+
+
+def test_json_says_which_fixes_are_unsafe_and_which_findings_have_none() -> None:
+    fixes = [entry["fix"] for entry in entries(SEED, BARE, CELL)]
+    assert fixes[0]["applicability"] == "unsafe"
+    assert fixes[0]["message"] is None
+    assert fixes[1:] == [None, None]
+
+
+def test_json_has_no_fix_where_the_file_has_gone() -> None:
+    assert entries(BENCHMARK, text=None)[0]["fix"] is None
+
+
+def test_json_keeps_the_name_of_standard_input_and_the_cell() -> None:
+    stdin, cell = entries(BARE._replace(path="-"), CELL)
+    assert (stdin["filename"], cell["cell"]) == ("-", 3)
+
+
+def test_json_columns_count_characters_beyond_the_basic_plane() -> None:
+    text = 's = "🎲🎲"; seed()\n'
+    (entry,) = entries(at(text, "seed()", replacement="seed(0)"), text=text)
+    assert entry["location"] == entry["fix"]["edits"][0]["location"] == {"column": 11, "row": 1}
+
+
+def keys(value: object) -> object:
+    """The keys of nested objects; of a list, those of its first item."""
+    if isinstance(value, dict):
+        return {key: keys(inner) for key, inner in sorted(value.items())}
+    if isinstance(value, list):
+        return [keys(item) for item in value[:1]]
+    return type(value).__name__
+
+
+def test_json_has_the_keys_and_types_of_ruffs(tmp_path: Path) -> None:
+    sample = tmp_path / "sample.py"
+    sample.write_text("import os\n", encoding="utf-8")
+    options = ["--isolated", "--no-cache", "--select=F", "--output-format=json"]
+    command = [sys.executable, "-m", "ruff", "check", *options, str(sample)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert keys(entries(BENCHMARK)) == keys(json.loads(run.stdout))
+
+
+# github
+
+
+@pytest.mark.usefixtures("_here")
+def test_github_gets_a_command_a_finding(tmp_path: Path) -> None:
+    where = os.path.join(str(tmp_path), "src", "train.py")
+    assert rendered("github", report(BENCHMARK)) == (
+        f"::error title=detlint (DET301),file={where},line=4,endLine=4,col=38,endColumn=42"
+        "::DET301 cuDNN picks its kernels by timing them\n"
+    )
+
+
+def test_github_gets_nothing_where_nothing_was_found() -> None:
+    assert rendered("github", report()) == ""
+
+
+def test_github_properties_and_messages_are_escaped() -> None:
+    finding = BARE._replace(path="/a,b:%/\n", message="50%: a, b\r\nc")
+    assert rendered("github", report(finding)) == (
+        "::error title=detlint (DET401),file=/a%2Cb%3A%25/%0A,line=1,endLine=1,col=8,endColumn=13"
+        "::DET401 50%25: a, b%0D%0Ac\n"
+    )
+
+
+def test_github_gets_no_columns_of_a_range_of_several_lines() -> None:
+    shown = rendered("github", report(BARE._replace(path="/b.py", end_row=2)))
+    assert shown.startswith("::error title=detlint (DET401),file=/b.py,line=1,endLine=2::")
+
+
+def test_github_is_told_the_cell_in_words() -> None:
+    shown = rendered("github", report(CELL._replace(path="/nb.ipynb")))
+    assert shown == (
+        "::error title=detlint (DET401),file=/nb.ipynb,line=1"
+        "::DET401 read unwritten (cell 3, line 2)\n"
+    )
+
+
+# sarif
+
+
+@pytest.fixture(scope="module")
+def validate() -> Callable[[object], None]:
+    """Check against the schema that OASIS publishes (2.1.0 with errata 01)."""
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    package = importlib.util.find_spec("linceo")
+    if package is None or not package.submodule_search_locations:
+        pytest.skip("linceo, which carries the SARIF schema, is not installed (Python 3.11+ only)")
+    path = os.path.join(package.submodule_search_locations[0], "data", "sarif-schema-2.1.0.json")
+    with open(path, "rb") as file:
+        data = file.read()
+    # What OASIS published, so that an update of the package cannot loosen this test.
+    digest = "c3b4bb2d6093897483348925aaa73af03b3e3f4bd4ca38cef26dcb4212a2682e"
+    assert hashlib.sha256(data).hexdigest() == digest
+    # The formats of all drafts: draft 4, which the schema names, had no relative addresses.
+    checker = jsonschema.Draft4Validator(
+        json.loads(data), format_checker=jsonschema.FormatChecker()
+    )
+
+    def check(log: object) -> None:
+        assert [error.message for error in checker.iter_errors(log)] == []
+
+    return check
+
+
+def sarif(*findings: Finding, text: str | None = TEXT) -> dict[str, Any]:
+    shown = report(*findings, text=text, rules={"DET301": CudnnBenchmark}.get)
+    parsed: dict[str, Any] = json.loads(rendered("sarif", shown))
+    return parsed
+
+
+def results(*findings: Finding, text: str | None = TEXT) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = sarif(*findings, text=text)["runs"][0]["results"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        pytest.param("region", {"startLine": 0}, "less than the minimum of 1", id="a line 0"),
+        pytest.param("region", {"row": 1}, "'row' was unexpected", id="an unknown key"),
+        pytest.param("artifactLocation", {"uri": "a b"}, "not a 'uri-reference'", id="a space"),
+    ],
+)
+def test_the_schema_refuses(
+    key: str, value: object, message: str, validate: Callable[[object], None]
+) -> None:
+    pytest.importorskip("rfc3986_validator", reason="nothing checks addresses")
+    log = sarif(BENCHMARK)
+    log["runs"][0]["results"][0]["locations"][0]["physicalLocation"][key] = value
+    with pytest.raises(AssertionError, match=message):
+        validate(log)
+
+
+ASTRAL = 's = "🎲🎲"; seed()\n'
+
+
+@pytest.mark.parametrize(
+    ("findings", "text"),
+    [
+        pytest.param((), TEXT, id="nothing found"),
+        pytest.param((SEED, BENCHMARK, BARE), TEXT, id="fixes of both kinds and none"),
+        pytest.param((CELL,), TEXT, id="a cell of a notebook"),
+        pytest.param((BENCHMARK,), None, id="a file that has gone"),
+        pytest.param(
+            (at(ASTRAL, "seed()", path="a dir/日本 🎲%.py", replacement="seed(0)"),),
+            ASTRAL,
+            id="a path and a text beyond ASCII",
+        ),
+        pytest.param((BARE._replace(path="/else where/é.py"),), TEXT, id="a file elsewhere"),
+        pytest.param((BARE._replace(path="-"),), TEXT, id="standard input"),
+    ],
+)
+def test_sarif_fits_the_schema_with(
+    findings: tuple[Finding, ...], text: str | None, validate: Callable[[object], None]
+) -> None:
+    validate(sarif(*findings, text=text))
+
+
+def test_sarif_lists_only_the_rules_that_fired() -> None:
+    log = sarif(BENCHMARK, SEED, BENCHMARK)
+    rules = log["runs"][0]["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == ["DET101", "DET301"]
+    assert [result["ruleIndex"] for result in log["runs"][0]["results"]] == [1, 0, 1]
+
+
+def test_sarif_describes_a_rule_by_its_documentation() -> None:
+    assert sarif(BENCHMARK)["runs"][0]["tool"]["driver"]["rules"] == [
+        {
+            "id": "DET301",
+            "name": "cudnn-benchmark",
+            "shortDescription": {"text": "cuDNN picks its kernels by timing them"},
+            "helpUri": "https://github.com/detlint/detlint/blob/main/docs/rules.md#det301-cudnn-benchmark",
+            "defaultConfiguration": {"level": "error"},
+            "properties": {"problem.severity": "error"},
+            "fullDescription": {"text": "cuDNN times several kernels\nand keeps the fastest."},
+            "help": {
+                "text": "cuDNN times several kernels\nand keeps the fastest.\n\n"
+                "Source: https://example.org/notes"
+            },
+        }
+    ]
+
+
+def test_sarif_tells_where_and_how_to_fix() -> None:
+    text = ASTRAL
+    (result,) = results(
+        at(text, "seed()", path="a b/é.py", replacement="seed(0)", advice="seed it"), text=text
+    )
+    artifact = {"uri": "a%20b/%C3%A9.py", "uriBaseId": "%SRCROOT%"}
+    region = {"startLine": 1, "startColumn": 11, "endLine": 1, "endColumn": 17}
+    assert result["locations"] == [
+        {"physicalLocation": {"artifactLocation": artifact, "region": region}}
+    ]
+    assert result["fixes"] == [
+        {
+            "description": {"text": "seed it"},
+            "artifactChanges": [
+                {
+                    "artifactLocation": artifact,
+                    "replacements": [
+                        {"deletedRegion": region, "insertedContent": {"text": "seed(0)"}}
+                    ],
+                }
+            ],
+            "properties": {"applicability": "safe"},
+        }
+    ]
+
+
+def uri(path: str) -> dict[str, str]:
+    (result,) = results(BARE._replace(path=path))
+    artifact: dict[str, str] = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    return artifact
+
+
+@pytest.mark.usefixtures("_here")
+def test_sarif_addresses_are_relative_below_the_folder_and_absolute_elsewhere(
+    tmp_path: Path,
+) -> None:
+    assert uri(str(tmp_path / "a:b.py")) == {"uri": "a%3Ab.py", "uriBaseId": "%SRCROOT%"}
+    assert uri("./x/../y.py") == {"uri": "y.py", "uriBaseId": "%SRCROOT%"}
+    assert uri("../y z.py") == {"uri": (tmp_path.parent / "y z.py").as_uri()}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names of files are text on Windows")
+def test_sarif_addresses_spell_a_name_that_is_not_text_by_its_bytes() -> None:
+    assert uri(os.fsdecode(b"\xff.py"))["uri"] == "%FF.py"
+
+
+def fingerprints(*findings: Finding, text: str | None) -> list[str]:
+    return [entry["partialFingerprints"]["detlint/v1"] for entry in results(*findings, text=text)]
+
+
+def test_fingerprints_survive_a_move_and_an_indent() -> None:
+    moved = "\n\n# more\n" + TEXT.replace("    torch", "        torch")
+    before = fingerprints(BENCHMARK, text=TEXT)
+    assert fingerprints(at(moved, "True"), text=moved) == before
+
+
+def test_fingerprints_tell_apart_lines_files_rules_and_repeats() -> None:
+    text = "seed()\nseed()\nseed( 1)\n"
+    found = [
+        at(text, "seed()"),
+        at(text, "seed()", nth=1),
+        at(text, "seed( 1)"),
+        at(text, "seed()", code="DET101"),
+        at(text, "seed()", path="other.py"),
+    ]
+    assert len(set(fingerprints(*found, text=text))) == len(found)
+
+
+def test_fingerprints_take_the_beginning_of_a_line_of_megabytes() -> None:
+    text = "seed(); " + "x" * 2000
+    finding = at(text, "seed()")
+    assert fingerprints(finding, text=text) == fingerprints(finding, text=text + "y")
+
+
+def test_fingerprints_do_not_need_the_file() -> None:
+    gone = BENCHMARK._replace(row=99)
+    assert fingerprints(BENCHMARK, text=None) == fingerprints(gone, text=TEXT)
+
+
+def test_sarif_counts_columns_and_lines_as_python_does() -> None:
+    run = sarif()["runs"][0]
+    assert (run["columnKind"], run["newlineSequences"]) == (
+        "unicodeCodePoints",
+        ["\r\n", "\n", "\r"],
+    )
+    assert run["results"] == []

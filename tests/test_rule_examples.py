@@ -1,0 +1,76 @@
+"""Every example of every rule: marked lines are found, fixes give what they promise."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.fixes import fix
+from detlint.rule import Example, Rule
+from detlint.rules import every_rule
+from detlint.source import Source
+
+sys.path.insert(0, str(Path(__file__).parent))
+from rule_markers import dedented, expected, unmarked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from detlint.engine import Engine
+
+EXAMPLES = [
+    pytest.param(rule, example, id=f"{rule.code}-{number}")
+    for rule in every_rule()
+    for number, example in enumerate(rule.examples, start=1)
+]
+CASES = sorted((Path(__file__).parent / "cases").glob("*.py"))
+
+
+@pytest.mark.parametrize(("rule", "example"), EXAMPLES)
+@pytest.mark.parametrize("narrowed", [True, False], ids=["narrowed", "whole"])
+def test_the_marked_lines_of_an_example_are_found(
+    rule: type[Rule], example: Example, engine: Callable[..., Engine], *, narrowed: bool
+) -> None:
+    text = dedented(example.bad)
+    found = engine(rule.code, narrowed=narrowed).lint(Source("example.py", text))
+    assert [(each.row, each.code) for each in found] == expected(text)
+    assert expected(text), "an example of a rule that expects nothing shows nothing"
+
+
+@pytest.mark.parametrize(("rule", "example"), EXAMPLES)
+def test_fixed_and_good_forms_are_clean(
+    rule: type[Rule], example: Example, engine: Callable[..., Engine]
+) -> None:
+    for text in filter(None, (example.fixed, example.good)):
+        assert engine(rule.code).lint(Source("example.py", dedented(text))) == []
+
+
+@pytest.mark.parametrize(("rule", "example"), EXAMPLES)
+def test_fixing_bad_gives_fixed_and_fixing_twice_changes_nothing(
+    rule: type[Rule], example: Example, engine: Callable[..., Engine]
+) -> None:
+    source = Source("example.py", unmarked(dedented(example.bad)))
+    lint = engine(rule.code).lint
+    once = fix(source, lint, unsafe=True).source.text
+    assert once == (dedented(example.fixed) if example.fixed else source.text)
+    assert fix(Source("example.py", once), lint, unsafe=True).source.text == once
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("narrowed", [True, False], ids=["narrowed", "whole"])
+def test_cases_are_found_on_exactly_the_marked_lines(
+    path: Path, engine: Callable[..., Engine], *, narrowed: bool
+) -> None:
+    rule = next(rule for rule in every_rule() if rule.name().replace("-", "_") == path.stem)
+    text = path.read_text(encoding="utf-8")
+    found = engine(rule.code, narrowed=narrowed).lint(Source(path.name, text))
+    assert [(each.row, each.code) for each in found] == expected(text)
+
+
+def test_every_rule_has_a_file_of_cases() -> None:
+    assert {path.stem for path in CASES} == {
+        rule.name().replace("-", "_") for rule in every_rule() if rule.triggers
+    }
