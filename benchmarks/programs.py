@@ -13,11 +13,17 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = {"ruff": "0.17.5", "fixit": "2.2.1", "torchfix": "0.7.0"}
 
-_READ = "import pathlib; [p.read_bytes() for p in pathlib.Path('.').rglob('*.py')]"
-_PARSE = (
-    "import ast, pathlib, warnings; warnings.simplefilter('ignore'); "
-    "[ast.parse(p.read_bytes()) for p in pathlib.Path('.').rglob('*.py')]"
-)
+_READ = """
+import pathlib
+for path in pathlib.Path(".").rglob("*.py"):
+    path.read_bytes()
+"""
+_PARSE = """
+import ast, pathlib, warnings
+warnings.simplefilter("ignore")
+for path in pathlib.Path(".").rglob("*.py"):
+    ast.parse(path.read_bytes())
+"""
 _FLOOR = "import argparse, re"
 
 

@@ -103,6 +103,7 @@ def _heading(load: float) -> Iterator[str]:
     versions = [f"{name} {version}" for name, version in (WHEELS | PEERS).items()]
     yield f"- versions: {', '.join(versions)}"
     yield "- wall time with the page cache warm; all programs in turn, round by round"
+    yield "- memory in an untimed run; 20 MB or less may be the measuring script's own, before exec"
     yield ""
 
 

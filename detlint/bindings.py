@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, cast
 import libcst as cst
 
 from detlint.scope import Binding, Scope, dotted
-from detlint.tree import Tree, children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from detlint.tree import Tree
 
 _SCOPES = (
     cst.FunctionDef,
@@ -27,7 +28,6 @@ _COMPREHENSIONS = _SCOPES[3:]
 class Bindings:
     """The scopes of a tree.
 
-    nodes      every node in source order
     scope_of   the scope in which each node is evaluated
     attributes for each class, what its methods assign to ``self.<name>``
                (None for a value that is not known, as in a loop)
@@ -37,35 +37,38 @@ class Bindings:
         self.tree = tree
         self.module = Scope(tree.module, None)
         self.scope_of: dict[cst.CSTNode, Scope] = {}
-        self.nodes: list[cst.CSTNode] = []
         self.attributes: dict[cst.ClassDef, dict[str, list[cst.CSTNode | None]]] = {}
         self._walk()
 
     def _walk(self) -> None:
-        stack: list[tuple[cst.CSTNode, Scope]] = [(self.tree.module, self.module)]
-        parents = self.tree.parents
-        while stack:  # not recursive: a chain of 3,000 operators is as many nodes deep
-            node, scope = stack.pop()
-            self.nodes.append(node)
-            self.scope_of[node] = scope
-            binder = _BINDERS.get(type(node))
+        tree, scope_of = self.tree, self.scope_of
+        scope_of[tree.module] = self.module
+        for node in tree.nodes:
+            scope = scope_of[node]
+            kind = type(node)
+            binder = _BINDERS.get(kind)
             if binder is not None:
                 binder(self, node, scope)
-            inner = Scope(node, scope) if isinstance(node, _SCOPES) else scope
-            below = list(children(node))
-            for child in below:
-                parents[child] = node
-                if isinstance(child, cst.Parameters):
-                    _bind_parameters(child, inner)
-            stack.extend((child, _home(node, child, scope, inner)) for child in reversed(below))
+            if kind in _SCOPES:
+                self._enter(node, scope)
+            else:
+                for child in tree.children(node):
+                    scope_of[child] = scope
+
+    def _enter(self, node: cst.CSTNode, scope: Scope) -> None:
+        inner = Scope(node, scope)
+        for child in self.tree.children(node):
+            self.scope_of[child] = _home(node, child, scope, inner)
+            if isinstance(child, cst.Parameters):
+                _bind_parameters(child, inner)
 
     def bind_target(self, target: cst.CSTNode, scope: Scope, binding: Binding) -> None:
         """Bind every name of an assignment target; unpacked names keep a value only pairwise."""
         if isinstance(target, cst.Name):
             scope.bind(target.value, binding)
         elif isinstance(target, (cst.Tuple, cst.List)):
-            for element, value in zip(target.elements, _unpacked(target, binding), strict=True):
-                self.bind_target(element.value, scope, value)
+            for element, each in zip(target.elements, _unpacked(target, binding), strict=True):
+                self.bind_target(element.value, scope, each)
         elif isinstance(target, cst.Attribute) and dotted(target.value) == "self":
             owner = _owner(scope)
             if owner is not None:

@@ -38,9 +38,7 @@ _ENVIRONMENT = "pyvenv.cfg"
 _SUFFIXES = tuple(KINDS)
 
 
-def discover(
-    paths: Sequence[str], settings: Settings, warn: Callable[[str], None]
-) -> list[str]:
+def discover(paths: Sequence[str], settings: Settings, warn: Callable[[str], None]) -> list[str]:
     """The files to lint, as the user would name them. Raises UsageError, a line a problem."""
     search = _Search(settings)
     problems = [problem for path in paths if (problem := search.add(path))]
@@ -64,6 +62,7 @@ class _Search:
         self.names = frozenset[str]() if settings.exclude else DEFAULT_EXCLUDES
         self._links: list[tuple[str, str]] = []
         self._trees: list[str] = []
+        self._compiled: dict[str, Ignore] = {}
 
     def add(self, path: str) -> str | None:
         """Take a path that the user named; or say, in a line, why it cannot be."""
@@ -75,7 +74,7 @@ class _Search:
         real = os.path.realpath(path)
         if os.path.islink(path.rstrip(os.sep)) and not self._stays(path, real):
             return f"{shown}: a link out of the tree (-> {_target(path)}); name the file itself"
-        if self.settings.force_exclude and self._force_excludes(real):
+        if self.settings.force_exclude and self._force_excludes(real, is_folder=stat.S_ISDIR(mode)):
             return None
         if stat.S_ISDIR(mode):
             return self._add_folder(real, shown)
@@ -144,10 +143,13 @@ class _Search:
                 if ".gitignore" in entries and self.settings.respect_gitignore:
                     ignore = self._read_ignore(folder, ".gitignore", ignore)
                 filters = [each for each in (excludes, ignore) if each is not None]
-                for below in self._enter(entries.values(), shown, filters):
-                    stack.append((below.path, f"{shown}{below.name}{os.sep}", ignore))
+                stack.extend(
+                    (below.path, f"{shown}{below.name}{os.sep}", ignore)
+                    for below in self._enter(entries.values(), shown, filters)
+                )
             except OSError as error:
-                self.warnings.add(f"{shown or os.curdir}: {_reason(folder, error)}; not searched")
+                name = shown.rstrip(os.sep) or os.curdir
+                self.warnings.add(f"{name}: {_reason(folder, error)}; not searched")
 
     def _enter(
         self, entries: Iterable[os.DirEntry[str]], shown: str, filters: list[Ignore]
@@ -171,21 +173,21 @@ class _Search:
                     sort = _sort_of_file(entry.stat(follow_symlinks=False).st_mode)
                     self.warnings.add(f"{shown}{name}: {sort}, not a regular file; skipped")
 
-    def _force_excludes(self, real: str) -> bool:
+    def _force_excludes(self, real: str, *, is_folder: bool) -> bool:
         base = self._base(real)
-        excludes = self._excludes(base)
-        parts = os.path.relpath(real, base).split(os.sep)
-        if not self.names.isdisjoint(parts[:-1]):
+        parts = os.path.relpath(real, base).split(os.sep) if real != base else []
+        folders = parts if is_folder else parts[:-1]
+        if not self.names.isdisjoint(folders):
             return True
+        excludes = self._excludes(base)
         if excludes is None:
             return False
-        for depth, name in enumerate(parts, start=1):
-            path = os.path.join(base, *parts[:depth])
-            # A folder's lines hold for files too, but for those that end in a slash.
-            judge = excludes.ignores_file if depth == len(parts) else excludes.ignores_folder
-            if judge(path, name):
+        path = base
+        for name in folders:
+            path = os.path.join(path, name)
+            if excludes.ignores_folder(path, name):
                 return True
-        return False
+        return not is_folder and excludes.ignores_file(real, parts[-1])
 
     def _base(self, path: str) -> str:
         """The folder to which exclude patterns are relative when they judge ``path``."""
@@ -195,10 +197,12 @@ class _Search:
         lines = (*self.settings.exclude, *self.settings.extend_exclude)
         if not lines:
             return None
-        excludes = Ignore(base, lines, _SUFFIXES)
-        if excludes.invalid:
-            raise SettingsError(f"exclude: not a pattern of files: {excludes.invalid[0]!r}")
-        return excludes
+        if base not in self._compiled:
+            excludes = Ignore(base, lines, _SUFFIXES)
+            if invalid := excludes.invalid():
+                raise SettingsError(f"exclude: not a pattern of files: {invalid[0]!r}")
+            self._compiled[base] = excludes
+        return self._compiled[base]
 
     def _ignores_above(self, top: str) -> Ignore | None:
         """What git would ignore in ``top``, from its repository's root down to it."""

@@ -77,7 +77,7 @@ class Engine:
 
     def _findings(self, source: Source) -> list[Finding]:
         hits = self._triggers.find(source.text)
-        rules = [rule for rule in hits if not any(s in source.text for s in rule.silencers)]
+        rules = [rule for rule in hits if _has_work(rule, source.text)]
         if not rules:
             return []
         places = [(offset, rule.scope) for rule in rules for offset in hits[rule]]
@@ -88,6 +88,10 @@ class Engine:
             return in_deep_stack(lambda: _visit(_parse(source, region), rules, self._settings))
         except RecursionError:
             return self.unreadable(source.path, syntax.TOO_DEEP)
+
+
+def _has_work(rule: type[Rule], text: str) -> bool:
+    return any(s in text for s in rule.needs) and not any(s in text for s in rule.silencers)
 
 
 def _parse(source: Source, region: Region) -> Module:
@@ -111,7 +115,7 @@ def _visit(
         for attribute in dir(rule):
             if attribute.startswith("visit_"):
                 handlers.setdefault(attribute[6:], []).append(getattr(rule, attribute))
-    for node in module.bindings.nodes:
+    for node in module.tree.nodes:
         for handler in handlers.get(type(node).__name__, ()):
             handler(node)
     return [finding for rule in active for finding in rule.findings]

@@ -8,51 +8,78 @@ although a line above it ignores it.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterable
 
 _GLOB = frozenset("*?[\\")
+_NOTHING = (-1, False)
 
 
-class _Line(NamedTuple):
-    """A line that needs pathspec: it holds a wildcard, or names a place."""
+class _Line:
+    """A line with wildcards. pathspec reads it once a name comes that it may match: most
+    lines never see one, and pathspec costs 50 ms to import."""
 
-    index: int
-    ignores: bool
-    regex: re.Pattern[str]
-    anchored: bool
-    everything_below: bool
+    def __init__(self, order: int, ignores: bool, body: str) -> None:
+        self.order = order
+        self.ignores = ignores
+        self.body = body
+        self.anchored = "/" in body
+        self.hint = _longest_literal(body)
+
+    @cached_property
+    def regex(self) -> re.Pattern[str] | None:
+        """None for a line that means nothing, as git takes ``[``."""
+        from pathspec import GitIgnoreSpec
+
+        # After a "!" these two would be read as the start of another line.
+        escaped = f"\\{self.body}" if self.body[0] in "#!" else self.body
+        try:
+            patterns = list(GitIgnoreSpec.from_lines([escaped]).patterns)
+        except (ValueError, re.error):
+            return None
+        return getattr(patterns[0], "regex", None) if patterns else None
 
     def matches(self, name: str, path: str) -> bool:
         """Whether the line means this very entry, not a folder above it."""
-        if not self.anchored:
-            return self.regex.search(name) is not None
-        if self.regex.search(path) is None:
+        text = path if self.anchored else name
+        if self.hint not in text or self.regex is None or self.regex.search(text) is None:
             return False
         # pathspec also matches what lies below a match; git judges a folder on its own.
-        parent = path.rpartition("/")[0]
-        return self.everything_below or not parent or self.regex.search(parent) is None
+        parent = path.rpartition("/")[0] if self.anchored else ""
+        if not parent or self.body.endswith("/**"):
+            return True
+        return self.regex.search(parent) is None
+
+
+def _longest_literal(body: str) -> str:
+    """Characters that every match holds in a row."""
+    if "\\" in body:
+        return ""
+    runs = re.split(r"[*?]+", body.partition("[")[0])
+    return max((run.strip("/") for run in runs), key=len)
 
 
 class _Table:
     """The lines that can mean one sort of entry; of several that do, the last decides."""
 
     def __init__(self) -> None:
-        self.literal: dict[str, tuple[int, bool]] = {}
-        self.lines: list[_Line] = []
+        self.names: dict[str, tuple[int, bool]] = {}
+        self.paths: dict[str, tuple[int, bool]] = {}
+        self.lines: list[_Line] = []  # the last first
 
     def decide(self, name: str, path: str) -> bool | None:
         """True to ignore, False to keep, None if no line means the entry."""
-        index, ignores = self.literal.get(name, (-1, None))
-        for line in reversed(self.lines):
-            if line.index < index:
+        order, ignores = max(self.names.get(name, _NOTHING), self.paths.get(path, _NOTHING))
+        for line in self.lines:
+            if line.order < order:
                 break
             if line.matches(name, path):
                 return line.ignores
-        return ignores
+        return None if order < 0 else ignores
 
 
 class Ignore:
@@ -66,33 +93,44 @@ class Ignore:
         above: Ignore | None = None,
     ) -> None:
         self.above = above
-        self.invalid: list[str] = []
         self._start = len(folder.rstrip(os.sep)) + 1
-        self._tails = frozenset(suffix[-1] for suffix in suffixes)
-        self._folders = _Table()
-        self._files = _Table()
-        for index, line in enumerate(lines):
-            self._add(index, line)
+        self._tails = frozenset((*(suffix[-1] for suffix in suffixes), "*"))
+        self.folders = _Table()
+        self.files = _Table()
+        for order, line in enumerate(lines):
+            self._add(order, line)
+        self.folders.lines.reverse()
+        self.files.lines.reverse()
 
     def ignores_folder(self, path: str, name: str) -> bool:
         """Whether the folder at ``path`` (absolute, below this one's) is ignored."""
-        decision = self._folders.decide(name, self._relative(path))
-        if decision is None:
-            return self.above is not None and self.above.ignores_folder(path, name)
-        return decision
+        ignore: Ignore | None = self
+        while ignore is not None:
+            decision = ignore.folders.decide(name, ignore.relative(path))
+            if decision is not None:
+                return decision
+            ignore = ignore.above
+        return False
 
     def ignores_file(self, path: str, name: str) -> bool:
         """Whether the file at ``path``, which has one of the suffixes, is ignored."""
-        decision = self._files.decide(name, self._relative(path))
-        if decision is None:
-            return self.above is not None and self.above.ignores_file(path, name)
-        return decision
+        ignore: Ignore | None = self
+        while ignore is not None:
+            decision = ignore.files.decide(name, ignore.relative(path))
+            if decision is not None:
+                return decision
+            ignore = ignore.above
+        return False
 
-    def _relative(self, path: str) -> str:
+    def invalid(self) -> list[str]:
+        """The lines that match nothing whatever the name. Reads each, and so imports pathspec."""
+        return [line.body for line in self.folders.lines if line.regex is None]
+
+    def relative(self, path: str) -> str:
         relative = path[self._start :]
         return relative.replace(os.sep, "/") if os.sep != "/" else relative
 
-    def _add(self, index: int, line: str) -> None:
+    def _add(self, order: int, line: str) -> None:
         ignores = not line.startswith("!")
         body = _without_trailing_spaces(line if ignores else line[1:])
         if not body or line.startswith("#"):
@@ -104,37 +142,24 @@ class Ignore:
         if not body:
             return
         # Most lines of a .gitignore end in "/" or ".pyc": no source file has to be asked.
-        tables = [self._folders]
-        if not folders_only and (body[-1] in self._tails or body[-1] in "*?]\\ "):
-            tables.append(self._files)
-        if "/" not in body and _GLOB.isdisjoint(body):
+        tables = [self.folders]
+        if not folders_only and not self._tails.isdisjoint(_last_characters(body)):
+            tables.append(self.files)
+        if _GLOB.isdisjoint(body):
             for table in tables:
-                table.literal[body] = (index, ignores)
-            return
-        compiled = _compile(index, body, ignores=ignores)
-        if compiled is None:
-            self.invalid.append(line)
+                literals = table.paths if "/" in body else table.names
+                literals[body.removeprefix("/")] = (order, ignores)
             return
         for table in tables:
-            table.lines.append(compiled)
+            table.lines.append(_Line(order, ignores, body))
 
 
-def _compile(index: int, body: str, *, ignores: bool) -> _Line | None:
-    """None for a line that git takes as matching nothing."""
-    import re  # noqa: PLC0415
-
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - costs 40 ms, often not needed
-
-    # After a "!" these two would be read as the start of another line.
-    escaped = f"\\{body}" if body[0] in "#!" else body
-    try:
-        patterns = list(GitIgnoreSpec.from_lines([escaped]).patterns)
-    except (ValueError, re.error):
-        return None
-    regex = getattr(patterns[0], "regex", None) if patterns else None
-    if regex is None:
-        return None
-    return _Line(index, ignores, regex, "/" in body, body.endswith("/**"))
+def _last_characters(body: str) -> str:
+    """Those that a match can end in; ``*`` among them says any."""
+    if body[-1] == "]" and body.count("[") == 1 and "\\" not in body:
+        members = body[body.index("[") + 1 : -1]
+        return members if members.isalnum() else "*"  # else a range, or all but some
+    return "*" if body[-1] in "*?]\\ " else body[-1]
 
 
 def _without_trailing_spaces(line: str) -> str:
@@ -145,8 +170,9 @@ def _without_trailing_spaces(line: str) -> str:
 
 
 def read_lines(path: str) -> list[str]:
-    """The lines of an ignore file, none if it is not a file. Raises OSError."""
+    """The lines of an ignore file that say something, none if it is not a file. Raises OSError."""
     if not os.path.isfile(path):
         return []
     with open(path, "rb") as file:
-        return os.fsdecode(file.read().removeprefix(b"\xef\xbb\xbf")).split("\n")
+        text = os.fsdecode(file.read().removeprefix(b"\xef\xbb\xbf"))
+    return [line for line in text.split("\n") if line.strip() and not line.startswith("#")]

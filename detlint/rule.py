@@ -59,8 +59,12 @@ class Rule:
     # How much around a trigger the rule must see: "function" (the outermost function or
     # method, and module-level code), "class" (the class and its bases too) or "module".
     scope: ClassVar[str] = "function"
+    # Openings of calls whose own first argument is no trigger, as in "Parameter(torch.empty(".
+    not_after: ClassVar[tuple[str, ...]] = ()
     # Text anywhere in the file that makes the rule pointless there.
     silencers: ClassVar[tuple[str, ...]] = ()
+    # Text without any of which, anywhere in the file, the rule finds nothing there.
+    needs: ClassVar[tuple[str, ...]] = ("",)
     source: ClassVar[str]
     examples: ClassVar[tuple[Example, ...]]
     default: ClassVar[bool] = True

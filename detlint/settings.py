@@ -1,8 +1,20 @@
-"""What a run is told to do, frozen before it starts."""
+"""What a run is told to do, frozen before it starts: defaults, below the table
+``[tool.detlint]`` of a TOML file, below the command line."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import os
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from detlint import configuration
+from detlint.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+# A command line that gives these adds to the table; its other keys replace.
+_ADDING = frozenset(("extend_select", "ignore", "per_file_ignores", "extend_exclude"))
 
 
 class Settings(NamedTuple):
@@ -18,4 +30,98 @@ class Settings(NamedTuple):
     respect_gitignore: bool = True
     target_torch: tuple[int, int] = (2, 13)
     strict: bool = False
-    root: str = ""  # folder of the pyproject.toml, to which its patterns are relative
+    root: str = (
+        ""  # what patterns are relative to: the folder of the pyproject.toml, else of the run
+    )
+
+
+def load(
+    first_path: str,
+    *,
+    config: str | None,
+    isolated: bool,
+    overrides: Mapping[str, object],
+    codes: Callable[[], Sequence[str]],
+) -> Settings:
+    """The settings for a run whose first path is ``first_path``. Raises SettingsError.
+
+    ``overrides`` holds what the command line gave, by key; None means not given. ``codes``
+    is called for the codes of all rules only if there is a code to check.
+    """
+    if isolated and config is not None:
+        raise SettingsError("--isolated reads no configuration: it and --config exclude each other")
+    here = os.path.realpath(os.getcwd())
+    settings = Settings(root=here)
+    if config is not None:
+        # It may lie anywhere, so its patterns are relative to where the run starts.
+        settings = settings._replace(**configuration.values(configuration.read(config), codes))
+    elif not isolated and (file := configuration.nearest(first_path)):
+        found = configuration.values(file, codes)
+        settings = Settings(root=os.path.dirname(file.path))._replace(**found)
+    given = {key.replace("_", "-"): each for key, each in overrides.items() if each is not None}
+    return _laid_over(settings, configuration.checked(given, "--{}".format, codes), here)
+
+
+def _laid_over(settings: Settings, given: Mapping[str, Any], here: str) -> Settings:
+    values = dict(given)
+    for field in ("exclude", "extend_exclude"):
+        if field in values:
+            values[field] = tuple(_from_root(each, settings.root, here) for each in values[field])
+    for field in _ADDING & values.keys():
+        values[field] = (*getattr(settings, field), *values[field])
+    return settings._replace(**values)
+
+
+def _from_root(pattern: str, root: str, here: str) -> str:
+    """A pattern that was typed in ``here``, as the file in ``root`` would have it."""
+    negation = "!" if pattern.startswith("!") else ""
+    body = pattern.removeprefix("!").removeprefix(os.path.join(os.curdir, ""))
+    inside = os.path.join(root, "")
+    if body.startswith(inside):
+        return f"{negation}/{body.removeprefix(inside)}"
+    if "/" not in body.rstrip("/") or not here.startswith(inside):
+        return negation + body
+    folder = re.sub(r"([\\*?\[])", r"\\\1", os.path.relpath(here, root).replace(os.sep, "/"))
+    return f"{negation}/{folder}/{body.lstrip('/')}"
+
+
+def enabled(settings: Settings, code: str, default_on: bool) -> bool:
+    """Whether a rule runs. The longest prefix decides, and of equals ``ignore``."""
+    chosen = _longest(settings.select + settings.extend_select, code)
+    ignored = _longest(settings.ignore, code)
+    if ignored:
+        return chosen > ignored
+    if chosen or settings.strict or code == "DET000":
+        return True
+    return default_on and not settings.select
+
+
+def ignored_for(settings: Settings, path: str, code: str) -> bool:
+    """Whether ``per-file-ignores`` silences a code in a file."""
+    patterns = [
+        pattern for pattern, prefixes in settings.per_file_ignores if _longest(prefixes, code)
+    ]
+    if not patterns:
+        return False
+    folder = os.path.realpath(os.path.dirname(path) or os.curdir)
+    absolute = os.path.join(folder, os.path.basename(path))
+    root = os.path.realpath(settings.root or os.curdir)
+    inside = absolute.startswith(os.path.join(root, ""))
+    relative = os.path.relpath(absolute, root) if inside else os.path.basename(path)
+    return any(_fits(pattern, relative) for pattern in patterns)
+
+
+def _fits(pattern: str, path: str) -> bool:
+    from pathspec import GitIgnoreSpec
+
+    # "!src/" means every file but those of src.
+    wanted = not pattern.startswith("!")
+    try:
+        spec = GitIgnoreSpec.from_lines([pattern.removeprefix("!")])
+    except (ValueError, re.error) as error:
+        raise SettingsError(f"per-file-ignores: not a pattern of files: {pattern!r}") from error
+    return spec.match_file(path) is wanted
+
+
+def _longest(prefixes: Sequence[str], code: str) -> int:
+    return max((len(each) for each in prefixes if code.startswith(each)), default=0)

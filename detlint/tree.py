@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from libcst.metadata import PositionProvider
 
 from detlint.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from libcst.metadata import CodeRange
 
     from detlint.narrowing import Region
 
@@ -29,7 +31,7 @@ _LAYOUT = frozenset(
     "first_colon second_colon from_ trailing_whitespace".split()
 )
 # Fields in the order of the source, where the class declares them otherwise.
-_ORDER = {
+_ORDER: dict[str, tuple[str, ...]] = {
     "FunctionDef": ("decorators", "name", "type_parameters", "params", "returns", "body"),
     "ClassDef": ("decorators", "name", "type_parameters", "bases", "keywords", "body"),
 }
@@ -37,38 +39,61 @@ _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
 def _syntax_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
-    ordered = _ORDER.get(kind.__name__)
-    if ordered is None:
-        ordered = tuple(
-            field.name
-            for field in fields(kind)
-            if field.name not in _LAYOUT and not field.name.startswith("whitespace")
-        )
-    _FIELDS[kind] = ordered
-    return ordered
+    names = _ORDER.get(kind.__name__) or tuple(
+        field.name
+        for field in fields(kind)
+        if field.name not in _LAYOUT and not field.name.startswith("whitespace")
+    )
+    _FIELDS[kind] = names
+    return names
 
 
-def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The syntax directly below a node, in source order, without punctuation and layout."""
     kind = type(node)
+    below: list[cst.CSTNode] = []
     for name in _FIELDS.get(kind) or _syntax_fields(kind):
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            for item in value:
-                if isinstance(item, cst.CSTNode):
-                    yield item
+        if value is None or isinstance(value, str):
+            continue
+        if isinstance(value, (list, tuple)):
+            below.extend(value)
+        elif isinstance(value, cst.CSTNode):  # not MaybeSentinel
+            below.append(value)
+    return below
 
 
 class Tree:
-    """The syntax of one region. Raises ``libcst.ParserSyntaxError``."""
+    """The syntax of one region. Raises ``libcst.ParserSyntaxError``.
+
+    ``nodes`` holds every node in source order, each before what is below it.
+    """
 
     def __init__(self, source: Source, region: Region) -> None:
         self.source = source
         self.region = region
         self.module = cst.parse_module(region.text)
+        self.nodes: list[cst.CSTNode] = []
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        self._below: dict[cst.CSTNode, list[cst.CSTNode]] = {}
+        self._walk()
+
+    def _walk(self) -> None:
+        stack: list[cst.CSTNode] = [self.module]
+        nodes, parents, below = self.nodes, self.parents, self._below
+        while stack:  # not recursive: a chain of 3,000 operators is as many nodes deep
+            node = stack.pop()
+            nodes.append(node)
+            found = children(node)
+            if found:
+                below[node] = found
+                for child in found:
+                    parents[child] = node
+                stack.extend(reversed(found))
+
+    def children(self, node: cst.CSTNode) -> Sequence[cst.CSTNode]:
+        """The syntax directly below a node, in source order."""
+        return self._below.get(node, ())
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The nodes above, nearest first."""
@@ -78,13 +103,28 @@ class Tree:
             yield above
             above = parents.get(above)
 
-    def descendants(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    def descendants(self, node: cst.CSTNode) -> list[cst.CSTNode]:
         """The node and everything below it, in source order."""
-        stack = [node]
-        while stack:
-            current = stack.pop()
-            yield current
-            stack.extend(reversed(list(children(current))))
+        first, end = self._extent[node]
+        return self.nodes[first:end]
+
+    @cached_property
+    def _extent(self) -> dict[cst.CSTNode, tuple[int, int]]:
+        """Where the nodes from a node down stand in ``nodes``: they are contiguous."""
+        sizes = [1] * len(self.nodes)
+        index = {node: number for number, node in enumerate(self.nodes)}
+        for number in range(len(self.nodes) - 1, 0, -1):
+            sizes[index[self.parents[self.nodes[number]]]] += sizes[number]
+        return {node: (number, number + sizes[number]) for node, number in index.items()}
+
+    @cached_property
+    def occurrences(self) -> dict[str, list[cst.Name]]:
+        """Every name and attribute name, with where it is written."""
+        found: dict[str, list[cst.Name]] = {}
+        for node in self.nodes:
+            if isinstance(node, cst.Name):
+                found.setdefault(node.value, []).append(node)
+        return found
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
         """Start and end of a node, as offsets in the source's text, parentheses excluded."""
@@ -105,6 +145,8 @@ class Tree:
         return Source(self.source.path, self.region.text)
 
     @cached_property
-    def _positions(self):  # type: ignore[no-untyped-def]  # libcst's own type is not exported
-        wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
-        return wrapper.resolve(PositionProvider)
+    def _positions(self) -> Mapping[cst.CSTNode, CodeRange]:
+        # Asking through MetadataWrapper visits the tree once more, for no provider at all.
+        provider = PositionProvider()
+        provider._gen_impl(self.module)
+        return cast("Mapping[cst.CSTNode, CodeRange]", provider._computed)

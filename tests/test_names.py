@@ -23,7 +23,7 @@ def last_argument(text: str) -> tuple[Module, cst.BaseExpression]:
     parsed = module(text)
     calls = [
         node
-        for node in parsed.bindings.nodes
+        for node in parsed.tree.nodes
         if isinstance(node, cst.Call)
         and isinstance(node.func, cst.Name)
         and node.func.value == "probe"

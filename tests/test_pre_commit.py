@@ -106,7 +106,8 @@ def registry(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, st
     command = (sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", "hatchling")
     done = run(*command, folder=folder, environment=environment, check=False)
     if done.returncode != 0:
-        pytest.skip(f"pip cannot download hatchling here: {done.stdout.strip()[-200:]}")
+        reason = done.stdout.strip().rpartition("\n")[2]
+        pytest.skip(f"pip cannot download hatchling here: {reason}")
 
 
 @pytest.fixture

@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from detlint.branches import behind_setting
+from detlint.lightning import trainer_argument
+from detlint.options import options
 from detlint.rule import Example, Rule, cst
+from detlint.switches import BENCHMARK, code, switches
+
+if TYPE_CHECKING:
+    from detlint.finding import Edit
+
+_OPTIONS = frozenset({"cudnn_benchmark", "CUDNN_BENCHMARK"})
+# Forms that say what the program does; a parameter's default is up to its callers.
+_FORMS = frozenset({"keyword", "key", "attribute", "variable"})
+_ADVICE = "set it to False"
 
 
 class CudnnBenchmark(Rule):
-    """cuDNN times several kernels and keeps the fastest. Timings differ between
-    runs, so the kernel, and how it rounds, can differ too."""
+    """With benchmark on, cuDNN times several kernels for each new shape of input
+    and keeps the fastest. Timings differ between runs, so the kernel can, and
+    with it the order in which numbers are added up and how they are rounded.
+
+    Set it to False, which is torch's default: cuDNN then chooses by a fixed rule.
+    `cudnn.deterministic = True` does not replace this: it only limits which kernels
+    are timed.
+
+    Silent on values that are not literals, and on `if cfg.fast: …benchmark = True`,
+    which leaves it to a setting.
+
+    Fix safety: safe. Only the choice of kernels changes; it can cost speed.
+    """
 
     code = "DET301"
     summary = "cuDNN picks its kernels by timing them"
-    triggers = ("cudnn",)
-    source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-benchmarking"
+    triggers = ("cudnn", "benchmark", "CUDNN_BENCHMARK", "set_flags", "_set_cudnn_benchmark")
+    source = (
+        "https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-benchmarking"
+    )
     examples = (
         Example(
             bad="""
@@ -26,12 +53,70 @@ class CudnnBenchmark(Rule):
                 torch.backends.cudnn.benchmark = False
             """,
         ),
+        Example(
+            bad="""
+                import lightning as L
+
+                trainer = L.Trainer(max_epochs=3, benchmark=True)  # DET301
+            """,
+            fixed="""
+                import lightning as L
+
+                trainer = L.Trainer(max_epochs=3, benchmark=False)
+            """,
+        ),
+        Example(
+            bad="""
+                env_cfg = dict(
+                    cudnn_benchmark=True,  # DET301
+                    mp_cfg=dict(mp_start_method="fork"),
+                )
+            """,
+            fixed="""
+                env_cfg = dict(
+                    cudnn_benchmark=False,
+                    mp_cfg=dict(mp_start_method="fork"),
+                )
+            """,
+        ),
     )
 
     def visit_Assign(self, node: cst.Assign) -> None:
-        names = {self.module.qualified_name(target.target) for target in node.targets}
-        if (
-            "torch.backends.cudnn.benchmark" in names
-            and self.module.literal(node.value) is True
-        ):
-            self.report(node, edits=(self.module.replace(node.value, "False"),))
+        self._check(node)
+
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+        self._check(node)
+
+    def visit_DictElement(self, node: cst.DictElement) -> None:
+        self._check(node)
+
+    def visit_Call(self, node: cst.Call) -> None:
+        self._check(node)
+        given = trainer_argument(self.module, node, "benchmark")
+        if given is not None and self.module.literal(given.value) is True:
+            self._report(given, given.value, f"{code(node.func)}(benchmark=True)")
+
+    def _check(self, node: cst.CSTNode) -> None:
+        for switch in switches(self.module, node):
+            if switch.flag == BENCHMARK and self._is_on(switch.value, switch.node):
+                edits = (self.module.replace(switch.value, "False"),) if switch.alone else ()
+                shown = f"{switch.text}True{')' * switch.text.count('(')}"
+                self._report(switch.node, switch.value, shown, edits)
+        for option in options(self.module, node, _OPTIONS):
+            if option.form in _FORMS and self._is_on(option.value, option.node):
+                self._report(option.node, option.value, f"{option.name}=True")
+
+    def _is_on(self, value: cst.BaseExpression, node: cst.CSTNode) -> bool:
+        return self.module.literal(value) is True and not behind_setting(self.module, node)
+
+    def _report(
+        self,
+        node: cst.CSTNode,
+        value: cst.BaseExpression,
+        shown: str,
+        edits: tuple[Edit, ...] | None = None,
+    ) -> None:
+        if edits is None:
+            edits = (self.module.replace(value, "False"),)
+        message = f"{shown} has cuDNN pick its kernels by timing them"
+        self.report(node, message, advice=_ADVICE, edits=edits)

@@ -1,0 +1,115 @@
+"""What a call does with the order of one of its arguments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint import reductions
+from detlint.conditions import call_word
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from detlint.module import Module
+
+_EXTREMES = ("builtins.max", "builtins.min")
+
+
+class Argument:
+    """An unordered value given to a call."""
+
+    def __init__(self, module: Module, arg: cst.Arg, call: cst.Call) -> None:
+        self._module = module
+        self._arg = arg
+        self.call = call
+        self.name = module.called(call)
+        self.word = call_word(call)
+
+    def ignores_order(self) -> bool:
+        """``len(x)``, ``sorted(x)``, ``max(x)``, ``seen.update(x)``."""
+        if self.name in reductions.ORDER_FREE or reductions.SORTING.search(self.word):
+            return True
+        if self._arg.keyword is not None and self._arg.keyword.value in reductions.LOOKED_UP:
+            return True
+        if self.name in _EXTREMES:
+            return self._module.argument(self.call, "key") is None
+        if self.name == "builtins.sum":
+            return not self._adds_floats()
+        if not isinstance(self.call.func, cst.Attribute):
+            return self._compares_to_one()
+        unpacks = self._module.has_unpacking(self.call)
+        if self.word == "update" and not unpacks:
+            return True
+        return self.word in reductions.ORDER_FREE_METHODS or self._compares_to_one()
+
+    def carries_order(self) -> bool:
+        """Whether the result is in the order of the argument."""
+        if self.name == "builtins.zip" and len(self.call.args) > 1:
+            return False
+        bar = self.word.lower() in reductions.CARRYING_WORDS
+        return bar or self.name in reductions.CARRYING or self.makes_dict()
+
+    def makes_dict(self) -> bool:
+        """Whether the result is a dict."""
+        return self.name in reductions.KEYED
+
+    def joins(self) -> bool:
+        """``", ".join(x)``."""
+        return self.word == "join" and self.name != "os.path.join" and not self._arg.star
+
+    def extends(self) -> bool:
+        """``found.extend(x)``."""
+        return self.word in ("extend", "extendleft") and isinstance(self.call.func, cst.Attribute)
+
+    def writes_dict(self) -> bool:
+        """Whether the call writes a dict in its order."""
+        return self.name in ("json.dump", "json.dumps")
+
+    def how(self) -> str:
+        """What happens to the order, as a message says it."""
+        if self.name in _EXTREMES:
+            return f"searched by {self.word}(key=…), which keeps the first of equals"
+        if self.name == "builtins.sum":
+            return "added up as floats"
+        if self.name == "builtins.next":
+            return "cut to its first by next()"
+        if self.name == "builtins.zip":
+            return "paired by zip()"
+        return f"passed to {self.word or 'a call'}()"
+
+    def pairs_filled_lists(self) -> bool:
+        """``zip(names, sizes)`` of lists that one loop filled: they have the same order."""
+        names = all(isinstance(arg.value, cst.Name) for arg in self.call.args)
+        return self.name == "builtins.zip" and names
+
+    def repeats(self) -> bool:
+        """``zip(x, itertools.repeat(y))`` pairs nothing by place."""
+        named = [self._module.called(arg.value) for arg in self.call.args]
+        return self.name == "builtins.zip" and named.count("itertools.repeat") == len(named) - 1
+
+    def _adds_floats(self) -> bool:
+        """Whether what ``sum`` adds is visibly a float."""
+        element = getattr(self._arg.value, "elt", None)
+        if element is None:
+            return False
+        if isinstance(element, cst.BinaryOperation) and isinstance(element.operator, cst.Divide):
+            return True
+        return any(
+            isinstance(each, cst.Float) or self._module.called(each) == "builtins.float"
+            for each in self._module.tree.descendants(element)
+        )
+
+    def _compares_to_one(self) -> bool:
+        """``assertEqual(os.listdir(d), ["only"])``: one element has one order."""
+        if not self.word.startswith("assert"):
+            return False
+        others = (arg.value for arg in self.call.args if arg is not self._arg)
+        return any(has_one_order(other) for other in others)
+
+
+def has_one_order(node: cst.CSTNode) -> bool:
+    """``[]``, ``["only"]`` and literals that are no sequence of several."""
+    if isinstance(node, (cst.List, cst.Tuple)):
+        return len(node.elements) <= 1
+    if isinstance(node, cst.Name):
+        return node.value == "None"
+    return isinstance(node, (cst.Set, cst.SimpleString, cst.Integer))

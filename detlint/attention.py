@@ -1,0 +1,152 @@
+"""What decides whether a use of FlashAttention matters: its functions and its surroundings."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detlint.lexer import spans
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from detlint.module import Module
+
+_PACKAGES = frozenset({"flash_attn", "flash_attn_interface", "flash_attn_3"})
+# How many arguments each function takes before `deterministic`, in releases without softcap.
+# flash-attn 1 called the varlen functions unpadded, with four or five arguments fewer.
+FUNCTIONS = {
+    "flash_attn_func": 8,
+    "flash_attn_qkvpacked_func": 6,
+    "flash_attn_kvpacked_func": 7,
+    "flash_attn_varlen_func": 12,
+    "flash_attn_varlen_qkvpacked_func": 8,
+    "flash_attn_varlen_kvpacked_func": 11,
+    "flash_attn_unpadded_func": 11,
+    "flash_attn_unpadded_qkvpacked_func": 7,
+    "flash_attn_unpadded_kvpacked_func": 10,
+}
+BACKWARDS = frozenset({"_flash_attn_backward", "_flash_attn_varlen_backward"})
+
+_NO_GRADIENT = frozenset(
+    f"torch.{place}{name}"
+    for place in ("", "autograd.", "autograd.grad_mode.")
+    for name in ("no_grad", "inference_mode")
+)
+_GENERATION = re.compile(r"(?:^|_)(?:decode|decoding|generate|generation|infer|inference|predict)")
+_CACHE = re.compile(r"cache|block_table|past_key", re.IGNORECASE)
+
+# At the top level: models copied out of a library call a method of theirs the same.
+_LIBRARY = re.compile(
+    r"^def (?:_?flash_attn_(?:varlen_|unpadded_)?(?:qkvpacked_|kvpacked_)?func"
+    r"|_flash_attention_forward)\b",
+    re.MULTILINE,
+)
+_TRAINS = re.compile(
+    r"\.backward\(|[Tt]rainer|TrainingArg|[Oo]ptimizer|\boptim\b|\.fit\(|\.train\(|training_step"
+    r"|LoraConfig|get_peft_model|\btrain_|\bloss\b|fine.?tun",
+)
+_INFERS = re.compile(
+    r"\.generate\(|with torch\.no_grad|\binference_mode\b|\.eval\(\)|\b[Pp]ipeline\("
+)
+
+
+def library_function(module: Module, node: cst.BaseExpression) -> str | None:
+    """The function of the flash-attn package that an expression names, if it is one.
+
+    Also where branches import it from different releases of the package.
+    """
+    names = {module.qualified_name(node)}
+    if None in names and isinstance(node, cst.Name):
+        bindings = module.names.visible(node)
+        names = {each.name if each.kind == "import" else None for each in bindings}
+    found = {_function(name) for name in names}
+    return found.pop() if len(found) == 1 else None
+
+
+def _function(name: str | None) -> str | None:
+    parts = (name or "").split(".")
+    known = parts[0] in _PACKAGES and "flash_attn_triton" not in parts
+    return parts[-1] if known and (parts[-1] in FUNCTIONS or parts[-1] in BACKWARDS) else None
+
+
+def has_no_backward(module: Module, call: cst.Call) -> bool:
+    """Whether a call is inference: without gradients, or with a cache of keys and values."""
+    for argument in call.args:
+        words = [argument.keyword.value] if argument.keyword is not None else []
+        words += _words(module, argument.value)
+        if any(_CACHE.search(word) for word in words):
+            return True
+    return any(_is_inference(module, above) for above in module.ancestors(call))
+
+
+def _is_inference(module: Module, node: cst.CSTNode) -> bool:
+    if isinstance(node, cst.With):
+        return any(_stops_gradients(module, item.item) for item in node.items)
+    if isinstance(node, cst.FunctionDef):
+        if _GENERATION.search(node.name.value):
+            return True
+        return any(_stops_gradients(module, each.decorator) for each in node.decorators)
+    return False
+
+
+def _stops_gradients(module: Module, node: cst.BaseExpression) -> bool:
+    function = node.func if isinstance(node, cst.Call) else node
+    name = module.qualified_name(function)
+    if name == "torch.set_grad_enabled" and isinstance(node, cst.Call):
+        return module.literal(module.argument(node, "mode", 0)) is False
+    return name in _NO_GRADIENT
+
+
+def registers_backend(module: Module, node: cst.CSTNode) -> bool:
+    """Whether a node lies in a function that a decorator registers: choosing it is up to others."""
+    for above in module.ancestors(node):
+        if isinstance(above, cst.FunctionDef):
+            for each in above.decorators:
+                if any("regist" in name for name in _words(module, each)):
+                    return True
+    return False
+
+
+def _words(module: Module, node: cst.CSTNode) -> list[str]:
+    return [each.value for each in module.tree.descendants(node) if isinstance(each, cst.Name)]
+
+
+# The text, not the tree: the functions concerned may have been narrowed away.
+
+
+def defines_library(module: Module) -> bool:
+    """Whether the file defines FlashAttention's own functions, or Hugging Face's around them."""
+    return _LIBRARY.search(module.source.text) is not None
+
+
+def only_infers(module: Module) -> bool:
+    """Whether the file runs a model and nothing in it trains one."""
+    text = module.source.text
+    return _INFERS.search(text) is not None and _TRAINS.search(text) is None
+
+
+def sets(module: Module, variable: str, value: str) -> bool:
+    """Whether the file sets an environment variable, in any of the ways that show both texts."""
+    pattern = (
+        rf"(?<!get\([\"'])(?<!getenv\([\"']){variable}[\"']?(?!\W*==)[\s\]),:=]*[\"']?{value}\b"
+    )
+    return _in_code(module, pattern)
+
+
+def says(module: Module, pattern: str) -> bool:
+    """Whether the pattern occurs in the file, outside comments and docstrings."""
+    return _in_code(module, pattern)
+
+
+def _in_code(module: Module, pattern: str) -> bool:
+    text = module.source.text
+    found = [match.start() for match in re.finditer(pattern, text)]
+    if not found:
+        return False
+    hidden = [
+        (start, end)
+        for start, end, kind in spans(text)
+        if kind == "comment"
+        or (kind == "triple" and not text[text.rfind("\n", 0, start) + 1 : start].strip())
+    ]
+    return any(not any(start <= place < end for start, end in hidden) for place in found)

@@ -1,0 +1,227 @@
+"""Results of earlier runs: one JSON file a project, keyed by content.
+
+As in git's index, a file's stat stands in for its content, unless the file was
+changed so shortly before that a later change could leave the same stat.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from detlint.finding import Edit, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# "digest day signature" of a file, alone or with its findings as lists.
+_Entry = str | list[Any]
+
+# With the shape of the file: raised whenever that changes.
+_FORMAT = 1
+# The coarsest clock of a file system in use: FAT counts in steps of two seconds.
+_RACY_NS = 2_000_000_000
+_SECONDS_A_DAY = 86_400
+_KEPT_DAYS = 30
+# Marking an entry as seen rewrites the file, so it is done now and then.
+_SEEN_DAYS = 7
+_NEVER = "-"
+_TAG = (
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# This folder holds results of detlint, and may be deleted at any time.\n"
+)
+
+
+def content_digest(data: bytes) -> str:
+    """A digest that no two contents share."""
+    try:
+        # hashlib loads OpenSSL, which takes 6 ms; the start of a run has 80.
+        from _blake2 import blake2b
+    except ImportError:
+        from hashlib import blake2b
+    return str(blake2b(data, digest_size=16).hexdigest())
+
+
+class Cache:
+    """Findings by absolute path."""
+
+    def __init__(self, file: str | None, header: bytes) -> None:
+        self._file = file
+        self._header = header
+        self._here = os.getcwd()
+        self._opened = time.time_ns()
+        self._today = self._opened // (_SECONDS_A_DAY * 1_000_000_000)
+        self._entries: dict[str, _Entry] = _read(file, header) if file else {}
+        self._changed: dict[str, _Entry] = {}
+
+    @classmethod
+    def open(cls, directory: str | None, root: str, key: str) -> Cache:
+        """The cache for the project at ``root``, empty if there is none of this ``key``.
+
+        ``key`` is text that differs whenever a finding could. ``directory`` is
+        ``$DETLINT_CACHE_DIR`` or the user's cache folder if None.
+        """
+        from json import dumps
+        from zlib import crc32
+
+        folder = directory or os.environ.get("DETLINT_CACHE_DIR") or _user_folder()
+        root = os.path.abspath(root)
+        header = b'{"detlint": %b,\n' % dumps([_FORMAT, root, key]).encode()
+        # Two roots with one name take turns, since the header holds the whole path.
+        name = f"{crc32(os.fsencode(root)):08x}.json"
+        return cls(os.path.join(folder, name) if folder else None, header)
+
+    @classmethod
+    def disabled(cls) -> Cache:
+        """A cache that finds nothing and keeps nothing."""
+        return cls(None, b"")
+
+    def lookup(self, path: str, stat: os.stat_result) -> list[Finding] | None:
+        """The findings for a file that still has the stat it had; None if it must be read."""
+        key = self._key(path)
+        entry = self._entries.get(key, "")
+        try:
+            digest, day, signature = _line(entry).split(" ")
+            if signature != _signature(stat):
+                return None
+            found = _load(path, entry)
+            if self._today - int(day) > _SEEN_DAYS:
+                self._keep(key, f"{digest} {self._today} {signature}", entry)
+        except (TypeError, ValueError, LookupError, AttributeError):
+            return None
+        return found
+
+    def digest(self, path: str) -> str | None:
+        """The digest of the content that the stored findings belong to."""
+        entry = self._entries.get(self._key(path), "")
+        try:
+            digest, _, _ = _line(entry).split(" ")
+            _load(path, entry)
+        except (TypeError, ValueError, LookupError, AttributeError):
+            return None
+        return digest
+
+    def findings(self, path: str) -> list[Finding]:
+        """The stored findings, for content that has the ``digest``."""
+        return _load(path, self._entries.get(self._key(path), ""))
+
+    def store(
+        self, path: str, stat: os.stat_result, digest: str, findings: Sequence[Finding]
+    ) -> None:
+        """Remember what a file's content gave. ``stat`` is from before it was read."""
+        if self._file is None:
+            return
+        newest = max(stat.st_mtime_ns, stat.st_ctime_ns)
+        # No file was read before the cache was opened.
+        racy = newest >= self._opened - _RACY_NS
+        line = f"{digest} {self._today} {_NEVER if racy else _signature(stat)}"
+        self._keep(self._key(path), line, [line, _dump(findings)] if findings else line)
+
+    def save(self) -> None:
+        """Write what is new. Without a word where that fails: the next run only takes longer."""
+        if self._file is None or not self._changed:
+            return
+        # Another run may have saved since; the later of two that save at once wins.
+        entries = {**_read(self._file, self._header), **self._changed}
+        entries = {path: each for path, each in entries.items() if self._recent(each)}
+        with suppress(OSError):
+            _make_folder(os.path.dirname(self._file))
+            _write(self._file, self._header, entries)
+            self._changed = {}
+
+    def _key(self, path: str) -> str:
+        # abspath takes 2 µs a file, and most paths come absolute or below the working folder.
+        if path.startswith("/"):
+            return path
+        return os.path.abspath(path) if path.startswith(".") else f"{self._here}{os.sep}{path}"
+
+    def _keep(self, key: str, line: str, entry: _Entry) -> None:
+        fresh = line if isinstance(entry, str) else [line, entry[1]]
+        if self._entries.get(key) != fresh:
+            self._entries[key] = self._changed[key] = fresh
+
+    def _recent(self, entry: _Entry) -> bool:
+        try:
+            return self._today - int(_line(entry).split(" ")[1]) <= _KEPT_DAYS
+        except (TypeError, ValueError, LookupError, AttributeError):
+            return False
+
+
+def _line(entry: _Entry) -> str:
+    return entry if isinstance(entry, str) else str(entry[0])
+
+
+def _signature(stat: os.stat_result) -> str:
+    # Half the time of an f-string, and this runs for each file of an unchanged tree.
+    return "%d.%d.%d.%d" % (stat.st_size, stat.st_mtime_ns, stat.st_ino, stat.st_ctime_ns)  # noqa: UP031
+
+
+def _dump(findings: Sequence[Finding]) -> list[list[Any]]:
+    # Lists all through, as JSON gives them back, so that entries compare.
+    return [[*each[1:9], [list(edit) for edit in each.edits], *each[10:]] for each in findings]
+
+
+def _load(path: str, entry: _Entry) -> list[Finding]:
+    """An entry's findings. Raises TypeError, ValueError or LookupError if it has another shape."""
+    if isinstance(entry, str):
+        return []
+    found = []
+    for row, column, end_row, end_column, *words, edits, safe, cell in entry[1]:
+        code, name, message, advice = words
+        changes = tuple(Edit(int(start), int(end), str(text)) for start, end, text in edits)
+        place = (int(row), int(column), int(end_row), int(end_column))
+        found.append(Finding(path, *place, code, name, message, advice, changes, safe, cell))
+    return found
+
+
+def _user_folder() -> str | None:
+    if sys.platform == "linux":
+        # As platformdirs has it, without the 20 ms that importing it takes.
+        base = os.environ.get("XDG_CACHE_HOME", "").strip() or os.path.expanduser("~/.cache")
+        folder = os.path.join(base, "detlint")
+    else:
+        from platformdirs import user_cache_dir
+
+        folder = user_cache_dir("detlint", appauthor=False)
+    return folder if os.path.isabs(folder) else None
+
+
+def _read(file: str, header: bytes) -> dict[str, _Entry]:
+    from json import loads
+
+    try:
+        with open(file, "rb") as stream:
+            data = stream.read()
+        entries = loads(data)["files"] if data.startswith(header) else {}
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return {}
+    return entries if isinstance(entries, dict) else {}
+
+
+def _write(file: str, header: bytes, entries: dict[str, _Entry]) -> None:
+    from json import dumps
+
+    temporary = f"{file}.{os.urandom(8).hex()}.tmp"
+    try:
+        with open(temporary, "wb") as stream:
+            stream.write(header)
+            stream.write(b'"files": %b}' % dumps(entries, separators=(",", ":")).encode())
+        os.replace(temporary, file)
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
+
+
+def _make_folder(folder: str) -> None:
+    """Create the folder with the marks that keep it out of backups and commits.
+
+    Only a new one is marked: ``--cache-dir .`` must not make git ignore the project.
+    """
+    with suppress(FileExistsError):
+        os.makedirs(folder)
+        for name, text in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(text)

@@ -1,0 +1,138 @@
+"""What code makes sure of, or asks, about a value: tests, guards, messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint import reductions
+from detlint.rule import cst
+from detlint.scope import dotted
+
+if TYPE_CHECKING:
+    from detlint.module import Module
+    from detlint.reads import Reads
+
+_TESTING_CALLS = ("bool", "assertTrue", "assertFalse", "assertIsNone", "assertIsNotNone")
+_EQUALITY_CALLS = ("assertEqual", "assert_equal", "assertEquals")
+
+
+def call_word(call: cst.Call) -> str:
+    """The last word of what is called: ``x.y.sort()`` → ``sort``."""
+    func = call.func
+    if isinstance(func, cst.Attribute):
+        return func.attr.value
+    return func.value if isinstance(func, cst.Name) else ""
+
+
+class Conditions:
+    """Answers for the expressions of one module."""
+
+    def __init__(self, module: Module, reads: Reads) -> None:
+        self._module = module
+        self._reads = reads
+
+    # Messages
+
+    def is_diagnostic(self, node: cst.CSTNode) -> bool:
+        """Whether a value only shows in the text of an error, an assertion or a log."""
+        below = node
+        for each in self._module.ancestors(node):
+            if isinstance(each, cst.Raise):
+                return True
+            if isinstance(each, cst.Assert):
+                return each.msg is below
+            if isinstance(each, cst.Call) and below is not each.func and self.is_log(each):
+                return True
+            if isinstance(each, (cst.BaseStatement, cst.BaseSmallStatement, cst.Lambda)):
+                return False
+            below = each
+        return False
+
+    def is_log(self, call: cst.Call) -> bool:
+        """Whether a call writes to a log."""
+        receiver = dotted(call.func.value) if isinstance(call.func, cst.Attribute) else None
+        return reductions.is_log(self._module.called(call), receiver, call_word(call))
+
+    # Emptiness
+
+    def only_tested(self, node: cst.CSTNode) -> bool:
+        """Whether only the truth of a value, or its being None, is asked for."""
+        parent = self._module.parent(node)
+        if isinstance(parent, (cst.If, cst.While, cst.Assert, cst.IfExp)):
+            return parent.test is node
+        if isinstance(parent, (cst.Expr, cst.CompIf)):
+            return True
+        if isinstance(parent, cst.UnaryOperation):
+            return isinstance(parent.operator, cst.Not)
+        if isinstance(parent, cst.BooleanOperation):
+            return self.only_tested(parent)
+        if isinstance(parent, cst.Comparison):
+            return dotted(parent.comparisons[0].comparator) == "None"
+        if isinstance(parent, cst.Arg):
+            call = self._module.parent(parent)
+            return isinstance(call, cst.Call) and call_word(call) in _TESTING_CALLS
+        if isinstance(parent, cst.Assign) and isinstance(parent.targets[0].target, cst.Name):
+            reads = list(self._reads.reached(parent.targets[0].target, parent))
+            return bool(reads) and all(self.only_tested(read) for read in reads)
+        return False
+
+    # A length of one
+
+    def holds_one(self, node: cst.CSTNode) -> bool:
+        """Whether a local is known to hold one element where it is read."""
+        while isinstance(node, cst.Call) and node.args:  # next(iter(x))
+            node = node.args[0].value
+        if not isinstance(node, cst.Name):
+            return False
+        return any(self._checks_one(load, node) for load in self._reads.loads(node))
+
+    def _checks_one(self, load: cst.Name, read: cst.Name) -> bool:
+        """Whether ``len(load)`` is compared to 1 so that ``read`` sees no other length."""
+        arg = self._module.parent(load)
+        length = self._module.parent(arg) if isinstance(arg, cst.Arg) else None
+        if length is None or self._module.called(length) != "builtins.len":
+            return False
+        above = self._module.parent(length)
+        if isinstance(above, cst.Arg):
+            call = self._module.parent(above)
+            if not isinstance(call, cst.Call) or call_word(call) not in _EQUALITY_CALLS:
+                return False
+            return any(self._module.literal(each.value) == 1 for each in call.args)
+        comparison = self._module.parent(above) if isinstance(above, cst.ComparisonTarget) else above
+        if not isinstance(comparison, cst.Comparison):
+            return False
+        first = comparison.comparisons[0]
+        sides = (self._module.literal(first.comparator), self._module.literal(comparison.left))
+        return 1 in sides and self._guards(comparison, first.operator, read)
+
+    def _guards(self, test: cst.Comparison, operator: cst.CSTNode, read: cst.Name) -> bool:
+        """Whether a comparison with 1 decides if the read is reached."""
+        around = [read, *self._module.ancestors(read)]
+        for each in self._module.ancestors(test):
+            if isinstance(each, cst.Assert):
+                return isinstance(operator, cst.Equal)
+            if isinstance(each, (cst.If, cst.IfExp)):
+                if isinstance(operator, cst.Equal):
+                    return each.body in around
+                if not isinstance(operator, (cst.NotEqual, cst.GreaterThan)):
+                    return False
+                leaves = isinstance(each.body, cst.IndentedBlock) and _leaves(each.body)
+                return each.body not in around and (leaves or each.orelse in around)
+            if isinstance(each, cst.BaseStatement):
+                return False
+        return False
+
+
+def _leaves(block: cst.IndentedBlock) -> bool:
+    """Whether a block ends by leaving: ``raise``, ``return``, ``continue``, ``sys.exit()``."""
+    last = block.body[-1] if block.body else None
+    if not isinstance(last, cst.SimpleStatementLine):
+        return False
+    statement = last.body[-1]
+    if isinstance(statement, (cst.Raise, cst.Return, cst.Continue, cst.Break)):
+        return True
+    return (
+        isinstance(statement, cst.Expr)
+        and isinstance(statement.value, cst.Call)
+        and call_word(statement.value) in ("exit", "fail", "skip", "error")
+    )

@@ -1,0 +1,228 @@
+"""TOML files and option values, read and checked: what comes out has the right types.
+
+Whatever is wrong is told with its place, its key and what would be right.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from detlint.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+# The releases whose behaviour the rules know: from the first with use_deterministic_algorithms
+# to the last that was read.
+_RELEASES = (*((1, minor) for minor in range(8, 14)), *((2, minor) for minor in range(14)))
+# `detlint` as a part of a table's name or a key, and not as a mere dependency.
+_OUR_NAME = re.compile(rb"detlint['\"]?\s*[\].=]")
+# What TOML calls the types that it has.
+_KINDS = {
+    "str": "a string",
+    "bool": "a boolean",
+    "int": "an integer",
+    "float": "a float",
+    "list": "an array",
+    "dict": "a table",
+}
+
+
+class Document(NamedTuple):
+    """A TOML file that was read."""
+
+    path: str
+    content: dict[str, Any]
+
+    @property
+    def table(self) -> object:
+        """What stands at ``tool.detlint``, None if nothing does."""
+        tool = self.content.get("tool")
+        return tool.get("detlint") if isinstance(tool, dict) else None
+
+
+def nearest(path: str) -> Document | None:
+    """The first pyproject.toml above a path that has our table. Raises SettingsError."""
+    folder = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path) or os.curdir)
+    while True:
+        file = os.path.join(folder, "pyproject.toml")
+        if os.path.isfile(file):
+            data = _read_bytes(file)
+            # Looked at as bytes first: the TOML parser costs 30 ms to import.
+            if _OUR_NAME.search(data):
+                document = _parse(data, file)
+                if document.table is not None:
+                    return document
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+
+
+def read(file: str) -> Document:
+    """A file that the user named. Raises SettingsError."""
+    return _parse(_read_bytes(file), file)
+
+
+def values(document: Document, codes: Callable[[], Iterable[str]]) -> dict[str, Any]:
+    """The checked values of a file, by the fields of Settings.
+
+    A pyproject.toml has the table ``[tool.detlint]``; the keys of another file may also
+    stand at its top.
+    """
+    name = shown(document.path)
+    table = document.table
+    if table is None:
+        if os.path.basename(name) == "pyproject.toml":
+            raise SettingsError(f"{name}: has no table [tool.detlint]")
+        table = document.content
+    if not isinstance(table, dict):
+        raise SettingsError(f"{name}: tool.detlint must be a table, not {_kind(table)}")
+    return checked(table, lambda key: f"{name}: {key}", codes)
+
+
+def checked(
+    table: Mapping[str, object], place: Callable[[str], str], codes: Callable[[], Iterable[str]]
+) -> dict[str, Any]:
+    """The values of a table, each checked, by the fields of Settings. Raises SettingsError.
+
+    ``place`` is how a message names a key; ``codes`` is called if there are codes to check.
+    """
+    for key in table:
+        if key not in _CHECKS:
+            hint = _suggestion(key, _CHECKS)
+            legal = ", ".join(_CHECKS)
+            raise SettingsError(f"{place(key)}: no such setting{hint}; the settings are {legal}")
+    found = {key: _CHECKS[key](value, place(key)) for key, value in table.items()}
+    _check_codes(found, place, codes)
+    return {key.replace("-", "_"): value for key, value in found.items()}
+
+
+def _check_codes(
+    found: Mapping[str, Any], place: Callable[[str], str], codes: Callable[[], Iterable[str]]
+) -> None:
+    given = [(key, code) for key in _CODES for code in found.get(key, ())]
+    given += [
+        ("per-file-ignores", code) for _, each in found.get("per-file-ignores", ()) for code in each
+    ]
+    if not given:
+        return
+    known = sorted(set(codes()))
+    for key, code in given:
+        if not (code.startswith("DET") and any(each.startswith(code) for each in known)):
+            hint = _suggestion(code.upper(), known)
+            legal = ", ".join(known)
+            raise SettingsError(
+                f"{place(key)}: no such code: {code!r}{hint}; "
+                f"the codes are {legal}, and their beginnings from DET on"
+            )
+
+
+def _selection(value: object, place: str) -> tuple[str, ...]:
+    codes = _strings(value, place)
+    if not codes:
+        raise SettingsError(
+            f"{place}: holds no code; leave it out for the rules that are on anyway"
+        )
+    return codes
+
+
+def _strings(value: object, place: str) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise SettingsError(f"{place}: must be an array of strings, not {_kind(value)}")
+    for each in value:
+        if not isinstance(each, str):
+            raise SettingsError(f"{place}: must hold strings, not {_kind(each)}")
+        if not each.strip():
+            raise SettingsError(f"{place}: holds an empty string")
+    return tuple(value)
+
+
+def _ignores(value: object, place: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    if not isinstance(value, Mapping):
+        raise SettingsError(
+            f"{place}: must be a table of patterns and their codes, "
+            f'such as {{"tests/*" = ["DET2"]}}, not {_kind(value)}'
+        )
+    return tuple(
+        (pattern, _strings(codes, f'{place}."{pattern}"')) for pattern, codes in value.items()
+    )
+
+
+def _boolean(value: object, place: str) -> bool:
+    if not isinstance(value, bool):
+        raise SettingsError(f"{place}: must be true or false, not {_kind(value)}")
+    return value
+
+
+def _release(value: object, place: str) -> tuple[int, int]:
+    if not isinstance(value, str):
+        raise SettingsError(f'{place}: must be a string such as "2.13", not {_kind(value)}')
+    match = re.fullmatch(r"(\d{1,3})\.(\d{1,3})(?:\.\d+)?", value)
+    release = (int(match[1]), int(match[2])) if match else (0, 0)
+    if release not in _RELEASES:
+        legal = ", ".join(f"{major}.{minor}" for major, minor in _RELEASES)
+        raise SettingsError(
+            f"{place}: no release of torch that detlint knows: {value!r}; it knows {legal}"
+        )
+    return release
+
+
+_CODES = ("select", "extend-select", "ignore")
+_CHECKS: dict[str, Callable[[object, str], object]] = {
+    "select": _selection,
+    "extend-select": _strings,
+    "ignore": _strings,
+    "per-file-ignores": _ignores,
+    "exclude": _strings,
+    "extend-exclude": _strings,
+    "force-exclude": _boolean,
+    "respect-gitignore": _boolean,
+    "target-torch": _release,
+    "strict": _boolean,
+}
+
+
+def shown(file: str) -> str:
+    """A file's path as a message gives it: relative if it lies below."""
+    relative = os.path.relpath(file) if file else "''"
+    return file if relative.startswith(os.pardir) else relative
+
+
+def _read_bytes(file: str) -> bytes:
+    try:
+        with open(file, "rb") as stream:
+            return stream.read()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SettingsError(f"{shown(file)}: cannot be read: {reason}") from error
+
+
+def _parse(data: bytes, file: str) -> Document:
+    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        return Document(file, tomllib.loads(data.decode()))
+    except UnicodeDecodeError as error:
+        row = data.count(b"\n", 0, error.start) + 1
+        raise SettingsError(f"{shown(file)}: not UTF-8 (at line {row})") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{shown(file)}: not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise SettingsError(f"{shown(file)}: nested too deeply to be read") from error
+
+
+def _kind(value: object) -> str:
+    name = _KINDS.get(type(value).__name__, f"a {type(value).__name__}")
+    return f"{name} ({value!r})" if isinstance(value, (str, int, float)) else name
+
+
+def _suggestion(word: str, legal: Iterable[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(word, list(legal), n=1)
+    return f" (did you mean {close[0]}?)" if close else ""

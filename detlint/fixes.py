@@ -1,0 +1,234 @@
+"""Findings' edits become text, files and patches."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left, insort
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.source import DecodeError, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from detlint.finding import Edit, Finding
+
+# A fix that makes room for the next one is one pass; real files need two or three.
+_PASSES = 100
+
+
+class Fixed(NamedTuple):
+    """A source after its fixes, the findings that they removed, and those still there."""
+
+    source: Source
+    fixed: list[Finding]
+    remaining: list[Finding]
+
+
+def apply_edits(
+    text: str, findings: Sequence[Finding], *, unsafe: bool
+) -> tuple[str, list[Finding]]:
+    """The text with as many findings fixed as one pass can, and these findings.
+
+    A finding's edits apply together or not at all. Where two findings overlap, the one that
+    starts first wins, then the longer one, and the other waits for the next pass. An edit that
+    two findings share is made once; different insertions at one offset all apply, in order.
+    """
+    offered = [each for each in findings if each.edits and (each.safe or unsafe)]
+    accepted: dict[Edit, int] = {}
+    taken: list[tuple[int, int]] = []
+    applied = []
+    for finding in sorted(offered, key=_extent):
+        fresh = [edit for edit in dict.fromkeys(finding.edits) if edit not in accepted]
+        if _fits(fresh, taken, len(text)):
+            accepted.update((edit, len(accepted)) for edit in fresh)
+            applied.append(finding)
+    return _rewrite(text, accepted), applied
+
+
+def fix(source: Source, lint: Callable[[Source], list[Finding]], *, unsafe: bool) -> Fixed:
+    """Fix and lint again until nothing changes. A fix is left out if the file would no longer
+    parse, or no longer hold the same text once encoded and read again."""
+    findings = lint(source)
+    fixed: list[Finding] = []
+    if not _sound(source):
+        return Fixed(source, fixed, findings)
+    seen = {source.text}
+    refused: set[tuple[object, ...]] = set()
+    for _ in range(_PASSES):
+        offered = [each for each in findings if _identity(source, each) not in refused]
+        text, applied = apply_edits(source.text, offered, unsafe=unsafe)
+        if applied and not _sound(source.with_text(text)):
+            text, good = _one_by_one(source, applied)
+            refused.update(_identity(source, each) for each in applied if each not in good)
+            applied = good
+            if not applied:
+                continue  # what overlapped with a bad fix gets its turn
+        if not applied or text in seen:
+            break
+        seen.add(text)
+        fixed += applied
+        source = source.with_text(text)
+        findings = lint(source)
+    return Fixed(source, fixed, findings)
+
+
+def write(path: str, data: bytes) -> None:
+    """Replace a file's content at once, or leave it whole and raise OSError.
+
+    Mode and, where permitted, owner stay; a link stays a link and its target is written.
+    """
+    target = os.path.realpath(path)
+    status = os.stat(target)
+    # A file nobody may write is meant to stay as it is, even where this process is root.
+    if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
+        import errno
+
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+    # Named before it exists, so that an interrupt at any moment knows what to remove.
+    temporary = os.path.join(os.path.dirname(target), f".detlint-{os.urandom(8).hex()}.tmp")
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with open(os.open(temporary, flags, 0o600), "wb") as file:
+            file.write(data)
+            file.flush()
+            _copy_owner_and_mode(file.fileno(), temporary, status)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def diff(path: str, old: Source, new: Source) -> bytes:
+    """A patch for ``git apply``; empty if nothing changed. Bytes, because the encodings differ."""
+    before, after = _lines(old.encode()), _lines(new.encode())
+    if before == after:
+        return b""
+    from difflib import SequenceMatcher
+
+    name = _patch_path(path)
+    patch = [b"--- " + _quoted(b"a/" + name), b"+++ " + _quoted(b"b/" + name)]
+    for group in SequenceMatcher(None, before, after).get_grouped_opcodes(3):
+        (_, old_start, _, new_start, _), (_, _, old_end, _, new_end) = group[0], group[-1]
+        spans = (_span(old_start, old_end), _span(new_start, new_end))
+        patch.append(b"@@ -%b +%b @@\n" % spans)
+        for tag, i, j, k, m in group:
+            if tag == "equal":
+                patch += [_marked(b" ", line) for line in before[i:j]]
+                continue
+            patch += [_marked(b"-", line) for line in before[i:j]]
+            patch += [_marked(b"+", line) for line in after[k:m]]
+    return b"".join(patch)
+
+
+def _extent(finding: Finding) -> tuple[int, int]:
+    starts, ends = [e.start for e in finding.edits], [e.end for e in finding.edits]
+    return min(starts), -max(ends)
+
+
+def _fits(edits: list[Edit], taken: list[tuple[int, int]], size: int) -> bool:
+    """Claim the edits' ranges in ``taken`` (sorted, disjoint), or leave it as it was."""
+    claimed: list[tuple[int, int]] = []
+    for start, end, _ in edits:
+        at = bisect_left(taken, (start, end))
+        if (
+            not 0 <= start <= end <= size
+            or (at and taken[at - 1][1] > start)
+            or (at < len(taken) and taken[at][0] < end)
+        ):
+            for each in claimed:
+                taken.remove(each)
+            return False
+        insort(taken, (start, end))
+        claimed.append((start, end))
+    return True
+
+
+def _rewrite(text: str, edits: dict[Edit, int]) -> str:
+    pieces, position = [], 0
+    for edit in sorted(edits, key=lambda each: (each.start, each.end, edits[each])):
+        pieces += [text[position : edit.start], edit.replacement]
+        position = edit.end
+    return "".join([*pieces, text[position:]])
+
+
+def _sound(source: Source) -> bool:
+    """Whether the text parses, and survives being written and read."""
+    from detlint.syntax import problem
+
+    try:
+        again = Source.decode(source.path, source.encode())
+    except (UnicodeEncodeError, DecodeError):
+        return False
+    return again.text == source.text and problem(source) is None
+
+
+def _one_by_one(source: Source, findings: list[Finding]) -> tuple[str, list[Finding]]:
+    """The text with those findings fixed that leave it sound."""
+    text = source.text
+    good: list[Finding] = []
+    for finding in findings:
+        trial, _ = apply_edits(source.text, [*good, finding], unsafe=True)
+        if _sound(source.with_text(trial)):
+            text, good = trial, [*good, finding]
+    return text, good
+
+
+def _identity(source: Source, finding: Finding) -> tuple[object, ...]:
+    """What stays the same of a finding while fixes elsewhere move it."""
+    changes = tuple((source.text[e.start : e.end], e.replacement) for e in finding.edits)
+    return finding.code, finding.message, source.line(finding.row), changes
+
+
+def _copy_owner_and_mode(descriptor: int, path: str, status: os.stat_result) -> None:
+    # chown first, because it clears the set-user-id bits.
+    if hasattr(os, "fchown"):
+        with suppress(PermissionError):  # only root may give a file away
+            os.fchown(descriptor, status.st_uid, status.st_gid)
+    mode = status.st_mode & 0o7777
+    if hasattr(os, "fchmod"):
+        os.fchmod(descriptor, mode)
+    else:
+        os.chmod(path, mode)
+
+
+def _lines(data: bytes) -> list[bytes]:
+    # bytes.splitlines breaks at a lone \r as well; git does not.
+    lines = [line + b"\n" for line in data.split(b"\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
+
+
+def _marked(mark: bytes, line: bytes) -> bytes:
+    return mark + line + (b"" if line.endswith(b"\n") else b"\n\\ No newline at end of file\n")
+
+
+def _span(start: int, end: int) -> bytes:
+    length = end - start
+    # An empty span names the line before it, and any other its first line, counted from 1.
+    return b"%d,%d" % (start + 1 if length else start, length)
+
+
+def _patch_path(path: str) -> bytes:
+    here = os.getcwd()
+    if os.path.isabs(path) and os.path.commonpath([path, here]) == here:
+        path = os.path.relpath(path)
+    return os.fsencode(os.path.normpath(path).replace(os.sep, "/").lstrip("/"))
+
+
+def _quoted(name: bytes) -> bytes:
+    """A path as git writes it in a header: escaped in quotes if it holds odd bytes."""
+    if all(32 <= byte < 127 and byte not in b'"\\' for byte in name):
+        # The tab ends a name that has spaces, as in GNU diff.
+        return name + (b"\t\n" if b" " in name else b"\n")
+    escapes = {7: b"a", 8: b"b", 9: b"t", 10: b"n", 11: b"v", 12: b"f", 13: b"r", 34: b'"'}
+    escapes[92] = b"\\"
+    quoted = b"".join(
+        b"\\" + escapes[byte]
+        if byte in escapes
+        else (bytes([byte]) if 32 <= byte < 127 else b"\\%03o" % byte)
+        for byte in name
+    )
+    return b'"' + quoted + b'"\n'

@@ -1,0 +1,134 @@
+"""Which expressions are ``pathlib.Path`` objects."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from detlint.module import Module
+    from detlint.scope import Binding
+
+_CLASSES = ("Path", "PosixPath", "WindowsPath")
+_MADE = frozenset(
+    (
+        *(f"pathlib.{name}" for name in _CLASSES),
+        *(f"pathlib.{name}.{made}" for name in _CLASSES for made in ("cwd", "home")),
+    )
+)
+# Methods of a path that return a path.
+_METHODS = frozenset(
+    """absolute expanduser joinpath readlink relative_to rename replace resolve with_name with_segments
+    with_stem with_suffix""".split()
+)
+_LISTINGS = frozenset(("iterdir", "glob", "rglob"))
+_CARRYING = frozenset(("builtins.sorted", "builtins.list", "builtins.iter", "builtins.reversed"))
+_DEPTH = 20
+
+
+class Paths:
+    """Answers for the expressions of one module; a path for certain, or not."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._asked: set[cst.CSTNode] = set()
+
+    def is_path(self, node: cst.CSTNode | None) -> bool:
+        """Whether an expression is a ``pathlib.Path``."""
+        if node is None or node in self._asked or len(self._asked) > _DEPTH:
+            return False  # a name defined by itself is left to its other definitions
+        self._asked.add(node)
+        try:
+            return self._judge(node)
+        finally:
+            self._asked.discard(node)
+
+    def _judge(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, cst.Name):
+            return self._is_path_name(node)
+        if isinstance(node, cst.Call):
+            return self._is_path_call(node)
+        if isinstance(node, cst.BinaryOperation):
+            divides = isinstance(node.operator, cst.Divide)
+            return divides and (self.is_path(node.left) or self.is_path(node.right))
+        if isinstance(node, cst.Attribute):
+            own = node.attr.value == "parent" and self.is_path(node.value)
+            return own or self._is_path_attribute(node)
+        if isinstance(node, cst.Subscript):
+            value = node.value
+            parents = isinstance(value, cst.Attribute) and value.attr.value == "parents"
+            return parents and self.is_path(value.value)  # type: ignore[attr-defined]
+        if isinstance(node, (cst.NamedExpr, cst.Await)):
+            return self.is_path(getattr(node, "value", None))
+        if isinstance(node, cst.IfExp):
+            return self.is_path(node.body) and self.is_path(node.orelse)
+        return False
+
+    def _is_path_call(self, call: cst.Call) -> bool:
+        if self._module.called(call) in _MADE:
+            return True
+        func = call.func
+        if not isinstance(func, cst.Attribute) or func.attr.value not in _METHODS:
+            return False
+        return self.is_path(func.value)
+
+    def _is_path_name(self, name: cst.Name) -> bool:
+        bindings = self._module.names.visible(name)
+        certain = [binding for binding in bindings if self._is_path_binding(binding)]
+        others = (binding for binding in bindings if binding not in certain)
+        # `root = Path(root)`: what the caller gave is one no longer.
+        return bool(certain) and all(
+            binding.kind == "parameter" or self._is_none(binding) for binding in others
+        )
+
+    def _is_path_binding(self, binding: Binding) -> bool:
+        if binding.annotation is not None and self._means_path(binding.annotation):
+            return True
+        if binding.kind == "value":
+            return self.is_path(binding.node)
+        return binding.kind == "loop" and self._lists_paths(binding.node)
+
+    @staticmethod
+    def _is_none(binding: Binding) -> bool:
+        return isinstance(binding.node, cst.Name) and binding.node.value == "None"
+
+    def _means_path(self, annotation: cst.BaseExpression) -> bool:
+        """``Path``, ``Path | None``, ``"Path"``; in ``str | Path`` only one has path methods."""
+        for each in self._module.tree.descendants(annotation):
+            if isinstance(each, cst.SimpleString):
+                return bool(re.search(r"\bPath\b", each.raw_value)) and self._imports_path()
+            if isinstance(each, cst.Subscript) and isinstance(each.value, cst.Name):
+                container = self._module.qualified_name(each.value) or ""
+                if not container.startswith("typing."):
+                    return False  # list[Path]
+                if container.rpartition(".")[2] not in ("Optional", "Union", "Annotated"):
+                    return False
+            if self._module.qualified_name(each) in _MADE:
+                return True
+        return False
+
+    def _lists_paths(self, iterable: cst.CSTNode | None) -> bool:
+        while isinstance(iterable, cst.Call):
+            func = iterable.func
+            if isinstance(func, cst.Attribute) and func.attr.value in _LISTINGS:
+                return func.attr.value != "glob" or self.is_path(func.value)
+            carries = self._module.called(iterable) in _CARRYING
+            iterable = iterable.args[0].value if carries and iterable.args else None
+        return False
+
+    def _is_path_attribute(self, node: cst.Attribute) -> bool:
+        """``self.root``, judged by the text of its assignments: its class may be cut away."""
+        owner = node.value
+        if not (isinstance(owner, cst.Name) and owner.value in ("self", "cls")):
+            return False
+        made = r"(?:pathlib\.)?Path\("
+        declared = r":[^=\n,()]*\bPath\b"
+        pattern = rf"\b{node.attr.value}\s*(?:{declared}|(?::[^=\n]*)?=\s*{made})"
+        found = re.search(pattern, self._module.source.text)
+        return found is not None and self._imports_path()
+
+    def _imports_path(self) -> bool:
+        text = self._module.source.text
+        return re.search(r"^\s*(?:from pathlib import|import pathlib)\b", text, re.MULTILINE) is not None

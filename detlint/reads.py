@@ -1,0 +1,153 @@
+"""Where a local is read, and which of its assignments a read can see.
+
+Judged by order and nesting: an assignment hides an earlier one from the reads
+that follow it in its own block. Going round a loop to an earlier line is left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.module import Module
+    from detlint.scope import Scope
+
+
+def home(module: Module, name: cst.Name) -> Scope | None:
+    """The scope that binds a name; None for a builtin."""
+    scope: Scope | None = module.bindings.scope_of[name]
+    first = scope
+    while scope is not None:
+        owner = scope.outer.get(name.value, scope)
+        in_class = isinstance(scope.node, cst.ClassDef) and scope is not first
+        if name.value in owner.bindings and not in_class:
+            return owner
+        scope = scope.parent
+    return None
+
+
+class Store(NamedTuple):
+    """An assignment of a name: the statement, and its place among the nodes of the file."""
+
+    statement: cst.CSTNode
+    end: int
+
+
+class Reads:
+    """The reads and assignments of every name of a module, in the order of the source."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._place = {node: place for place, node in enumerate(module.tree.nodes)}
+        self._loads: dict[tuple[Scope, str], list[cst.Name]] = {}
+        self._stores: dict[tuple[Scope, str], list[Store]] = {}
+        self._collect()
+
+    def _collect(self) -> None:
+        for node in self._module.tree.nodes:
+            if not isinstance(node, cst.Name) or self.is_label(node):
+                continue
+            scope = self.home(node)
+            if scope is None:
+                continue
+            statement = self._stored_by(node)
+            if statement is None:
+                self._loads.setdefault((scope, node.value), []).append(node)
+            else:
+                store = Store(statement, self.end(statement))
+                self._stores.setdefault((scope, node.value), []).append(store)
+
+    def home(self, name: cst.Name) -> Scope | None:
+        """The scope that binds a name; None for a builtin."""
+        return home(self._module, name)
+
+    def place(self, node: cst.CSTNode) -> int:
+        """Where a node begins, counted in nodes."""
+        return self._place[node]
+
+    def end(self, node: cst.CSTNode) -> int:
+        """Where a node ends. A loop or ``with`` header ends before its body."""
+        from detlint.tree import children
+
+        if isinstance(node, (cst.For, cst.With)):
+            return self._place[node.body] - 1
+        while True:
+            last = None
+            for last in children(node):
+                pass
+            if last is None:
+                return self._place[node]
+            node = last
+
+    def loads(self, name: cst.Name) -> list[cst.Name]:
+        """Every read of the variable that a name stands for."""
+        scope = self.home(name)
+        return self._loads.get((scope, name.value), []) if scope else []
+
+    def reached(self, name: cst.Name, statement: cst.CSTNode) -> Iterator[cst.Name]:
+        """The reads that see the value which the statement gave a name."""
+        scope = self.home(name)
+        if scope is None:
+            return
+        end = self.end(statement)
+        later = [each for each in self._stores.get((scope, name.value), ()) if each.end > end]
+        for load in self._loads.get((scope, name.value), ()):
+            place = self._place[load]
+            if place > end and not self._exclusive(statement, load):
+                hiding = (each for each in later if each.end < place)
+                if not any(self._dominates(each.statement, load) for each in hiding):
+                    yield load
+
+    def _dominates(self, statement: cst.CSTNode, load: cst.CSTNode) -> bool:
+        """Whether the block of a statement holds the read that follows it."""
+        blocks = (cst.IndentedBlock, cst.Module, cst.SimpleStatementSuite)
+        if isinstance(statement, cst.For):  # its target, in its body
+            return statement.body in self._module.ancestors(load)
+        around = self._module.ancestors(statement)
+        block = next((each for each in around if isinstance(each, blocks)), None)
+        return block is None or block in self._module.ancestors(load)
+
+    def _exclusive(self, first: cst.CSTNode, second: cst.CSTNode) -> bool:
+        """Whether two nodes stand in different branches of one ``if``."""
+        above = [second, *self._module.ancestors(second)]
+        below = first
+        for parent in self._module.ancestors(first):
+            if parent in above:
+                if not isinstance(parent, cst.If) or parent is second:
+                    return False
+                other = above[above.index(parent) - 1]
+                return {below, other} == {parent.body, parent.orelse}
+            below = parent
+        return False
+
+    def is_label(self, name: cst.Name) -> bool:
+        """Whether a name is not a variable: an attribute, a keyword, the name of a definition."""
+        parent = self._module.parent(name)
+        if isinstance(parent, cst.Attribute):
+            return parent.attr is name
+        if isinstance(parent, cst.Arg):
+            return parent.keyword is name
+        labels = (cst.Param, cst.FunctionDef, cst.ClassDef)
+        if isinstance(parent, labels):
+            return getattr(parent, "name", None) is name
+        return isinstance(parent, (cst.ImportAlias, cst.NameItem))
+
+    def _stored_by(self, name: cst.Name) -> cst.CSTNode | None:
+        """The statement that assigns the name here; None where it is read."""
+        node: cst.CSTNode = name
+        parent = self._module.parent(node)
+        unpacking = (cst.Tuple, cst.List, cst.Element, cst.StarredElement)
+        while isinstance(parent, unpacking):
+            node, parent = parent, self._module.parent(parent)
+        if isinstance(parent, cst.AssignTarget):
+            return self._module.parent(parent)
+        if isinstance(parent, (cst.AnnAssign, cst.For, cst.CompFor, cst.NamedExpr)):
+            return parent if parent.target is node else None
+        if isinstance(parent, cst.AsName):
+            item = self._module.parent(parent)
+            return self._module.parent(item) if isinstance(item, cst.WithItem) else item
+        return None

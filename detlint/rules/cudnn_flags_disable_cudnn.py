@@ -1,0 +1,60 @@
+"""DET309 cudnn-flags-disable-cudnn."""
+
+from __future__ import annotations
+
+from detlint.rule import Example, Rule, cst
+from detlint.switches import CUDNN, code
+
+
+class CudnnFlagsDisableCudnn(Rule):
+    """`torch.backends.cudnn.flags` sets every flag, and `enabled` defaults to False:
+    a block that only asks for `deterministic=True` or `benchmark=False` silently runs
+    without cuDNN at all, so with other kernels, other results and another speed than
+    the rest of the program, and the flag that was asked for does nothing.
+
+    Pass `enabled=True`, or `enabled=False` if that is meant.
+
+    Fix safety: safe. Within the block, cuDNN runs as it does outside.
+    """
+
+    code = "DET309"
+    summary = "the block runs without cuDNN"
+    # "flags as " finds the alias of `from torch.backends.cudnn import flags as f`.
+    triggers = ("cudnn", "flags(", "flags as ")
+    source = "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/backends/cudnn/__init__.py"
+    examples = (
+        Example(
+            bad="""
+                import torch
+
+                with torch.backends.cudnn.flags(deterministic=True):  # DET309
+                    loss.backward()
+            """,
+            fixed="""
+                import torch
+
+                with torch.backends.cudnn.flags(deterministic=True, enabled=True):
+                    loss.backward()
+            """,
+        ),
+    )
+
+    def visit_Call(self, node: cst.Call) -> None:
+        # The first positional argument is `enabled`.
+        given = [each.keyword.value for each in node.args if each.keyword is not None]
+        if not given or len(given) != len(node.args) or "enabled" in given:
+            return
+        if self.module.called(node) != f"{CUDNN}.flags":
+            return
+        arguments = ", ".join(f"{each}=…" if len(given) > 1 else _shown(node) for each in given)
+        self.report(
+            node,
+            f"{code(node.func)}({arguments}) leaves enabled at its default, False: "
+            "the block runs without cuDNN",
+            advice="pass enabled=True",
+            edits=(self.module.add_argument(node, "enabled=True"),),
+        )
+
+
+def _shown(call: cst.Call) -> str:
+    return " ".join(cst.Module([]).code_for_node(call.args[0]).rstrip(", \n").split())

@@ -1,0 +1,104 @@
+"""DET302 cudnn-nondeterministic."""
+
+from __future__ import annotations
+
+from detlint.branches import in_teardown, other_side
+from detlint.lightning import trainer_argument
+from detlint.rule import Example, Rule, cst
+from detlint.switches import DETERMINISTIC, code, switches
+
+
+class CudnnNondeterministic(Rule):
+    """Some of cuDNN's convolution kernels add up gradients with atomics, in the
+    order in which threads happen to finish, and `cudnn.deterministic = False`
+    allows them. Lightning's `Trainer(deterministic=False)` switches PyTorch's
+    deterministic algorithms off, also where the program had them on.
+
+    Set it to True, or leave the line out and call
+    `torch.use_deterministic_algorithms(True)`, which holds for convolutions as well
+    and does not change this flag.
+
+    Silent on a reset in teardown (`finally`, `__exit__`, `tearDown`) and on one side
+    of an `if` whose other side sets True.
+
+    Fix safety: safe. Only the choice of kernels changes; it can cost speed.
+    """
+
+    code = "DET302"
+    summary = "cuDNN may use kernels whose results differ from run to run"
+    triggers = ("cudnn", "deterministic", "_deterministic", "set_flags", "_set_cudnn_deterministic")
+    source = (
+        "https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-determinism"
+    )
+    examples = (
+        Example(
+            bad="""
+                import torch
+
+                torch.backends.cudnn.deterministic = False  # DET302
+            """,
+            fixed="""
+                import torch
+
+                torch.backends.cudnn.deterministic = True
+            """,
+        ),
+        Example(
+            bad="""
+                import lightning as L
+
+                trainer = L.Trainer(deterministic=False)  # DET302
+            """,
+            fixed="""
+                import lightning as L
+
+                trainer = L.Trainer(deterministic=True)
+            """,
+        ),
+    )
+
+    def visit_Assign(self, node: cst.Assign) -> None:
+        self._check(node)
+
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+        self._check(node)
+
+    def visit_Call(self, node: cst.Call) -> None:
+        self._check(node)
+        given = trainer_argument(self.module, node, "deterministic")
+        if (
+            given is not None
+            and self.module.literal(given.value) is False
+            and not self._is_reset(node)
+        ):
+            self.report(
+                given,
+                f"{code(node.func)}(deterministic=False) switches deterministic algorithms off",
+                advice="set it to True",
+                edits=(self.module.replace(given.value, "True"),),
+            )
+
+    def _check(self, node: cst.CSTNode) -> None:
+        for switch in switches(self.module, node):
+            off = switch.flag == DETERMINISTIC and self.module.literal(switch.value) is False
+            if off and not self._is_reset(node):
+                shown = f"{switch.text}False{')' * switch.text.count('(')}"
+                self.report(
+                    switch.node,
+                    f"{shown} lets cuDNN use kernels whose results differ from run to run",
+                    advice="set it to True",
+                    edits=(self.module.replace(switch.value, "True"),) if switch.alone else (),
+                )
+
+    def _is_reset(self, node: cst.CSTNode) -> bool:
+        return in_teardown(self.module, node) or other_side(self.module, node, self._turns_on)
+
+    def _turns_on(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, cst.Call):
+            given = trainer_argument(self.module, node, "deterministic")
+            if given is not None and self.module.literal(given.value) is True:
+                return True
+        return any(
+            switch.flag == DETERMINISTIC and self.module.literal(switch.value) is True
+            for switch in switches(self.module, node)
+        )

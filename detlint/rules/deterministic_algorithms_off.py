@@ -1,0 +1,166 @@
+"""DET303 deterministic-algorithms-off."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from detlint.branches import in_teardown, other_side
+from detlint.lightning import trainer_argument
+from detlint.rule import Example, Rule, cst
+from detlint.switches import code
+
+_SWITCHES = {
+    "torch.use_deterministic_algorithms": "mode",
+    "torch.set_deterministic": "d",  # its name until torch 1.8
+    "torch._C._set_deterministic_algorithms": "",
+}
+_DEBUG_MODE = "torch.set_deterministic_debug_mode"
+_LEVELS = {0: "2", 1: "2", "default": '"error"', "warn": '"error"'}
+_MSPROBE = frozenset({"msprobe", "ptdbg_ascend"})
+
+
+class _Weakening(NamedTuple):
+    value: cst.BaseExpression  # what to replace …
+    strict: str  # … by this
+    shown: str  # how the source says it
+    warns: bool = False  # nondeterministic operations warn instead of passing in silence
+
+
+class DeterministicAlgorithmsOff(Rule):
+    """With deterministic algorithms off, PyTorch takes the fastest kernel of each
+    operation, and several add up with atomics in whatever order threads finish.
+    With `warn_only=True` it takes the deterministic kernel where there is one, but
+    an operation without one still runs, with a warning, and the backward of flash
+    and memory-efficient attention stays nondeterministic.
+
+    Call `torch.use_deterministic_algorithms(True)` and replace the operations that
+    then raise. Switching it off around a forward pass does not help one whose
+    backward raises: the flag is read when the backward runs.
+
+    Silent where a saved value is put back, in teardown (`finally`, `__exit__`,
+    `tearDown`), and on one side of an `if` whose other side turns it on.
+
+    Fix safety: safe. Results change only as they do from run to run; an operation
+    that has no deterministic kernel raises.
+    """
+
+    code = "DET303"
+    summary = "deterministic algorithms are off, or only warn"
+    triggers = (
+        "use_deterministic_algorithms",
+        "set_deterministic",
+        "_set_deterministic_algorithms",
+        "deterministic",
+        "seed_all",
+    )
+    source = (
+        "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
+    )
+    examples = (
+        Example(
+            bad="""
+                import torch
+
+                torch.use_deterministic_algorithms(False)  # DET303
+            """,
+            fixed="""
+                import torch
+
+                torch.use_deterministic_algorithms(True)
+            """,
+        ),
+        Example(
+            bad="""
+                import torch
+
+                torch.use_deterministic_algorithms(True, warn_only=True)  # DET303
+            """,
+            fixed="""
+                import torch
+
+                torch.use_deterministic_algorithms(True, warn_only=False)
+            """,
+        ),
+        Example(
+            bad="""
+                from torch import set_deterministic_debug_mode
+
+                set_deterministic_debug_mode("warn")  # DET303
+            """,
+            fixed="""
+                from torch import set_deterministic_debug_mode
+
+                set_deterministic_debug_mode("error")
+            """,
+        ),
+    )
+
+    def visit_Call(self, node: cst.Call) -> None:
+        found = self._weakening(node)
+        if found is None or in_teardown(self.module, node):
+            return
+        if other_side(self.module, node, self._turns_on) and not found.warns:
+            return
+        what = (
+            "only warns where an operation has no deterministic kernel"
+            if found.warns
+            else "switches deterministic algorithms off"
+        )
+        advice = "leave it on, and let nondeterministic operations raise"
+        edits = (self.module.replace(found.value, found.strict),)
+        self.report(node, f"{found.shown} {what}", advice=advice, edits=edits)
+
+    def _weakening(self, call: cst.Call) -> _Weakening | None:
+        name = self.module.called(call)
+        if name in _SWITCHES:
+            return self._switch(call, _SWITCHES[name])
+        if name == _DEBUG_MODE:
+            return self._debug_mode(call)
+        if name is not None and name.endswith(".seed_all") and name.split(".")[0] in _MSPROBE:
+            mode = self.module.argument(call, "mode", 1)
+            if mode is not None and self.module.literal(mode) is False:
+                return _Weakening(mode, "True", f"{code(call.func)}(mode=False)")
+        given = trainer_argument(self.module, call, "deterministic")
+        if given is not None and self.module.literal(given.value) == "warn":
+            shown = f'{code(call.func)}(deterministic="warn")'
+            return _Weakening(given.value, "True", shown, warns=True)
+        return None
+
+    def _switch(self, call: cst.Call, keyword: str) -> _Weakening | None:
+        mode = self.module.argument(call, keyword, 0)
+        warn = self.module.argument(call, "warn_only")
+        if mode is None:
+            return None
+        if self.module.literal(mode) is False:
+            return _Weakening(mode, "True", f"{code(call.func)}(False)")
+        if (
+            warn is not None
+            and self.module.literal(mode) is True
+            and self.module.literal(warn) is True
+        ):
+            return _Weakening(warn, "False", f"{code(call.func)}(True, warn_only=True)", warns=True)
+        return None
+
+    def _debug_mode(self, call: cst.Call) -> _Weakening | None:
+        mode = self.module.argument(call, "debug_mode", 0)
+        level = self.module.literal(mode)
+        if mode is None or not isinstance(level, (int, str)) or level not in _LEVELS:
+            return None
+        shown = f'"{level}"' if isinstance(level, str) else str(level)
+        warns = level in (1, "warn")
+        return _Weakening(mode, _LEVELS[level], f"{code(call.func)}({shown})", warns=warns)
+
+    def _turns_on(self, node: cst.CSTNode) -> bool:
+        if not isinstance(node, cst.Call):
+            return False
+        name = self.module.called(node)
+        if name in _SWITCHES:
+            mode = self.module.argument(node, _SWITCHES[name], 0)
+            return self.module.literal(mode) is True
+        if name == _DEBUG_MODE:
+            mode = self.module.argument(node, "debug_mode", 0)
+            return self.module.literal(mode) in (1, 2, "warn", "error")
+        if name is not None and name.endswith(".seed_all"):
+            return self.module.literal(self.module.argument(node, "mode", 1)) is True
+        given = trainer_argument(self.module, node, "deterministic")
+        return given is not None and self.module.literal(given.value) in (True, "warn")

@@ -1,0 +1,341 @@
+"""DET103 entropy-seed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from detlint.entropy import (
+    Origin,
+    conversion,
+    is_reseeding_torch,
+    kind_of_generator,
+    origin,
+    source,
+)
+from detlint.rule import Example, Rule, cst
+from detlint.seeding import (
+    SEED_PARAMETER,
+    fallback,
+    is_only_written,
+    means_seed,
+    means_seeding,
+    seeds_elsewhere,
+    target_name,
+    uncommented,
+)
+
+if TYPE_CHECKING:
+    from detlint.finding import Edit
+
+# Functions that seed from the system when they are called without a seed.
+_RESEEDING = frozenset({"random.seed", "numpy.random.seed", "cupy.random.seed"})
+_RESEEDING_TORCH = frozenset(
+    "torch.seed torch.random.seed torch.cuda.seed torch.cuda.seed_all torch.cuda.random.seed "
+    "torch.cuda.random.seed_all torch.mps.seed torch.xpu.seed torch.xpu.seed_all "
+    "torch.xpu.random.seed torch.xpu.random.seed_all torch.default_generator.seed".split()
+)
+_KEYS = frozenset({"jax.random.key", "jax.random.PRNGKey", "flax.nnx.Rngs"})
+# Functions whose first text names the value that follows, or its default.
+_NAMING = frozenset("add_argument option get pop setdefault getattr setattr getenv".split())
+_LONGEST = 50
+
+
+class EntropySeed(Rule):
+    """A seed taken from the clock, the process or the operating system is another one
+    in every run, so nothing that it seeds can be repeated, unless the seed itself was
+    written down. The same goes for a seed drawn from a global generator that nothing
+    has seeded, for calls that mean "take entropy" (`random.seed()`, `torch.seed()`),
+    for the address of an object, and for `hash()` of a string, which Python salts in
+    every process. Take the seed from the configuration, with a fixed default, and log it.
+
+    Fix safety: unsafe. It puts the seed 0 in the place of the entropy; code that wants
+    other numbers in each process or worker has to add the rank.
+    """
+
+    code = "DET103"
+    summary = "a seed differs from run to run"
+    triggers = (
+        "time()",
+        "time as",
+        "time_ns",
+        "perf_counter",
+        "monotonic",
+        "default_timer",
+        "process_time",
+        "now(",
+        "utcnow",
+        "today()",
+        "urandom",
+        "getrandom",
+        "getpid",
+        "getppid",
+        "current_process",
+        "get_ident",
+        "uuid1",
+        "uuid4",
+        "secrets",
+        "token_bytes",
+        "randbits",
+        "randbelow",
+        "SystemRandom",
+        "hash(",
+        "= id(",
+        "=id(",
+        "(id(",
+        "randint",
+        "randrange",
+        "getrandbits",
+        "random()",
+        "rand()",
+        "random_integers",
+        "random.choice",
+        "random.sample",
+        "random.random",
+        "seed()",
+        "seed(None",
+        "seed(seed=None",
+        "seed(a=None",
+        "seed_all()",
+    )
+    needs = ("seed", "Seed", "SEED", "random_state", "PRNGKey", "random.key", "Rngs", "default_rng")
+    source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
+    examples = (
+        Example(
+            bad="""
+                import time
+
+                import torch
+
+                seed = int(time.time()) % 2**32  # DET103
+                torch.manual_seed(seed)
+            """,
+            fixed="""
+                import time
+
+                import torch
+
+                seed = 0
+                torch.manual_seed(seed)
+            """,
+        ),
+        Example(
+            bad="""
+                import random
+
+                def set_up(seed=None):
+                    seed = seed or random.randint(0, 2**32 - 1)  # DET103
+                    random.seed(seed)
+            """,
+            fixed="""
+                import random
+
+                def set_up(seed=None):
+                    seed = seed or 0
+                    random.seed(seed)
+            """,
+        ),
+        Example(
+            bad="""
+                import random
+
+                import torch
+
+                random.seed()  # DET103
+                generator = torch.Generator()
+                generator.seed()  # DET103
+            """,
+            fixed="""
+                import random
+
+                import torch
+
+                random.seed(0)
+                generator = torch.Generator()
+                generator.manual_seed(0)
+            """,
+        ),
+    )
+
+    # Calls that mean entropy
+
+    def visit_Call(self, node: cst.Call) -> None:
+        name = self.module.called(node) or ""
+        if name in _RESEEDING_TORCH or is_reseeding_torch(self.module, node):
+            self._report_reseeding(node, self._manual_seed(node))
+        elif self._reseeds(node, name):
+            self._report_reseeding(node, self._zero_argument(node))
+        else:
+            self._check_arguments(node, name)
+
+    def _reseeds(self, call: cst.Call, name: str) -> bool:
+        """``random.seed()``, ``np.random.seed(None)``, or that method of a generator object."""
+        if len(call.args) > 1 or self.module.has_unpacking(call):
+            return False
+        if call.args and not _is_none(call.args[0].value):
+            return False
+        if name in _RESEEDING:
+            return True
+        if not isinstance(call.func, cst.Attribute) or call.func.attr.value != "seed":
+            return False
+        kind = kind_of_generator(self.module, call.func.value)
+        return kind in {"random.Random", "numpy.random.RandomState"}
+
+    def _report_reseeding(self, call: cst.Call, edits: tuple[Edit, ...]) -> None:
+        if call in self._told:
+            return
+        self._told.add(call)
+        self.report(
+            call,
+            f"`{self._shown(call)}` seeds from the operating system",
+            advice="Pass the seed of the run.",
+            edits=edits,
+            safe=False,
+        )
+
+    def _manual_seed(self, call: cst.Call) -> tuple[Edit, ...]:
+        """``x.seed()`` → ``x.manual_seed(0)``, where nothing uses the seed that it returns."""
+        alone = isinstance(self.module.parent(call), cst.Expr)
+        if not alone or not isinstance(call.func, cst.Attribute):
+            return ()
+        name = self.module.replace(call.func.attr, f"manual_{call.func.attr.value}")
+        return (name, self.module.add_argument(call, "0"))
+
+    def _zero_argument(self, call: cst.Call) -> tuple[Edit, ...]:
+        if call.args:
+            return (self.module.replace(call.args[0].value, "0"),)
+        return (self.module.add_argument(call, "0"),)
+
+    # Values that become a seed
+
+    def _check_arguments(self, call: cst.Call, name: str) -> None:
+        last = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
+        function = last.value if isinstance(last, cst.Name) else ""
+        takes_seed = name in SEED_PARAMETER or name in _KEYS or means_seeding(function)
+        key = self._key(call) if function in _NAMING else ""
+        for argument in call.args:
+            keyword = argument.keyword.value if argument.keyword else ""
+            if means_seed(keyword):
+                self._check(argument.value, f"`{keyword}`", keyword)
+            elif takes_seed and not keyword:
+                self._check(argument.value, f"the seed that `{self._text(call.func)}` gets")
+            elif means_seed(key) and keyword in {"", "default"}:
+                self._check(argument.value, f"`{key}`", key)
+
+    def _key(self, call: cst.Call) -> str:
+        """``--seed`` of ``add_argument("-s", "--seed", …)``."""
+        texts = [self.module.literal(each.value) for each in call.args if not each.keyword]
+        return next((each for each in texts if isinstance(each, str) and means_seed(each)), "")
+
+    def visit_Assign(self, node: cst.Assign) -> None:
+        for target in node.targets:
+            if not is_only_written(self.module, target.target):
+                self._check_target(target.target, node.value)
+
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+        value = node.value
+        factory = None
+        if isinstance(value, cst.Call):
+            factory = self.module.argument(value, "default_factory")
+        if isinstance(factory, cst.Lambda):
+            self._check_target(node.target, factory.body)
+        elif factory is not None:
+            self._check_factory(node.target, factory)
+        elif value is not None:
+            self._check_target(node.target, value)
+
+    def _check_factory(self, target: cst.BaseExpression, factory: cst.BaseExpression) -> None:
+        known = source(self.module.qualified_name(factory) or "")
+        if known and means_seed(target_name(self.module, target)):
+            self._tell(factory, factory, f"`{self._text(target)}` comes from {known[0]}", ())
+
+    def _check_target(self, target: cst.CSTNode, value: cst.BaseExpression) -> None:
+        if means_seed(target_name(self.module, target)):
+            text = self._text(target)
+            self._check(value, f"`{text}`", text)
+
+    def visit_NamedExpr(self, node: cst.NamedExpr) -> None:
+        self._check_target(node.target, node.value)
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> None:
+        self._check_target(node.target, node.value)
+
+    def visit_For(self, node: cst.For) -> None:
+        self._check_target(node.target, node.iter)
+
+    def visit_Param(self, node: cst.Param) -> None:
+        if node.default is not None and means_seed(node.name.value):
+            self._check(node.default, f"the default of `{node.name.value}`", node.name.value)
+
+    def visit_DictElement(self, node: cst.DictElement) -> None:
+        key = self.module.literal(node.key)
+        if isinstance(key, str) and means_seed(key):
+            self._check(node.value, f"`{key}`", key)
+
+    def visit_Return(self, node: cst.Return) -> None:
+        function = self.module.enclosing_function(node)
+        if node.value is None or not isinstance(function, cst.FunctionDef):
+            return
+        if means_seed(function.name.value):
+            self._check(node.value, f"what `{function.name.value}` returns")
+
+    def _check(self, value: cst.BaseExpression, subject: str, name: str = "") -> None:
+        found = origin(self.module, value)
+        if found is None or self._is_told(value, found.call):
+            return
+        what = found.what
+        if found.library:
+            if not self._is_unseeded(found, name):
+                return
+            what = f"{what}, which nothing here seeds first"
+        place = conversion(self.module, found, value)
+        edits = (self.module.replace(*place),) if place else ()
+        self._tell(value, found.call, f"{subject} comes from {what}", edits)
+
+    def _tell(
+        self, node: cst.CSTNode, call: cst.CSTNode, claim: str, edits: tuple[Edit, ...]
+    ) -> None:
+        self._told |= {node, call}
+        self.report(
+            node,
+            f"{claim} (`{self._shown(call)}`), so it differs from run to run",
+            advice="Take it from the configuration, with a fixed default.",
+            edits=edits,
+            safe=False,
+        )
+
+    def _is_told(self, value: cst.CSTNode, call: cst.CSTNode) -> bool:
+        """Whether a finding is there already: at the entropy, or around this use of it."""
+        above = self.module.ancestors(value)
+        return bool(self._told & {value, call}) or any(node in self._told for node in above)
+
+    def _is_unseeded(self, found: Origin, name: str) -> bool:
+        """Whether nothing seeds the generator first: a library's caller may have."""
+        own = {name, name.rpartition(".")[2], self._shown(found.call).partition("(")[0]}
+        optional = fallback(self.module, found.call) is not None
+        program = "__main__" in self._code or self.module.source.path.endswith("__main__.py")
+        if not optional and not program:
+            return False
+        return not seeds_elsewhere(self._code, found.library, own, dotted=not optional)
+
+    def _text(self, node: cst.CSTNode) -> str:
+        return self.module.tree.text(node)
+
+    def _shown(self, node: cst.CSTNode) -> str:
+        text = self._text(node)
+        if (len(text) <= _LONGEST and "\n" not in text) or not isinstance(node, cst.Call):
+            return text
+        return f"{self._text(node.func)}(…)"
+
+    @cached_property
+    def _told(self) -> set[cst.CSTNode]:
+        return set()
+
+    @cached_property
+    def _code(self) -> str:
+        return uncommented(self.module.source.text)
+
+
+def _is_none(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"
+

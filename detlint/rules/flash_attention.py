@@ -1,0 +1,289 @@
+"""DET601 flash-attention."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint import attention
+from detlint.options import Option, options
+from detlint.rule import Example, Rule, cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.finding import Edit
+
+_IMPLEMENTATIONS = frozenset({"flash_attention_2", "flash_attention_3"})
+_CHOICES = frozenset({"attn_implementation", "_attn_implementation"})
+# Hugging Face reads this one as well.
+_HUGGING_FACE = _CHOICES | {"use_flash_attention_2"}
+_SWITCHES = frozenset({"use_flash_attention_2", "use_flash_attn", "use_flash_attention"})
+_NAMES = _CHOICES | _SWITCHES
+_FLAGS = frozenset(f"--{name.replace('_', sep)}" for name in _SWITCHES for sep in "-_")
+# Flags that take a value, with the values that ask for FlashAttention.
+_VALUED = {
+    "--attn-implementation": _IMPLEMENTATIONS,
+    "--attn_implementation": _IMPLEMENTATIONS,
+    "--attention-backend": frozenset({"flash"}),
+}
+_COMMANDS = frozenset(
+    {"append", "split", "system", "run", "Popen", "call", "check_call", "check_output"}
+)
+_ADVICE = "set FLASH_ATTENTION_DETERMINISTIC=1 (Hugging Face), or use sdpa"
+_ANY_ADVICE = (
+    "make its backward deterministic (deterministic=True, NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 "
+    "or FLASH_ATTENTION_DETERMINISTIC=1, whichever the program reads), or use sdpa"
+)
+_EFFECT = "FlashAttention, whose backward adds up gradients in varying order"
+
+
+class FlashAttention(Rule):
+    """FlashAttention's forward pass is deterministic. Its backward pass is not:
+    thread blocks add their share of the gradient of the queries with atomics, in
+    the order in which they finish. Neither seeds nor
+    `torch.use_deterministic_algorithms(True)` reach it, since it is no part of PyTorch.
+
+    Since release 2.4, flash-attn's functions take `deterministic=True`, which is a
+    little slower and takes more memory. Hugging Face's models pass it on when
+    `FLASH_ATTENTION_DETERMINISTIC=1` is set (`enable_full_determinism` sets it),
+    Transformer Engine when `NVTE_ALLOW_NONDETERMINISTIC_ALGO=0` is.
+    `attn_implementation="sdpa"` leaves it to PyTorch, which can be told.
+
+    Silent on inference: under `no_grad` or `inference_mode`, with a cache of keys and
+    values, in files that run a model and train none.
+
+    Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa
+    rounds differently.
+    """
+
+    code = "DET601"
+    summary = "FlashAttention's backward differs from run to run"
+    triggers = (
+        "flash_attn",
+        "_flash_attn",
+        "flash_attention_2",
+        "flash_attention_3",
+        "attn_implementation",
+        "_attn_implementation=",
+        "use_flash_att",
+        "use-flash-att",
+        "attn-implementation",
+        "--attention-backend",
+    )
+    source = "https://github.com/Dao-AILab/flash-attention#how-to-use-flashattention"
+    examples = (
+        Example(
+            bad="""
+                from flash_attn import flash_attn_func
+
+                def attend(q, k, v):
+                    return flash_attn_func(q, k, v, causal=True)  # DET601
+            """,
+            fixed="""
+                from flash_attn import flash_attn_func
+
+                def attend(q, k, v):
+                    return flash_attn_func(q, k, v, causal=True, deterministic=True)
+            """,
+        ),
+        Example(
+            bad="""
+                from transformers import AutoModelForCausalLM
+
+                model = AutoModelForCausalLM.from_pretrained(
+                    "model",
+                    attn_implementation="flash_attention_2",  # DET601
+                )
+            """,
+            fixed="""
+                from transformers import AutoModelForCausalLM
+
+                model = AutoModelForCausalLM.from_pretrained(
+                    "model",
+                    attn_implementation="sdpa",
+                )
+            """,
+            good="""
+                import os
+
+                from transformers import AutoModelForCausalLM
+
+                os.environ["FLASH_ATTENTION_DETERMINISTIC"] = "1"
+                model = AutoModelForCausalLM.from_pretrained(
+                    "model",
+                    attn_implementation="flash_attention_2",
+                )
+            """,
+        ),
+        Example(
+            bad="""
+                command = ["torchrun", "pretrain_gpt.py", "--use-flash-attn"]  # DET601
+            """,
+        ),
+    )
+
+    def visit_Module(self, _: cst.Module) -> None:
+        module = self.module
+        self._library = attention.defines_library(module)
+        quiet = self._library or attention.only_infers(module)
+        hugging_face = attention.sets(module, "FLASH_ATTENTION_DETERMINISTIC", "1") or (
+            attention.says(
+                module, r"(?<!def )\benable_full_determinism\(|\bfull_determinism\s*=\s*True"
+            )
+        )
+        engine = attention.sets(module, "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "0") or (
+            attention.says(module, r"--deterministic-mode|\bdeterministic_mode\s*=\s*True")
+        )
+        self._hugging_face_is_quiet = quiet or hugging_face
+        self._is_quiet = quiet or hugging_face or engine
+
+    def visit_Assign(self, node: cst.Assign) -> None:
+        self._check_options(node)
+
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+        self._check_options(node)
+
+    def visit_DictElement(self, node: cst.DictElement) -> None:
+        self._check_options(node)
+
+    def visit_Param(self, node: cst.Param) -> None:
+        self._check_options(node)
+
+    def visit_Call(self, node: cst.Call) -> None:
+        self._check_options(node)
+        self._check_call(node)
+
+    def visit_List(self, node: cst.List) -> None:
+        self._check_arguments([element.value for element in node.elements])
+
+    def visit_Tuple(self, node: cst.Tuple) -> None:
+        if len(node.elements) > 1:  # ("--name",) declares a flag of that name
+            self._check_arguments([element.value for element in node.elements])
+
+    # FlashAttention called
+
+    def _check_call(self, call: cst.Call) -> None:
+        name = attention.library_function(self.module, call.func)
+        if name is None or self._library:
+            return
+        given = self.module.argument(call, "deterministic")
+        off = given is not None and self.module.literal(given) is False
+        if not off and (given is not None or not self._leaves_it_out(call, name)):
+            return
+        if attention.has_no_backward(self.module, call):
+            return
+        if attention.registers_backend(self.module, call):
+            return
+        if given is not None:
+            edit = self.module.replace(given, "True")
+        else:
+            edit = self.module.add_argument(call, "deterministic=True")
+        how = "with deterministic=False" if off else "without deterministic=True"
+        message = f"{name}() {how} adds up gradients in varying order in its backward"
+        advice = "pass deterministic=True (flash-attn 2.4 and later)"
+        self.report(call, message, advice=advice, edits=(edit,), safe=False)
+
+    def _leaves_it_out(self, call: cst.Call, name: str) -> bool:
+        positional = sum(each.keyword is None for each in call.args)
+        known = name in attention.FUNCTIONS and positional <= attention.FUNCTIONS[name]
+        return known and not self.module.has_unpacking(call)
+
+    # FlashAttention asked for by name
+
+    def _check_options(self, node: cst.CSTNode) -> None:
+        for option in options(self.module, node, _NAMES):
+            if option.name in _HUGGING_FACE and self._hugging_face_is_quiet:
+                continue
+            if self._is_quiet and option.name not in _HUGGING_FACE:
+                continue
+            if option.name in _CHOICES:
+                self._check_choice(option)
+            elif self.module.literal(option.value) is True and not self._is_deterministic(option):
+                advice = _ADVICE if option.name in _HUGGING_FACE else _ANY_ADVICE
+                self._report(option.node, f"{option.name}=True", advice)
+
+    def _is_deterministic(self, option: Option) -> bool:
+        call = self.module.parent(option.node)
+        given = self.module.argument(call, "deterministic") if isinstance(call, cst.Call) else None
+        return given is not None and self.module.literal(given) is not False
+
+    def _check_choice(self, option: Option) -> None:
+        # No trigger stands where config._attn_implementation is set to a constant's name: it
+        # occurs in nearly every model of a library, to be read.
+        direct = option.name.startswith("_") and option.form != "keyword"
+        for value in self._chosen(option.value):
+            if direct and not isinstance(value, cst.SimpleString):
+                continue
+            found = self.module.literal(value)
+            if found in _IMPLEMENTATIONS:
+                edit = self.module.replace(value, '"sdpa"')
+                self._report(option.node, f'{option.name}="{found}"', _ADVICE, (edit,))
+                return
+
+    def _chosen(self, value: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+        """What an expression may yield: both sides of a choice, the values of a mapping."""
+        if isinstance(value, cst.IfExp):
+            yield from self._chosen(value.body)
+            yield from self._chosen(value.orelse)
+        elif isinstance(value, cst.BooleanOperation):
+            yield from self._chosen(value.right)
+        elif isinstance(value, cst.Dict):
+            for element in value.elements:
+                yield element.value
+        else:
+            yield value
+
+    # Argument lists and command lines in Python
+
+    def _check_arguments(self, values: list[cst.BaseExpression]) -> None:
+        if self._is_quiet or len(values) == 0:
+            return
+        for index, value in enumerate(values):
+            text = self._text(value)
+            following = self._text(values[index + 1]) if index + 1 < len(values) else ""
+            shown = _asked(text, following)
+            if shown:
+                self._report(value, shown)
+
+    def _text(self, node: cst.BaseExpression) -> str:
+        text = self.module.literal(node) if isinstance(node, cst.SimpleString) else ""
+        return text if isinstance(text, str) else ""
+
+    def visit_SimpleString(self, node: cst.SimpleString) -> None:
+        if "--" not in node.value or self._is_quiet or not self._is_command(node):
+            return
+        words = self._text(node).split()
+        for word, following in zip(words, [*words[1:], ""], strict=True):
+            shown = _asked(word, following)
+            if shown:
+                self._report(node, shown)
+                return
+
+    def _is_command(self, node: cst.SimpleString) -> bool:
+        """``os.system("…")``, ``subprocess.run("…", shell=True)``, ``"…".split()``."""
+        above = self.module.parent(node)
+        call = self.module.parent(above) if above is not None else None
+        if not isinstance(call, cst.Call):
+            return False
+        name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
+        return isinstance(name, cst.Name) and name.value in _COMMANDS
+
+    def _report(
+        self,
+        node: cst.CSTNode,
+        shown: str,
+        advice: str = _ANY_ADVICE,
+        edits: tuple[Edit, ...] = (),
+    ) -> None:
+        self.report(node, f"{shown} asks for {_EFFECT}", advice=advice, edits=edits, safe=False)
+
+
+def _asked(word: str, following: str) -> str:
+    """The flag by which an argument, or it and the next, asks for FlashAttention; else ""."""
+    flag, equals, value = word.partition("=")
+    if flag in _FLAGS:
+        off = (value or following).lower() in ("false", "0", "no")
+        return "" if off else word
+    if flag in _VALUED and (value or following) in _VALUED[flag]:
+        return word if equals else f"{word} {following}"
+    return ""

@@ -1,0 +1,176 @@
+"""DET203 unordered-listing."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from detlint.consumption import Consumption
+from detlint.listings import Listings
+from detlint.rule import Example, Rule, cst
+from detlint.walk import Walk
+
+if TYPE_CHECKING:
+    from detlint.consumption import Use
+    from detlint.finding import Edit
+    from detlint.listings import Listing
+
+
+class UnorderedListing(Rule):
+    """Python lists a folder in the order in which the file system keeps its entries. That
+    order differs between machines, file systems and copies of the same data, so sample 17
+    of a data set, the first checkpoint found, or the order of a vocabulary differ as well,
+    whatever the seed. Sort what was listed.
+
+    ``os.walk`` gives folders, and the files of each, in that order: sort ``dirs`` in place
+    (``os.walk`` then visits them in order) and ``files`` where they are used.
+
+    Fix safety: ``sorted`` reads the whole listing before its first element is used.
+    """
+
+    code = "DET203"
+    summary = "files are listed in the file system's order"
+    triggers = (
+        "listdir",
+        "scandir",
+        "iterdir",
+        "glob(",
+        "iglob(",
+        "rglob(",
+        "glob as",
+        "walk(",
+        "walk as",
+        ".ls(",
+    )
+    source = "https://docs.python.org/3/library/os.html#os.listdir"
+    examples = (
+        Example(
+            bad="""
+                import os
+
+                def load_all(folder):
+                    return [load(os.path.join(folder, name)) for name in os.listdir(folder)]  # DET203
+            """,
+            fixed="""
+                import os
+
+                def load_all(folder):
+                    return [load(os.path.join(folder, name)) for name in sorted(os.listdir(folder))]
+            """,
+        ),
+        Example(
+            bad="""
+                import os
+
+                def images(folder):
+                    found = []
+                    for root, dirs, files in os.walk(folder):  # DET203
+                        for name in files:
+                            found.append(os.path.join(root, name))
+                    return found
+            """,
+            fixed="""
+                import os
+
+                def images(folder):
+                    found = []
+                    for root, dirs, files in os.walk(folder):
+                        dirs.sort()
+                        for name in sorted(files):
+                            found.append(os.path.join(root, name))
+                    return found
+            """,
+        ),
+        Example(
+            bad="""
+                from pathlib import Path
+
+                def newest(folder):
+                    return max(Path(folder).glob("*.pt"), key=lambda p: p.stat().st_mtime)  # DET203
+            """,
+            fixed="""
+                from pathlib import Path
+
+                def newest(folder):
+                    return max(sorted(Path(folder).glob("*.pt")), key=lambda p: p.stat().st_mtime)
+            """,
+        ),
+    )
+
+    @cached_property
+    def _consumption(self) -> Consumption:
+        return Consumption(self.module)
+
+    @cached_property
+    def _listings(self) -> Listings:
+        return Listings(self.module)
+
+    def visit_Call(self, node: cst.Call) -> None:
+        listing = self._listings.of(node)
+        if listing is None:
+            return
+        if listing.walk:
+            self._judge_walk(node, listing)
+            return
+        uses = list(self._consumption.uses(node))
+        if uses:
+            self.report(
+                node,
+                f"{listing.name}() lists in the file system's order, and here it is {uses[0].how}",
+                advice="sort it: sorted(…)",
+                edits=self._fix(node, listing, uses),
+            )
+
+    def _judge_walk(self, node: cst.Call, listing: Listing) -> None:
+        walk = Walk(self._consumption, node)
+        if walk.folders:
+            visits = f"{listing.name}() visits folders in the file system's order"
+            message = f"{visits}, and here they are {walk.folders[0].how}"
+        elif walk.entries:
+            lists = f"{listing.name}() lists each folder in the file system's order"
+            message = f"{lists}, and here it is {walk.entries[0].how}"
+        else:
+            return
+        advice = "sort dirs in place, and files where they are used"
+        self.report(node, message, advice=advice, edits=walk.fix())
+
+    def _fix(self, node: cst.Call, listing: Listing, uses: list[Use]) -> tuple[Edit, ...]:
+        if listing.key is None or self._is_asynchronous(node):
+            return ()
+        after = f", key={listing.key})" if listing.key else ")"
+        targets: list[cst.CSTNode] = [node]
+        if isinstance(self.module.parent(node), cst.WithItem):
+            targets = list(dict.fromkeys(use.value for use in uses))  # the iterator has to be closed
+        elif self._is_closed(node):
+            return ()
+        before = "sorted("
+        if listing.iterator and any("next()" in use.how for use in uses):
+            before, after = f"iter({before}", f"{after})"
+        return tuple(
+            edit
+            for target in targets
+            for edit in (
+                self.module.insert_before(target, before),
+                self.module.insert_after(target, after),
+            )
+        )
+
+    def _is_asynchronous(self, node: cst.Call) -> bool:
+        """``async for``, or ``await``: the listing is not a plain iterable."""
+        parent = self.module.parent(node)
+        return isinstance(parent, cst.Await) or (
+            isinstance(parent, (cst.For, cst.CompFor)) and parent.asynchronous is not None
+        )
+
+    def _is_closed(self, node: cst.Call) -> bool:
+        """Whether the local that holds the listing is closed, as a list cannot be."""
+        parent = self.module.parent(node)
+        if not isinstance(parent, cst.Assign):
+            return False
+        target = parent.targets[0].target
+        loads = self._consumption.reads.loads(target) if isinstance(target, cst.Name) else []
+        above = [self.module.parent(load) for load in loads]
+        return any(isinstance(each, cst.WithItem) for each in above) or any(
+            isinstance(each, cst.Attribute) and each.attr.value in ("close", "__next__")
+            for each in above
+        )

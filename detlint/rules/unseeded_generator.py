@@ -1,0 +1,229 @@
+"""DET101 unseeded-generator."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from detlint.generators import escapes, holder, is_label, is_seeded
+from detlint.rule import Example, Rule, cst
+from detlint.seeding import SEED_PARAMETER, fallback, uncommented
+
+if TYPE_CHECKING:
+    from detlint.finding import Edit
+    from detlint.generators import Holder
+
+_SYSTEM = frozenset({"random.SystemRandom", "secrets.SystemRandom"})
+_NON_DETERMINISTIC = re.compile(
+    r"tensorflow(?:\.compat\.v[12])?\.random(?:\.experimental)?\.Generator"
+    r"\.from_non_deterministic_state"
+)
+_LONGEST = 60
+
+
+class UnseededGenerator(Rule):
+    """A generator object that is given no seed takes one from the operating system,
+    so it draws other numbers in every run, however carefully the global generators
+    are seeded: no seeding helper reaches it. Give it a seed that comes from the
+    configuration.
+
+    `torch.Generator()` is different: it starts from a fixed default seed
+    (67280421310721 in every release so far, on CPU, CUDA, MPS and XPU, whatever
+    `torch.manual_seed` was given). Its numbers repeat, but every such generator
+    draws the same ones, no seed of the run changes them, and `.seed()` on it is
+    entropy. `keras.random.SeedGenerator()` draws its seed from Python's global
+    `random`, so it is as reproducible as that is.
+
+    Fix safety: unsafe. It adds the seed 0, which a person should replace by the
+    seed of the run, and makes generators of the same kind draw the same numbers.
+    """
+
+    code = "DET101"
+    summary = "a generator is built without a seed"
+    triggers = (
+        "default_rng",
+        "RandomState",
+        "SeedSequence",
+        "PCG64",
+        "MT19937",
+        "Philox",
+        "SFC64",
+        "XORWOW",
+        "MRG32k3a",
+        "Random(",
+        "random.Random",
+        "Random as",
+        "SystemRandom",
+        "from_non_deterministic_state",
+        "SeedGenerator",
+        # Not "Generator(", which is in the text of thousands of docstrings.
+        ".Generator(",
+        "Generator()",
+        "Generator(device",
+        'Generator("',
+        "Generator('",
+        "Generator as",
+    )
+    source = "https://numpy.org/doc/stable/reference/random/generator.html#numpy.random.default_rng"
+    examples = (
+        Example(
+            bad="""
+                import random
+
+                import numpy as np
+
+                rng = np.random.default_rng()  # DET101
+                shuffler = random.Random(None)  # DET101
+            """,
+            fixed="""
+                import random
+
+                import numpy as np
+
+                rng = np.random.default_rng(0)
+                shuffler = random.Random(0)
+            """,
+        ),
+        Example(
+            bad="""
+                from numpy.random import RandomState
+
+                def augment(image, rng=None):
+                    if rng is None:
+                        rng = RandomState()  # DET101
+                    return image + rng.normal(size=image.shape)
+            """,
+            fixed="""
+                from numpy.random import RandomState
+
+                def augment(image, rng=None):
+                    if rng is None:
+                        rng = RandomState(0)
+                    return image + rng.normal(size=image.shape)
+            """,
+            good="""
+                def augment(image, rng):
+                    return image + rng.normal(size=image.shape)
+            """,
+        ),
+        Example(
+            bad="""
+                import torch
+
+                generator = torch.Generator(device="cuda")  # DET101
+                order = torch.randperm(100, generator=generator)
+            """,
+            fixed="""
+                import torch
+
+                generator = torch.Generator(device="cuda").manual_seed(0)
+                order = torch.randperm(100, generator=generator)
+            """,
+        ),
+    )
+
+    def visit_Call(self, node: cst.Call) -> None:
+        name = self.module.called(node)
+        if name is None:
+            return
+        if name == "torch.Generator":
+            self._check_torch(node)
+        elif name in SEED_PARAMETER:
+            if self._lacks_seed(node, name):
+                self._check(node, "its seed comes from the operating system", self._seed_edit(node, name))
+        elif name in _SYSTEM:
+            self._check_system(node)
+        elif _NON_DETERMINISTIC.fullmatch(name) and isinstance(node.func, cst.Attribute):
+            edits = (
+                self.module.replace(node.func.attr, "from_seed"),
+                self.module.add_argument(node, "0" if not node.args else "seed=0"),
+            )
+            self._check(node, "its state comes from the operating system", edits)
+
+    def visit_Arg(self, node: cst.Arg) -> None:
+        if node.keyword is None or node.keyword.value != "default_factory":
+            return
+        name = self.module.qualified_name(node.value)
+        if name in SEED_PARAMETER or name in _SYSTEM:
+            text = self.module.tree.text(node.value)
+            self.report(
+                node.value,
+                f"`{text}` as a default factory is called without a seed: "
+                "each one takes it from the operating system",
+                advice="Build the generator from a seed field in `__post_init__`.",
+            )
+
+    def _lacks_seed(self, call: cst.Call, name: str) -> bool:
+        if self.module.has_unpacking(call):
+            return False
+        if name.rpartition(".")[2].startswith("Philox") and self.module.argument(call, "key", 2):
+            return False
+        seed = self.module.argument(call, SEED_PARAMETER[name], 0)
+        return seed is None or self._is_none(seed)
+
+    def _is_none(self, node: cst.BaseExpression) -> bool:
+        """``None``, or a local of the same function that is."""
+        if isinstance(node, cst.Name) and node.value != "None":
+            here = self.module.bindings.scope_of[node]
+            return node.value in here.bindings and self.module.literal(node) is None
+        return self.module.literal(node) is None
+
+    def _seed_edit(self, call: cst.Call, name: str) -> tuple[Edit, ...]:
+        seed = self.module.argument(call, SEED_PARAMETER[name], 0)
+        if isinstance(seed, cst.Name):
+            return (self.module.replace(seed, "0"),) if seed.value == "None" else ()
+        keyword = SEED_PARAMETER[name]
+        return (self.module.add_argument(call, f"{keyword}=0" if call.args else "0"),)
+
+    def _check(self, call: cst.Call, state: str, edits: tuple[Edit, ...]) -> None:
+        """Report a generator of entropy, unless it is seeded afterwards or only names something."""
+        held = holder(self.module, call)
+        if is_seeded(self._text(held), held) or is_label(self.module, call):
+            return
+        if "SeedGenerator" in self._shown(call):
+            state = "its seed is a draw from Python's global `random`"
+        missing = fallback(self.module, call)
+        advice = f"Require `{missing.subject}`." if missing else "Pass it the seed of the run."
+        self._report(call, f"is given no seed: {state}", advice, edits)
+
+    def _check_system(self, call: cst.Call) -> None:
+        if not is_label(self.module, call):
+            reason = "draws from the operating system and cannot be seeded"
+            self._report(call, reason, "Use `random.Random(seed)`, unless it makes secrets.")
+
+    def _check_torch(self, call: cst.Call) -> None:
+        held = holder(self.module, call)
+        text = self._text(held)
+        if not is_seeded(text, held, torch=True) and not escapes(self.module, held, text):
+            self._report(
+                call,
+                "is never seeded: it starts from torch's fixed default seed, "
+                "which all unseeded torch generators share",
+                "Call `.manual_seed(seed)` on it; `.seed()` would draw from the system.",
+                (self.module.insert_after(call, ".manual_seed(0)"),),
+            )
+
+    def _report(
+        self, call: cst.Call, reason: str, advice: str, edits: tuple[Edit, ...] = ()
+    ) -> None:
+        missing = fallback(self.module, call)
+        shown = f"`{self._shown(call)}`"
+        message = f"{missing} {shown}, which {reason}" if missing else f"{shown} {reason}"
+        self.report(call, message, advice=advice, edits=edits, safe=False)
+
+    def _text(self, held: Holder) -> str:
+        """The code that may use the generator: its function, or the file."""
+        if held.function is None:
+            return self._code
+        return uncommented(self.module.tree.text(held.function))
+
+    def _shown(self, call: cst.Call) -> str:
+        text = self.module.tree.text(call)
+        if len(text) <= _LONGEST and "\n" not in text:
+            return text
+        return f"{self.module.tree.text(call.func)}(…)"
+
+    @cached_property
+    def _code(self) -> str:
+        return uncommented(self.module.source.text)

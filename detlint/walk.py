@@ -1,0 +1,167 @@
+"""How a walk over a tree of folders is used: ``for root, dirs, files in os.walk(top)``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint import reductions
+from detlint.consumption import call_word
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.consumption import Consumption, Use
+    from detlint.finding import Edit
+
+_DIRS, _FILES = 1, 2
+
+
+class Walk:
+    """One walk.
+
+    folders  where the order of the folders themselves reaches a result
+    entries  where the order of the names inside a folder does
+    """
+
+    def __init__(self, consumption: Consumption, call: cst.Call) -> None:
+        self._consumption = consumption
+        self._module = consumption.module
+        self._call = call
+        self._outer, self._consumer = self._carried(call)
+        self._target = getattr(self._consumer, "target", None)
+        self.folders: list[Use] = []
+        self.entries: list[Use] = []
+        if self._takes_first():
+            self.entries = list(self._uses_of_first())
+        else:
+            if not self._sorts_dirs():
+                self.folders = list(consumption.uses(call))
+            self.entries = [use for name in self._lists() for use in self._uses_of_list(name)]
+
+    def _carried(self, call: cst.Call) -> tuple[cst.CSTNode, cst.CSTNode | None]:
+        """What hands the walk's elements on (``tqdm(os.walk(x))``), and the loop over it."""
+        node: cst.CSTNode = call
+        parent = self._module.parent(node)
+        while isinstance(parent, cst.Arg):
+            above = self._module.parent(parent)
+            if not isinstance(above, cst.Call):
+                break
+            name, word = self._module.called(above), call_word(above)
+            carries = name in reductions.CARRYING or word in reductions.CARRYING_WORDS
+            if not carries and not reductions.SORTING.search(word):
+                break
+            node, parent = above, self._module.parent(above)
+        loop = parent if isinstance(parent, (cst.For, cst.CompFor)) else None
+        return node, loop
+
+    # The first element alone: next(os.walk(top))
+
+    def _takes_first(self) -> bool:
+        arg = self._module.parent(self._call)
+        call = self._module.parent(arg) if isinstance(arg, cst.Arg) else None
+        return self._module.called(call) == "builtins.next"
+
+    def _uses_of_first(self) -> Iterator[Use]:
+        """The first folder is the top; only the names in it have no order."""
+        arg = self._module.parent(self._call)
+        first = self._module.parent(arg) if arg else None
+        parent = self._module.parent(first) if first else None
+        if isinstance(parent, cst.Subscript):
+            index = parent.slice[0].slice
+            if isinstance(index, cst.Index) and self._module.literal(index.value) != 0:
+                yield from self._consumption.uses(parent)
+        elif isinstance(parent, cst.Assign) and isinstance(parent.targets[0].target, cst.Tuple):
+            for element in parent.targets[0].target.elements[1:]:
+                if isinstance(element.value, cst.Name):
+                    yield from self._consumption.uses_of_reads(element.value, parent)
+
+    # All elements
+
+    def _names(self) -> dict[int, cst.Name]:
+        """The names that a loop unpacks each element into, by place."""
+        target = self._target
+        if isinstance(target, cst.Tuple) and len(target.elements) == 2:  # enumerate
+            target = target.elements[1].value
+        if not isinstance(target, (cst.Tuple, cst.List)) or len(target.elements) != 3:
+            return {}
+        values = [element.value for element in target.elements]
+        return {place: each for place, each in enumerate(values) if isinstance(each, cst.Name)}
+
+    def _lists(self) -> list[cst.Name]:
+        names = self._names()
+        return [names[place] for place in (_DIRS, _FILES) if place in names]
+
+    def _uses_of_list(self, name: cst.Name) -> Iterator[Use]:
+        if isinstance(self._consumer, cst.For):
+            if name is self._names().get(_DIRS) and self._sorts_dirs():
+                return
+            yield from self._consumption.uses_of_reads(name, self._consumer)
+        else:
+            for load in self._consumption.reads.loads(name):
+                yield from self._consumption.uses(load)
+
+    def _sorts_dirs(self) -> bool:
+        """``dirs.sort()`` or ``dirs[:] = sorted(…)`` in the loop: the walk follows that order."""
+        name = self._names().get(_DIRS)
+        if name is None or not isinstance(self._consumer, cst.For):
+            return False
+        for each in self._module.tree.descendants(self._consumer.body):
+            if isinstance(each, cst.Call) and reductions.SORTING.search(call_word(each)):
+                func, parent = each.func, self._module.parent(each)
+                if isinstance(func, cst.Attribute) and _is_named(func.value, name):
+                    return True
+                target = parent.targets[0].target if isinstance(parent, cst.Assign) else None
+                if isinstance(target, cst.Subscript) and _is_named(target.value, name):
+                    return True
+        return False
+
+    # Edits
+
+    def fix(self) -> tuple[Edit, ...]:
+        """Sort the folders, and the names where they are used; nothing if one cannot be done."""
+        edits = []
+        if self.folders:
+            first = self._sorting_edits()
+            if not first:
+                return ()
+            edits.extend(first)
+        sorted_dirs = bool(self.folders) and len(edits) == 1 and self._names().get(_DIRS)
+        for value in dict.fromkeys(use.value for use in self.entries):
+            if not isinstance(value, (cst.Name, cst.Subscript)):
+                return ()
+            if sorted_dirs and _is_named(value, sorted_dirs):
+                continue
+            edits.append(self._module.insert_before(value, "sorted("))
+            edits.append(self._module.insert_after(value, ")"))
+        return tuple(edits)
+
+    def _sorting_edits(self) -> tuple[Edit, ...]:
+        if len(self._call.args) > 1 or self._outer is not self._call:
+            return ()  # bottom up, or already in another order
+        names = self._names()
+        if isinstance(self._consumer, cst.For) and _DIRS in names:
+            name = names[_DIRS].value
+            body = self._consumer.body
+            if not name.startswith("_") and isinstance(body, cst.IndentedBlock):
+                return self._insertion(body.body[0], f"{name}.sort()")
+            if self._consumption.reads.loads(names[_DIRS]):
+                return ()
+        elif not isinstance(self._consumer, cst.CompFor):
+            return ()
+        return (
+            self._module.insert_before(self._call, "sorted("),
+            self._module.insert_after(self._call, ")"),
+        )
+
+    def _insertion(self, statement: cst.CSTNode, text: str) -> tuple[Edit, ...]:
+        if isinstance(statement, (cst.FunctionDef, cst.ClassDef)):
+            return ()  # decorators may stand above
+        source = self._module.source
+        row, column = source.location(self._module.tree.span(statement)[0])
+        indent = source.line(row)[: column - 1]
+        return (self._module.insert_before(statement, f"{text}{source.newline}{indent}"),)
+
+
+def _is_named(node: cst.CSTNode, name: cst.Name) -> bool:
+    return isinstance(node, cst.Name) and node.value == name.value

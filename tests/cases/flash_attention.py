@@ -1,0 +1,245 @@
+import argparse
+import os
+import shlex
+import subprocess
+from dataclasses import dataclass, field
+from functools import partial
+
+import click
+import flash_attn
+import torch
+from flash_attn import (
+    flash_attn_func,
+    flash_attn_kvpacked_func,
+    flash_attn_qkvpacked_func,
+    flash_attn_varlen_func,
+    flash_attn_with_kvcache,
+)
+from flash_attn import flash_attn_interface
+from flash_attn.flash_attn_interface import _flash_attn_backward
+from flash_attn.flash_attn_interface import flash_attn_varlen_kvpacked_func as packed
+from flash_attn.flash_attn_triton import flash_attn_func as triton_attention
+from flash_attn.modules.mha import MHA
+from transformers import AutoConfig, AutoModel, Trainer
+
+try:
+    from flash_attn_interface import flash_attn_varlen_qkvpacked_func
+except ImportError:
+    flash_attn_varlen_qkvpacked_func = None
+
+if torch.version.hip:
+    from flash_attn import flash_attn_unpadded_func as unpadded
+else:
+    from flash_attn.flash_attn_interface import flash_attn_unpadded_func as unpadded
+
+FLASH = "flash_attention_2"
+
+
+# FlashAttention called
+
+
+class Attention(torch.nn.Module):
+    def forward(self, q, k, v, cu, longest, mask, kwargs, deterministic):
+        out = flash_attn_func(q, k, v, causal=True)  # DET601
+        out = flash_attn_func(q, k, v, 0.0, None, True)  # DET601
+        out = flash_attn_func(q, k, v, deterministic=False)  # DET601
+        out = flash_attn.flash_attn_func(q, k, v)  # DET601
+        out = flash_attn_interface.flash_attn_func(q, k, v)  # DET601
+        out = flash_attn_qkvpacked_func(torch.stack([q, k, v], dim=2))  # DET601
+        out = flash_attn_kvpacked_func(q, torch.stack([k, v], dim=2))  # DET601
+        out = flash_attn_varlen_func(  # DET601
+            q,
+            k,
+            v,
+            cu_seqlens_q=cu,
+            cu_seqlens_k=cu,
+            max_seqlen_q=longest,
+            max_seqlen_k=longest,
+        )
+        out = flash_attn_varlen_qkvpacked_func(q, cu, longest, 0.0)  # DET601
+        out = packed(q, k, cu, cu, longest, longest)  # DET601
+        out = unpadded(q, k, v, cu, cu, longest, longest, 0.1)  # DET601
+        _flash_attn_backward(out, q, k, v, deterministic=False)  # DET601
+
+        # deterministic, or not known to be otherwise
+        out = flash_attn_func(q, k, v, deterministic=True)
+        out = flash_attn_func(q, k, v, deterministic=deterministic)
+        out = flash_attn_func(q, k, v, deterministic=self.deterministic)
+        out = flash_attn_func(q, k, v, **kwargs)
+        out = flash_attn_func(*q)
+        out = flash_attn_func(q, k, v, 0.0, None, True, (-1, -1), 0.0, None, True)
+        out = flash_attn_func(q, k, v, 0.0, None, True, (-1, -1), None, True)
+        out = triton_attention(q, k, v)
+        _flash_attn_backward(out, q, k, v, deterministic)
+        _flash_attn_backward(out, q, k, v, deterministic=deterministic)
+        return out
+
+    def shadowed(self, flash_attn_func, q, k, v):
+        return flash_attn_func(q, k, v)
+
+    def own(self, q, k, v):
+        return self.flash_attn_func(q, k, v)
+
+    # inference
+
+    @torch.no_grad()
+    def score(self, q, k, v):
+        return flash_attn_func(q, k, v, causal=True)
+
+    @torch.inference_mode()
+    def encode(self, q, k, v):
+        return flash_attn_func(q, k, v, causal=True)
+
+    def sample(self, q, k, v):
+        with torch.no_grad(), torch.autocast("cuda"):
+            q = flash_attn_func(q, k, v)
+        with torch.inference_mode():
+            q = flash_attn_func(q, k, v)
+        with torch.set_grad_enabled(False):
+            q = flash_attn_func(q, k, v)
+        with torch.enable_grad():
+            return flash_attn_func(q, k, v)  # DET601
+
+    def flash_decode(self, q, k, v):
+        return flash_attn_func(q, k, v, causal=True)
+
+    def prefill(self, q, k_cache, v_cache, cu, longest, block_table):
+        out = flash_attn_with_kvcache(q, k_cache, v_cache, block_table=block_table)
+        out += flash_attn_varlen_func(q, k_cache, v_cache, cu, cu, longest, longest)
+        return out + flash_attn_varlen_func(
+            q, self.k, self.v, cu, cu, longest, longest, block_table=block_table
+        )
+
+
+@BACKENDS.register("flash")
+def registered(q, k, v):
+    return flash_attn_func(q, k, v)
+
+
+# Hugging Face
+
+model = AutoModel.from_pretrained("m", attn_implementation="flash_attention_2")  # DET601
+model = AutoModel.from_pretrained("m", attn_implementation="flash_attention_3")  # DET601
+model = AutoModel.from_pretrained("m", attn_implementation=FLASH)  # DET601
+model = AutoModel.from_pretrained("m", use_flash_attention_2=True)  # DET601
+model = AutoModel.from_pretrained(
+    "m",
+    attn_implementation="flash_attention_2" if torch.cuda.is_available() else "sdpa",  # DET601
+)
+model = AutoModel.from_pretrained(
+    "m",
+    attn_implementation={"": "sdpa", "text_config": "flash_attention_2"},  # DET601
+)
+config = AutoConfig.from_pretrained("m", _attn_implementation="flash_attention_2")  # DET601
+config._attn_implementation = "flash_attention_2"  # DET601
+config.attn_implementation = FLASH  # DET601
+setattr(config, "_attn_implementation", "flash_attention_2")  # DET601
+options = {"attn_implementation": "flash_attention_2"}  # DET601
+options = dict(attn_implementation="flash_attention_2")  # DET601
+options["attn_implementation"] = "flash_attention_2"  # DET601
+options.setdefault("attn_implementation", "flash_attention_2")  # DET601
+
+
+def load(path, args, attn_implementation="flash_attention_2"):  # DET601
+    chosen = args.attn or "flash_attention_2"
+    if args.flash:
+        return partial(AutoModel.from_pretrained, attn_implementation="flash_attention_2")  # DET601
+    AutoModel.from_pretrained(path, attn_implementation=args.attn or "flash_attention_2")  # DET601
+    AutoModel.from_pretrained(path, attn_implementation=options.get("attn_implementation", FLASH))  # DET601
+    AutoModel.from_pretrained(path, attn_implementation=chosen.lower())
+    return AutoModel.from_pretrained(path, attn_implementation=attn_implementation)
+
+
+@dataclass
+class Arguments:
+    attn_implementation: str = "flash_attention_2"  # DET601
+    use_flash_attn: bool = True  # DET601
+    use_flash_attention: bool = field(default=True, metadata={"help": "FlashAttention"})  # DET601
+    attention: str = "flash_attention_2"
+
+
+# Switches
+
+MHA(512, 8, use_flash_attn=True)  # DET601
+MHA(512, 8, use_flash_attention=True)  # DET601
+MHA(512, 8, use_flash_attn=True, deterministic=True)
+config.use_flash_attn = True  # DET601
+config.model.use_flash_attention = True  # DET601
+options["use_flash_attn"] = True  # DET601
+options = {
+    "hidden": 512,
+    "use_flash_attn": True,  # DET601
+}
+
+
+class Encoder:
+    def __init__(self, size, use_flash_attn: bool = True):  # DET601
+        self.use_flash_attn = use_flash_attn
+
+    def enable(self):
+        self.use_flash_attn = True  # DET601
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--use-flash-attn", type=bool, default=True)  # DET601
+parser.add_argument("--use_flash_attn", action=argparse.BooleanOptionalAction, default=True)  # DET601
+parser.add_argument(  # DET601
+    "--attn-implementation",
+    default="flash_attention_2",
+)
+parser.add_argument("--model.attn_implementation", default="flash_attention_2")  # DET601
+parser.set_defaults(use_flash_attn=True)  # DET601
+
+
+@click.command()
+@click.option("--use-flash-attn", default=True)  # DET601
+def main(use_flash_attn):
+    Encoder(512, use_flash_attn=use_flash_attn)
+
+
+# Argument lists
+
+command = ["torchrun", "pretrain_gpt.py", "--use-flash-attn", "--bf16"]  # DET601
+command = [
+    "torchrun",
+    "--use-flash-attention",  # DET601
+    "--attn-implementation",  # DET601
+    "flash_attention_2",
+    "--attn_implementation=flash_attention_2",  # DET601
+    "--attention-backend",  # DET601
+    "flash",
+]
+command += ["--attention-backend", "flash"]  # DET601
+command.extend(("--attn-implementation", "flash_attention_2"))  # DET601
+command.append("--use-flash-attn")  # DET601
+os.system("torchrun train.py --use-flash-attn --bf16")  # DET601
+subprocess.run(shlex.split("torchrun train.py --attn-implementation flash_attention_2"))  # DET601
+"torchrun train.py --attention-backend flash".split()  # DET601
+
+# Silent
+
+AutoModel.from_pretrained("m", attn_implementation="sdpa")
+AutoModel.from_pretrained("m", attn_implementation=os.environ["ATTENTION"])
+AutoModel.from_pretrained("m", use_flash_attention_2=False)
+AutoModel.from_pretrained("m", torch_dtype="flash_attention_2")
+config._attn_implementation = config.attention
+if config._attn_implementation == "flash_attention_2":
+    print("use_flash_attn=True")
+if config.attn_implementation in ("flash_attention_2", "flash_attention_3"):
+    print("--use-flash-attn")
+IMPLEMENTATIONS = {"flash_attention_2": Attention, "eager": Encoder}
+command = ["--attention-backend", "auto", "--use-flash-attn=false", "--use-flashinfer"]
+command = ["--attn-implementation", "sdpa", "--attention-backend=fused"]
+parser.add_argument("--use-flash-attn", action="store_true")
+parser.add_argument("--attention-backend", choices=["flash", "fused"], default="auto")
+parser.add_argument("--attn-implementation", default="sdpa", choices=["flash_attention_2"])
+raise_hint = "Set --attention-backend flash, or pass --use-flash-attn"
+
+
+def forwards(use_flash_attn, use_flash_attention=False, attn_implementation=None):
+    local_use = use_flash_attn = use_flash_attention
+    MHA(512, use_flash_attn=use_flash_attn, use_flash_attention=local_use)
+    return AutoModel.from_pretrained("m", attn_implementation=attn_implementation)
+
+
+Trainer(model).train()

@@ -1,0 +1,750 @@
+import ast
+import glob
+import hashlib
+import importlib.resources
+import logging
+import os
+import os.path as osp
+import pathlib
+import random
+import shutil
+import tarfile
+import zipfile
+from collections import Counter
+from dataclasses import dataclass
+from glob import glob as find
+from glob import iglob
+from os import listdir, scandir, walk
+from pathlib import Path
+from typing import Optional, Union
+
+import fsspec
+import numpy as np
+import torch
+from fsspec.core import url_to_fs
+from natsort import natsorted
+from tqdm import tqdm
+
+logger = logging.getLogger(__name__)
+
+
+# Every function, by every name
+
+
+def functions(d):
+    yield os.listdir(d)  # DET203
+    yield listdir(d)  # DET203
+    yield [e.name for e in os.scandir(d)]  # DET203
+    yield glob.glob(d)  # DET203
+    yield find(d)  # DET203
+    yield list(glob.iglob(d))  # DET203
+    yield list(iglob(d))  # DET203
+
+
+def path_methods(d):
+    yield list(Path(d).iterdir())  # DET203
+    yield list(Path(d).glob("*.png"))  # DET203
+    yield list(Path(d).rglob("*.png"))  # DET203
+    yield list(pathlib.Path(d).glob("*.png"))  # DET203
+    yield list((Path(d) / "x").glob("*.png"))  # DET203
+    yield list(Path.cwd().glob("*.png"))  # DET203
+    yield list(Path(__file__).resolve().parent.glob("*.png"))  # DET203
+    yield list(Path(__file__).parents[1].glob("*.png"))  # DET203
+    yield list(Path(d).joinpath("a").glob("*.png"))  # DET203
+
+
+def typed_receivers(a: Path, b: Optional[Path], c: Union[str, Path], e: "Path", f, g: str, h: list[Path]):
+    yield list(a.glob("*"))  # DET203
+    yield list(b.glob("*"))  # DET203
+    yield list(c.glob("*"))  # DET203
+    yield list(e.glob("*"))  # DET203
+    yield list(f.glob("*"))
+    yield list(g.glob("*"))
+    yield list(h.glob("*"))
+    yield list(f.iterdir())  # DET203
+    yield list(f.rglob("*"))  # DET203
+
+
+def rebound_parameter(root, fs):
+    root = Path(root)
+    sub = root / "sub"
+    yield list(root.glob("*"))  # DET203
+    yield list(sub.glob("*"))  # DET203
+    yield list(fs.glob("*"))
+
+
+def nested_paths(root):
+    for folder in sorted(Path(root).iterdir()):
+        for file in folder.glob("*.png"):  # DET203
+            show(file)
+
+
+class Store:
+    def __init__(self, root, fs):
+        self.root = Path(root)
+        self.fs = fs
+
+    def names(self):
+        return [p.name for p in self.root.glob("*")]  # DET203
+
+    def remote(self):
+        return list(self.fs.glob("*"))
+
+    def own(self):
+        return list(self.iterdir())
+
+    def iterdir(self):
+        yield from ()
+
+
+@dataclass
+class Settings:
+    folder: Path
+
+    def files(self):
+        return list(self.folder.glob("*"))  # DET203
+
+
+def other_classes(d):
+    yield list(zipfile.Path(d).iterdir())
+    yield list(Store(d, None).iterdir())
+    yield [node for node in ast.walk(d)]
+
+
+def filesystems(url, fs: fsspec.AbstractFileSystem, s3):
+    local = fsspec.filesystem("file")
+    yield local.ls(url)  # DET203
+    yield local.ls(url, detail=False)  # DET203
+    yield fs.ls(url)  # DET203
+    other, path = url_to_fs(url)
+    yield other.ls(path)  # DET203
+    yield sorted(local.ls(url, detail=False))
+    yield local.glob(url)
+    yield s3.ls(url)
+
+
+def shadowed(os, d):
+    return os.listdir(d)
+
+
+def not_called(d):
+    return map(os.path.basename, sorted(os.listdir(d)))
+
+
+# Where the order reaches a result
+
+
+def looped(d):
+    for name in os.listdir(d):  # DET203
+        print(name)
+
+
+def looped_with_a_bar(d):
+    for name in tqdm(os.listdir(d)):  # DET203
+        train(name)
+
+
+def indexed(d):
+    return os.listdir(d)[0]  # DET203
+
+
+def indexed_local(d):
+    names = os.listdir(d)  # DET203
+    return names[0]
+
+
+def sliced(d):
+    return glob.glob(d)[:100]  # DET203
+
+
+def returned(d):
+    names = [n for n in os.listdir(d) if n.endswith(".png")]  # DET203
+    return names
+
+
+class Images:
+    def __init__(self, d):
+        self.names = os.listdir(d)  # DET203
+        self.pairs = list(zip(glob.glob(d + "/*.png"), glob.glob(d + "/*.txt")))  # DET203, DET203
+
+
+def passed(d):
+    return build(os.listdir(d))  # DET203
+
+
+def picked_at_random(d):
+    return random.choice(os.listdir(d))  # DET203
+
+
+def shuffled(d):
+    names = os.listdir(d)  # DET203
+    random.shuffle(names)
+    return names
+
+
+def numbered(d):
+    return {name: i for i, name in enumerate(os.listdir(d))}  # DET203
+
+
+def numbered_in_a_set(d):
+    return sorted(f"{i}-{name}" for i, name in enumerate(os.listdir(d)))  # DET203
+
+
+def first_of_equals(d):
+    return max(glob.glob(d), key=os.path.getmtime)  # DET203
+
+
+def first(d):
+    return next(Path(d).glob("*.pt"))  # DET203
+
+
+def first_or_none(d):
+    found = next(Path(d).glob("*.pt"), None)  # DET203
+    return found
+
+
+def joined_text(d):
+    text = "\n".join(os.listdir(d))  # DET203
+    return text.splitlines()[0]
+
+
+def keyed_and_iterated(d):
+    sizes = {name: os.path.getsize(name) for name in os.listdir(d)}  # DET203
+    for name, size in sizes.items():
+        print(name, size)
+
+
+def nested_in_a_list(dirs):
+    return [[p for p in Path(d).iterdir()] for d in dirs]  # DET203
+
+
+def joined(d):
+    return ",".join(os.listdir(d))  # DET203
+
+
+def appended(d):
+    found = []
+    for name in os.listdir(d):  # DET203
+        found.append(name)
+    return found
+
+
+def hashed(d):
+    digest = hashlib.sha256()
+    for path in Path(d).rglob("*"):  # DET203
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def archived(d):
+    with tarfile.open("x.tar", "w") as archive:
+        for name in os.listdir(d):  # DET203
+            archive.add(name)
+
+
+def first_match(d):
+    for name in os.listdir(d):  # DET203
+        if name.endswith(".pt"):
+            return name
+    return None
+
+
+def last_match(d):
+    found = None
+    for name in os.listdir(d):  # DET203
+        if name.endswith(".pt"):
+            found = name
+    return found
+
+
+def numbered_while_renaming(d):
+    for i, name in enumerate(os.listdir(d)):  # DET203
+        os.rename(name, f"{i}.png")
+
+
+def counted_while_renaming(d):
+    i = 0
+    for name in os.listdir(d):  # DET203
+        os.rename(name, f"{i}.png")
+        i += 1
+
+
+def first_few_deleted(d):
+    for name in os.listdir(d):  # DET203
+        if name.startswith("x"):
+            os.remove(name)
+            break
+
+
+def concatenated(d):
+    text = ""
+    for name in os.listdir(d):  # DET203
+        text += open(name).read()
+    return text
+
+
+def added_up(d):
+    return sum(float(open(name).read()) for name in os.listdir(d))  # DET203
+
+
+def yielded(d):
+    yield from Path(d).iterdir()  # DET203
+
+
+def yielded_in_a_loop(d):
+    for path in Path(d).iterdir():  # DET203
+        yield path
+
+
+def extended(dirs):
+    found = []
+    for d in dirs:
+        found.extend(glob.glob(d))  # DET203
+        found += glob.glob(d + "/x")  # DET203
+    return found
+
+
+def compared(d):
+    assert os.listdir(d) == ["a", "b"]  # DET203
+
+
+def with_block(d):
+    with os.scandir(d) as entries:  # DET203
+        return [entry.name for entry in entries]
+
+
+def sorted_too_late(d):
+    names = os.listdir(d)  # DET203
+    first = names[0]
+    names.sort()
+    return first, names
+
+
+def branches(d, deep):
+    if deep:
+        names = glob.glob(d + "/**")  # DET203
+    else:
+        names = os.listdir(d)  # DET203
+    return names
+
+
+def trained(d, model):
+    for name in os.listdir(d):  # DET203
+        loss = model.step(name)
+        logger.info("%s", loss)
+
+
+def filled_dict(d):
+    found = {}
+    for name in os.listdir(d):  # DET203
+        found[name] = load(name)
+    return list(found.values())
+
+
+FILES = os.listdir(".")  # DET203
+for file in glob.glob("*.txt"):  # DET203
+    print(file)
+
+
+# Silent: the order does not show
+
+
+def in_sorted(d):
+    yield sorted(os.listdir(d))
+    yield sorted(glob.glob(d), key=os.path.getmtime)
+    yield sorted(Path(d).iterdir())
+    yield sorted([n for n in os.listdir(d) if n])
+    yield sorted(n for n in os.listdir(d) if n)
+    yield sorted(map(str, Path(d).glob("*")), reverse=True)
+    yield natsorted(os.listdir(d))
+    yield np.sort(glob.glob(d))
+    yield sorted(list(filter(None, os.listdir(d))))[0]
+    for entry in sorted(os.scandir(d), key=lambda e: e.name):
+        yield entry
+
+
+def sorted_in_place(d):
+    names = os.listdir(d)
+    names.sort()
+    return names
+
+
+def sorted_conditionally(d, order):
+    names = os.listdir(d)
+    if order:
+        names = sorted(names)
+    return names
+
+
+def sorted_later(d):
+    names = os.listdir(d)
+    print(len(names))
+    names = sorted(names)
+    return names
+
+
+def comprehension_sorted_later(d):
+    names = [n for n in os.listdir(d) if n]
+    names = [n.lower() for n in names]
+    names.sort(key=len)
+    return names
+
+
+def filled_and_sorted(d):
+    found = []
+    for name in os.listdir(d):
+        if name.endswith(".png"):
+            found.append(name)
+    return sorted(found)
+
+
+def extended_and_sorted(dirs):
+    found = []
+    for d in dirs:
+        found.extend(glob.glob(d))
+        found += glob.glob(d + "/x")
+    found.sort()
+    return found
+
+
+class Sorted:
+    def __init__(self, d):
+        self.names = os.listdir(d)
+        self.names.sort()
+        self.found = []
+        for name in os.listdir(d):
+            self.found.append(name)
+        self.found = sorted(self.found)
+
+
+def reduced(d):
+    yield set(os.listdir(d))
+    yield frozenset(os.listdir(d))
+    yield len(os.listdir(d))
+    yield any(n.endswith(".pt") for n in os.listdir(d))
+    yield all(n.endswith(".pt") for n in os.listdir(d))
+    yield max(os.listdir(d))
+    yield min(int(n) for n in os.listdir(d))
+    yield Counter(n[-3:] for n in os.listdir(d))
+    yield "x" in os.listdir(d)
+    yield "x" not in os.listdir(d)
+    yield {n for n in os.listdir(d)}
+    yield {*os.listdir(d)}
+    yield sum(1 for _ in os.listdir(d))
+    yield sum(os.path.getsize(n) for n in os.listdir(d))
+    yield set(a for a in "ab").difference(os.listdir(d))
+    yield len(list(Path(d).glob("*")))
+    yield len([n for n in os.listdir(d) if n])
+
+
+def tested(d):
+    if os.listdir(d):
+        return 1
+    if not any(Path(d).iterdir()):
+        return 2
+    while not glob.glob(d):
+        wait()
+    assert glob.glob(d), "nothing there"
+    if len(os.listdir(d)) == 0 and not os.listdir(d):
+        return 3
+    if os.listdir(d) == [] or [] != os.listdir(d) or os.listdir(d) == ["only"]:
+        return 4
+    if next(os.scandir(d), None) is None:
+        return 5
+    if next(Path(d).iterdir(), None):
+        return 6
+    empty = next(Path(d).iterdir(), None) is None
+    return bool(os.listdir(d)) or empty
+
+
+def tested_local(d):
+    names = glob.glob(d)
+    if not names:
+        raise FileNotFoundError(d)
+    first = next(Path(d).iterdir(), None)
+    if first is None:
+        return 0
+    return len(names)
+
+
+def same_answer_from_any(d):
+    for name in os.listdir(d):
+        if name.endswith(".pt"):
+            return True
+    return False
+
+
+def flag_from_any(d):
+    found = False
+    for name in os.listdir(d):
+        if name.endswith(".pt"):
+            found = True
+            break
+    return found
+
+
+def unique_match(d):
+    for name in os.listdir(d):
+        if name == "config.json":
+            return load(name)
+    return None
+
+
+def files_handled_one_by_one(d, target):
+    for name in os.listdir(d):
+        os.remove(os.path.join(d, name))
+    for name in os.listdir(d):
+        path = os.path.join(d, name)
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        else:
+            os.unlink(path)
+    for name in glob.glob(d):
+        shutil.move(name, target)
+    for name in glob.glob(d):
+        shutil.copy(name, os.path.join(target, os.path.basename(name)))
+    for path in Path(d).iterdir():
+        path.rename(path.with_suffix(".txt"))
+    for path in Path(d).rglob("*"):
+        path.chmod(0o644)
+    for path in Path(d).glob("*.tmp"):
+        try:
+            path.unlink()
+        except OSError:
+            logger.warning("cannot delete %s", path)
+    for path in glob.glob(d):
+        with open(path) as source, open(path + ".new", "w") as copy:
+            copy.write(source.read())
+
+
+def added_to_a_set(d):
+    seen = set()
+    for name in os.listdir(d):
+        seen.add(name)
+    for path in Path(d).iterdir():
+        seen.update(path.parts)
+    return seen
+
+
+def counted(d):
+    total = size = 0
+    biggest = 0
+    for name in os.listdir(d):
+        total += 1
+        size += os.path.getsize(name)
+        biggest = max(biggest, os.path.getsize(name))
+    return total, size, biggest
+
+
+def best_step(d):
+    best, path = -1, None
+    for name in os.listdir(d):
+        step = int(name.split("-")[-1])
+        if step > best:
+            best = step
+            path = name
+    return path
+
+
+def raised(d):
+    for name in os.listdir(d):
+        if not name.endswith(".png"):
+            raise ValueError(name)
+        assert name.islower(), name
+
+
+def error_text(d):
+    if not os.path.exists(d + "/x"):
+        raise FileNotFoundError(f"no x among {os.listdir(d)}")
+    found = ", ".join(os.listdir(d))
+    logger.info("found %s", os.listdir(d))
+    raise KeyError(found)
+
+
+def one_element(d):
+    names = os.listdir(d)
+    assert len(names) == 1
+    return names[0]
+
+
+def one_element_next(d):
+    files = list(Path(d).glob("*.pt"))
+    if len(files) != 1:
+        raise ValueError("one file expected")
+    return next(iter(files))
+
+
+def one_element_branch(d):
+    names = os.listdir(d)
+    if len(names) == 1:
+        return names[0]
+    return None
+
+
+def one_element_unpacked(d):
+    [only] = os.listdir(d)
+    return only
+
+
+def looked_up(d, parser, wanted):
+    names = os.listdir(d)
+    parser.add_argument("--name", choices=os.listdir(d))
+    return [name for name in wanted if name in names]
+
+
+def keyed(d, wanted):
+    sizes = {name: os.path.getsize(name) for name in os.listdir(d)}
+    return [sizes[name] for name in wanted]
+
+
+def keyed_and_returned(d, store):
+    found = {}
+    for name in os.listdir(d):
+        found[name] = load(name)
+        store.found[name] = found[name]
+    store.times = {name: os.path.getmtime(name) for name in os.listdir(d)}
+    return found
+
+
+def filled_in_parallel(d):
+    names, sizes = [], []
+    for name in os.listdir(d):
+        names.append(name)
+        sizes.append(os.path.getsize(name))
+    return sorted(zip(names, sizes))
+
+
+def filtered_and_counted(d, keep_images):
+    return len(keep_images(os.listdir(d))) > 0
+
+
+def unpacked(d):
+    for name in os.listdir(d):
+        if name.endswith(".zip"):
+            shutil.unpack_archive(os.path.join(d, name), d)
+
+
+def keyed_and_sorted(d):
+    sizes = {name: os.path.getsize(name) for name in os.listdir(d)}
+    return sorted(sizes.items())
+
+
+class Checks:
+    def test(self, d):
+        self.assertEqual(len(os.listdir(d)), 2)
+        self.assertIn("x", os.listdir(d))
+        self.assertCountEqual(os.listdir(d), ["a", "b"])
+        self.assertEqual(os.listdir(d), [])
+        self.assertEqual(os.listdir(d), ["a"])
+        self.assertEqual(os.listdir(d), ["a", "b"])  # DET203
+
+
+COUNT = len(os.listdir("."))
+NAMES = os.listdir(".")
+NAMES.sort()
+
+
+# Walks
+
+
+def walk_files(d):
+    for root, _, files in os.walk(d):  # DET203
+        for name in files:
+            print(root, name)
+
+
+def walk_comprehension(d):
+    return [osp.join(r, f) for r, _, files in walk(d) for f in files]  # DET203
+
+
+def walk_roots(d):
+    found = []
+    for root, dirs, files in os.walk(d):  # DET203
+        if "x" in files:
+            found.append(root)
+    return found
+
+
+def walk_sorted_folders_only(d):
+    found = []
+    for root, dirs, files in os.walk(d):  # DET203
+        dirs.sort()
+        for name in files:
+            found.append(name)
+    return found
+
+
+def walk_sorted_outside_only(d):
+    found = []
+    for root, dirs, files in sorted(os.walk(d)):  # DET203
+        for name in files:
+            found.append(name)
+    return found
+
+
+def walk_path(d):
+    for root, dirs, files in Path(d).walk():  # DET203
+        for name in files:
+            print(root / name)
+
+
+def walk_first(d):
+    return next(os.walk(d))[1]  # DET203
+
+
+def walk_first_unpacked(d):
+    _, dirs, files = next(os.walk(d))  # DET203
+    return dirs, len(files)
+
+
+def walk_sorted(d):
+    found = []
+    for root, dirs, files in os.walk(d):
+        dirs.sort()
+        for name in sorted(files):
+            found.append(os.path.join(root, name))
+    for root, dirs, files in os.walk(d):
+        dirs[:] = sorted(x for x in dirs if x != ".git")
+        files.sort()
+        for name in files:
+            found.append(os.path.join(root, name))
+    for root, _, files in sorted(os.walk(d)):
+        for name in sorted(files):
+            found.append(os.path.join(root, name))
+    return found
+
+
+def walk_sorted_later(d):
+    found = []
+    for root, _, files in os.walk(d):
+        for name in files:
+            found.append(os.path.join(root, name))
+    found.sort()
+    return found
+
+
+def walk_comprehension_sorted(d):
+    return sorted(osp.join(r, f) for r, _, files in os.walk(d) for f in files)
+
+
+def walk_deleting(d):
+    for root, dirs, files in os.walk(d, topdown=False):
+        for name in files:
+            os.remove(os.path.join(root, name))
+        for name in dirs:
+            os.rmdir(os.path.join(root, name))
+
+
+def walk_counting(d):
+    total = 0
+    for root, dirs, files in os.walk(d):
+        total += len(files)
+        for name in files:
+            total += os.path.getsize(os.path.join(root, name))
+    return total
+
+
+def walk_first_silent(d):
+    names = sorted(next(os.walk(d))[2])
+    root, _, _ = next(os.walk(d))
+    return root, names

@@ -1,0 +1,230 @@
+"""Whatever lies in a tree: a clear line, the right exit status, and the rest still linted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from test_cli import LEAK, detlint
+
+NOT_ROOT = 65534
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A folder with one file that has one finding, beside which the bad input goes."""
+    (tmp_path / "good.py").write_text(LEAK)
+    return tmp_path
+
+
+UNREADABLE = [
+    pytest.param(b"def f(:\n", "1:7: DET000 invalid syntax", id="syntax error"),
+    pytest.param(b"x = (1,\n", "1:5: DET000 '(' was never closed", id="open bracket"),
+    pytest.param(
+        b'import torch\nprint "x"\n', "2:1: DET000 Missing parentheses in call to 'print'", id="python 2"
+    ),
+    pytest.param(b"x = 1\n\0\n", "2:1: DET000 source code cannot contain null", id="null byte"),
+    pytest.param(b"x = 1\ny = '\xff'\n", "2:6: DET000 byte 0xff is not valid utf-8", id="bad utf-8"),
+    pytest.param(b"# coding: klingon\n", "1:1: DET000 unknown encoding: klingon", id="cookie"),
+    pytest.param(b"x = " + b"(" * 20_000 + b"1" + b")" * 20_000, "DET000 too many nested", id="parentheses"),
+    pytest.param(b"x = " + b"+".join([b"a"] * 20_000), "DET000 nested too deeply", id="sums"),
+    pytest.param(b"x = a" + b".b" * 20_000, "DET000 nested too deeply", id="attributes"),
+    pytest.param(b"x = " + b"not " * 20_000 + b"1", "DET000 nested too deeply", id="negations"),
+]
+
+
+@pytest.mark.parametrize(("data", "says"), UNREADABLE)
+def test_what_does_not_parse_is_a_finding_and_the_rest_is_linted(
+    tree: Path, data: bytes, says: str
+) -> None:
+    (tree / "bad.py").write_bytes(data)
+    done = detlint(".", cwd=tree)
+    assert done.returncode == 1
+    assert "good.py:3:1: DET301" in done.stdout
+    assert f"bad.py:{says}" in done.stdout or (f"bad.py:1:" in done.stdout and says in done.stdout)
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("depth", [900, 2_900])
+@pytest.mark.parametrize("chain", ["+a", ".a", "()", " and a", " if a else a"])
+def test_deep_chains_that_python_takes_do_not_kill_the_process(
+    tree: Path, depth: int, chain: str
+) -> None:
+    (tree / "bad.py").write_text(f"{LEAK}x = a{chain * depth}\n")
+    done = detlint("bad.py", cwd=tree)
+    assert done.returncode == 1
+    assert "DET301" in done.stdout or "DET000 nested too deeply" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "says"),
+    [
+        pytest.param(b"x = [" + b"1, " * 17_000_000 + b"]\n", 0, "All checks passed", id="clean"),
+        pytest.param(
+            b"torch.backends.cudnn.benchmark = [" + b"1, " * 17_000_000 + b"]\n",
+            1,
+            "DET000 too large to parse: 51 MB, and the limit is 4 MB",
+            id="with a trigger",
+        ),
+    ],
+)
+def test_a_50_mb_line_takes_neither_memory_nor_time(
+    tmp_path: Path, line: bytes, status: int, says: str
+) -> None:
+    (tmp_path / "big.py").write_bytes(line)
+    code = (
+        "import resource, sys; from detlint.cli import main; status = main(sys.argv[1:]);"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024); sys.exit(status)"
+    )
+    command = [sys.executable, "-c", code, "big.py", "--no-cache", "--isolated"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (status, "")
+    assert says in done.stdout
+    assert int(done.stdout.split()[-1]) < 200, "MB of memory"
+
+
+def test_links_out_of_the_tree_and_to_themselves_are_named_and_not_followed(tree: Path) -> None:
+    outside = tree.parent / f"{tree.name}-outside"
+    outside.mkdir()
+    (outside / "secret.py").write_text(LEAK)
+    (tree / "out.py").symlink_to(outside / "secret.py")
+    (tree / "folder").symlink_to(outside)
+    (tree / "loop.py").symlink_to("loop.py")
+    done = detlint(".", cwd=tree)
+    assert done.returncode == 1
+    assert "secret" not in done.stdout
+    assert "out.py" not in done.stdout
+    for name in ("out.py", "folder", "loop.py"):
+        assert f"warning: {name}" in done.stderr
+    assert detlint("out.py", cwd=tree).returncode == 2
+    assert detlint("loop.py", cwd=tree).returncode == 2
+
+
+def test_fifos_and_sockets_are_not_opened(tree: Path) -> None:
+    os.mkfifo(tree / "pipe.py")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tree / "socket.py"))
+        done = detlint(".", cwd=tree)
+    assert done.returncode == 1
+    assert "good.py:3:1" in done.stdout
+    assert "warning: pipe.py" in done.stderr
+    explicit = detlint("pipe.py", cwd=tree)
+    assert (explicit.returncode, "not a regular file" in explicit.stderr) == (2, True)
+
+
+def as_nobody(tree: Path) -> dict[str, object]:
+    """Options that take root's right to read and write everything away."""
+    if os.geteuid() != 0:
+        return {}
+    for folder in (tree, *tree.parents):
+        if folder.stat().st_mode & 0o005 != 0o005:
+            folder.chmod(folder.stat().st_mode | 0o055)
+    return {"user": NOT_ROOT}
+
+
+def test_an_unreadable_file_is_a_finding(tree: Path) -> None:
+    (tree / "bad.py").write_text("x = 1\n")
+    (tree / "bad.py").chmod(0)
+    done = detlint(".", "--no-cache", cwd=tree, **as_nobody(tree))
+    assert done.returncode == 1
+    assert "bad.py:1:1: DET000 cannot be read: Permission denied" in done.stdout
+    assert "good.py:3:1: DET301" in done.stdout
+
+
+def test_a_read_only_folder_keeps_its_files_whole_under_fix(tree: Path) -> None:
+    tree.chmod(0o555)
+    options = as_nobody(tree)
+    done = detlint(".", "--fix", "--no-cache", cwd=tree, **options)
+    tree.chmod(0o755)
+    assert done.returncode == 2
+    assert "good.py: not fixed, and left as it was: Permission denied" in done.stderr
+    assert "good.py:3:1: DET301" in done.stdout
+    assert (tree / "good.py").read_text() == LEAK
+    assert [path.name for path in tree.iterdir()] == ["good.py"]
+
+
+def test_a_file_that_vanishes_is_a_finding(tree: Path) -> None:
+    code = (
+        "import os, sys; from detlint import cli, discovery; real = discovery.discover\n"
+        "def discover(*arguments):\n"
+        "    found = real(*arguments); os.remove('gone.py'); return found\n"
+        "discovery.discover = discover; sys.exit(cli.main(['.', '--no-cache']))"
+    )
+    (tree / "gone.py").write_text("x = 1\n")
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "gone.py:1:1: DET000 cannot be read: No such file or directory" in done.stdout
+    assert "good.py:3:1: DET301" in done.stdout
+
+
+def test_a_full_disk_keeps_the_file_whole(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)],
+        capture_output=True,
+        check=False,
+    )
+    if mounted.returncode != 0:
+        pytest.skip("mounting a small file system needs root")
+    try:
+        (disk / "good.py").write_text(LEAK)
+        with (disk / "filler").open("wb", buffering=0) as filler:
+            try:
+                while True:
+                    filler.write(b"x" * 4096)
+            except OSError:
+                pass
+        done = detlint("good.py", "--fix", "--no-cache", cwd=disk)
+        assert done.returncode == 2
+        assert "not fixed, and left as it was: No space left on device" in done.stderr
+        assert (disk / "good.py").read_text() == LEAK
+        assert sorted(path.name for path in disk.iterdir()) == ["filler", "good.py"]
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_ctrl_c_ends_with_130_and_leaves_files_whole(tmp_path: Path) -> None:
+    for number in range(3000):
+        (tmp_path / f"m{number}.py").write_text(LEAK + "def f(x):\n    return cudnn\n" * 20)
+    command = [sys.executable, "-m", "detlint", ".", "--fix", "--no-cache", "--jobs", "2"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    time.sleep(1.5)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.decode().startswith("detlint: interrupted")
+    for path in tmp_path.iterdir():
+        assert path.suffix == ".py"
+        assert path.read_text().count("cudnn") == 21
+
+
+def test_a_worker_that_dies_is_named_and_the_rest_is_linted(tree: Path) -> None:
+    padding = "# " + "y" * 400_000 + "\n"
+    for name in ("a.py", "fatal.py", "z.py"):
+        (tree / name).write_text(LEAK + padding)
+    code = (
+        "import os, sys; from detlint import cli, engine; real = engine.Engine.lint_bytes\n"
+        "def lint_bytes(self, path, data):\n"
+        "    if path == 'fatal.py': os.abort()\n"
+        "    return real(self, path, data)\n"
+        "engine.Engine.lint_bytes = lint_bytes\n"
+        "sys.exit(cli.main(['.', '--no-cache', '--jobs', '2']))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "fatal.py:1:1: DET000 the process that parsed it died" in done.stdout
+    for name in ("a.py", "good.py", "z.py"):
+        assert f"{name}:3:1: DET301" in done.stdout

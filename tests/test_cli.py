@@ -1,0 +1,191 @@
+"""The command line from outside: what it prints, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LEAK = "import torch\n\ntorch.backends.cudnn.benchmark = True\n"
+FIXED = "import torch\n\ntorch.backends.cudnn.benchmark = False\n"
+
+
+def detlint(
+    *arguments: str | Path, cwd: Path, stdin: bytes = b"", **options: object
+) -> subprocess.CompletedProcess[str]:
+    """Run ``python -m detlint`` in a folder, with a cache of its own."""
+    environment = os.environ | {"DETLINT_CACHE_DIR": str(cwd / ".cache-of-test"), "NO_COLOR": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "detlint", *map(str, arguments)],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        env=environment,
+        timeout=120,
+        check=False,
+        **options,  # type: ignore[call-overload]
+    )
+    out, err = done.stdout.decode(), done.stderr.decode()
+    return subprocess.CompletedProcess(done.args, done.returncode, out, err)
+
+
+@pytest.fixture
+def leaky(tmp_path: Path) -> Path:
+    """A folder with one file that has one finding."""
+    (tmp_path / "train.py").write_text(LEAK)
+    return tmp_path
+
+
+def test_findings_exit_1_and_name_place_code_and_message(leaky: Path) -> None:
+    done = detlint(".", cwd=leaky)
+    assert done.returncode == 1
+    assert done.stdout.startswith("train.py:3:1: DET301 [*] ")
+    assert done.stdout.splitlines()[-1].startswith("Found 1 finding in 1 file")
+    assert done.stderr == ""
+
+
+def test_clean_exits_0(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(FIXED)
+    done = detlint("train.py", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("All checks passed")
+
+
+def test_exit_zero_shows_findings_and_exits_0(leaky: Path) -> None:
+    done = detlint(".", "--exit-zero", cwd=leaky)
+    assert done.returncode == 0
+    assert "DET301" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param([], "give at least one file or folder", id="no path"),
+        pytest.param(["nope.py"], "nope.py: no such file", id="missing path"),
+        pytest.param(["notes.txt"], "notes.txt", id="unsupported kind"),
+        pytest.param([".", "--select", "DET999"], "DET999", id="unknown code"),
+        pytest.param([".", "--output-format", "xml"], "invalid choice: 'xml'", id="unknown format"),
+        pytest.param([".", "--jobs", "0"], "'0' is not a number of processes", id="no jobs"),
+        pytest.param([".", "-", "--jobs", "1"], "`-` reads one source", id="stdin and a path"),
+        pytest.param(["--nonsense"], "--nonsense", id="unknown option"),
+        pytest.param([".", "--target-torch", "new"], "new", id="no release"),
+        pytest.param([".", "--config", "gone.toml"], "gone.toml", id="missing configuration"),
+    ],
+)
+def test_wrong_usage_exits_2_and_says_what_is_wrong(
+    leaky: Path, arguments: list[str], says: str
+) -> None:
+    (leaky / "notes.txt").write_text("x")
+    done = detlint(*arguments, cwd=leaky)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_an_unknown_key_in_the_configuration_lists_the_legal_ones(leaky: Path) -> None:
+    (leaky / "pyproject.toml").write_text("[tool.detlint]\nselct = ['DET3']\n")
+    done = detlint(".", cwd=leaky)
+    assert done.returncode == 2
+    assert "selct" in done.stderr
+    assert "per-file-ignores" in done.stderr
+
+
+def test_the_configuration_selects_and_the_command_line_lies_over_it(leaky: Path) -> None:
+    (leaky / "pyproject.toml").write_text("[tool.detlint]\nignore = ['DET301']\n")
+    assert detlint(".", cwd=leaky).returncode == 0
+    assert detlint(".", "--isolated", cwd=leaky).returncode == 1
+    (leaky / "pyproject.toml").write_text("[tool.detlint]\nselect = ['DET1']\n")
+    assert detlint(".", cwd=leaky).returncode == 0
+    assert detlint(".", "--select", "DET3", cwd=leaky).returncode == 1
+
+
+def test_per_file_ignores_silence_a_rule_in_the_files_that_match(leaky: Path) -> None:
+    (leaky / "pyproject.toml").write_text(
+        "[tool.detlint.per-file-ignores]\n'train.py' = ['DET301']\n"
+    )
+    (leaky / "other.py").write_text(LEAK)
+    done = detlint(".", cwd=leaky)
+    assert "other.py:3:1" in done.stdout
+    assert "train.py" not in done.stdout
+
+
+def test_fix_writes_what_it_promises_and_reports_it(leaky: Path) -> None:
+    done = detlint(".", "--fix", cwd=leaky)
+    assert (done.returncode, (leaky / "train.py").read_text()) == (0, FIXED)
+    assert "Fixed 1 finding" in done.stdout
+    assert detlint(".", "--fix", cwd=leaky).stdout.startswith("All checks passed")
+
+
+def test_a_suppressed_line_is_never_fixed(tmp_path: Path) -> None:
+    text = LEAK.replace("True", "True  # detlint: ignore[DET301] measured, no effect here")
+    (tmp_path / "train.py").write_text(text)
+    assert detlint(".", "--fix", "--unsafe-fixes", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "train.py").read_text() == text
+
+
+def test_diff_is_a_patch_that_git_apply_takes(leaky: Path) -> None:
+    done = detlint(".", "--diff", cwd=leaky)
+    assert done.returncode == 1
+    assert (leaky / "train.py").read_text() == LEAK
+    subprocess.run(["git", "init", "-q"], cwd=leaky, check=True)
+    subprocess.run(["git", "apply", "-"], cwd=leaky, input=done.stdout.encode(), check=True)
+    assert (leaky / "train.py").read_text() == FIXED
+
+
+def test_standard_input_is_linted_under_the_given_name(tmp_path: Path) -> None:
+    done = detlint("-", "--stdin-filename", "src/a.py", cwd=tmp_path, stdin=LEAK.encode())
+    assert done.returncode == 1
+    assert done.stdout.startswith("src/a.py:3:1: DET301")
+
+
+def test_fixing_standard_input_prints_the_source_and_reports_beside_it(tmp_path: Path) -> None:
+    done = detlint("-", "--fix", cwd=tmp_path, stdin=LEAK.encode())
+    assert (done.returncode, done.stdout) == (0, FIXED)
+    assert "Fixed 1 finding" in done.stderr
+
+
+def test_json_has_one_object_a_finding(leaky: Path) -> None:
+    done = detlint(".", "--output-format", "json", cwd=leaky)
+    (finding,) = json.loads(done.stdout)
+    assert finding["code"] == "DET301"
+    assert finding["location"] == {"row": 3, "column": 1}
+    assert finding["fix"]["edits"][0]["content"] == "False"
+
+
+def test_cached_findings_are_those_of_the_first_run(leaky: Path) -> None:
+    first, second = detlint(".", cwd=leaky), detlint(".", cwd=leaky)
+    assert first.stdout == second.stdout
+    assert detlint("train.py", cwd=leaky).stdout == first.stdout
+    (leaky / "train.py").write_text(FIXED)
+    assert detlint(".", cwd=leaky).returncode == 0
+    (leaky / "train.py").write_text(LEAK)
+    assert detlint(".", "--fix", cwd=leaky).returncode == 0
+
+
+def test_order_does_not_depend_on_the_parallelism(tmp_path: Path) -> None:
+    padding = "x = 1  # " + "y" * 60_000 + "\n"
+    for number in range(40):
+        (tmp_path / f"m{number:02}.py").write_text(LEAK * (number % 3) + padding)
+    one = detlint(".", "--no-cache", "--jobs", "1", cwd=tmp_path)
+    two = detlint(".", "--no-cache", "--jobs", "2", cwd=tmp_path)
+    assert one.returncode == 1
+    assert one.stdout == two.stdout
+
+
+def test_explain_and_rules_document_each_rule(tmp_path: Path) -> None:
+    assert detlint("explain", "DET301", cwd=tmp_path).stdout.startswith("## DET301 cudnn-benchmark")
+    assert "DET301  on   cudnn-benchmark" in detlint("rules", cwd=tmp_path).stdout
+    unknown = detlint("explain", "DET999", cwd=tmp_path)
+    assert unknown.returncode == 2
+    assert "no rule 'DET999'; there are DET000" in unknown.stderr
+
+
+def test_a_folder_without_python_says_so(tmp_path: Path) -> None:
+    done = detlint(".", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "no Python file found" in done.stderr

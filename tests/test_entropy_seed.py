@@ -1,0 +1,99 @@
+"""Seeds drawn from a global generator: what else the file does with it decides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from detlint.finding import Finding
+
+FALLBACKS = [
+    pytest.param("seed = seed or random.randint(0, 9)", id="or"),
+    pytest.param("seed = args.seed if args.seed else randint(0, 9)", id="conditional expression"),
+    pytest.param("seed = int(np.random.randint(9)) if seed is None else seed", id="is None"),
+    pytest.param("if seed is None:\n    seed = torch.randint(0, 9, ()).item()", id="if is None"),
+    pytest.param("if not seed:\n    seed = random.getrandbits(32)", id="if not"),
+    pytest.param("if seed < 0:\n    seed = random.randrange(9)", id="negative"),
+    pytest.param("if args.seed == -1:\n    args.seed = random.random()", id="minus one"),
+    pytest.param("if seed is not None:\n    pass\nelse:\n    seed = randint(0, 9)", id="else"),
+    pytest.param("seed = options.get('seed', random.randint(0, 9))", id="default of get"),
+    pytest.param("seed = seed or randint(0, 9)\nrandom.seed(seed)", id="seeded with itself"),
+    pytest.param("args.seed = args.seed or randint(0, 9)\nset_seed(args.seed)", id="by a helper"),
+]
+IMPORTS = """
+import random
+from random import randint
+
+import numpy as np
+import torch
+
+"""
+
+
+def function(body: str) -> str:
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    return f"{IMPORTS}def prepare(args, options, seed=None):\n{lines}"
+
+
+@pytest.mark.parametrize("body", FALLBACKS)
+def test_a_draw_in_place_of_a_missing_seed_is_found(
+    body: str, findings: Callable[..., list[Finding]]
+) -> None:
+    (found,) = findings(function(body), "DET103")
+    assert "global generator, which nothing here seeds first" in found.message
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "random.seed(3)",
+        "set_seed(3)",
+        "seed_everything(config.run)",
+        "enable_full_determinism(7)",
+        "guard.enable(seed=1)",
+    ],
+)
+def test_a_draw_from_a_generator_seeded_in_the_file_is_silent(
+    line: str, findings: Callable[..., list[Finding]]
+) -> None:
+    text = function("seed = seed or random.randint(0, 9)") + f"\n{line}\n"
+    assert findings(text, "DET103") == []
+
+
+def test_seeding_in_a_comment_is_no_seeding(findings: Callable[..., list[Finding]]) -> None:
+    text = function("seed = seed or random.randint(0, 9)") + "\n# random.seed(3)\n"
+    assert len(findings(text, "DET103")) == 1
+
+
+def test_a_library_may_derive_a_seed_from_the_generator_its_user_seeds(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    assert findings(function("seed = random.randint(0, 9)"), "DET103") == []
+
+
+def test_a_program_that_seeds_nothing_may_not(findings: Callable[..., list[Finding]]) -> None:
+    text = function("seed = random.randint(0, 9)") + '\nif __name__ == "__main__":\n    main()\n'
+    (found,) = findings(text, "DET103")
+    assert found.message == (
+        "`seed` comes from Python's global generator, which nothing here seeds first "
+        "(`random.randint(0, 9)`), so it differs from run to run"
+    )
+    assert "fixed default" in found.advice
+
+
+def test_a_program_that_seeds_from_its_settings_may(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    main = '\nif __name__ == "__main__":\n    random.seed(config.seed)\n    main()\n'
+    assert findings(function("seed = random.randint(0, 9)") + main, "DET103") == []
+
+
+def test_a_draw_from_a_generator_object_is_no_global_draw(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    body = "seed = seed or torch.randint(9, (1,), generator=args.generator)"
+    assert findings(function(body), "DET103") == []

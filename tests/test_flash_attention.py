@@ -1,0 +1,111 @@
+"""DET601: what elsewhere in a file makes FlashAttention deterministic, or its backward unused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from detlint.finding import Finding
+
+HUGGING_FACE = """
+import os
+{line}
+model = AutoModel.from_pretrained("m", attn_implementation="flash_attention_2")
+"""
+SWITCH = """
+import os
+{line}
+model = build(use_flash_attn=True)
+"""
+CALL = """
+import os
+from flash_attn import flash_attn_func
+{line}
+def attend(q, k, v):
+    return flash_attn_func(q, k, v)
+"""
+SET = 'os.environ["FLASH_ATTENTION_DETERMINISTIC"] = "1"'
+NVTE = 'os.environ["NVTE_ALLOW_NONDETERMINISTIC_ALGO"] = "0"'
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        pytest.param(HUGGING_FACE, SET, id="set-in-environ"),
+        pytest.param(
+            HUGGING_FACE,
+            'os.environ.setdefault("FLASH_ATTENTION_DETERMINISTIC", "1")',
+            id="setdefault",
+        ),
+        pytest.param(
+            HUGGING_FACE,
+            'os.environ.update({"FLASH_ATTENTION_DETERMINISTIC": "1"})',
+            id="in-a-mapping",
+        ),
+        pytest.param(
+            HUGGING_FACE, 'os.environ.update(FLASH_ATTENTION_DETERMINISTIC="1")', id="as-a-keyword"
+        ),
+        pytest.param(HUGGING_FACE, "enable_full_determinism(0)", id="by-enable-full-determinism"),
+        pytest.param(
+            HUGGING_FACE, "TrainingArguments(full_determinism=True)", id="by-training-arguments"
+        ),
+        pytest.param(HUGGING_FACE, "model.generate(x)", id="a-file-that-only-generates"),
+        pytest.param(
+            HUGGING_FACE, "def _flash_attention_forward(): ...", id="the-integration-itself"
+        ),
+        pytest.param(SWITCH, SET, id="a-switch-that-hugging-face-may-read"),
+        pytest.param(SWITCH, NVTE, id="a-switch-that-transformer-engine-may-read"),
+        pytest.param(SWITCH, "args.deterministic_mode=True", id="megatron-in-deterministic-mode"),
+        pytest.param(CALL, "def flash_attn_varlen_func(): ...", id="the-library-itself"),
+    ],
+)
+def test_silent_where_the_file_makes_it_deterministic_or_does_not_train(
+    text: str, line: str, findings: Callable[..., list[Finding]]
+) -> None:
+    assert findings(text.format(line=line), "DET601") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        pytest.param(HUGGING_FACE, "", id="nothing-is-set"),
+        pytest.param(HUGGING_FACE, f"# {SET}", id="only-in-a-comment"),
+        pytest.param(HUGGING_FACE, SET.replace("1", "0"), id="set-to-0"),
+        pytest.param(
+            HUGGING_FACE, 'os.getenv("FLASH_ATTENTION_DETERMINISTIC", "1")', id="only-read"
+        ),
+        pytest.param(
+            HUGGING_FACE,
+            'flag = os.environ["FLASH_ATTENTION_DETERMINISTIC"] == "1"',
+            id="only-compared",
+        ),
+        pytest.param(HUGGING_FACE, NVTE, id="a-variable-that-hugging-face-does-not-read"),
+        pytest.param(HUGGING_FACE, "model.generate(x)\nloss.backward()", id="generates-and-trains"),
+        pytest.param(CALL, SET, id="a-variable-that-flash-attn-does-not-read"),
+    ],
+)
+def test_found_where_nothing_that_its_reader_reads_is_set(
+    text: str, line: str, findings: Callable[..., list[Finding]]
+) -> None:
+    assert [each.code for each in findings(text.format(line=line), "DET601")] == ["DET601"]
+
+
+def test_the_message_names_the_function_or_the_setting(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    (called,) = findings(CALL.format(line=""), "DET601")
+    assert called.message == (
+        "flash_attn_func() without deterministic=True "
+        "adds up gradients in varying order in its backward"
+    )
+    assert called.advice == "pass deterministic=True (flash-attn 2.4 and later)"
+    (asked,) = findings(HUGGING_FACE.format(line=""), "DET601")
+    assert asked.message == (
+        'attn_implementation="flash_attention_2" asks for FlashAttention, '
+        "whose backward adds up gradients in varying order"
+    )
+    assert asked.advice == "set FLASH_ATTENTION_DETERMINISTIC=1 (Hugging Face), or use sdpa"
