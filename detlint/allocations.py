@@ -36,17 +36,47 @@ TOKENS = (
 )
 
 
+# What the text around a call says, before anything is parsed.
+_ARGUMENTS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+_REACH = 400  # characters looked at on either side
+_DATA_OR_NOTHING = re.compile(
+    r"\w*Tensor\(\s*(?:[\[({)\"']|np\.)|empty\(\s*(?:0\s*[,)]|\(\s*\)|\[\s*\])"
+)
+_FILLED = re.compile(rf"\w+{_ARGUMENTS}\s*\.(?!requires_grad_|resize_)\w+_\(")
+_PARAMETER = re.compile(
+    r"(?:Parameter|Buffer)\(\s*(?:data\s*=\s*)?[\w.]*$"
+    r"|register_(?:buffer|parameter)\(\s*[^,()]*,\s*[\w.]*$"
+)
+_KEPT = re.compile(r"[ \t]*(?:return|yield|\w+(?:\.\w+)+[ \t]*=)[ \t]*(?:\w+\.)+$")
+_WHOLE_VALUE = re.compile(rf"\w+{_ARGUMENTS}[ \t]*(?:#.*)?$", re.MULTILINE)
+
+
+def looks_unwritten(text: str, offset: int) -> bool:
+    """Whether a call that begins at an offset may be read unwritten, as far as the text tells.
+
+    No for data, for nothing, for what a method fills at once, for parameters, and
+    for a whole value that is returned or kept in an attribute.
+    """
+    end = offset + _REACH
+    if _DATA_OR_NOTHING.match(text, offset, end) or _FILLED.match(text, offset, end):
+        return False
+    if _PARAMETER.search(text, max(offset - _REACH, 0), offset):
+        return False
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    return not (_KEPT.match(line) and _WHOLE_VALUE.match(text, offset, end))
+
+
 def is_written_plainly(call: cst.Call) -> bool:
     """Whether the call is spelt as in ``TOKENS``, so that narrowing finds it."""
     function = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
     return isinstance(function, cst.Name) and f"{function.value}(" in TOKENS
 
 
-def is_allocation(module: Module, call: cst.Call) -> bool:
+def is_allocation(module: Module, call: cst.Call, *, least: int = 2) -> bool:
     """Whether a call returns memory that certainly holds what was left there.
 
-    Not for sizes that are known to be zero or one element: such tensors stand in
-    for something else.
+    Not for sizes that are known to be fewer than ``least`` elements: a tensor of
+    none or one stands in for something else.
     """
     if not is_written_plainly(call) or module.argument(call, "out") is not None:
         return False
@@ -56,7 +86,7 @@ def is_allocation(module: Module, call: cst.Call) -> bool:
         return False
     function, sizes = module.qualified_name(call.func), _sizes(call)
     if function is None:
-        return _is_method(module, call, sizes)
+        return _is_method(module, call, sizes, least)
     if function == "torch.empty_like":
         return True
     if function == "torch.empty_strided":
@@ -65,11 +95,13 @@ def is_allocation(module: Module, call: cst.Call) -> bool:
         _LEGACY.fullmatch(function) and _takes_sizes(module, sizes)
     ):
         return False
-    return not _is_small(module, sizes)
+    return not _is_small(module, sizes, least)
 
 
-def _is_method(module: Module, call: cst.Call, sizes: list[cst.BaseExpression]) -> bool:
-    if not isinstance(call.func, cst.Attribute) or _is_small(module, sizes):
+def _is_method(
+    module: Module, call: cst.Call, sizes: list[cst.BaseExpression], least: int
+) -> bool:
+    if not isinstance(call.func, cst.Attribute) or _is_small(module, sizes, least):
         return False
     if call.func.attr.value == "new_empty":
         return True
@@ -119,9 +151,9 @@ def elements(module: Module, sizes: Sequence[cst.BaseExpression]) -> int | None:
     return math.prod(known) if len(known) == len(lengths) else None
 
 
-def _is_small(module: Module, sizes: Sequence[cst.BaseExpression]) -> bool:
+def _is_small(module: Module, sizes: Sequence[cst.BaseExpression], least: int) -> bool:
     count = elements(module, sizes)
-    return count is not None and count <= 1
+    return count is not None and count < least
 
 
 def _takes_sizes(module: Module, sizes: Sequence[cst.BaseExpression]) -> bool:

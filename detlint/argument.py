@@ -26,20 +26,22 @@ class Argument:
 
     def ignores_order(self) -> bool:
         """``len(x)``, ``sorted(x)``, ``max(x)``, ``seen.update(x)``."""
-        if self.name in reductions.ORDER_FREE or reductions.SORTING.search(self.word):
-            return True
-        if self._arg.keyword is not None and self._arg.keyword.value in reductions.LOOKED_UP:
+        keyword = self._arg.keyword
+        if keyword is not None and keyword.value in reductions.LOOKED_UP:
             return True
         if self.name in _EXTREMES:
             return self._module.argument(self.call, "key") is None
         if self.name == "builtins.sum":
             return not self._adds_floats()
+        named = self.name in reductions.ORDER_FREE or reductions.SORTING.search(self.word)
+        return bool(named) or self._compares_to_one() or self._is_set_method()
+
+    def _is_set_method(self) -> bool:
+        """``seen.union(x)``; what is given to an ``update`` is not a dict's to order."""
         if not isinstance(self.call.func, cst.Attribute):
-            return self._compares_to_one()
-        unpacks = self._module.has_unpacking(self.call)
-        if self.word == "update" and not unpacks:
-            return True
-        return self.word in reductions.ORDER_FREE_METHODS or self._compares_to_one()
+            return False
+        updates = self.word == "update" and not self._module.has_unpacking(self.call)
+        return updates or self.word in reductions.ORDER_FREE_METHODS
 
     def carries_order(self) -> bool:
         """Whether the result is in the order of the argument."""

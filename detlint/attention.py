@@ -10,6 +10,7 @@ from detlint.rule import cst
 
 if TYPE_CHECKING:
     from detlint.module import Module
+    from detlint.scope import Binding
 
 _PACKAGES = frozenset({"flash_attn", "flash_attn_interface", "flash_attn_3"})
 # How many arguments each function takes before `deterministic`, in releases without softcap.
@@ -33,7 +34,7 @@ _NO_GRADIENT = frozenset(
     for name in ("no_grad", "inference_mode")
 )
 _GENERATION = re.compile(r"(?:^|_)(?:decode|decoding|generate|generation|infer|inference|predict)")
-_CACHE = re.compile(r"cache|block_table|past_key", re.IGNORECASE)
+_CACHE = re.compile(r"cache|block_table|page_table|past_key", re.IGNORECASE)
 
 # At the top level: models copied out of a library call a method of theirs the same.
 _LIBRARY = re.compile(
@@ -53,14 +54,22 @@ _INFERS = re.compile(
 def library_function(module: Module, node: cst.BaseExpression) -> str | None:
     """The function of the flash-attn package that an expression names, if it is one.
 
-    Also where branches import it from different releases of the package.
+    Also where branches import it from different releases of the package, or where
+    it is None until a function imports it.
     """
     names = {module.qualified_name(node)}
     if None in names and isinstance(node, cst.Name):
-        bindings = module.names.visible(node)
-        names = {each.name if each.kind == "import" else None for each in bindings}
+        names = {_meaning(module, each) for each in module.names.visible(node)} - {"None"}
     found = {_function(name) for name in names}
     return found.pop() if len(found) == 1 else None
+
+
+def _meaning(module: Module, binding: Binding) -> str | None:
+    if binding.kind == "import":
+        return binding.name
+    if isinstance(binding.node, cst.Name) and binding.node.value == "None":
+        return "None"
+    return module.qualified_name(binding.node) if binding.kind == "value" else None
 
 
 def _function(name: str | None) -> str | None:

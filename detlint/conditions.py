@@ -53,6 +53,23 @@ class Conditions:
         receiver = dotted(call.func.value) if isinstance(call.func, cst.Attribute) else None
         return reductions.is_log(self._module.called(call), receiver, call_word(call))
 
+    # Random numbers
+
+    def draws(self, node: cst.CSTNode) -> bool:
+        """Whether code draws random numbers, so that each element's depends on its place."""
+        return any(self._draws(each) for each in self._module.tree.descendants(node))
+
+    def _draws(self, node: cst.CSTNode) -> bool:
+        if not isinstance(node, cst.Call):
+            return False
+        name = self._module.called(node)
+        if name is not None:
+            return reductions.DRAWS.match(name) is not None
+        if not isinstance(node.func, cst.Attribute):
+            return False
+        made = self._module.instance_of(node.func.value)
+        return made in reductions.GENERATORS
+
     # Emptiness
 
     def only_tested(self, node: cst.CSTNode) -> bool:
@@ -60,21 +77,25 @@ class Conditions:
         parent = self._module.parent(node)
         if isinstance(parent, (cst.If, cst.While, cst.Assert, cst.IfExp)):
             return parent.test is node
-        if isinstance(parent, (cst.Expr, cst.CompIf)):
-            return True
         if isinstance(parent, cst.UnaryOperation):
             return isinstance(parent.operator, cst.Not)
         if isinstance(parent, cst.BooleanOperation):
             return self.only_tested(parent)
         if isinstance(parent, cst.Comparison):
             return dotted(parent.comparisons[0].comparator) == "None"
-        if isinstance(parent, cst.Arg):
-            call = self._module.parent(parent)
-            return isinstance(call, cst.Call) and call_word(call) in _TESTING_CALLS
-        if isinstance(parent, cst.Assign) and isinstance(parent.targets[0].target, cst.Name):
-            reads = list(self._reads.reached(parent.targets[0].target, parent))
-            return bool(reads) and all(self.only_tested(read) for read in reads)
-        return False
+        if isinstance(parent, cst.Assign):
+            return self._only_tested_later(parent)
+        return isinstance(parent, (cst.Expr, cst.CompIf)) or self._is_test(parent)
+
+    def _only_tested_later(self, statement: cst.Assign) -> bool:
+        target = statement.targets[0].target
+        reads = list(self._reads.reached(target, statement)) if isinstance(target, cst.Name) else []
+        return bool(reads) and all(self.only_tested(read) for read in reads)
+
+    def _is_test(self, arg: cst.CSTNode | None) -> bool:
+        """``bool(x)``, ``assertTrue(x)``."""
+        call = self._module.parent(arg) if isinstance(arg, cst.Arg) else None
+        return isinstance(call, cst.Call) and call_word(call) in _TESTING_CALLS
 
     # A length of one
 
@@ -98,7 +119,9 @@ class Conditions:
             if not isinstance(call, cst.Call) or call_word(call) not in _EQUALITY_CALLS:
                 return False
             return any(self._module.literal(each.value) == 1 for each in call.args)
-        comparison = self._module.parent(above) if isinstance(above, cst.ComparisonTarget) else above
+        comparison = (
+            self._module.parent(above) if isinstance(above, cst.ComparisonTarget) else above
+        )
         if not isinstance(comparison, cst.Comparison):
             return False
         first = comparison.comparisons[0]

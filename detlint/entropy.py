@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.reseeding import reseeds_torch
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -15,18 +16,43 @@ _CLOCK = "the clock"
 _PROCESS = "the process"
 _SYSTEM = "the operating system"
 _CLOCKS = frozenset(
-    "time.time time.time_ns time.perf_counter time.perf_counter_ns time.monotonic "
-    "time.monotonic_ns time.process_time time.process_time_ns time.clock timeit.default_timer "
-    "datetime.datetime.now datetime.datetime.utcnow datetime.datetime.today datetime.date.today "
-    "pandas.Timestamp.now".split()
+    [
+        "time.time",
+        "time.time_ns",
+        "time.perf_counter",
+        "time.perf_counter_ns",
+        "time.monotonic",
+        "time.monotonic_ns",
+        "time.process_time",
+        "time.process_time_ns",
+        "time.clock",
+        "timeit.default_timer",
+        "datetime.datetime.now",
+        "datetime.datetime.utcnow",
+        "datetime.datetime.today",
+        "datetime.date.today",
+        "pandas.Timestamp.now",
+    ]
 )
 _PROCESSES = frozenset(
-    "os.getpid os.getppid threading.get_ident threading.get_native_id "
-    "multiprocessing.current_process".split()
+    [
+        "os.getpid",
+        "os.getppid",
+        "threading.get_ident",
+        "threading.get_native_id",
+        "multiprocessing.current_process",
+    ]
 )
 _SYSTEMS = frozenset(
-    "os.urandom os.getrandom uuid.uuid1 uuid.uuid4 torch.seed torch.random.seed "
-    "random.SystemRandom".split()
+    [
+        "os.urandom",
+        "os.getrandom",
+        "uuid.uuid1",
+        "uuid.uuid4",
+        "torch.seed",
+        "torch.random.seed",
+        "random.SystemRandom",
+    ]
 )
 _GENERATORS = {
     "random": "Python's global generator",
@@ -35,16 +61,44 @@ _GENERATORS = {
 }
 _DRAWS = {
     "random": frozenset(
-        "random randint randrange getrandbits choice choices sample uniform randbytes "
-        "triangular gauss betavariate".split()
+        [
+            "random",
+            "randint",
+            "randrange",
+            "getrandbits",
+            "choice",
+            "choices",
+            "sample",
+            "uniform",
+            "randbytes",
+            "triangular",
+            "gauss",
+            "betavariate",
+        ]
     ),
     "numpy.random": frozenset(
-        "rand randn randint random random_integers random_sample ranf sample choice uniform "
-        "permutation bytes normal".split()
+        [
+            "rand",
+            "randn",
+            "randint",
+            "random",
+            "random_integers",
+            "random_sample",
+            "ranf",
+            "sample",
+            "choice",
+            "uniform",
+            "permutation",
+            "bytes",
+            "normal",
+        ]
     ),
-    "torch": frozenset("rand randn randint randperm".split()),
+    "torch": frozenset(["rand", "randn", "randint", "randperm"]),
 }
-_TEXT_METHODS = frozenset("join encode format hexdigest lower upper strip replace".split())
+_TEXT_FUNCTIONS = frozenset({"builtins.str", "builtins.repr", "builtins.bytes", "json.dumps"})
+_TEXT_METHODS = frozenset(
+    ["join", "encode", "format", "hexdigest", "lower", "upper", "strip", "replace"]
+)
 
 
 class Origin(NamedTuple):
@@ -75,19 +129,17 @@ def _origins(module: Module, node: cst.CSTNode, seen: frozenset[str]) -> Iterato
             return
     if isinstance(node, cst.Name):
         yield from _of_local(module, node, seen)
-    for part in _parts(module, node):
+    for part in _parts(node):
         yield from _origins(module, part, seen)
 
 
-def _parts(module: Module, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """What the value of an expression is made of: conditions and comparisons decide, only."""
-    if isinstance(node, (cst.IfExp, cst.BooleanOperation)):
-        yield from (node.body, node.orelse) if isinstance(node, cst.IfExp) else (node.left, node.right)
+def _parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """What the value of an expression is made of: conditions and comparisons only decide."""
+    if isinstance(node, cst.IfExp):
+        yield from (node.body, node.orelse)
     elif isinstance(node, (cst.ListComp, cst.SetComp, cst.GeneratorExp)):
         yield node.elt
-    elif isinstance(node, cst.Attribute):
-        yield node.value
-    elif isinstance(node, cst.Arg):
+    elif isinstance(node, (cst.Attribute, cst.Arg)):
         yield node.value
     elif not isinstance(node, (cst.Comparison, cst.Lambda, cst.DictComp, cst.Dict, cst.Name)):
         from detlint.tree import children
@@ -120,7 +172,7 @@ def _mentions(module: Module, expression: cst.CSTNode, name: str) -> bool:
 
 def _called(module: Module, call: cst.Call) -> tuple[str, str]:
     """What a call draws from, and from which library's global generator."""
-    if is_reseeding_torch(module, call):
+    if reseeds_torch(module, call):
         return _SYSTEM, ""
     name = module.called(call)
     if name is None:
@@ -165,38 +217,8 @@ def _is_text(module: Module, node: cst.BaseExpression) -> bool:
         return _is_text(module, resolved.left) or _is_text(module, resolved.right)
     if isinstance(resolved, cst.Call):
         method = resolved.func.attr.value if isinstance(resolved.func, cst.Attribute) else ""
-        return method in _TEXT_METHODS or module.called(resolved) in {
-            "builtins.str", "builtins.repr", "builtins.bytes", "json.dumps", "platform.node",
-            "socket.gethostname",
-        }
+        return method in _TEXT_METHODS or module.called(resolved) in _TEXT_FUNCTIONS
     return module.instance_of(resolved) in {"builtins.str", "builtins.bytes"}
-
-
-def is_reseeding_torch(module: Module, call: cst.Call) -> bool:
-    """Whether a call is ``.seed()`` of a torch generator: it seeds from entropy."""
-    if not isinstance(call.func, cst.Attribute) or call.func.attr.value != "seed" or call.args:
-        return False
-    owner = call.func.value
-    if isinstance(owner, cst.Subscript):
-        return module.qualified_name(owner.value) == "torch.cuda.default_generators"
-    name = module.qualified_name(owner) or ""
-    return name == "torch.default_generator" or kind_of_generator(module, owner) == "torch.Generator"
-
-
-def kind_of_generator(module: Module, node: cst.BaseExpression) -> str | None:
-    """The class of an object, also where the annotation makes it optional."""
-    known = module.instance_of(node)
-    if known is not None or not isinstance(node, cst.Name):
-        return known
-    kinds = {
-        module.qualified_name(part)
-        for binding in module.names.visible(node)
-        if binding.annotation is not None
-        for part in module.tree.descendants(binding.annotation)
-        if isinstance(part, (cst.Name, cst.Attribute))
-    }
-    classes = kinds & {"torch.Generator", "random.Random", "numpy.random.RandomState"}
-    return classes.pop() if len(classes) == 1 else None
 
 
 def conversion(module: Module, found: Origin, value: cst.CSTNode) -> tuple[cst.CSTNode, str] | None:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.rule import cst
-from detlint.seeding import means_label, uses
+from detlint.seeding import means_label, target_name, uses
 
 if TYPE_CHECKING:
     from detlint.module import Module
@@ -20,8 +20,19 @@ _WRAPPERS = frozenset(
 # Libraries whose functions draw from the generator that they are given, and never seed it.
 _CONSUMERS = ("torch.", "torchvision.", "torchaudio.", "diffusers.", "torch_geometric.")
 _DRAWS = frozenset(
-    "normal_ uniform_ random_ bernoulli_ bernoulli exponential_ geometric_ log_normal_ cauchy_ "
-    "multinomial randn_tensor".split()
+    [
+        "normal_",
+        "uniform_",
+        "random_",
+        "bernoulli_",
+        "bernoulli",
+        "exponential_",
+        "geometric_",
+        "log_normal_",
+        "cauchy_",
+        "multinomial",
+        "randn_tensor",
+    ]
 )
 _SEEDS_TORCH = r"(?:manual_seed|set_state|clone_state|graphsafe_set_state|seed)\b"
 _SEEDS = (
@@ -63,9 +74,14 @@ def holder(module: Module, call: cst.Call) -> Holder:
     if isinstance(parent, cst.AnnAssign):
         return _bound(module, place, [parent.target])
     if isinstance(parent, cst.Param):
-        function = next((f for f in module.ancestors(parent) if isinstance(f, cst.FunctionDef)), None)
+        function = _function_of(module, parent)
         return Holder(place, (parent.name.value,), function=function)
     return Holder(place)
+
+
+def _function_of(module: Module, parameter: cst.Param) -> cst.FunctionDef | None:
+    found = module.enclosing_function(parameter)
+    return found if isinstance(found, cst.FunctionDef) else None
 
 
 def _passes_on(module: Module, parent: cst.CSTNode, child: cst.CSTNode) -> bool:
@@ -156,27 +172,28 @@ def _is_drawn_from(module: Module, place: cst.CSTNode) -> bool:
 
 def is_label(module: Module, call: cst.Call) -> bool:
     """Whether a number drawn at once from the generator only names a run, a file or a port."""
-    child: cst.CSTNode = call
     if not isinstance(module.parent(call), cst.Attribute):
         return False
+    child: cst.CSTNode = call
     for parent in module.ancestors(call):
-        if isinstance(parent, (cst.For, cst.CompFor)):
-            return child is parent.iter and _labels(parent.target)
-        if isinstance(parent, cst.Assign):
-            return any(_labels(target.target) for target in parent.targets)
-        if isinstance(parent, cst.AnnAssign):
-            return _labels(parent.target)
-        if isinstance(parent, cst.DictElement):
-            key = module.literal(parent.key)
-            return isinstance(key, str) and means_label(key)
-        if isinstance(parent, cst.Arg) and parent.keyword is not None:
-            return means_label(parent.keyword.value)
-        if isinstance(parent, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
-            return False
+        names = _named(module, parent, child)
+        if names is not None:
+            return any(map(means_label, names))
         child = parent
     return False
 
 
-def _labels(target: cst.CSTNode) -> bool:
-    last = target.attr if isinstance(target, cst.Attribute) else target
-    return isinstance(last, cst.Name) and means_label(last.value)
+def _named(module: Module, parent: cst.CSTNode, child: cst.CSTNode) -> list[str] | None:
+    """What a value is bound to here; None if the search goes on above."""
+    if isinstance(parent, cst.Assign):
+        return [target_name(module, target.target) for target in parent.targets]
+    if isinstance(parent, cst.AnnAssign):
+        return [target_name(module, parent.target)]
+    if isinstance(parent, (cst.For, cst.CompFor)):
+        return [target_name(module, parent.target)] if child is parent.iter else []
+    if isinstance(parent, cst.DictElement):
+        key = module.literal(parent.key)
+        return [key] if isinstance(key, str) else []
+    if isinstance(parent, cst.Arg) and parent.keyword is not None:
+        return [parent.keyword.value]
+    return [] if isinstance(parent, (cst.BaseSmallStatement, cst.BaseCompoundStatement)) else None

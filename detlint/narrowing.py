@@ -29,7 +29,7 @@ _METHOD_INDENT = re.compile(r"^([ \t]+)(?:async[ \t]+def|def|class|@)", re.MULTI
 _IMPORTED_AS = re.compile(r"[\w.]*[ \t]+as[ \t]+(\w+)")
 _ASSIGNED_TO = re.compile(r"^[ \t]*(\w+)[ \t]*=[ \t]*[\w.]*$")
 _END_OF_NAME = re.compile(r"[\w.]*[ \t]*(?:#.*)?$", re.MULTILINE)
-_BASES = re.compile(r"class[ \t]+\w+[ \t]*\(([^()]*)\)")
+_BASES = re.compile(r"class[ \t]+\w+[ \t]*\(([^()#]*)\)")
 
 
 class Region(NamedTuple):
@@ -53,11 +53,13 @@ class Block(NamedTuple):
     indent: str
     kind: str
     name: str
+    bases: str = ""
 
     @property
     def stub(self) -> str:
         """What is left of a definition that nothing has to read."""
-        return f"{self.indent}{self.kind} {self.name}{'()' if self.kind == 'def' else ''}: ...\n"
+        inherits = "()" if self.kind == "def" else self.bases
+        return f"{self.indent}{self.kind} {self.name}{inherits}: ...\n"
 
 
 def whole(text: str) -> Region:
@@ -145,7 +147,9 @@ def _blocks(text: str, start: int, end: int, indent: str, masks: _Masks) -> Iter
             continue
         head = _HEAD.match(text, begin)
         kind, name = (head[2], head[3]) if head else ("", "")
-        yield Block(begin if decorated < 0 else decorated, stop, indent, kind, name)
+        inherits = _BASES.match(text, begin + len(indent)) if kind == "class" else None
+        bases = f"({inherits[1]})" if inherits else ""
+        yield Block(begin if decorated < 0 else decorated, stop, indent, kind, name, bases)
         decorated = -1
     if decorated >= 0:
         yield Block(decorated, end, indent, "", "")

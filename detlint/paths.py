@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from detlint.handlers import handler
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -20,8 +21,10 @@ _MADE = frozenset(
 )
 # Methods of a path that return a path.
 _METHODS = frozenset(
-    """absolute expanduser joinpath readlink relative_to rename replace resolve with_name with_segments
-    with_stem with_suffix""".split()
+    (
+        *("absolute", "expanduser", "joinpath", "readlink", "relative_to", "rename", "replace"),
+        *("resolve", "with_name", "with_segments", "with_stem", "with_suffix"),
+    )
 )
 _LISTINGS = frozenset(("iterdir", "glob", "rglob"))
 _CARRYING = frozenset(("builtins.sorted", "builtins.list", "builtins.iter", "builtins.reversed"))
@@ -40,33 +43,39 @@ class Paths:
         if node is None or node in self._asked or len(self._asked) > _DEPTH:
             return False  # a name defined by itself is left to its other definitions
         self._asked.add(node)
+        judge = handler(self, "is_", node)
         try:
-            return self._judge(node)
+            return judge is not None and bool(judge(node))
         finally:
             self._asked.discard(node)
 
-    def _judge(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, cst.Name):
-            return self._is_path_name(node)
-        if isinstance(node, cst.Call):
-            return self._is_path_call(node)
-        if isinstance(node, cst.BinaryOperation):
-            divides = isinstance(node.operator, cst.Divide)
-            return divides and (self.is_path(node.left) or self.is_path(node.right))
-        if isinstance(node, cst.Attribute):
-            own = node.attr.value == "parent" and self.is_path(node.value)
-            return own or self._is_path_attribute(node)
-        if isinstance(node, cst.Subscript):
-            value = node.value
-            parents = isinstance(value, cst.Attribute) and value.attr.value == "parents"
-            return parents and self.is_path(value.value)  # type: ignore[attr-defined]
-        if isinstance(node, (cst.NamedExpr, cst.Await)):
-            return self.is_path(getattr(node, "value", None))
-        if isinstance(node, cst.IfExp):
-            return self.is_path(node.body) and self.is_path(node.orelse)
-        return False
+    def is_binary_operation(self, node: cst.BinaryOperation) -> bool:
+        """``root / "train"``."""
+        divides = isinstance(node.operator, cst.Divide)
+        return divides and (self.is_path(node.left) or self.is_path(node.right))
 
-    def _is_path_call(self, call: cst.Call) -> bool:
+    def is_attribute(self, node: cst.Attribute) -> bool:
+        """``path.parent``, ``self.root``."""
+        own = node.attr.value == "parent" and self.is_path(node.value)
+        return own or self._is_path_attribute(node)
+
+    def is_subscript(self, node: cst.Subscript) -> bool:
+        """``path.parents[1]``."""
+        value = node.value
+        if not isinstance(value, cst.Attribute) or value.attr.value != "parents":
+            return False
+        return self.is_path(value.value)
+
+    def is_named_expr(self, node: cst.NamedExpr) -> bool:
+        """``(root := Path(x))``."""
+        return self.is_path(node.value)
+
+    def is_if_exp(self, node: cst.IfExp) -> bool:
+        """``a if x else b``."""
+        return self.is_path(node.body) and self.is_path(node.orelse)
+
+    def is_call(self, call: cst.Call) -> bool:
+        """``Path(x)``, ``path.resolve()``."""
         if self._module.called(call) in _MADE:
             return True
         func = call.func
@@ -74,7 +83,8 @@ class Paths:
             return False
         return self.is_path(func.value)
 
-    def _is_path_name(self, name: cst.Name) -> bool:
+    def is_name(self, name: cst.Name) -> bool:
+        """A local or parameter that only ever is one."""
         bindings = self._module.names.visible(name)
         certain = [binding for binding in bindings if self._is_path_binding(binding)]
         others = (binding for binding in bindings if binding not in certain)
@@ -130,5 +140,5 @@ class Paths:
         return found is not None and self._imports_path()
 
     def _imports_path(self) -> bool:
-        text = self._module.source.text
-        return re.search(r"^\s*(?:from pathlib import|import pathlib)\b", text, re.MULTILINE) is not None
+        pattern = re.compile(r"^\s*(?:from pathlib import|import pathlib)\b", re.MULTILINE)
+        return pattern.search(self._module.source.text) is not None

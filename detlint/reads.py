@@ -76,12 +76,10 @@ class Reads:
         if isinstance(node, (cst.For, cst.With)):
             return self._place[node.body] - 1
         while True:
-            last = None
-            for last in children(node):
-                pass
-            if last is None:
+            below = list(children(node))
+            if not below:
                 return self._place[node]
-            node = last
+            node = below[-1]
 
     def loads(self, name: cst.Name) -> list[cst.Name]:
         """Every read of the variable that a name stands for."""

@@ -4,104 +4,90 @@ from __future__ import annotations
 
 import re
 
+
+def _words(text: str, prefix: str = "") -> frozenset[str]:
+    return frozenset(prefix + word for word in text.split())
+
+
 # The order of the argument does not show in the result.
-ORDER_FREE = frozenset(
-    f"builtins.{name}"
-    for name in "set frozenset len any all bool isinstance id type".split()
-) | frozenset(
-    ("collections.Counter", "numpy.in1d", "numpy.isin", "numpy.unique", "sys.getsizeof")
+ORDER_FREE = _words("set frozenset len any all bool isinstance id type", "builtins.") | _words(
+    "collections.Counter numpy.in1d numpy.isin numpy.unique sys.getsizeof"
 )
-# The result has the order of the (first or second) argument.
-CARRYING = frozenset(
-    (
-        *(f"builtins.{name}" for name in "list tuple iter reversed map filter enumerate zip".split()),
-        "collections.deque",
-        "copy.copy",
-        "copy.deepcopy",
-        "fnmatch.filter",
-        "itertools.chain",
-        "itertools.chain.from_iterable",
-        "itertools.filterfalse",
-        "itertools.starmap",
-        "numpy.array",
-        "numpy.asarray",
-        "typing.cast",
-    )
+# The result is in the order of the argument.
+CARRYING = _words("list tuple iter reversed map filter enumerate zip", "builtins.") | _words(
+    """collections.deque copy.copy copy.deepcopy fnmatch.filter itertools.chain
+    itertools.chain.from_iterable itertools.filterfalse itertools.starmap numpy.array numpy.asarray
+    typing.cast"""
 )
 # Progress bars hand on what they get: tqdm, tqdm.auto.tqdm, rich.progress.track.
-CARRYING_WORDS = frozenset(("tqdm", "track", "tqdm_notebook"))
-KEYED = frozenset(
-    ("builtins.dict", "builtins.dict.fromkeys", "collections.OrderedDict", "collections.defaultdict")
+CARRYING_WORDS = _words("tqdm tqdm_notebook track")
+# The result is a dict in the order of the argument.
+KEYED = _words(
+    "builtins.dict builtins.dict.fromkeys collections.OrderedDict collections.defaultdict"
 )
+# Whatever sorts, by this word in its name: `sorted`, `np.sort`, `natsorted`, `sort_by_number`.
+SORTING = re.compile(r"sort", re.IGNORECASE)
 # Methods that take a collection and do not look at its order.
-ORDER_FREE_METHODS = frozenset(
-    """assertCountEqual assertIn assertNotIn assertTrue assertFalse assertSetEqual assertItemsEqual
+ORDER_FREE_METHODS = _words(
+    """assertCountEqual assertFalse assertIn assertItemsEqual assertNotIn assertSetEqual assertTrue
     difference difference_update discard intersection intersection_update isdisjoint isin issubset
-    issuperset symmetric_difference symmetric_difference_update union""".split()
+    issuperset symmetric_difference symmetric_difference_update union"""
 )
 # Methods that a collection has, and that do not read its order.
-UNORDERED_READS = frozenset(
+UNORDERED_READS = _words(
     """__contains__ __len__ add append appendleft clear close count discard extend extendleft insert
-    remove reverse setdefault sort update""".split()
+    remove reverse setdefault sort update"""
 )
-KEYED_READS = frozenset(("get", "pop", "setdefault", "update", "clear", "__contains__"))
+KEYED_READS = _words("__contains__ clear get pop setdefault update")
 # Keywords whose value is only looked up in.
-LOOKED_UP = frozenset(("choices", "allowed", "valid", "exclude", "ignore", "skip"))
+LOOKED_UP = _words("allowed choices exclude ignore skip valid")
 
-SORTING = re.compile(r"sort", re.IGNORECASE)
+# What a loop may do with each element, whatever the order.
+FILE_OPERATIONS = _words(
+    """chmod chown lchmod lchown link makedirs mkdir remove removedirs rename renames replace rmdir
+    symlink unlink utime""",
+    "os.",
+) | _words("chown copy copy2 copyfile copymode copystat copytree move rmtree", "shutil.")
+# Methods of the element itself, or of a file opened for it.
+ELEMENT_METHODS = _words(
+    """chmod clear close copy copy_into flush hardlink_to imsave lchmod link_to mkdir move move_into
+    remove rename replace reverse rmdir rmtree save savefig seek sort symlink_to touch unlink write
+    write_bytes write_text writelines"""
+)
+# Writes to a file that an argument names: in a loop, each element has its own.
+FILE_WRITERS = _words(
+    """cv2.imwrite json.dump matplotlib.pyplot.imsave numpy.save numpy.savetxt numpy.savez
+    numpy.savez_compressed pickle.dump safetensors.torch.save_file torch.save yaml.dump
+    yaml.safe_dump"""
+)
+# Functions of a project that say so in their name: `remove_file`, `self._cleanup`.
+FILE_WORDS = re.compile(
+    r"(?:^|_)(?:chmod|chown|clean|cleanup|copy|copyfile|copytree|delete|extractall|extract_archive"
+    r"|makedirs?|mkdir|move|remove|rename|rm|rmdir|rmtree|symlink|touch|unlink|unpack_archive|untar"
+    r"|unzip)(?:_|$)"
+)
+# A whole number whatever its arguments: adding such does not depend on the order.
+INTEGERS = _words("builtins.int builtins.len builtins.ord builtins.bool os.path.getsize")
+# Random numbers: which element gets which depends on the order.
+DRAWS = re.compile(r"(?:random|numpy\.random|secrets)\.[a-z]\w*$|torch\.(?:rand|bernoulli|normal)")
+GENERATORS = _words(
+    "random.Random random.SystemRandom numpy.random.default_rng numpy.random.RandomState"
+)
 
-_LOGGED = re.compile(r"(?:^|_)(?:log|logger|logging|LOG|LOGGER)$|^rank_zero|^logger", re.IGNORECASE)
-_LOG_METHODS = frozenset(
-    """critical debug error exception fatal info log trace warn warning warning_once info_once
-    warning_advice""".split()
+_LOGGERS = re.compile(r"(?:^|_)(?:log|logger|logging)$", re.IGNORECASE)
+_LOG_METHODS = _words(
+    """critical debug error exception fatal info log trace warn warning warning_advice warning_once
+    info_once"""
 )
 _LOG_FUNCTIONS = re.compile(
-    r"(?:warnings\.warn|logging\.\w+|sys\.exit|builtins\.exit|pytest\.(?:fail|skip)"
-    r"|.*\brank_zero_(?:info|warn|debug)|click\.(?:ClickException|BadParameter))"
+    r"warnings\.warn|logging\.\w+|sys\.exit|builtins\.exit|pytest\.(?:fail|skip)|.*\brank_zero_\w+"
 )
 
 
 def is_log(name: str | None, receiver: str | None, method: str) -> bool:
-    """Whether a call writes to a log: by its qualified name, or ``logger.info``."""
+    """Whether a call writes to a log: by its qualified name, or as ``logger.info``."""
     if name is not None and _LOG_FUNCTIONS.fullmatch(name):
         return True
     if receiver is None:
         return method.startswith("rank_zero_")
-    return method in _LOG_METHODS and bool(_LOGGED.search(receiver.rpartition(".")[2]))
-
-
-# What a loop may do with each element, whatever the order.
-FILE_OPERATIONS = frozenset(
-    (
-        *(
-            f"os.{name}"
-            for name in """chmod chown lchmod lchown link makedirs mkdir remove removedirs rename
-            renames replace rmdir symlink unlink utime""".split()
-        ),
-        *(
-            f"shutil.{name}"
-            for name in "chown copy copy2 copyfile copymode copystat copytree move rmtree".split()
-        ),
-    )
-)
-# Methods of the element itself, or of a file opened for it.
-ELEMENT_METHODS = frozenset(
-    """chmod clear close copy copy_into flush hardlink_to imsave lchmod link_to mkdir move move_into
-    remove rename replace reverse rmdir rmtree save savefig seek sort symlink_to touch unlink write
-    write_bytes write_text writelines""".split()
-)
-# Writes to a file that is named by an argument: in a loop, each element has its own.
-FILE_WRITERS = frozenset(
-    """cv2.imwrite json.dump matplotlib.pyplot.imsave numpy.save numpy.savetxt numpy.savez
-    numpy.savez_compressed pickle.dump safetensors.torch.save_file torch.save yaml.dump
-    yaml.safe_dump""".split()
-)
-# Functions of a project that say so in their name: `remove_file`, `self._cleanup`.
-FILE_WORDS = re.compile(
-    r"(?:^|_)(?:chmod|chown|clean|cleanup|copy|copyfile|copytree|delete|extractall|extract_archive|makedirs?|mkdir|move|remove|rename|rm"
-    r"|rmdir|rmtree|symlink|touch|unlink|unpack_archive|untar|unzip)(?:_|$)"
-)
-# A whole number whatever its arguments: adding such does not depend on the order.
-INTEGERS = frozenset(
-    ("builtins.int", "builtins.len", "builtins.ord", "os.path.getsize", "builtins.bool")
-)
+    return method in _LOG_METHODS and bool(_LOGGERS.search(receiver.rpartition(".")[2]))

@@ -7,25 +7,11 @@ import textwrap
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from detlint.finding import Edit, Finding
+from detlint.lazy import cst
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from detlint.module import Module
     from detlint.settings import Settings
-else:
-
-    class _Libcst:
-        """libcst, imported when a rule first touches it: a run over clean files never does."""
-
-        def __getattr__(self, name: str) -> object:
-            import libcst
-
-            value = getattr(libcst, name)
-            setattr(self, name, value)
-            return value
-
-    cst = _Libcst()
 
 __all__ = ["Example", "Rule", "cst"]
 
@@ -59,8 +45,6 @@ class Rule:
     # How much around a trigger the rule must see: "function" (the outermost function or
     # method, and module-level code), "class" (the class and its bases too) or "module".
     scope: ClassVar[str] = "function"
-    # Openings of calls whose own first argument is no trigger, as in "Parameter(torch.empty(".
-    not_after: ClassVar[tuple[str, ...]] = ()
     # Text anywhere in the file that makes the rule pointless there.
     silencers: ClassVar[tuple[str, ...]] = ()
     # Text without any of which, anywhere in the file, the rule finds nothing there.
@@ -73,6 +57,15 @@ class Rule:
         self.module = module
         self.settings = settings
         self.findings: list[Finding] = []
+
+    @classmethod
+    def concerns(cls, text: str, offset: int) -> bool:  # noqa: ARG003  # for subclasses
+        """Whether the token at an offset may be a finding, as far as the text around it tells.
+
+        What a rule turns down here is not parsed on its account, and must be what it
+        would turn down after parsing, too.
+        """
+        return True
 
     @classmethod
     def name(cls) -> str:

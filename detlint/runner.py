@@ -105,17 +105,16 @@ def _in_pool(
     from concurrent.futures.process import BrokenProcessPool
 
     lost: list[Sequence[Task]] = []
-    with _pool(engine, workers) as pool:
+    pool = _pool(engine, workers)
+    try:
         futures = {pool.submit(_lint_batch, batch): batch for batch in batches}
-        try:
-            for future in as_completed(futures):  # detlint: ignore[DET205] sorted by path later
-                try:
-                    yield future.result()
-                except BrokenProcessPool:
-                    lost.append(futures[future])
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for future in as_completed(futures):  # lint_files puts the results in order
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                lost.append(futures[future])
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
     yield from _one_by_one(lost, engine)
 
 
@@ -151,7 +150,7 @@ _engine: Engine | None = None
 def _start_worker(engine: Engine) -> None:
     global _engine  # noqa: PLW0603 - sent once a process rather than with each batch
     _engine = engine
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops the pool
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # die at once and silently: the parent speaks
 
 
 def _lint_batch(batch: Sequence[Task]) -> list[Result]:

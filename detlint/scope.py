@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import libcst as cst
+from detlint.lazy import cst
 
 
 

@@ -1,4 +1,4 @@
-"""How Python code says "seed": names that mean one, fallbacks for a missing one, calls that seed."""
+"""How code says "seed": names that mean one, calls that take one, fallbacks for a missing one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,54 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # What may follow the word in the name of a seed: `seed_value`, but not `seed_file`.
-_TAILS = frozenset("value val base int num number used torch np numpy python sequence seq".split())
-_LABELS = frozenset(
-    "port ports name names id ids uid uuid token path file filename dir directory folder "
-    "session suffix prefix tag label key host address url".split()
+_TAILS = frozenset(
+    [
+        "value",
+        "val",
+        "base",
+        "int",
+        "num",
+        "number",
+        "used",
+        "torch",
+        "np",
+        "numpy",
+        "python",
+        "sequence",
+        "seq",
+    ]
 )
-_GENERATOR = re.compile(r"(?:^|[._])(?:\w*seeds?|rng|prng|gen|generator|random_state|rs)$", re.I)
+_LABELS = frozenset(
+    [
+        "port",
+        "ports",
+        "name",
+        "names",
+        "id",
+        "ids",
+        "uid",
+        "uuid",
+        "token",
+        "path",
+        "file",
+        "filename",
+        "dir",
+        "directory",
+        "folder",
+        "session",
+        "suffix",
+        "prefix",
+        "tag",
+        "label",
+        "key",
+        "host",
+        "address",
+        "url",
+    ]
+)
+_GENERATOR = re.compile(
+    r"(?:^|[._])(?:\w*seeds?|rng|prng|gen|generator|random_state|rs)$", re.IGNORECASE
+)
 # Constructors of generators, by where their name is looked up, with the parameter of their seed.
 _BITS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 SEED_PARAMETER = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,6 @@ if TYPE_CHECKING:
     from ahocorasick_rs import AhoCorasick
 
     from detlint.rule import Rule
-
-_NAME = string.ascii_letters + string.digits + "_."
 
 
 class Triggers:
@@ -40,9 +37,8 @@ class Triggers:
             token = self._tokens[index]
             if _begins_word(text, start, token):
                 for rule in self._rules[token]:
-                    if rule.not_after and _owner(text, start).endswith(rule.not_after):
-                        continue
-                    found.setdefault(rule, []).append(start)
+                    if rule.concerns(text, start):
+                        found.setdefault(rule, []).append(start)
         return found
 
     def occur_in(self, data: bytes) -> bool:
@@ -51,12 +47,6 @@ class Triggers:
 
         tokens = [token.encode() for token in self._tokens]
         return bool(BytesAhoCorasick(tokens).find_matches_as_indexes(data)) if tokens else False
-
-
-def _owner(text: str, start: int) -> str:
-    """What stands before the dotted name that a token ends: ``nn.Parameter(``."""
-    before = text[max(start - 80, 0) : start]
-    return before.rstrip(_NAME).rstrip()
 
 
 def _begins_word(text: str, start: int, token: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint import reductions
-from detlint.consumption import call_word
+from detlint.conditions import call_word
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Walk:
         if self._takes_first():
             self.entries = list(self._uses_of_first())
         else:
-            if not self._sorts_dirs():
+            if not (self._sorts_dirs() or self._stops_at_first()):
                 self.folders = list(consumption.uses(call))
             self.entries = [use for name in self._lists() for use in self._uses_of_list(name)]
 
@@ -115,6 +115,14 @@ class Walk:
                 if isinstance(target, cst.Subscript) and _is_named(target.value, name):
                     return True
         return False
+
+    def _stops_at_first(self) -> bool:
+        """A body that always ends with ``break`` or ``return`` sees only the top folder."""
+        body = self._consumer.body if isinstance(self._consumer, cst.For) else None
+        if not isinstance(body, cst.IndentedBlock):
+            return False
+        lines = [line for line in body.body if isinstance(line, cst.SimpleStatementLine)]
+        return any(isinstance(line.body[-1], (cst.Break, cst.Return)) for line in lines)
 
     # Edits
 

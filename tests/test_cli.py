@@ -15,19 +15,18 @@ FIXED = "import torch\n\ntorch.backends.cudnn.benchmark = False\n"
 
 
 def detlint(
-    *arguments: str | Path, cwd: Path, stdin: bytes = b"", **options: object
+    *arguments: str | Path, cwd: Path, stdin: bytes = b"", prefix: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Run ``python -m detlint`` in a folder, with a cache of its own."""
     environment = os.environ | {"DETLINT_CACHE_DIR": str(cwd / ".cache-of-test"), "NO_COLOR": "1"}
     done = subprocess.run(
-        [sys.executable, "-m", "detlint", *map(str, arguments)],
+        [*prefix, sys.executable, "-m", "detlint", *map(str, arguments)],
         cwd=cwd,
         input=stdin,
         capture_output=True,
         env=environment,
         timeout=120,
         check=False,
-        **options,  # type: ignore[call-overload]
     )
     out, err = done.stdout.decode(), done.stderr.decode()
     return subprocess.CompletedProcess(done.args, done.returncode, out, err)

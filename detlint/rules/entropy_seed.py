@@ -5,14 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.entropy import (
-    Origin,
-    conversion,
-    is_reseeding_torch,
-    kind_of_generator,
-    origin,
-    source,
-)
+from detlint.entropy import Origin, conversion, origin, source
+from detlint.reseeding import reseeds, reseeds_torch, seeded_by_hand, seeded_with_zero
 from detlint.rule import Example, Rule, cst
 from detlint.seeding import (
     SEED_PARAMETER,
@@ -28,16 +22,11 @@ from detlint.seeding import (
 if TYPE_CHECKING:
     from detlint.finding import Edit
 
-# Functions that seed from the system when they are called without a seed.
-_RESEEDING = frozenset({"random.seed", "numpy.random.seed", "cupy.random.seed"})
-_RESEEDING_TORCH = frozenset(
-    "torch.seed torch.random.seed torch.cuda.seed torch.cuda.seed_all torch.cuda.random.seed "
-    "torch.cuda.random.seed_all torch.mps.seed torch.xpu.seed torch.xpu.seed_all "
-    "torch.xpu.random.seed torch.xpu.random.seed_all torch.default_generator.seed".split()
-)
 _KEYS = frozenset({"jax.random.key", "jax.random.PRNGKey", "flax.nnx.Rngs"})
 # Functions whose first text names the value that follows, or its default.
-_NAMING = frozenset("add_argument option get pop setdefault getattr setattr getenv".split())
+_NAMING = frozenset(
+    ["add_argument", "option", "get", "pop", "setdefault", "getattr", "setattr", "getenv"]
+)
 _LONGEST = 50
 
 
@@ -157,56 +146,23 @@ class EntropySeed(Rule):
         ),
     )
 
-    # Calls that mean entropy
-
     def visit_Call(self, node: cst.Call) -> None:
-        name = self.module.called(node) or ""
-        if name in _RESEEDING_TORCH or is_reseeding_torch(self.module, node):
-            self._report_reseeding(node, self._manual_seed(node))
-        elif self._reseeds(node, name):
-            self._report_reseeding(node, self._zero_argument(node))
+        if reseeds_torch(self.module, node):
+            self._report_reseeding(node, seeded_by_hand(self.module, node))
+        elif reseeds(self.module, node):
+            self._report_reseeding(node, seeded_with_zero(self.module, node))
         else:
-            self._check_arguments(node, name)
-
-    def _reseeds(self, call: cst.Call, name: str) -> bool:
-        """``random.seed()``, ``np.random.seed(None)``, or that method of a generator object."""
-        if len(call.args) > 1 or self.module.has_unpacking(call):
-            return False
-        if call.args and not _is_none(call.args[0].value):
-            return False
-        if name in _RESEEDING:
-            return True
-        if not isinstance(call.func, cst.Attribute) or call.func.attr.value != "seed":
-            return False
-        kind = kind_of_generator(self.module, call.func.value)
-        return kind in {"random.Random", "numpy.random.RandomState"}
+            self._check_arguments(node, self.module.called(node) or "")
 
     def _report_reseeding(self, call: cst.Call, edits: tuple[Edit, ...]) -> None:
-        if call in self._told:
-            return
-        self._told.add(call)
-        self.report(
-            call,
-            f"`{self._shown(call)}` seeds from the operating system",
-            advice="Pass the seed of the run.",
-            edits=edits,
-            safe=False,
-        )
-
-    def _manual_seed(self, call: cst.Call) -> tuple[Edit, ...]:
-        """``x.seed()`` → ``x.manual_seed(0)``, where nothing uses the seed that it returns."""
-        alone = isinstance(self.module.parent(call), cst.Expr)
-        if not alone or not isinstance(call.func, cst.Attribute):
-            return ()
-        name = self.module.replace(call.func.attr, f"manual_{call.func.attr.value}")
-        return (name, self.module.add_argument(call, "0"))
-
-    def _zero_argument(self, call: cst.Call) -> tuple[Edit, ...]:
-        if call.args:
-            return (self.module.replace(call.args[0].value, "0"),)
-        return (self.module.add_argument(call, "0"),)
-
-    # Values that become a seed
+        if call not in self._told:
+            self.report(
+                call,
+                f"`{self._shown(call)}` seeds from the operating system",
+                advice="Pass the seed of the run.",
+                edits=edits,
+                safe=False,
+            )
 
     def _check_arguments(self, call: cst.Call, name: str) -> None:
         last = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
@@ -334,8 +290,3 @@ class EntropySeed(Rule):
     @cached_property
     def _code(self) -> str:
         return uncommented(self.module.source.text)
-
-
-def _is_none(node: cst.CSTNode) -> bool:
-    return isinstance(node, cst.Name) and node.value == "None"
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.allocations import TOKENS, ZEROED, is_allocation
+from detlint.allocations import TOKENS, ZEROED, is_allocation, looks_unwritten
 from detlint.flow import Flow, State
 from detlint.rule import Example, Rule, cst
 from detlint.tensors import TORCH
@@ -42,7 +42,6 @@ class UninitializedTensorRead(Rule):
     code = "DET401"
     summary = "memory is read that nothing has written"
     triggers = TOKENS
-    not_after = ("Parameter(", "Buffer(")  # uninitialized-parameter judges those
     source = "https://docs.pytorch.org/docs/stable/generated/torch.empty.html"
     examples = (
         Example(
@@ -89,6 +88,11 @@ class UninitializedTensorRead(Rule):
             """,
         ),
     )
+
+    @classmethod
+    def concerns(cls, text: str, offset: int) -> bool:
+        """Not where the text around a call shows that its memory is written, or kept."""
+        return looks_unwritten(text, offset)
 
     def __init__(self, module: Module, settings: Settings) -> None:
         super().__init__(module, settings)

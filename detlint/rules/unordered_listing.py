@@ -49,13 +49,13 @@ class UnorderedListing(Rule):
                 import os
 
                 def load_all(folder):
-                    return [load(os.path.join(folder, name)) for name in os.listdir(folder)]  # DET203
+                    return [load(folder, name) for name in os.listdir(folder)]  # DET203
             """,
             fixed="""
                 import os
 
                 def load_all(folder):
-                    return [load(os.path.join(folder, name)) for name in sorted(os.listdir(folder))]
+                    return [load(folder, name) for name in sorted(os.listdir(folder))]
             """,
         ),
         Example(
@@ -140,7 +140,9 @@ class UnorderedListing(Rule):
         after = f", key={listing.key})" if listing.key else ")"
         targets: list[cst.CSTNode] = [node]
         if isinstance(self.module.parent(node), cst.WithItem):
-            targets = list(dict.fromkeys(use.value for use in uses))  # the iterator has to be closed
+            targets = list(
+                dict.fromkeys(use.value for use in uses)
+            )  # the iterator has to be closed
         elif self._is_closed(node):
             return ()
         before = "sorted("

@@ -43,7 +43,9 @@ class UnseededGenerator(Rule):
     summary = "a generator is built without a seed"
     triggers = (
         "default_rng",
-        "RandomState",
+        "RandomState(",
+        "RandomState)",
+        "RandomState as",
         "SeedSequence",
         "PCG64",
         "MT19937",
@@ -52,7 +54,7 @@ class UnseededGenerator(Rule):
         "XORWOW",
         "MRG32k3a",
         "Random(",
-        "random.Random",
+        "Random)",
         "Random as",
         "SystemRandom",
         "from_non_deterministic_state",
@@ -131,7 +133,8 @@ class UnseededGenerator(Rule):
             self._check_torch(node)
         elif name in SEED_PARAMETER:
             if self._lacks_seed(node, name):
-                self._check(node, "its seed comes from the operating system", self._seed_edit(node, name))
+                edits = self._seed_edit(node, name)
+                self._check(node, "its seed comes from the operating system", edits)
         elif name in _SYSTEM:
             self._check_system(node)
         elif _NON_DETERMINISTIC.fullmatch(name) and isinstance(node.func, cst.Attribute):

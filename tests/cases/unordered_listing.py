@@ -208,6 +208,29 @@ def joined_text(d):
     return text.splitlines()[0]
 
 
+def numbered_by_length(d):
+    index = {}
+    for name in os.listdir(d):  # DET203
+        index[name] = len(index)
+    return index
+
+
+def grouped(d):
+    groups = {}
+    for name in os.listdir(d):  # DET203
+        groups.setdefault(name[0], []).append(name)
+    return groups
+
+
+def split_at_random(d, seed):
+    rng = random.Random(seed)
+    for name in os.listdir(d):  # DET203
+        if rng.random() < 0.8:
+            shutil.copy(name, "train")
+    train = sorted(n for n in os.listdir(d) if random.random() < 0.8)  # DET203
+    return train
+
+
 def keyed_and_iterated(d):
     sizes = {name: os.path.getsize(name) for name in os.listdir(d)}  # DET203
     for name, size in sizes.items():
@@ -742,6 +765,25 @@ def walk_counting(d):
         for name in files:
             total += os.path.getsize(os.path.join(root, name))
     return total
+
+
+def walk_top_only(d):
+    for _, dirs, files in os.walk(d):
+        return sorted(dirs), len(files)
+
+
+def walk_top_only_unsorted(d):
+    for _, dirs, _ in os.walk(d):  # DET203
+        break
+    return dirs
+
+
+def walk_pruning(d):
+    found = set()
+    for root, dirs, files in os.walk(d):
+        dirs[:] = [x for x in dirs if not x.startswith(".")]
+        found.update(files)
+    return found
 
 
 def walk_first_silent(d):

@@ -1,0 +1,79 @@
+"""What in the body of a loop depends on the element, or on how many came before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint import reductions
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from detlint.consumption import Consumption
+
+
+class Elements:
+    """The names of one loop that hold the element, what is made of it, and counters."""
+
+    def __init__(self, consumption: Consumption, loop: cst.For, positions: Iterable[str]) -> None:
+        self._consumption = consumption
+        self._module = consumption.module
+        self._loop = loop
+        self._positions = set(positions)
+        self._tainted = set(self.names(loop.target)) | self._positions
+
+    def names(self, node: cst.CSTNode) -> Iterator[str]:
+        """The variables that an expression mentions."""
+        is_label = self._consumption.reads.is_label
+        for each in self._module.tree.descendants(node):
+            if isinstance(each, cst.Name) and not is_label(each):
+                yield each.value
+
+    def varies(self, node: cst.CSTNode | None) -> bool:
+        """Whether an expression depends on the element."""
+        return node is not None and not self._tainted.isdisjoint(self.names(node))
+
+    def counts(self, node: cst.CSTNode | None) -> bool:
+        """Whether an expression depends on how many elements came before."""
+        return node is not None and not self._positions.isdisjoint(self.names(node))
+
+    def add(self, target: cst.CSTNode, *, counted: bool = False) -> None:
+        """Note that a target is made of the element."""
+        self._tainted.update(self.names(target))
+        if counted:
+            self._positions.update(self.names(target))
+
+    def find_counters(self, below: Iterable[cst.CSTNode]) -> None:
+        """Note the locals that the body counts up."""
+        self._positions.update(self._counters(below))
+        self._tainted |= self._positions
+
+    def _counters(self, below: Iterable[cst.CSTNode]) -> Iterator[str]:
+        """Locals that the body counts up and reads, logs aside."""
+        for each in below:
+            if isinstance(each, cst.AugAssign) and isinstance(each.target, cst.Name):
+                name = each.target
+                reads = [
+                    load
+                    for load in self._consumption.reads.loads(name)
+                    if load is not name
+                    and self._loop in self._module.ancestors(load)
+                    and each not in self._module.ancestors(load)
+                    and not self._consumption.conditions.is_diagnostic(load)
+                ]
+                if reads and self.is_integer(each.value):
+                    yield name.value
+
+    def is_integer(self, node: cst.BaseExpression) -> bool:
+        """Whether a value is visibly a whole number: such sums have no order."""
+        if isinstance(node, (cst.Integer, cst.Comparison)):
+            return True
+        if isinstance(node, cst.Attribute):
+            return node.attr.value in ("st_size", "size")
+        if isinstance(node, cst.Call):
+            if self._module.called(node) == "builtins.sum" and node.args:
+                element = getattr(node.args[0].value, "elt", None)
+                return element is not None and self.is_integer(element)
+            return self._module.called(node) in reductions.INTEGERS
+        return False

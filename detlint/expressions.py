@@ -1,0 +1,169 @@
+"""What the expressions around an unordered value do with its order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint import reductions
+from detlint.argument import Argument, has_one_order
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.consumption import Consumption, Flow, Use
+
+
+class Expressions:
+    """One handler for each class of expression that a value can stand in."""
+
+    def __init__(self, consumption: Consumption) -> None:
+        self._all = consumption
+        self._module = consumption.module
+
+    # Calls
+
+    def in_arg(self, arg: cst.Arg, flow: Flow) -> Iterator[Use]:
+        """An argument of a call, or a base of a class."""
+        call = self._module.parent(arg)
+        if not isinstance(call, cst.Call):
+            return
+        given = Argument(self._module, arg, call)
+        if given.ignores_order():
+            return
+        container = flow.value is not flow.node and isinstance(flow.node, cst.Name)
+        if given.carries_order() or (container and given.pairs_filled_lists()):
+            carried = flow.into(call)._replace(keyed=flow.keyed or given.makes_dict())
+            yield from self._all.follow(carried)
+        elif given.joins():
+            for use in self._all.follow(flow.into(call)):
+                yield use._replace(how="joined")
+        elif given.extends():
+            yield from self._all.follow_container(call.func.value, call, flow)  # type: ignore[attr-defined]
+        elif not (given.repeats() or self._is_checked(given, flow)):
+            if given.writes_dict():
+                yield flow.used(call, given.how())
+            else:
+                yield from flow.escapes(call, given.how())
+
+    def _is_checked(self, given: Argument, flow: Flow) -> bool:
+        """Whether the code makes sure that the call cannot show the order."""
+        if given.name == "builtins.next":
+            conditions = self._all.conditions
+            return conditions.only_tested(given.call) or conditions.holds_one(flow.node)
+        if given.name in ("builtins.max", "builtins.min", "builtins.sum", "builtins.zip"):
+            return False
+        # `len(keep_images(os.listdir(d)))`: what the call returns is only reduced.
+        if not isinstance(self._module.parent(given.call), (cst.Arg, cst.ComparisonTarget)):
+            return False
+        return next(self._all.follow(flow.into(given.call)), None) is None
+
+    # Collections
+
+    def in_element(self, element: cst.Element, flow: Flow) -> Iterator[Use]:
+        """An element of a tuple, list or set."""
+        outer = self._module.parent(element)
+        above = self._module.parent(outer) if outer is not None else None
+        if isinstance(outer, cst.Set):
+            return
+        if isinstance(above, cst.Assign) and isinstance(outer, (cst.Tuple, cst.List)):
+            place = list(outer.elements).index(element)
+            for target in above.targets:
+                sides = getattr(target.target, "elements", ())
+                if len(sides) == len(outer.elements):
+                    yield from self._all.follow_target(sides[place].value, above, flow)
+                    return
+        returned = isinstance(above, (cst.Return, cst.Yield))
+        yield from flow.escapes(element, "returned" if returned else "stored")
+
+    def in_starred_element(self, element: cst.StarredElement, flow: Flow) -> Iterator[Use]:
+        """``[*x]``."""
+        outer = self._module.parent(element)
+        if outer is not None and not isinstance(outer, cst.Set):
+            yield from self._all.follow(flow.into(outer))
+
+    def in_dict_element(self, element: cst.DictElement, flow: Flow) -> Iterator[Use]:
+        """``{"files": x}``."""
+        yield from flow.escapes(element, "stored")
+
+    def in_starred_dict_element(self, element: cst.CSTNode, flow: Flow) -> Iterator[Use]:
+        """``{**x}``."""
+        outer = self._module.parent(element)
+        if outer is not None:
+            yield from self._all.follow(flow.into(outer)._replace(keyed=True))
+
+    def in_list_comp(self, outer: cst.CSTNode, flow: Flow) -> Iterator[Use]:
+        """The element that a comprehension makes is itself unordered."""
+        yield from flow.escapes(outer, "collected")
+
+    in_generator_exp = in_dict_comp = in_list_comp
+
+    # Operators
+
+    def in_comparison_target(self, target: cst.ComparisonTarget, flow: Flow) -> Iterator[Use]:
+        """The right side of a comparison."""
+        comparison = self._module.parent(target)
+        unordered = isinstance(target.operator, (cst.In, cst.NotIn, cst.Is, cst.IsNot))
+        if not unordered and isinstance(comparison, cst.Comparison):
+            yield from self._compared(comparison, comparison.left, flow)
+
+    def in_comparison(self, comparison: cst.Comparison, flow: Flow) -> Iterator[Use]:
+        """The left side of a comparison."""
+        first = comparison.comparisons[0]
+        if not isinstance(first.operator, (cst.Is, cst.IsNot)):
+            yield from self._compared(comparison, first.comparator, flow)
+
+    @staticmethod
+    def _compared(comparison: cst.CSTNode, other: cst.CSTNode, flow: Flow) -> Iterator[Use]:
+        if not has_one_order(other):
+            yield from flow.escapes(comparison, "compared")
+
+    def in_boolean_operation(self, operation: cst.CSTNode, flow: Flow) -> Iterator[Use]:
+        """``x or default``."""
+        if not self._all.conditions.only_tested(operation):
+            yield from self._all.follow(flow.into(operation))
+
+    def in_if_exp(self, choice: cst.IfExp, flow: Flow) -> Iterator[Use]:
+        """``x if a else b``."""
+        if choice.test is not flow.node:
+            yield from self._all.follow(flow.into(choice))
+
+    def in_binary_operation(self, operation: cst.CSTNode, flow: Flow) -> Iterator[Use]:
+        """``x + y``."""
+        yield from self._all.follow(flow.into(operation))
+
+    in_await = in_binary_operation
+
+    def in_formatted_string_expression(self, part: cst.CSTNode, flow: Flow) -> Iterator[Use]:
+        """``f"{x}"``."""
+        text = self._module.parent(part)
+        if text is not None:
+            yield from self._all.follow(flow.into(text))
+
+    def in_subscript(self, subscript: cst.Subscript, flow: Flow) -> Iterator[Use]:
+        """``x[0]``, ``x[:5]``."""
+        target = isinstance(self._module.parent(subscript), cst.AssignTarget)
+        if subscript.value is not flow.node or flow.keyed or target:
+            return
+        index = subscript.slice[0].slice
+        if isinstance(index, cst.Slice):
+            if index.lower is index.upper is None and index.step is None:
+                yield from self._all.follow(flow.into(subscript))
+            else:
+                yield flow.used(subscript, "sliced")
+        elif not self._all.conditions.holds_one(flow.node):
+            yield flow.used(subscript, "indexed")
+
+    def in_attribute(self, attribute: cst.Attribute, flow: Flow) -> Iterator[Use]:
+        """``x.copy()``, ``x.pop()``."""
+        method = attribute.attr.value
+        if method in reductions.UNORDERED_READS:
+            return
+        call = self._module.parent(attribute)
+        if isinstance(call, cst.Call) and method in ("copy", "keys", "values", "items", "tolist"):
+            keyed = flow.keyed and method == "copy"
+            yield from self._all.follow(flow.into(call)._replace(keyed=keyed))
+        elif flow.keyed and method in reductions.KEYED_READS:
+            return
+        elif method != "pop" or not self._all.conditions.holds_one(flow.node):
+            yield flow.used(attribute, f"asked for .{method}")

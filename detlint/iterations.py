@@ -1,0 +1,80 @@
+"""What loops and comprehensions over an unordered value do with its order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.loop_body import LoopBody
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.consumption import Consumption, Flow, Use
+
+
+class Iterations:
+    """Handlers for ``for`` statements and the ``for`` of comprehensions."""
+
+    def __init__(self, consumption: Consumption) -> None:
+        self._all = consumption
+        self._module = consumption.module
+
+    def in_for(self, loop: cst.For, flow: Flow) -> Iterator[Use]:
+        """``for name in x:``."""
+        if loop.iter is not flow.node:
+            return
+        body = LoopBody(self._all, loop, self._positions(flow.node, loop.target))
+        if body.depends_on_order() or self._is_kept(loop, body):
+            yield flow.used(loop, "looped over")
+            return
+        for name, keyed in body.containers:
+            for use in self._all.follow_name(name, loop, flow._replace(keyed=keyed)):
+                yield use._replace(how="looped over")
+
+    def _is_kept(self, loop: cst.For, body: LoopBody) -> bool:
+        """Whether a local that holds the last element is read after the loop."""
+        reads, conditions = self._all.reads, self._all.conditions
+        end = reads.end(loop.body)
+        return any(
+            reads.place(read) > end
+            and not conditions.only_tested(read)
+            and not conditions.is_diagnostic(read)
+            for name, statement in body.kept
+            for read in reads.reached(name, statement)
+        )
+
+    def in_comp_for(self, clause: cst.CompFor, flow: Flow) -> Iterator[Use]:
+        """``… for name in x``."""
+        outer = self._module.parent(clause)
+        while isinstance(outer, cst.CompFor):
+            outer = self._module.parent(outer)
+        if outer is not None and self._all.conditions.draws(outer):
+            yield flow.used(outer, "looped over with random draws")
+            return
+        if isinstance(outer, cst.DictComp):
+            names = self._names(outer.key) | self._names(outer.value)
+        elif isinstance(outer, (cst.ListComp, cst.GeneratorExp)):
+            names = self._names(outer.elt)
+        else:
+            return  # a set
+        if names & self._positions(flow.node, clause.target):
+            yield flow.used(outer, "numbered by enumerate()")
+        elif names:  # else all elements are equal
+            keyed = isinstance(outer, cst.DictComp)
+            yield from self._all.follow(flow.into(outer)._replace(keyed=keyed))
+
+    def _names(self, node: cst.CSTNode) -> set[str]:
+        below = self._module.tree.descendants(node)
+        return {each.value for each in below if isinstance(each, cst.Name)}
+
+    def _positions(self, node: cst.CSTNode, target: cst.CSTNode) -> frozenset[str]:
+        """The names in a loop's target that count: the first of ``enumerate``."""
+        while isinstance(node, cst.Call) and self._module.called(node) != "builtins.enumerate":
+            if not node.args:
+                return frozenset()
+            node = node.args[0].value
+        if not isinstance(node, cst.Call) or not isinstance(target, (cst.Tuple, cst.List)):
+            return frozenset()
+        first = target.elements[0].value
+        return frozenset((first.value,)) if isinstance(first, cst.Name) else frozenset()

@@ -1,0 +1,55 @@
+"""Tests by which a loop picks the same element whatever the order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.rule import cst
+from detlint.scope import dotted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.elements import Elements
+    from detlint.module import Module
+
+
+def is_unique_match(test: cst.BaseExpression, loop: cst.For, elements: Elements) -> bool:
+    """``f == "config.json"``, ``f.name == …``: names in one folder are unique."""
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return False
+    first = test.comparisons[0]
+    sides = [test.left, first.comparator]
+    if not isinstance(first.operator, cst.Equal) or not isinstance(loop.target, cst.Name):
+        return False
+    names = {loop.target.value, f"{loop.target.value}.name"}
+    found = any(dotted(side) in names for side in sides)
+    return found and not all(elements.varies(side) for side in sides)
+
+
+def keeps_best(node: cst.If, module: Module) -> bool:
+    """``if step > best: best = step`` keeps a maximum, with what belongs to it."""
+    test = node.test
+    tests = [test.left, test.right] if isinstance(test, cst.BooleanOperation) else [test]
+    orders = (cst.GreaterThan, cst.LessThan, cst.GreaterThanEqual, cst.LessThanEqual)
+    for each in tests:
+        if isinstance(each, cst.Comparison) and isinstance(each.comparisons[0].operator, orders):
+            pair = {_code(each.left), _code(each.comparisons[0].comparator)}
+            if any({_code(t), _code(v)} == pair for t, v in _assignments(module, node.body)):
+                return node.orelse is None
+    return False
+
+
+def _assignments(module: Module, block: cst.BaseSuite) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+    for each in module.tree.descendants(block):
+        if isinstance(each, cst.Assign):
+            target = each.targets[0].target
+            if isinstance(target, cst.Tuple) and isinstance(each.value, cst.Tuple):
+                for left, right in zip(target.elements, each.value.elements, strict=False):
+                    yield left.value, right.value
+            else:
+                yield target, each.value
+
+
+def _code(node: cst.CSTNode) -> str:
+    return cst.Module([]).code_for_node(node)

@@ -1,0 +1,58 @@
+"""What the statements around an unordered value do with its order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.consumption import Consumption, Flow, Use
+
+
+class Statements:
+    """One handler for each class of statement that a value can stand in."""
+
+    def __init__(self, consumption: Consumption) -> None:
+        self._all = consumption
+        self._module = consumption.module
+
+    def in_assign(self, statement: cst.Assign, flow: Flow) -> Iterator[Use]:
+        """``names = x``."""
+        for target in statement.targets:
+            yield from self._all.follow_target(target.target, statement, flow)
+
+    def in_ann_assign(self, statement: cst.AnnAssign, flow: Flow) -> Iterator[Use]:
+        """``names: list[str] = x``."""
+        yield from self._all.follow_target(statement.target, statement, flow)
+
+    def in_named_expr(self, node: cst.NamedExpr, flow: Flow) -> Iterator[Use]:
+        """``(names := x)``."""
+        yield from self._all.follow_target(node.target, node, flow)
+        yield from self._all.follow(flow.into(node))
+
+    def in_aug_assign(self, statement: cst.AugAssign, flow: Flow) -> Iterator[Use]:
+        """``names += x``."""
+        if isinstance(statement.operator, cst.AddAssign) and statement.value is flow.node:
+            yield from self._all.follow_container(statement.target, statement, flow)
+
+    def in_with_item(self, item: cst.WithItem, _: Flow) -> Iterator[Use]:
+        """``with x as entries:``: the name stands for the value from here on."""
+        statement = self._module.parent(item)
+        name = item.asname.name if item.asname is not None else None
+        if isinstance(name, cst.Name) and statement is not None:
+            yield from self._all.follow_name(name, statement)
+
+    def in_return(self, statement: cst.CSTNode, flow: Flow) -> Iterator[Use]:
+        """``return x``."""
+        yield from flow.escapes(statement, "returned")
+
+    in_lambda = in_return
+
+    def in_yield(self, statement: cst.CSTNode, flow: Flow) -> Iterator[Use]:
+        """``yield x``, ``yield from x``."""
+        yield from flow.escapes(statement, "yielded")
+
+    in_from = in_yield
