@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.reseeding import reseeds_torch
@@ -95,6 +96,7 @@ _DRAWS = {
     ),
     "torch": frozenset(["rand", "randn", "randint", "randperm"]),
 }
+_TEXT_NAME = re.compile(r"(?:^|_)(?:name|filename|path|text|string|word|prompt|sentence|url)$")
 _TEXT_FUNCTIONS = frozenset({"builtins.str", "builtins.repr", "builtins.bytes", "json.dumps"})
 _TEXT_METHODS = frozenset(
     ["join", "encode", "format", "hexdigest", "lower", "upper", "strip", "replace"]
@@ -218,7 +220,13 @@ def _is_text(module: Module, node: cst.BaseExpression) -> bool:
     if isinstance(resolved, cst.Call):
         method = resolved.func.attr.value if isinstance(resolved.func, cst.Attribute) else ""
         return method in _TEXT_METHODS or module.called(resolved) in _TEXT_FUNCTIONS
+    if isinstance(resolved, (cst.Name, cst.Attribute)) and _TEXT_NAME.search(_last(resolved)):
+        return module.instance_of(resolved) in {None, "builtins.str"}
     return module.instance_of(resolved) in {"builtins.str", "builtins.bytes"}
+
+
+def _last(node: cst.Name | cst.Attribute) -> str:
+    return node.value if isinstance(node, cst.Name) else node.attr.value
 
 
 def conversion(module: Module, found: Origin, value: cst.CSTNode) -> tuple[cst.CSTNode, str] | None:

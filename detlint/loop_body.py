@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint import selections
+from detlint.body_calls import BodyCalls
 from detlint.handlers import handler
 from detlint.rule import cst
 

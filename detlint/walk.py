@@ -128,7 +128,7 @@ class Walk:
 
     def fix(self) -> tuple[Edit, ...]:
         """Sort the folders, and the names where they are used; nothing if one cannot be done."""
-        edits = []
+        edits: list[Edit] = []
         if self.folders:
             first = self._sorting_edits()
             if not first:

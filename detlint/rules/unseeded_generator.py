@@ -29,7 +29,7 @@ class UnseededGenerator(Rule):
     configuration.
 
     `torch.Generator()` is different: it starts from a fixed default seed
-    (67280421310721 in every release so far, on CPU, CUDA, MPS and XPU, whatever
+    (67280421310721 in torch 2.13 on CPU, CUDA, MPS and XPU, whatever
     `torch.manual_seed` was given). Its numbers repeat, but every such generator
     draws the same ones, no seed of the run changes them, and `.seed()` on it is
     entropy. `keras.random.SeedGenerator()` draws its seed from Python's global

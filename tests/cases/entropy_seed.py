@@ -117,6 +117,9 @@ def options(parser: argparse.ArgumentParser, config, name: str):
     seed = config.get("seed", time.time_ns())  # DET103
     other_seed = getattr(config, "seed", int(time.time()))  # DET103
     split_seed = hash(name) % 1000  # DET103
+    for task, data_name in config.tasks:
+        resample_seed = config.seed + hash((task, data_name)) % 1000  # DET103
+        task_seed = hash((task, 3))
     return seed, other_seed, split_seed
 
 
