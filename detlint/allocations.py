@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.rule import cst
+from detlint.uses import last_name, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
 # What makes a tensor of given lengths, for the growth by ``resize_``.
 _FACTORIES = frozenset(f"torch.{name}" for name in ("empty", "ones", "rand", "randn", "zeros"))
 # torch.FloatTensor(2, 3), torch.cuda.LongTensor(8): sizes, where torch.Tensor([2, 3]) is data.
-_LEGACY = re.compile(
-    r"torch\.(?:cuda\.)?(?:Float|Double|Half|BFloat16|Byte|Char|Short|Int|Long|Bool)?Tensor"
-)
+_KINDS = words("Float Double Half BFloat16 Byte Char Short Int Long Bool")
+_LEGACY = re.compile(rf"torch\.(?:cuda\.)?(?:{'|'.join(sorted(_KINDS))})?Tensor")
+# out_features, num_classes, self.hidden_size: one number, by all conventions.
+_COUNT = re.compile(r"^(?:in|out|num|n)_\w*[a-z]$|(?:^|_)(?:size|dim)$")
 # Where a filled counterpart exists that takes the same arguments.
 ZEROED = {"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new_zeros"}
 # The tokens at which all of these are written.
@@ -28,10 +30,7 @@ TOKENS = (
     "empty_strided(",
     "new_empty(",
     "resize_(",
-    *(
-        f"{kind}Tensor("
-        for kind in "Float Double Half BFloat16 Byte Char Short Int Long Bool".split()
-    ),
+    *(f"{kind}Tensor(" for kind in sorted(_KINDS)),
     "Tensor(",
 )
 
@@ -78,11 +77,7 @@ def is_allocation(module: Module, call: cst.Call, *, least: int = 2) -> bool:
     Not for sizes that are known to be fewer than ``least`` elements: a tensor of
     none or one stands in for something else.
     """
-    if not is_written_plainly(call) or module.argument(call, "out") is not None:
-        return False
-    if module.literal(module.argument(call, "device")) == "meta" or _on_meta(module, call):
-        return False
-    if module.literal(module.argument(call, "pin_memory")) is True:
+    if not is_written_plainly(call) or not _is_real(module, call):
         return False
     function, sizes = module.qualified_name(call.func), _sizes(call)
     if function is None:
@@ -91,16 +86,22 @@ def is_allocation(module: Module, call: cst.Call, *, least: int = 2) -> bool:
         return True
     if function == "torch.empty_strided":
         sizes = sizes[:1]  # the rest are strides
-    elif function != "torch.empty" and not (
-        _LEGACY.fullmatch(function) and _takes_sizes(module, sizes)
-    ):
+    elif _LEGACY.fullmatch(function):
+        if not _takes_sizes(module, sizes):
+            return False
+    elif function != "torch.empty":
         return False
     return not _is_small(module, sizes, least)
 
 
-def _is_method(
-    module: Module, call: cst.Call, sizes: list[cst.BaseExpression], least: int
-) -> bool:
+def _is_real(module: Module, call: cst.Call) -> bool:
+    """Whether there is memory, and its content is not another's: pinned memory is for copies."""
+    if module.argument(call, "out") is not None or _on_meta(module, call):
+        return False
+    return module.literal(module.argument(call, "pin_memory")) is not True
+
+
+def _is_method(module: Module, call: cst.Call, sizes: list[cst.BaseExpression], least: int) -> bool:
     if not isinstance(call.func, cst.Attribute) or _is_small(module, sizes, least):
         return False
     if call.func.attr.value == "new_empty":
@@ -125,9 +126,13 @@ def _grows(module: Module, tensor: cst.BaseExpression, sizes: list[cst.BaseExpre
 
 
 def _on_meta(module: Module, call: cst.Call) -> bool:
-    device = module.names.value_of(module.argument(call, "device") or call)
-    named = isinstance(device, cst.Call) and module.called(device) == "torch.device"
-    return named and any(module.literal(each.value) == "meta" for each in device.args)
+    device = module.argument(call, "device")
+    if device is None:
+        return False
+    made = module.names.value_of(device)
+    if isinstance(made, cst.Call) and module.called(made) == "torch.device":
+        return any(module.literal(each.value) == "meta" for each in made.args)
+    return module.literal(device) == "meta"
 
 
 def _sizes(call: cst.Call) -> list[cst.BaseExpression]:
@@ -176,5 +181,7 @@ def _is_integer(module: Module, node: cst.BaseExpression) -> bool:
         method = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
         # With no argument it is a torch.Size, which is taken as a shape, too.
         return method == "size" or module.called(node) in ("builtins.len", "builtins.int")
+    if _COUNT.search(last_name(node)):
+        return True
     # A parameter annotated so.
     return isinstance(node, cst.Name) and module.instance_of(node) == "builtins.int"

@@ -12,6 +12,17 @@ from detlint.reporters import FORMATS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_CONFIGURABLE = (
+    "select",
+    "extend_select",
+    "ignore",
+    "exclude",
+    "extend_exclude",
+    "force_exclude",
+    "respect_gitignore",
+    "target_torch",
+    "strict",
+)
 _EPILOG = """\
 other commands:
   detlint explain CODE   what a rule finds, why, and what to do instead
@@ -28,11 +39,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 def overrides(options: argparse.Namespace) -> dict[str, object]:
     """The options that were given and that a configuration file can hold as well."""
-    keys = (
-        "select extend_select ignore exclude extend_exclude force_exclude target_torch strict "
-        "respect_gitignore"
-    ).split()
-    given = {key: getattr(options, key) for key in keys}
+    given = {key: getattr(options, key) for key in _CONFIGURABLE}
     return {key: value for key, value in given.items() if value is not None}
 
 

@@ -112,11 +112,10 @@ def _bind_parameters(parameters: cst.Parameters, scope: Scope) -> None:
 
 def _unpacked(target: cst.Tuple | cst.List, binding: Binding) -> Iterable[Binding]:
     value = binding.node
-    sides = (*target.elements, *(value.elements if isinstance(value, (cst.Tuple, cst.List)) else ()))
-    pairwise = binding.kind == "value" and len(sides) == 2 * len(target.elements)
-    if pairwise and not any(isinstance(side, cst.StarredElement) for side in sides):
-        right = cast("cst.Tuple", value).elements
-        return [binding._replace(node=element.value) for element in right]
+    values = value.elements if isinstance(value, (cst.Tuple, cst.List)) else ()
+    starred = any(isinstance(each, cst.StarredElement) for each in (*target.elements, *values))
+    if binding.kind == "value" and len(values) == len(target.elements) and not starred:
+        return [binding._replace(node=element.value) for element in values]
     return [Binding("other")] * len(target.elements)
 
 

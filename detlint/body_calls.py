@@ -58,8 +58,10 @@ class BodyCalls:
         if word.startswith("assert"):
             self._effects += 1
             return self._elements.counts(call)
-        if word in _FILLING and not any(self._elements.varies(arg.value) for arg in call.args):
-            return False  # the same for every element
+        same = not any(self._elements.varies(arg.value) for arg in call.args)
+        fresh = self._consumption.conditions.is_fresh_generator(receiver)
+        if fresh or (word in _FILLING and same):
+            return self._elements.counts(call)
         if word in ("add", "discard", "remove", "update"):
             self._effects += 1
             return self._stops or not self._is_set(receiver, word)

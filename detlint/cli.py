@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -70,7 +71,9 @@ def _lint(arguments: list[str]) -> int:
         overrides=options_module.overrides(options),
         codes=lambda: [rule.code for rule in _every_rule()],
     )
-    return _lint_stdin(options, settings) if "-" in options.paths else _lint_paths(options, settings)
+    if "-" in options.paths:
+        return _lint_stdin(options, settings)
+    return _lint_paths(options, settings)
 
 
 def _first_path(options: argparse.Namespace) -> str:
@@ -106,20 +109,33 @@ def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
     with _Progress(len(paths)) as progress:
         findings = lint_files(paths, engine, cache, options.jobs, progress)
     findings = _not_ignored(findings, settings)
-    fixed, failures = 0, list[str]()
-    if options.fix or options.diff:
-        from detlint.fixer import fix_files
-
-        outcome = fix_files(findings, engine, unsafe=options.unsafe_fixes, dry_run=options.diff)
-        findings, fixed, failures = _not_ignored(outcome.findings, settings), outcome.fixed, outcome.failures
-        for failure in failures:
-            _say(failure)
-        if options.diff:
-            return _show_patches(outcome.patches, outcome.fixed)
     if not paths:
         _say("warning: no Python file found under the given paths")
-    _report(options, findings, files=len(paths), fixed=fixed)
-    return FAILED if failures else _status(options, findings)
+    if options.fix or options.diff:
+        return _fix(options, settings, engine, findings, len(paths))
+    _report(options, findings, files=len(paths))
+    return _status(options, findings)
+
+
+def _fix(
+    options: argparse.Namespace,
+    settings: Settings,
+    engine: Engine,
+    findings: Sequence[Finding],
+    files: int,
+) -> int:
+    from detlint.fixer import fix_files
+
+    outcome = fix_files(findings, engine, unsafe=options.unsafe_fixes, dry_run=options.diff)
+    for failure in outcome.failures:
+        _say(failure)
+    if options.diff:
+        status = _show_patches(outcome.patches, outcome.fixed)
+    else:
+        left = _not_ignored(outcome.findings, settings)
+        _report(options, left, files=files, fixed=outcome.fixed)
+        status = _status(options, left)
+    return FAILED if outcome.failures else status
 
 
 def _not_ignored(findings: Sequence[Finding], settings: Settings) -> list[Finding]:
@@ -141,10 +157,11 @@ def _cache(options: argparse.Namespace, settings: Settings) -> Cache:
 
 def _code_digest() -> str:
     """Changes with any file of the package, so that a development install needs no new version."""
-    entries = []
-    for folder in (os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "rules")):
+    entries: list[str] = []
+    package = os.path.dirname(__file__)
+    for folder in (package, os.path.join(package, "rules")):
         with os.scandir(folder) as files:
-            entries += [f"{each.name} {each.stat().st_mtime_ns}" for each in files if each.is_file()]
+            entries += [f"{file.name} {file.stat().st_mtime_ns}" for file in files]
     return " ".join(sorted(entries))
 
 
@@ -194,13 +211,15 @@ def _report(
     findings: Sequence[Finding],
     *,
     files: int,
-    fixed: int,
+    fixed: int = 0,
     text: str | None = None,
 ) -> None:
     from detlint.reporters import Report, load
 
     # With --fix, standard output holds the fixed source.
     stream = sys.stderr if text is not None and options.fix else sys.stdout
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")  # a name or a line may not fit its encoding
     terminal = stream.isatty()
     report = Report(
         findings,

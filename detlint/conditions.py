@@ -35,9 +35,12 @@ class Conditions:
 
     def is_diagnostic(self, node: cst.CSTNode) -> bool:
         """Whether a value only shows in the text of an error, an assertion or a log."""
-        below = node
+        below, text = node, False
         for each in self._module.ancestors(node):
+            text = text or isinstance(each, cst.FormattedString)
             if isinstance(each, cst.Raise):
+                return True
+            if text and isinstance(each, cst.Call) and call_word(each).startswith("assert"):
                 return True
             if isinstance(each, cst.Assert):
                 return each.msg is below
@@ -68,7 +71,13 @@ class Conditions:
         if not isinstance(node.func, cst.Attribute):
             return False
         made = self._module.instance_of(node.func.value)
-        return made in reductions.GENERATORS
+        return made in reductions.GENERATORS and not self.is_fresh_generator(node.func.value)
+
+    def is_fresh_generator(self, node: cst.CSTNode) -> bool:
+        """``random.Random(0)`` on the spot: each element gets the same numbers."""
+        if not isinstance(node, cst.Call) or not node.args:
+            return False
+        return self._module.called(node) in reductions.GENERATORS
 
     # Emptiness
 

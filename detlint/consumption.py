@@ -8,13 +8,14 @@ filled in that order and leaves the function: most are only looked up in.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from detlint import reductions
 from detlint.conditions import Conditions, call_word
 from detlint.expressions import Expressions
 from detlint.handlers import handler
 from detlint.iterations import Iterations
+from detlint.order import Flow, Use
 from detlint.reads import Reads
 from detlint.rule import cst
 from detlint.scope import dotted
@@ -25,45 +26,6 @@ if TYPE_CHECKING:
 
     from detlint.module import Module
     from detlint.scope import Scope
-
-
-class Use(NamedTuple):
-    """A place where an order reaches a result.
-
-    node   where that happens
-    how    a participle: "looped over", "returned"
-    value  the expression in that order: the original, or a local that holds it
-    """
-
-    node: cst.CSTNode
-    how: str
-    value: cst.CSTNode
-
-
-class Flow(NamedTuple):
-    """An expression on the way of an order.
-
-    node   the expression
-    value  as in ``Use``
-    keyed  whether it is a dict that was filled in that order
-    """
-
-    node: cst.CSTNode
-    value: cst.CSTNode
-    keyed: bool = False
-
-    def into(self, node: cst.CSTNode) -> Flow:
-        """The same order in an expression around this one."""
-        return self._replace(node=node)
-
-    def used(self, node: cst.CSTNode, how: str) -> Use:
-        """A use of the order."""
-        return Use(node, how, self.value)
-
-    def escapes(self, node: cst.CSTNode, how: str) -> Iterator[Use]:
-        """A use out of sight, which looks a dict up by its keys."""
-        if not self.keyed:
-            yield Use(node, how, self.value)
 
 
 class Consumption:
@@ -79,12 +41,21 @@ class Consumption:
     def uses(self, value: cst.CSTNode, *, keyed: bool = False) -> Iterator[Use]:
         """Where the order of a value is used; ``keyed`` for a dict filled in that order."""
         self._seen = set()
-        yield from self.follow(Flow(value, value, keyed))
+        yield from self.follow(Flow(value, keyed))
 
-    def uses_of_reads(self, name: cst.Name, statement: cst.CSTNode) -> Iterator[Use]:
-        """Where the order of what a statement gave to a name is used."""
-        self._seen = set()
-        yield from self.follow_name(name, statement)
+    def used_reads(self, name: cst.Name, statement: cst.CSTNode) -> dict[cst.Name, Use]:
+        """The reads of what a statement gave to a name whose order is used, with their first use.
+
+        Reads that follow a ``sort`` are not among them.
+        """
+        found: dict[cst.Name, Use] = {}
+        for read in self.reads.reached(name, statement):
+            if self._sorts(read):
+                break
+            use = next(self.uses(read), None)
+            if use is not None:
+                found[read] = use
+        return found
 
     def follow(self, flow: Flow) -> Iterator[Use]:
         """The uses of the order of one expression, in the place where it stands."""
@@ -98,27 +69,28 @@ class Consumption:
                 yield from found(parent, flow)
                 return
         if parent is not None and not isinstance(parent, _dropping()):
-            yield flow.used(parent, "used")
+            yield Use(parent, "used")
 
     def follow_name(
-        self, name: cst.Name, statement: cst.CSTNode, flow: Flow | None = None
+        self,
+        name: cst.Name,
+        statement: cst.CSTNode,
+        *,
+        keyed: bool = False,
+        filled: bool = False,
     ) -> Iterator[Use]:
-        """The uses of a variable's order, from a statement on until it is sorted.
-
-        With a flow, the variable is a container which took that order over.
-        """
-        keyed = flow is not None and flow.keyed
+        """The uses of a variable's order, from a statement on until it is sorted."""
         scope = self.reads.home(name)
         reads = list(self.reads.reached(name, statement)) if scope is not None else []
         if scope is not None and isinstance(scope.node, cst.Module):
             # Functions may be cut from the region, so only module-level code is judged.
             reads = [read for read in reads if self.module.enclosing_function(read) is None]
-        if not keyed and self._outlives(name, scope, reads, filled=flow is not None):
-            yield Use(statement, f"assigned to {name.value}", flow.value if flow else name)
+        if not keyed and self._outlives(name, scope, reads, filled=filled):
+            yield Use(statement, f"assigned to {name.value}")
         for read in reads:
             if self._sorts(read):
                 return
-            yield from self.follow(Flow(read, flow.value if flow else read, keyed))
+            yield from self.follow(Flow(read, keyed, filled))
 
     def _outlives(
         self, name: cst.Name, scope: Scope | None, reads: list[cst.Name], *, filled: bool
@@ -161,13 +133,10 @@ class Consumption:
     ) -> Iterator[Use]:
         """The uses of what a statement assigns to a target."""
         if isinstance(target, cst.Name):
-            if flow.keyed:
-                yield from self.follow_name(target, statement, flow)
-            else:
-                yield from self.follow_name(target, statement)
+            yield from self.follow_name(target, statement, keyed=flow.keyed)
         elif isinstance(target, (cst.Tuple, cst.List)):
             if len(target.elements) > 1:
-                yield flow.used(statement, "unpacked")
+                yield Use(statement, "unpacked")
         elif isinstance(target, cst.Subscript) and isinstance(target.slice[0].slice, cst.Slice):
             yield from self.follow_container(target.value, statement, flow)
         elif not self.sorted_later(target):
@@ -178,7 +147,8 @@ class Consumption:
     ) -> Iterator[Use]:
         """The uses of a list that takes the elements over, by ``extend`` or ``+=``."""
         if isinstance(container, cst.Name):
-            yield from self.follow_name(container, self._outermost_loop(node), flow)
+            loop = self._outermost_loop(node)
+            yield from self.follow_name(container, loop, keyed=flow.keyed, filled=True)
         elif not self.sorted_later(container):
             yield from flow.escapes(node, f"added to {describe(container)}")
 

@@ -105,9 +105,7 @@ def _parse(source: Source, region: Region) -> Module:
         return Module(source, whole(source.text))
 
 
-def _visit(
-    module: Module, rules: Sequence[type[Rule]], settings: Settings
-) -> list[Finding]:
+def _visit(module: Module, rules: Sequence[type[Rule]], settings: Settings) -> list[Finding]:
     """One traversal for all rules."""
     active = [rule(module, settings) for rule in rules]
     handlers: dict[str, list[Callable[[cst.CSTNode], None]]] = {}

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from detlint import reductions
 from detlint.argument import Argument, has_one_order
+from detlint.order import Flow, Use
 from detlint.rule import cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.consumption import Consumption, Flow, Use
+    from detlint.consumption import Consumption
 
 
 class Expressions:
@@ -31,9 +32,8 @@ class Expressions:
         given = Argument(self._module, arg, call)
         if given.ignores_order():
             return
-        container = flow.value is not flow.node and isinstance(flow.node, cst.Name)
-        if given.carries_order() or (container and given.pairs_filled_lists()):
-            carried = flow.into(call)._replace(keyed=flow.keyed or given.makes_dict())
+        if given.carries_order() or (flow.filled and given.pairs_filled_lists()):
+            carried = Flow(call, flow.keyed or given.makes_dict())
             yield from self._all.follow(carried)
         elif given.joins():
             for use in self._all.follow(flow.into(call)):
@@ -42,7 +42,7 @@ class Expressions:
             yield from self._all.follow_container(call.func.value, call, flow)  # type: ignore[attr-defined]
         elif not (given.repeats() or self._is_checked(given, flow)):
             if given.writes_dict():
-                yield flow.used(call, given.how())
+                yield Use(call, given.how())
             else:
                 yield from flow.escapes(call, given.how())
 
@@ -132,7 +132,7 @@ class Expressions:
         """``x + y``."""
         yield from self._all.follow(flow.into(operation))
 
-    in_await = in_binary_operation
+    in_await = in_concatenated_string = in_binary_operation
 
     def in_formatted_string_expression(self, part: cst.CSTNode, flow: Flow) -> Iterator[Use]:
         """``f"{x}"``."""
@@ -150,9 +150,9 @@ class Expressions:
             if index.lower is index.upper is None and index.step is None:
                 yield from self._all.follow(flow.into(subscript))
             else:
-                yield flow.used(subscript, "sliced")
+                yield Use(subscript, "sliced")
         elif not self._all.conditions.holds_one(flow.node):
-            yield flow.used(subscript, "indexed")
+            yield Use(subscript, "indexed")
 
     def in_attribute(self, attribute: cst.Attribute, flow: Flow) -> Iterator[Use]:
         """``x.copy()``, ``x.pop()``."""
@@ -166,4 +166,4 @@ class Expressions:
         elif flow.keyed and method in reductions.KEYED_READS:
             return
         elif method != "pop" or not self._all.conditions.holds_one(flow.node):
-            yield flow.used(attribute, f"asked for .{method}")
+            yield Use(attribute, f"asked for .{method}")

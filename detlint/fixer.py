@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from detlint.engine import Engine
     from detlint.finding import Finding
+    from detlint.fixes import Fixed
 
 
 class FixedFiles(NamedTuple):
@@ -32,32 +33,24 @@ def fix_files(
     for path, group in groupby(findings, key=lambda finding: finding.path):
         listed = list(group)
         if any(each.fixable and (each.safe or unsafe) for each in listed):
-            outcome = _fix_file(path, listed, outcome, engine, unsafe=unsafe, dry_run=dry_run)
-        else:
-            outcome.findings.extend(listed)
+            try:
+                result, patch = _fix_file(path, engine, unsafe=unsafe, dry_run=dry_run)
+            except OSError as error:
+                failure = f"{path}: not fixed, and left as it was: {error.strerror}"
+                outcome.failures.append(failure)
+            else:
+                outcome.patches.append(patch)
+                outcome = outcome._replace(fixed=outcome.fixed + len(result.fixed))
+                listed = result.remaining
+        outcome.findings.extend(listed)
     return outcome
 
 
-def _fix_file(
-    path: str,
-    listed: list[Finding],
-    outcome: FixedFiles,
-    engine: Engine,
-    *,
-    unsafe: bool,
-    dry_run: bool,
-) -> FixedFiles:
-    try:
-        with open(path, "rb") as file:
-            source = Source.decode(path, file.read())
-        result = fix(source, engine.lint, unsafe=unsafe)
-        if dry_run:
-            outcome.patches.append(diff(path, source, result.source))
-        else:
-            write(path, result.source.encode())
-    except OSError as error:
-        outcome.findings.extend(listed)
-        outcome.failures.append(f"{path}: not fixed, and left as it was: {error.strerror}")
-        return outcome
-    outcome.findings.extend(result.remaining)
-    return outcome._replace(fixed=outcome.fixed + len(result.fixed))
+def _fix_file(path: str, engine: Engine, *, unsafe: bool, dry_run: bool) -> tuple[Fixed, bytes]:
+    with open(path, "rb") as file:
+        source = Source.decode(path, file.read())
+    result = fix(source, engine.lint, unsafe=unsafe)
+    if dry_run:
+        return result, diff(path, source, result.source)
+    write(path, result.source.encode())
+    return result, b""

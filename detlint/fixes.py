@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 # A fix that makes room for the next one is one pass; real files need two or three.
 _PASSES = 100
+# A fix that feeds on itself would double the file in each of them.
+_GROWTH = 100_000
+_CONTEXT = 3
 
 
 class Fixed(NamedTuple):
@@ -55,6 +58,7 @@ def fix(source: Source, lint: Callable[[Source], list[Finding]], *, unsafe: bool
     if not _sound(source):
         return Fixed(source, fixed, findings)
     seen = {source.text}
+    limit = 2 * len(source.text) + _GROWTH
     refused: set[tuple[object, ...]] = set()
     for _ in range(_PASSES):
         offered = [each for each in findings if _identity(source, each) not in refused]
@@ -65,7 +69,7 @@ def fix(source: Source, lint: Callable[[Source], list[Finding]], *, unsafe: bool
             applied = good
             if not applied:
                 continue  # what overlapped with a bad fix gets its turn
-        if not applied or text in seen:
+        if not applied or text in seen or len(text) > limit:
             break
         seen.add(text)
         fixed += applied
@@ -106,26 +110,65 @@ def diff(path: str, old: Source, new: Source) -> bytes:
     before, after = _lines(old.encode()), _lines(new.encode())
     if before == after:
         return b""
-    from difflib import SequenceMatcher
-
     name = _patch_path(path)
     patch = [b"--- " + _quoted(b"a/" + name), b"+++ " + _quoted(b"b/" + name)]
-    for group in SequenceMatcher(None, before, after).get_grouped_opcodes(3):
-        (_, old_start, _, new_start, _), (_, _, old_end, _, new_end) = group[0], group[-1]
-        spans = (_span(old_start, old_end), _span(new_start, new_end))
-        patch.append(b"@@ -%b +%b @@\n" % spans)
-        for tag, i, j, k, m in group:
-            if tag == "equal":
-                patch += [_marked(b" ", line) for line in before[i:j]]
-                continue
-            patch += [_marked(b"-", line) for line in before[i:j]]
-            patch += [_marked(b"+", line) for line in after[k:m]]
+    for hunk in _hunks(_changes(before, after)):
+        start = at = max(hunk[0].start - _CONTEXT, 0)
+        end = min(hunk[-1].end + _CONTEXT, len(before))
+        new_start = hunk[0].new_start - (hunk[0].start - start)
+        new_end = hunk[-1].new_end + (end - hunk[-1].end)
+        patch.append(b"@@ -%b +%b @@\n" % (_span(start, end), _span(new_start, new_end)))
+        for change in hunk:
+            patch += [_marked(b" ", line) for line in before[at : change.start]]
+            patch += [_marked(b"-", line) for line in before[change.start : change.end]]
+            patch += [_marked(b"+", line) for line in after[change.new_start : change.new_end]]
+            at = change.end
+        patch += [_marked(b" ", line) for line in before[at:end]]
     return b"".join(patch)
 
 
+class _Change(NamedTuple):
+    """Lines ``start:end`` become lines ``new_start:new_end``."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+
+def _changes(before: list[bytes], after: list[bytes]) -> list[_Change]:
+    from difflib import SequenceMatcher
+
+    # Given all lines, difflib takes those that occur often for noise, and rewrites long runs.
+    shortest = min(len(before), len(after))
+    skip = cut = 0
+    while skip < shortest and before[skip] == after[skip]:
+        skip += 1
+    while cut < shortest - skip and before[-1 - cut] == after[-1 - cut]:
+        cut += 1
+    middle = before[skip : len(before) - cut], after[skip : len(after) - cut]
+    return [
+        _Change(skip + start, skip + end, skip + new_start, skip + new_end)
+        for tag, start, end, new_start, new_end in SequenceMatcher(None, *middle).get_opcodes()
+        if tag != "equal"
+    ]
+
+
+def _hunks(changes: list[_Change]) -> list[list[_Change]]:
+    """Changes so near each other that their context would touch, together."""
+    hunks: list[list[_Change]] = []
+    for change in changes:
+        if hunks and change.start - hunks[-1][-1].end <= 2 * _CONTEXT:
+            hunks[-1].append(change)
+        else:
+            hunks.append([change])
+    return hunks
+
+
 def _extent(finding: Finding) -> tuple[int, int]:
-    starts, ends = [e.start for e in finding.edits], [e.end for e in finding.edits]
-    return min(starts), -max(ends)
+    # An import that a fix needs lies far from what the fix is about.
+    edits = [each for each in finding.edits if each.end > each.start] or finding.edits
+    return min(each.start for each in edits), -max(each.end for each in edits)
 
 
 def _fits(edits: list[Edit], taken: list[tuple[int, int]], size: int) -> bool:

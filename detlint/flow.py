@@ -52,7 +52,9 @@ class Flow:
     reads   for each allocation, the first name by which it is read unwritten
     """
 
-    def __init__(self, module: Module, library: Library, root: cst.FunctionDef | cst.Module) -> None:
+    def __init__(
+        self, module: Module, library: Library, root: cst.FunctionDef | cst.Module
+    ) -> None:
         self.reads: dict[cst.Call, cst.Name] = {}
         self._module = module
         self._library = library
@@ -209,10 +211,11 @@ class Flow:
         end = self._block(node.body, state)
         if node.orelse is not None and end is not None:
             end = self._block(node.orelse.body, end)
-        paths = [end]
-        for handler in node.handlers:
-            paths.append(self._block(handler.body, self._evaluate(handler.type, failed)))
-        after = _join(paths)
+        handled = [
+            self._block(handler.body, self._evaluate(handler.type, failed))
+            for handler in node.handlers
+        ]
+        after = _join([end, *handled])
         if node.finalbody is None:
             return after
         anyhow = _without(state, self._disturbed(state, node.body, node.orelse, *node.handlers))
@@ -263,15 +266,15 @@ def _swallows(context: cst.BaseExpression) -> bool:
 
 def _shared_names(module: Module, root: cst.FunctionDef | cst.Module) -> Iterator[str]:
     """Names that other code may write, too: a nested function, or whoever shares a global."""
-    closures = (cst.Lambda,) if isinstance(root, cst.Module) else (cst.FunctionDef, cst.Lambda, cst.ClassDef)
-    stack = module.tree.descendants(root)
+    nodes: Iterable[cst.CSTNode] = module.tree.descendants(root)
+    closures: tuple[type[cst.CSTNode], ...] = (cst.FunctionDef, cst.Lambda, cst.ClassDef)
     if isinstance(root, cst.Module):  # what functions hold depends on how far the file was cut
-        stack = (each for each in stack if module.enclosing_function(each) is None)
-    for node in stack:
+        closures = (cst.Lambda,)
+        nodes = (each for each in nodes if module.enclosing_function(each) is None)
+    for node in nodes:
         if isinstance(node, cst.NameItem):
             yield from (each.value for each in loads(module, node))
         elif isinstance(node, cst.CompFor):
             yield from (each.value for each in loads(module, node.target))
         elif node is not root and isinstance(node, closures):
             yield from (each.value for each in loads(module, node))
-

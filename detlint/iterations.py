@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.loop_body import LoopBody
+from detlint.order import Use
 from detlint.rule import cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.consumption import Consumption, Flow, Use
+    from detlint.consumption import Consumption
+    from detlint.order import Flow
 
 
 class Iterations:
@@ -26,10 +28,10 @@ class Iterations:
             return
         body = LoopBody(self._all, loop, self._positions(flow.node, loop.target))
         if body.depends_on_order() or self._is_kept(loop, body):
-            yield flow.used(loop, "looped over")
+            yield Use(loop, "looped over")
             return
         for name, keyed in body.containers:
-            for use in self._all.follow_name(name, loop, flow._replace(keyed=keyed)):
+            for use in self._all.follow_name(name, loop, keyed=keyed, filled=True):
                 yield use._replace(how="looped over")
 
     def _is_kept(self, loop: cst.For, body: LoopBody) -> bool:
@@ -50,7 +52,7 @@ class Iterations:
         while isinstance(outer, cst.CompFor):
             outer = self._module.parent(outer)
         if outer is not None and self._all.conditions.draws(outer):
-            yield flow.used(outer, "looped over with random draws")
+            yield Use(outer, "looped over with random draws")
             return
         if isinstance(outer, cst.DictComp):
             names = self._names(outer.key) | self._names(outer.value)
@@ -59,10 +61,18 @@ class Iterations:
         else:
             return  # a set
         if names & self._positions(flow.node, clause.target):
-            yield flow.used(outer, "numbered by enumerate()")
-        elif names:  # else all elements are equal
+            yield Use(outer, "numbered by enumerate()")
+        elif names & self._targets(clause):  # else all elements are equal
             keyed = isinstance(outer, cst.DictComp)
             yield from self._all.follow(flow.into(outer)._replace(keyed=keyed))
+
+    def _targets(self, clause: cst.CompFor | None) -> set[str]:
+        """The names that a clause binds, and those that clauses after it make of them."""
+        found: set[str] = set()
+        while clause is not None:
+            found |= self._names(clause.target)
+            clause = clause.inner_for_in
+        return found
 
     def _names(self, node: cst.CSTNode) -> set[str]:
         below = self._module.tree.descendants(node)

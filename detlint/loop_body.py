@@ -82,10 +82,9 @@ class LoopBody(BodyCalls):
         if self._elements.counts(node.test):
             before = self._effects, len(self.kept)
             return self._any(node.body) or self._stops or before != (self._effects, len(self.kept))
-        if selections.keeps_best(node, self._module):
-            self._effects += 1
-            return False
-        below = self._any(node.body)
+        best = selections.keeps_best(node, self._module)
+        self._effects += best
+        below = not best and self._any(node.body)
         other = node.orelse
         if isinstance(other, cst.If):
             return self.on_if(other) or below

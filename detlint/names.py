@@ -74,9 +74,8 @@ class Names:
     def _meaning(self, binding: Binding) -> str | None:
         if binding.kind == "import":
             return binding.name
-        if binding.kind == "value" and isinstance(binding.node, (cst.Name, cst.Attribute, cst.Call)):
-            return self.qualified_name(binding.node)
-        return None
+        named = isinstance(binding.node, (cst.Name, cst.Attribute, cst.Call))
+        return self.qualified_name(binding.node) if binding.kind == "value" and named else None
 
     def _resolve_getattr(self, call: cst.Call) -> str | None:
         if len(call.args) < 2 or self.qualified_name(call.func) != "builtins.getattr":

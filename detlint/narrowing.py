@@ -68,7 +68,7 @@ def whole(text: str) -> Region:
 
 
 def narrow(text: str, hits: Iterable[tuple[int, str]]) -> Region | None:
-    """The region to parse for trigger tokens at ``(offset, scope)``; None if all are in comments."""
+    """The region to parse for trigger tokens at ``(offset, scope)``; None if none is in code."""
     layout = spans(text)
     masks = _Masks(layout)
     live = [(offset, scope) for offset, scope in hits if not masks.hides(text, offset)]
@@ -202,7 +202,8 @@ class _Keeper:
         if not indents:
             yield owner.start, owner.end
             return
-        for block in _blocks(self._text, owner.start, owner.end, min(indents, key=len), self._masks):
+        indent = min(indents, key=len)
+        for block in _blocks(self._text, owner.start, owner.end, indent, self._masks):
             if not block.kind or _holds(self._functions, block):
                 yield block.start, block.end
             else:

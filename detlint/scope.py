@@ -7,12 +7,10 @@ from typing import NamedTuple
 from detlint.lazy import cst
 
 
-
-
 class Binding(NamedTuple):
     """One place that gives a name a meaning.
 
-    kind       ``import`` · ``value`` · ``definition`` · ``parameter`` · ``loop`` · ``with`` · ``other``
+    kind       import, value, definition, parameter, loop, with or other
     node       the value, definition, default, iterable or context manager, where there is one
     name       the qualified name of an import
     annotation the declared type, where there is one
@@ -47,7 +45,9 @@ class Scope:
         scope: Scope | None = self
         while scope is not None:
             home = scope.outer.get(name, scope)
-            if name in home.bindings and (scope is self or not isinstance(scope.node, cst.ClassDef)):
+            # The names of a class body are not those of its methods.
+            visible = scope is self or not isinstance(scope.node, cst.ClassDef)
+            if visible and name in home.bindings:
                 return home.bindings[name]
             scope = scope.parent
         return []

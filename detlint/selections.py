@@ -36,7 +36,7 @@ def keeps_best(node: cst.If, module: Module) -> bool:
         if isinstance(each, cst.Comparison) and isinstance(each.comparisons[0].operator, orders):
             pair = {_code(each.left), _code(each.comparisons[0].comparator)}
             if any({_code(t), _code(v)} == pair for t, v in _assignments(module, node.body)):
-                return node.orelse is None
+                return True
     return False
 
 

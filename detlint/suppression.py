@@ -103,8 +103,10 @@ class _Page:
         self.ranges = [each for each in self.directives if each.kind in ("off", "on")]
         self.used: set[Code] = set()
         self._ends: list[int] | None = None
+        self._switches: dict[str, list[Directive]] = {}
+        self._next_code: dict[int, int] = {}
         self.by_row: dict[int, list[Directive]] = {}
-        for directive in self.directives:
+        for directive in reversed(self.directives):
             if directive.kind in ("noqa", "ignore"):
                 for row in (directive.row, *self._rows_below(directive)):
                     self.by_row.setdefault(row, []).append(directive)
@@ -116,8 +118,8 @@ class _Page:
         silent = False
         if self.by_row:
             rows = {*range(finding.row, finding.end_row + 1), self._last_row(finding.end_row)}
-            for row in rows.intersection(self.by_row):
-                for directive in self.by_row[row]:
+            for row in rows:
+                for directive in self.by_row.get(row, ()):
                     silent |= directive.covers(finding.code, self.used)
         return self._switched_off(finding) or silent
 
@@ -166,12 +168,17 @@ class _Page:
 
     def _switched_off(self, finding: Finding) -> bool:
         """Whether the last switch at or above the finding that names its code says off."""
-        at = bisect_right(self.ranges, finding.row, key=_row) if self.ranges else 0
-        for directive in reversed(self.ranges[:at]):
-            spare = self.used if directive.kind == "off" else set()
-            if directive.covers(finding.code, spare):
-                return directive.kind == "off"
-        return False
+        if not self.ranges:
+            return False
+        switches = self._switches.get(finding.code)
+        if switches is None:
+            # Of each code once: a search per finding through every switch is quadratic.
+            switches = [each for each in self.ranges if each.covers(finding.code, set())]
+            self._switches[finding.code] = switches
+        at = bisect_right(switches, finding.row, key=_row)
+        if not at or switches[at - 1].kind == "on":
+            return False
+        return switches[at - 1].covers(finding.code, self.used)
 
     def _rows_below(self, directive: Directive) -> range:
         """Rows of the code under an ``ignore`` that stands alone on its line."""
@@ -179,8 +186,10 @@ class _Page:
             return range(0)
         last = len(self.source.line_starts)
         first = directive.row + 1
+        # Directives below this one have been here before; a block of them is walked once.
         while first <= last and _empty(self.source.line(first)):
-            first += 1
+            first = self._next_code.get(first, first + 1)
+        self._next_code[directive.row] = first
         # Inside brackets it is about the next item, not about all that follow.
         nested = self._last_row(directive.row) != directive.row
         return range(first, first + 1 if nested else self._last_row(first) + 1)

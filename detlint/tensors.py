@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from detlint.uses import Vocabulary
+from detlint.uses import Vocabulary, words
 
 # Pure functions of their tensors that exist both as ``torch.f(x)`` and as ``x.f()``. Left out
 # on purpose: those that may ignore what the tensor held (``where``, ``masked_fill``, ``scatter``,
 # ``index_copy``), and ``cat`` and ``stack``, which build buffers that are filled later.
-_OPERATIONS = frozenset(
+_OPERATIONS = words(
     """
     abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr all allclose amax amin
     aminmax angle any arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin argsort
@@ -24,25 +24,23 @@ _OPERATIONS = frozenset(
     rad2deg reciprocal relu remainder renorm rsqrt sgn sigmoid sign signbit sin sinc sinh slogdet
     softmax sort sqrt square std sub subtract sum svd take take_along_dim tan tanh topk trace tril
     triu true_divide trunc unique unique_consecutive var vdot xlogy
-    """.split()
+    """
 )
-_ONLY_FUNCTIONS = frozenset(
+_ONLY_FUNCTIONS = words(
     """
     batch_norm bilinear bucketize cartesian_prod cdist celu chain_matmul conv1d conv2d conv3d
     conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity dropout einsum embedding
     group_norm instance_norm layer_norm max_pool1d max_pool2d max_pool3d pairwise_distance pdist
     pixel_shuffle poisson polar rms_norm searchsorted selu std_mean tensordot trapezoid var_mean
-    """.split()
+    """
 )
 # They read, unless ``beta=0`` tells them to ignore their first tensor.
-_SCALED_BY_BETA = frozenset("addbmm addmm addmv addr baddbmm".split())
+_SCALED_BY_BETA = words("addbmm addmm addmv addr baddbmm")
 _NAMESPACES = ("torch.nn.functional.", "torch.linalg.", "torch.special.", "torch.fft.")
-_BUILTINS = frozenset(
-    "abs all any bool complex float format int max min print repr round sorted str sum".split()
+_BUILTINS = words(
+    "abs all any bool complex float format int max min print repr round sorted str sum"
 )
-_MODULES = frozenset(
-    "actor backbone critic discriminator generator model net network policy_net unet".split()
-)
+_MODULES = words("actor backbone critic discriminator generator model net network policy_net unet")
 
 
 def _reads(function: str) -> bool:
@@ -68,35 +66,33 @@ TORCH = Vocabulary(
     is_module=_is_module,
     module_prefix="torch.nn.",
     readers=_OPERATIONS | frozenset(("item", "tolist", "__bool__", "__float__", "__int__")),
-    operand_readers=frozenset(
-        "bmm div dot eq matmul mm mul sub add_ addmm_ div_ mul_ sub_".split()
-    ),
+    operand_readers=words("bmm div dot eq matmul mm mul sub add_ addmm_ div_ mul_ sub_"),
     scaled_by_beta=_SCALED_BY_BETA,
-    views=frozenset(
+    views=words(
         """
         T H mT mH data real imag to cpu cuda xpu type float double half bfloat16 int long short
         byte char bool detach contiguous clone view view_as reshape reshape_as flatten unflatten
         ravel expand expand_as broadcast_to permute transpose swapaxes swapdims t movedim moveaxis
         unsqueeze squeeze select narrow diagonal unfold repeat repeat_interleave tile flip roll
         requires_grad_ type_as
-        """.split()
+        """
     ),
-    properties=frozenset(
+    properties=words(
         """
         shape dtype device layout ndim itemsize nbytes grad_fn is_cuda is_cpu is_leaf is_meta
         is_mps is_xpu is_quantized is_sparse is_nested requires_grad size stride numel nelement
         dim ndimension element_size get_device is_contiguous is_complex is_floating_point is_signed
         is_pinned is_shared storage_offset record_stream register_hook __class__
         new_empty new_zeros new_ones new_full new_tensor
-        """.split()
+        """
     ),
-    property_functions=frozenset(
+    property_functions=words(
         """
         builtins.len builtins.isinstance builtins.type builtins.id builtins.hasattr
         builtins.callable torch.is_tensor torch.numel torch.is_floating_point torch.is_complex
         torch.result_type torch.get_device torch.empty_like torch.zeros_like torch.ones_like
         torch.full_like torch.rand_like torch.randn_like torch.randint_like torch.is_same_size
-        """.split()
+        """
     ),
-    shape_arguments=frozenset("view_as expand_as reshape_as type_as to is_same_size".split()),
+    shape_arguments=words("view_as expand_as reshape_as type_as to is_same_size"),
 )

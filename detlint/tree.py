@@ -26,9 +26,32 @@ if TYPE_CHECKING:
 
 # Punctuation and layout: nodes of libcst, but nothing that a rule asks about.
 _LAYOUT = frozenset(
-    "lpar rpar lbracket rbracket lbrace rbrace comma semicolon equal dot operator colon "
-    "leading_lines lines_after_decorators footer header asynchronous star_etc bar separator "
-    "first_colon second_colon from_ trailing_whitespace".split()
+    {
+        "lpar",
+        "rpar",
+        "lbracket",
+        "rbracket",
+        "lbrace",
+        "rbrace",
+        "comma",
+        "semicolon",
+        "equal",
+        "dot",
+        "operator",
+        "colon",
+        "leading_lines",
+        "lines_after_decorators",
+        "footer",
+        "header",
+        "asynchronous",
+        "star_etc",
+        "bar",
+        "separator",
+        "first_colon",
+        "second_colon",
+        "from_",
+        "trailing_whitespace",
+    }
 )
 # Fields in the order of the source, where the class declares them otherwise.
 _ORDER: dict[str, tuple[str, ...]] = {
@@ -148,5 +171,5 @@ class Tree:
     def _positions(self) -> Mapping[cst.CSTNode, CodeRange]:
         # Asking through MetadataWrapper visits the tree once more, for no provider at all.
         provider = PositionProvider()
-        provider._gen_impl(self.module)
-        return cast("Mapping[cst.CSTNode, CodeRange]", provider._computed)
+        provider._gen_impl(self.module)  # noqa: SLF001
+        return cast("Mapping[cst.CSTNode, CodeRange]", provider._computed)  # noqa: SLF001

@@ -5,6 +5,7 @@ Works for any library whose functions and methods a ``Vocabulary`` describes.
 
 from __future__ import annotations
 
+import functools
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,6 +57,11 @@ class Vocabulary(NamedTuple):
     properties: frozenset[str]
     property_functions: frozenset[str]
     shape_arguments: frozenset[str]
+
+
+def words(text: str) -> frozenset[str]:
+    """A set of names, written one after the other."""
+    return frozenset(text.split())
 
 
 class Uses:
@@ -132,7 +138,7 @@ class Uses:
             return Use(Event.READ, call)
         return Use(Event.GONE, parent)
 
-    def _subscript(self, node: cst.CSTNode, parent: cst.CSTNode) -> Use:
+    def _subscript(self, _: cst.CSTNode, parent: cst.CSTNode) -> Use:
         above = self._module.parent(parent)
         if isinstance(above, (cst.AssignTarget, cst.Del, cst.AnnAssign)):
             return Use(Event.GONE, parent)
@@ -157,7 +163,7 @@ class Uses:
         target = cst.ensure_type(parent, cst.ComparisonTarget)
         return Use(_compares(target.operator), self._module.parent(parent) or parent)
 
-    def _argument(self, node: cst.CSTNode, parent: cst.CSTNode) -> Use:
+    def _argument(self, _: cst.CSTNode, parent: cst.CSTNode) -> Use:
         argument = cst.ensure_type(parent, cst.Arg)
         call = self._module.parent(parent)
         if not isinstance(call, cst.Call):  # a base class
@@ -168,7 +174,7 @@ class Uses:
 
     def _called(self, call: cst.Call) -> Event:
         function = self._module.qualified_name(call.func)
-        name = _last_name(call.func)
+        name = last_name(call.func)
         if function is not None and not function.startswith("."):
             if function in self._words.property_functions:
                 return Event.PROPERTY
@@ -184,7 +190,7 @@ class Uses:
     def _is_module(self, function: cst.CSTNode, name: str) -> bool:
         # An attribute's class would have to be looked up in another method, out of sight here.
         if isinstance(function, cst.Name):
-            made_by = self._module.instance_of(function) or ""
+            made_by = self._module.called(self._module.names.value_of(function)) or ""
             if made_by.startswith(self._words.module_prefix):
                 return made_by.rpartition(".")[2][0].isupper()
             if self._module.names.definition(function) is not None:
@@ -192,7 +198,8 @@ class Uses:
         return isinstance(function, (cst.Name, cst.Attribute)) and self._words.is_module(name)
 
     def _ignores(self, name: str, call: cst.Call) -> bool:
-        return name in self._words.scaled_by_beta and self._module.argument(call, "beta") is not None
+        scaled = name in self._words.scaled_by_beta
+        return scaled and self._module.argument(call, "beta") is not None
 
     def _names_meta(self, call: cst.Call) -> bool:
         return any(self._module.literal(each.value) == "meta" for each in call.args)
@@ -202,24 +209,21 @@ class Uses:
     def _dropped(self, node: cst.CSTNode) -> bool:
         if self._module.called(node) == "builtins.print":  # its result is nothing, its output all
             return False
-        while True:
-            parent = self._module.parent(node)
-            if isinstance(parent, cst.Expr):
+        parent = self._module.parent(node)
+        while parent is not None:
+            if isinstance(parent, cst.Attribute) and parent.attr.value in self._words.properties:
                 return True
-            if isinstance(parent, cst.Assign):
-                return self._only_shapes(parent)
-            if isinstance(parent, cst.Attribute):
-                if parent.attr.value in self._words.properties:
-                    return True
-            elif isinstance(parent, cst.Call):
-                if parent.func is not node:
-                    return False
-            elif isinstance(parent, cst.Arg):
-                call = self._module.parent(parent)
-                return isinstance(call, cst.Call) and self._called(call) is Event.PROPERTY
-            elif not isinstance(parent, (cst.BinaryOperation, cst.UnaryOperation, cst.Subscript)):
+            if isinstance(parent, cst.Call) and parent.func is not node:
                 return False
-            node = parent
+            if not isinstance(parent, _passing_on()):
+                break
+            node, parent = parent, self._module.parent(parent)
+        if isinstance(parent, cst.Arg):
+            call = self._module.parent(parent)
+            return isinstance(call, cst.Call) and self._called(call) is Event.PROPERTY
+        if isinstance(parent, cst.Assign):
+            return self._only_shapes(parent)
+        return isinstance(parent, cst.Expr)
 
     def _only_shapes(self, assignment: cst.Assign) -> bool:
         """Whether nothing looks at the values of the names that a statement binds."""
@@ -269,13 +273,19 @@ def _is_label(module: Module, name: cst.Name) -> bool:
     return False
 
 
+@functools.cache
+def _passing_on() -> tuple[type[cst.CSTNode], ...]:
+    """The nodes whose value depends on that of the node below only."""
+    return (cst.Attribute, cst.Call, cst.Subscript, cst.BinaryOperation, cst.UnaryOperation)
+
+
 def _compares(operator: cst.BaseCompOp) -> Event:
     if isinstance(operator, (cst.Is, cst.IsNot)):
         return Event.PROPERTY
     return Event.GONE if isinstance(operator, (cst.In, cst.NotIn)) else Event.READ
 
 
-def _last_name(node: cst.CSTNode) -> str:
+def last_name(node: cst.CSTNode) -> str:
     if isinstance(node, cst.Attribute):
         return node.attr.value
     return node.value if isinstance(node, cst.Name) else ""

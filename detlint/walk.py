@@ -11,8 +11,9 @@ from detlint.rule import cst
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.consumption import Consumption, Use
+    from detlint.consumption import Consumption
     from detlint.finding import Edit
+    from detlint.order import Use
 
 _DIRS, _FILES = 1, 2
 
@@ -21,7 +22,7 @@ class Walk:
     """One walk.
 
     folders  where the order of the folders themselves reaches a result
-    entries  where the order of the names inside a folder does
+    entries  the lists of names in a folder whose order is used, with their first use
     """
 
     def __init__(self, consumption: Consumption, call: cst.Call) -> None:
@@ -31,13 +32,14 @@ class Walk:
         self._outer, self._consumer = self._carried(call)
         self._target = getattr(self._consumer, "target", None)
         self.folders: list[Use] = []
-        self.entries: list[Use] = []
+        self.entries: dict[cst.CSTNode, Use] = {}
         if self._takes_first():
-            self.entries = list(self._uses_of_first())
+            self.entries = dict(self._uses_of_first())
         else:
             if not (self._sorts_dirs() or self._stops_at_first()):
                 self.folders = list(consumption.uses(call))
-            self.entries = [use for name in self._lists() for use in self._uses_of_list(name)]
+            for name in self._lists():
+                self.entries.update(self._uses_of_list(name))
 
     def _carried(self, call: cst.Call) -> tuple[cst.CSTNode, cst.CSTNode | None]:
         """What hands the walk's elements on (``tqdm(os.walk(x))``), and the loop over it."""
@@ -62,7 +64,7 @@ class Walk:
         call = self._module.parent(arg) if isinstance(arg, cst.Arg) else None
         return self._module.called(call) == "builtins.next"
 
-    def _uses_of_first(self) -> Iterator[Use]:
+    def _uses_of_first(self) -> Iterator[tuple[cst.CSTNode, Use]]:
         """The first folder is the top; only the names in it have no order."""
         arg = self._module.parent(self._call)
         first = self._module.parent(arg) if arg else None
@@ -70,11 +72,12 @@ class Walk:
         if isinstance(parent, cst.Subscript):
             index = parent.slice[0].slice
             if isinstance(index, cst.Index) and self._module.literal(index.value) != 0:
-                yield from self._consumption.uses(parent)
+                for use in self._consumption.uses(parent):
+                    yield parent, use
         elif isinstance(parent, cst.Assign) and isinstance(parent.targets[0].target, cst.Tuple):
             for element in parent.targets[0].target.elements[1:]:
                 if isinstance(element.value, cst.Name):
-                    yield from self._consumption.uses_of_reads(element.value, parent)
+                    yield from self._consumption.used_reads(element.value, parent).items()
 
     # All elements
 
@@ -92,14 +95,14 @@ class Walk:
         names = self._names()
         return [names[place] for place in (_DIRS, _FILES) if place in names]
 
-    def _uses_of_list(self, name: cst.Name) -> Iterator[Use]:
+    def _uses_of_list(self, name: cst.Name) -> Iterator[tuple[cst.CSTNode, Use]]:
         if isinstance(self._consumer, cst.For):
-            if name is self._names().get(_DIRS) and self._sorts_dirs():
-                return
-            yield from self._consumption.uses_of_reads(name, self._consumer)
+            if name is not self._names().get(_DIRS) or not self._sorts_dirs():
+                yield from self._consumption.used_reads(name, self._consumer).items()
         else:
             for load in self._consumption.reads.loads(name):
-                yield from self._consumption.uses(load)
+                for use in self._consumption.uses(load):
+                    yield load, use
 
     def _sorts_dirs(self) -> bool:
         """``dirs.sort()`` or ``dirs[:] = sorted(…)`` in the loop: the walk follows that order."""
@@ -135,9 +138,7 @@ class Walk:
                 return ()
             edits.extend(first)
         sorted_dirs = bool(self.folders) and len(edits) == 1 and self._names().get(_DIRS)
-        for value in dict.fromkeys(use.value for use in self.entries):
-            if not isinstance(value, (cst.Name, cst.Subscript)):
-                return ()
+        for value in self.entries:
             if sorted_dirs and _is_named(value, sorted_dirs):
                 continue
             edits.append(self._module.insert_before(value, "sorted("))

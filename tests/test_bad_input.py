@@ -8,11 +8,13 @@ import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-
 from test_cli import LEAK, detlint
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -22,16 +24,23 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
+# (bytes of bad.py, what the line on it says)
 UNREADABLE = [
     pytest.param(b"def f(:\n", "1:7: DET000 invalid syntax", id="syntax error"),
     pytest.param(b"x = (1,\n", "1:5: DET000 '(' was never closed", id="open bracket"),
     pytest.param(
-        b'import torch\nprint "x"\n', "2:1: DET000 Missing parentheses in call to 'print'", id="python 2"
+        b'import torch\nprint "x"\n',
+        "2:1: DET000 Missing parentheses in call to 'print'",
+        id="python 2",
     ),
     pytest.param(b"x = 1\n\0\n", "2:1: DET000 source code cannot contain null", id="null byte"),
-    pytest.param(b"x = 1\ny = '\xff'\n", "2:6: DET000 byte 0xff is not valid utf-8", id="bad utf-8"),
+    pytest.param(
+        b"x = 1\ny = '\xff'\n", "2:6: DET000 byte 0xff is not valid utf-8", id="bad utf-8"
+    ),
     pytest.param(b"# coding: klingon\n", "1:1: DET000 unknown encoding: klingon", id="cookie"),
-    pytest.param(b"x = " + b"(" * 20_000 + b"1" + b")" * 20_000, "DET000 too many nested", id="parentheses"),
+    pytest.param(
+        b"x = " + b"(" * 20_000 + b"1" + b")" * 20_000, "DET000 too many nested", id="parentheses"
+    ),
     pytest.param(b"x = " + b"+".join([b"a"] * 20_000), "DET000 nested too deeply", id="sums"),
     pytest.param(b"x = a" + b".b" * 20_000, "DET000 nested too deeply", id="attributes"),
     pytest.param(b"x = " + b"not " * 20_000 + b"1", "DET000 nested too deeply", id="negations"),
@@ -192,7 +201,11 @@ def test_ctrl_c_ends_with_130_and_leaves_files_whole(tmp_path: Path) -> None:
         (tmp_path / f"m{number}.py").write_text(LEAK + "def f(x):\n    return cudnn\n" * 20)
     command = [sys.executable, "-m", "detlint", ".", "--fix", "--no-cache", "--jobs", "2"]
     process = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
     time.sleep(1.5)
     os.killpg(process.pid, signal.SIGINT)

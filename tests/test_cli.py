@@ -6,9 +6,12 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LEAK = "import torch\n\ntorch.backends.cudnn.benchmark = True\n"
 FIXED = "import torch\n\ntorch.backends.cudnn.benchmark = False\n"

@@ -37,7 +37,9 @@ def last_argument(text: str) -> tuple[Module, cst.BaseExpression]:
         pytest.param("import torch\nprobe(torch.empty)", "torch.empty", id="import"),
         pytest.param("import numpy as np\nprobe(np.random)", "numpy.random", id="import as"),
         pytest.param(
-            "import numpy.random as npr\nprobe(npr.rand)", "numpy.random.rand", id="dotted import as"
+            "import numpy.random as npr\nprobe(npr.rand)",
+            "numpy.random.rand",
+            id="dotted import as",
         ),
         pytest.param("import os.path\nprobe(os.listdir)", "os.listdir", id="dotted import"),
         pytest.param(
@@ -53,7 +55,9 @@ def last_argument(text: str) -> tuple[Module, cst.BaseExpression]:
         pytest.param("from .random import rand\nprobe(rand)", ".random.rand", id="relative import"),
         pytest.param("from . import random\nprobe(random)", ".random", id="from the package"),
         pytest.param("probe(sorted)", "builtins.sorted", id="builtin"),
-        pytest.param("def sorted(x): ...\nprobe(sorted)", None, id="builtin shadowed by a function"),
+        pytest.param(
+            "def sorted(x): ...\nprobe(sorted)", None, id="builtin shadowed by a function"
+        ),
         pytest.param("def f(torch):\n    probe(torch.empty)", None, id="argument shadows import"),
         pytest.param(
             "import torch\ndef f():\n    torch = g()\n    probe(torch.empty)",
@@ -123,9 +127,13 @@ def test_literals_and_locals_bound_once_have_values(text: str, value: object) ->
 @pytest.mark.parametrize(
     ("text", "maker"),
     [
-        pytest.param("import torch\ng = torch.Generator()\nprobe(g)", "torch.Generator", id="local"),
         pytest.param(
-            "from pathlib import Path\ndef f(p: Path):\n    probe(p)", "pathlib.Path", id="annotation"
+            "import torch\ng = torch.Generator()\nprobe(g)", "torch.Generator", id="local"
+        ),
+        pytest.param(
+            "from pathlib import Path\ndef f(p: Path):\n    probe(p)",
+            "pathlib.Path",
+            id="annotation",
         ),
         pytest.param("with open(x) as f:\n    probe(f)", "builtins.open", id="with"),
         pytest.param(

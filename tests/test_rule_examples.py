@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from rule_markers import dedented, expected, unmarked
 
 from detlint.fixes import fix
-from detlint.rule import Example, Rule
 from detlint.rules import every_rule
 from detlint.source import Source
-
-sys.path.insert(0, str(Path(__file__).parent))
-from rule_markers import dedented, expected, unmarked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from detlint.engine import Engine
+    from detlint.rule import Example, Rule
 
 EXAMPLES = [
     pytest.param(rule, example, id=f"{rule.code}-{number}")

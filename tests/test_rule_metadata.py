@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 
 from detlint import docs
 from detlint.narrowing import SCOPES
-from detlint.rule import Rule
 from detlint.rules import every_rule
+
+if TYPE_CHECKING:
+    from detlint.rule import Rule
 
 RULES = [pytest.param(rule, id=rule.code) for rule in every_rule()]
 

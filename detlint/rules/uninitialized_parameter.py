@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.allocations import is_allocation
-from detlint.parameters import Declared, Fillers, declared, family
+from detlint.fillers import Fillers
+from detlint.parameters import Declared, declared, family
 from detlint.rule import Example, Rule, cst
 from detlint.tensors import TORCH
 from detlint.uses import Uses, loads
@@ -16,14 +17,21 @@ if TYPE_CHECKING:
 
 # ``Parameter(torch.empty(``, ``register_buffer("x", torch.FloatTensor(``, ``Parameter(weight)``.
 _PLACE = re.compile(
-    r"(?:Parameter|Buffer)\(\s*(?:data\s*=\s*)?(?:[\w.]*(?:empty|Tensor)\w*\(|\w+\s*[,)])"
+    r"(?:Parameter|Buffer)\(\s*(?:data\s*=\s*)?"
+    r"(?:[\w.]*(?:empty|Tensor)\w*\(|\w+\s*[,)])"
     r"|register_(?:parameter|buffer)\(\s*[^,()]*,[\s\w.(=]*?(?:empty|Tensor)\w*\("
 )
 # Elsewhere in the file, something goes over parameters and fills them.
-_LOOP = re.compile(r"for\b[^\n]*\bin\b[^\n]*(?:parameters|buffers)\(")
-_APPLIED = re.compile(r"\b[a-z_]\w*(?:\(\))?\.apply\(")
-_FILLING = re.compile(r"init|fill|copy|load|zero|normal|uniform|const|\w_\(|\.data\b|setattr|getattr")
+_LOOP = re.compile(r"for\b[^\n]*\bin\b[^\n]*?\b(\w+)\.(?:named_)?(?:parameters|buffers)\(")
+_APPLIED = re.compile(r"\b([a-z_]\w*)(?:\(\))?\.apply\(")
+_FILLING = re.compile(
+    r"init|fill|copy|load|zero|normal|uniform|const|\w_\(|\.data\b|setattr|getattr"
+)
+_TRAINED = re.compile(r"\.backward\(|\boptim\.\w+\(")
+_STORED = re.compile(r"(?:\.\w+)*(?:\[[^\n]*?\])?[ \t]*[-+*/]?=(?!=)")
+_OWN = re.compile(r"\bself[\w.\[\]]*$")
 _NEARBY = 400
+_ABOVE = 80  # characters: the line above, where a call may begin
 
 
 class UninitializedParameter(Rule):
@@ -33,7 +41,9 @@ class UninitializedParameter(Rule):
     is built, with ``torch.nn.init`` or from a known tensor.
 
     Judged for each parameter, where the class and its bases up to ``torch.nn.Module``
-    are in this file and nothing in the file can fill it or load it."""
+    are in this file, nothing in the file can fill it or load it, and the class fills
+    its other parameters or is trained in the same file: one that fills none may wait
+    for a checkpoint, or for whoever builds it."""
 
     code = "DET402"
     summary = "a parameter that nothing fills"
@@ -49,6 +59,8 @@ class UninitializedParameter(Rule):
         "load_weights",
         "weight_loader",
         "inference_mode",
+        "ModelMixin",
+        "PreTrainedModel",
     )
     source = "https://docs.pytorch.org/docs/stable/nn.init.html"
     examples = (
@@ -97,11 +109,13 @@ class UninitializedParameter(Rule):
         if not classes:
             return
         fillers = Fillers(self.module, classes)
-        outside = "\n".join(self._outside(classes))
-        if fillers.reach_every_parameter() or _goes_over_all(outside):
+        elsewhere = _Elsewhere("\n".join(self._outside(classes)), node.name.value)
+        if fillers.reach_every_parameter() or elsewhere.goes_over_all():
+            return
+        if not (fillers.initialise() or _TRAINED.search(self.module.source.text)):
             return
         for parameter, call in unfilled:
-            if not fillers.fill(parameter) and not _may_fill(outside, parameter.name):
+            if not fillers.fill(parameter) and not elsewhere.may_fill(parameter.name):
                 if isinstance(parameter.statement, cst.Call) and not fillers.read(parameter):
                     continue  # a buffer, asked for its device or not used at all
                 self._report(parameter, call)
@@ -138,23 +152,36 @@ class UninitializedParameter(Rule):
         )
 
 
-def _goes_over_all(outside: str) -> bool:
-    if _APPLIED.search(outside):
-        return True
-    return any(
-        _FILLING.search(outside, each.end(), each.end() + _NEARBY)
-        for each in _LOOP.finditer(outside)
-    )
+class _Elsewhere:
+    """The rest of the file around a class: who may fill the class's parameters."""
 
+    def __init__(self, text: str, name: str) -> None:
+        self._text = text
+        # If nothing here names the class, nobody here builds it or inherits from it, and
+        # what other classes do to themselves doesn't reach it.
+        self._named = re.search(rf"\b{name}\b", text) is not None
 
-def _may_fill(outside: str, name: str) -> bool:
-    """Whether other code of the file stores to an attribute of the name, or passes it to a filler."""
-    for mention in re.finditer(rf"(?:\.|[\"']){re.escape(name)}\b", outside):
-        start = outside.rfind("\n", 0, mention.start()) + 1
-        end = outside.find("\n", mention.end())
-        line = outside[start : len(outside) if end < 0 else end]
-        above = outside[max(start - 80, 0) : start]
-        stored = re.match(r"(?:\.\w+)*(?:\[.*?\])?\s*[-+*/]?=(?!=)", outside[mention.end() :][:200])
-        if stored or _FILLING.search(line) or _FILLING.search(above):
-            return True
-    return False
+    def goes_over_all(self) -> bool:
+        """Whether code goes over the parameters of a model that may hold the class."""
+        loops = (
+            loop
+            for loop in _LOOP.finditer(self._text)
+            if _FILLING.search(self._text, loop.end(), loop.end() + _NEARBY)
+        )
+        applied = _APPLIED.finditer(self._text)
+        return any(self._named or found[1] != "self" for found in (*loops, *applied))
+
+    def may_fill(self, name: str) -> bool:
+        """Whether code stores to an attribute of the name, or passes it to what may fill it."""
+        return any(
+            self._is_filling(mention)
+            for mention in re.finditer(rf"(?:\.|[\"']){re.escape(name)}\b", self._text)
+            if self._named
+            or not _OWN.search(self._text, max(mention.start() - _ABOVE, 0), mention.start())
+        )
+
+    def _is_filling(self, mention: re.Match[str]) -> bool:
+        start = self._text.rfind("\n", 0, mention.start()) + 1
+        end = self._text.find("\n", mention.end())
+        line = self._text[max(start - _ABOVE, 0) : len(self._text) if end < 0 else end]
+        return bool(_STORED.match(self._text, mention.end()) or _FILLING.search(line))

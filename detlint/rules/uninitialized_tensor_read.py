@@ -191,7 +191,7 @@ class UninitializedTensorRead(Rule):
         function = self._code(call.func)
         where = f" as {read}," if read else ""
         fix = self._zeros(call)
-        advice = f"write every element first, or use {fix[0]}" if fix else "write every element first"
+        advice = "write every element first" + (f", or use {fix[0]}" if fix else "")
         self.report(
             call,
             f"{function}() is read{where} before anything is written to it",

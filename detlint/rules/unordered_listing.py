@@ -11,9 +11,9 @@ from detlint.rule import Example, Rule, cst
 from detlint.walk import Walk
 
 if TYPE_CHECKING:
-    from detlint.consumption import Use
     from detlint.finding import Edit
     from detlint.listings import Listing
+    from detlint.order import Use
 
 
 class UnorderedListing(Rule):
@@ -128,7 +128,7 @@ class UnorderedListing(Rule):
             message = f"{visits}, and here they are {walk.folders[0].how}"
         elif walk.entries:
             lists = f"{listing.name}() lists each folder in the file system's order"
-            message = f"{lists}, and here it is {walk.entries[0].how}"
+            message = f"{lists}, and here it is {next(iter(walk.entries.values())).how}"
         else:
             return
         advice = "sort dirs in place, and files where they are used"
@@ -139,10 +139,9 @@ class UnorderedListing(Rule):
             return ()
         after = f", key={listing.key})" if listing.key else ")"
         targets: list[cst.CSTNode] = [node]
-        if isinstance(self.module.parent(node), cst.WithItem):
-            targets = list(
-                dict.fromkeys(use.value for use in uses)
-            )  # the iterator has to be closed
+        item = self.module.parent(node)
+        if isinstance(item, cst.WithItem):
+            targets = self._reads_in_block(item)  # the iterator itself has to be closed
         elif self._is_closed(node):
             return ()
         before = "sorted("
@@ -156,6 +155,13 @@ class UnorderedListing(Rule):
                 self.module.insert_after(target, after),
             )
         )
+
+    def _reads_in_block(self, item: cst.WithItem) -> list[cst.CSTNode]:
+        statement = self.module.parent(item)
+        name = item.asname.name if item.asname is not None else None
+        if statement is None or not isinstance(name, cst.Name):
+            return []
+        return list(self._consumption.used_reads(name, statement))
 
     def _is_asynchronous(self, node: cst.Call) -> bool:
         """``async for``, or ``await``: the listing is not a plain iterable."""

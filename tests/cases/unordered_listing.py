@@ -569,6 +569,19 @@ def best_step(d):
     return path
 
 
+def newest_and_how_many(d):
+    newest = count = 0
+    path = None
+    for name in os.listdir(d):
+        time = os.path.getmtime(name)
+        if time > newest:
+            newest, path = time, name
+            count = 1
+        elif time == newest:
+            count += 1
+    return path if count == 1 else None
+
+
 def raised(d):
     for name in os.listdir(d):
         if not name.endswith(".png"):
@@ -637,6 +650,17 @@ def filled_in_parallel(d):
     return sorted(zip(names, sizes))
 
 
+def same_draws_for_each(d, clusters):
+    for folder in Path(d).iterdir():
+        names = sorted(folder.iterdir())
+        random.Random(0).shuffle(names)
+        for name in names:
+            shutil.copy(name, d)
+    found = [name for name in os.listdir(d)]
+    clusters = [clusters for name in found]
+    return clusters
+
+
 def filtered_and_counted(d, keep_images):
     return len(keep_images(os.listdir(d))) > 0
 
@@ -660,6 +684,7 @@ class Checks:
         self.assertEqual(os.listdir(d), [])
         self.assertEqual(os.listdir(d), ["a"])
         self.assertEqual(os.listdir(d), ["a", "b"])  # DET203
+        self.assertTrue(os.path.exists(d), "no x" f"among {os.listdir(d)}")
 
 
 COUNT = len(os.listdir("."))

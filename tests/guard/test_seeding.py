@@ -18,7 +18,8 @@ class Draws(Dataset[torch.Tensor]):
         return 8
 
     def __getitem__(self, index: int) -> torch.Tensor:
-        return torch.tensor([index, np.random.randint(2**31), random.randrange(2**31)])
+        drawn = np.random.randint(2**31), random.randrange(2**31)  # noqa: NPY002, S311 - drawn on purpose
+        return torch.tensor([index, *drawn])
 
 
 def epochs() -> list[list[list[int]]]:

@@ -1,0 +1,89 @@
+"""What DET401 says, and what its fix writes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.allocations import looks_unwritten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from detlint.finding import Finding
+
+
+def test_the_message_names_the_variable_and_the_line_of_the_read(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    text = "import torch\n\ndef f(x):\n    out = torch.empty(3)\n    y = 1\n    return out + x\n"
+    (found,) = findings(text, "DET401")
+    assert (found.row, found.column) == (4, 11)
+    assert found.message == (
+        "torch.empty() is read as out on line 6, before anything is written to it"
+    )
+    assert found.advice == "write every element first, or use zeros()"
+
+
+def test_a_read_on_the_spot_needs_no_line(findings: Callable[..., list[Finding]]) -> None:
+    (found,) = findings("import torch\nprint(torch.Tensor(2, 3))\n", "DET401")
+    assert found.message == "torch.Tensor() is read before anything is written to it"
+    assert found.advice == "write every element first"
+    assert not found.fixable
+
+
+FIXES = {
+    "torch.empty(2, 3, device=d)": "zeros",
+    "torch.empty_like(x, memory_format=torch.contiguous_format)": "zeros_like",
+    "x.new_empty(2, 3)": "new_zeros",
+    "torch.empty(2, 3, memory_format=torch.channels_last)": None,  # zeros() takes none
+    "torch.empty_strided((2, 3), (3, 1))": None,
+    "torch.FloatTensor(2, 3)": None,
+    "torch.empty(0).resize_(2, 3)": None,
+    "empty(2, 3)": None,  # zeros may not be imported
+}
+
+
+@pytest.mark.parametrize(("call", "name"), FIXES.items(), ids=FIXES)
+def test_the_fix_takes_the_zeroed_counterpart(
+    call: str, name: str | None, findings: Callable[..., list[Finding]]
+) -> None:
+    text = f"import torch\nfrom torch import empty\n\ndef f(x, d):\n    return {call} + x\n"
+    (found,) = findings(text, "DET401")
+    assert [edit.replacement for edit in found.edits] == ([name] if name else [])
+    assert not found.edits or not found.safe
+
+
+LEFT_OUT = {
+    "a parameter": "self.w = nn.Parameter(torch.empty(3, 4))",
+    "a parameter over two lines": "self.w = nn.Parameter(\n    torch.empty(3, 4),\n)",
+    "a buffer": 'self.register_buffer("b", torch.empty(3))',
+    "data": "x = torch.Tensor([1, 2]) + 1",
+    "nothing": "x = torch.cat((torch.empty(0, 4), y))",
+    "what is filled at once": "x = torch.empty(len(y), y.size(1)).uniform_(0, 1)",
+    "what is returned": "return torch.empty(3, 4)  # by whom?",
+    "what is kept": "self.cache = x.new_empty(x.size(0), 4)",
+}
+
+
+@pytest.mark.parametrize("line", LEFT_OUT.values(), ids=LEFT_OUT)
+def test_text_around_the_call_can_spare_the_parse(line: str) -> None:
+    call = re.search(r"new_empty\(|empty\(|Tensor\(", line)
+    assert call is not None
+    assert not looks_unwritten(line, call.start())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x = torch.empty(3, 4)",
+        "return torch.empty(3, 4) + 1",
+        "x = torch.empty(3, 4).requires_grad_()",
+        "x = torch.empty(0).resize_(3)",
+        "self.total = torch.empty(3) - 1",
+    ],
+)
+def test_text_that_leaves_a_doubt_is_parsed(line: str) -> None:
+    assert looks_unwritten(line, line.index("resize_" if "resize_" in line else "empty("))

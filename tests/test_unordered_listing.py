@@ -1,0 +1,132 @@
+"""What DET203 says of an order, and what its fix makes of less common shapes."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.fixes import fix
+from detlint.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from detlint.engine import Engine
+    from detlint.finding import Finding
+
+HEADER = "import glob, os, fsspec\nfrom pathlib import Path\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        pytest.param(
+            "first = os.listdir('.')[0]\n",
+            "os.listdir() lists in the file system's order, and here it is indexed",
+            id="an index into a listing",
+        ),
+        pytest.param(
+            "newest = max(glob.glob('*'), key=os.path.getmtime)\n",
+            "glob.glob() lists in the file system's order, and here it is searched by max(key=…), "
+            "which keeps the first of equals",
+            id="a maximum by a key",
+        ),
+        pytest.param(
+            "pairs = zip(Path('a').iterdir(), labels)\n",
+            "Path.iterdir() lists in the file system's order, and here it is paired by zip()",
+            id="a zip with another list",
+        ),
+        pytest.param(
+            "for root, dirs, files in os.walk('.'):\n    print(root)\n",
+            "os.walk() visits folders in the file system's order, and here they are looped over",
+            id="the folders of a walk",
+        ),
+        pytest.param(
+            "for root, dirs, files in sorted(os.walk('.')):\n    print(files[0])\n",
+            "os.walk() lists each folder in the file system's order, and here it is indexed",
+            id="the files of a sorted walk",
+        ),
+        pytest.param(
+            "class Images:\n    def __init__(self):\n        self.names = os.listdir('.')\n",
+            "os.listdir() lists in the file system's order, and here it is assigned to self.names",
+            id="an attribute",
+        ),
+        pytest.param(
+            "build(fsspec.filesystem('file').ls('.'))\n",
+            "fsspec's ls() lists in the file system's order, and here it is passed to build()",
+            id="a call that is not known",
+        ),
+    ],
+)
+def test_the_message_says_how_the_order_is_used(
+    code: str, message: str, findings: Callable[..., list[Finding]]
+) -> None:
+    assert [each.message for each in findings(HEADER + code, "DET203")] == [message]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            "found = next(Path('.').glob('*'))",
+            "found = next(iter(sorted(Path('.').glob('*'))))",
+            id="next wants an iterator",
+        ),
+        pytest.param(
+            "with os.scandir('.') as entries:\n    names = [e.name for e in entries]\nprint(names)",
+            "with os.scandir('.') as entries:\n"
+            "    names = [e.name for e in sorted(entries, key=lambda e: e.name)]\nprint(names)",
+            id="an iterator that a with block closes is sorted where it is used",
+        ),
+        pytest.param(
+            "for root, _, files in os.walk('.'):\n    print(root, files[0])",
+            "for root, _, files in sorted(os.walk('.')):\n    print(root, sorted(files)[0])",
+            id="a walk whose folders have no name",
+        ),
+        pytest.param(
+            "for root, dirs, files in os.walk('.', topdown=False):\n    print(root)",
+            "for root, dirs, files in os.walk('.', topdown=False):\n    print(root)",
+            id="a walk from the bottom up is left alone",
+        ),
+        pytest.param(
+            "entries = os.scandir('.')\nprint(next(entries))\nentries.close()",
+            "entries = os.scandir('.')\nprint(next(entries))\nentries.close()",
+            id="a listing that is closed is left alone",
+        ),
+        pytest.param(
+            "print(fsspec.filesystem('s3').ls('', detail=True))",
+            "print(sorted(fsspec.filesystem('s3').ls('', detail=True), key=lambda e: e[\"name\"]))",
+            id="details are sorted by name",
+        ),
+        pytest.param(
+            "print(fsspec.filesystem('s3').ls('.'))",
+            "print(fsspec.filesystem('s3').ls('.'))",
+            id="file systems differ in whether they give details by default",
+        ),
+    ],
+)
+def test_the_fix_keeps_the_code_running(
+    before: str, after: str, engine: Callable[..., Engine]
+) -> None:
+    source = Source("example.py", HEADER + before + "\n")
+    fixed = fix(source, engine("DET203").lint, unsafe=False).source.text
+    assert fixed == HEADER + after + "\n"
+
+
+def test_a_listing_is_judged_in_its_own_function(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    code = """
+        import os
+
+        def count(d):
+            names = os.listdir(d)
+            return len(names)
+
+        def first(d):
+            names = os.listdir(d)
+            return names[0]
+    """
+    assert [each.row for each in findings(textwrap.dedent(code), "DET203")] == [8]
