@@ -68,15 +68,19 @@ def looks_unwritten(text: str, offset: int) -> bool:
 def is_written_plainly(call: cst.Call) -> bool:
     """Whether the call is spelt as in ``TOKENS``, so that narrowing finds it."""
     function = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
-    return isinstance(function, cst.Name) and f"{function.value}(" in TOKENS
+    space = call.whitespace_after_func
+    plain = isinstance(space, cst.SimpleWhitespace) and not space.value
+    return plain and isinstance(function, cst.Name) and f"{function.value}(" in TOKENS
 
 
-def is_allocation(module: Module, call: cst.Call, *, least: int = 2) -> bool:
+def is_allocation(module: Module, call: cst.Call, *, parameter: bool = False) -> bool:
     """Whether a call returns memory that certainly holds what was left there.
 
-    Not for sizes that are known to be fewer than ``least`` elements: a tensor of
-    none or one stands in for something else.
+    A tensor of one element stands in for something else, unless it is made a
+    parameter. One length by the name of a count is a length there, too: nobody
+    trains a tensor that holds ``out_features``.
     """
+    least = 1 if parameter else 2
     if not is_written_plainly(call) or not _is_real(module, call):
         return False
     function, sizes = module.qualified_name(call.func), _sizes(call)
@@ -87,7 +91,7 @@ def is_allocation(module: Module, call: cst.Call, *, least: int = 2) -> bool:
     if function == "torch.empty_strided":
         sizes = sizes[:1]  # the rest are strides
     elif _LEGACY.fullmatch(function):
-        if not _takes_sizes(module, sizes):
+        if not _takes_sizes(module, sizes, named=parameter):
             return False
     elif function != "torch.empty":
         return False
@@ -161,19 +165,19 @@ def _is_small(module: Module, sizes: Sequence[cst.BaseExpression], least: int) -
     return count is not None and count < least
 
 
-def _takes_sizes(module: Module, sizes: Sequence[cst.BaseExpression]) -> bool:
+def _takes_sizes(module: Module, sizes: Sequence[cst.BaseExpression], *, named: bool) -> bool:
     """Whether a legacy constructor gets lengths: several arguments, or one integer."""
     if len(sizes) != 1:
         return len(sizes) > 1
-    return _is_integer(module, sizes[0])
+    return _is_integer(module, sizes[0], named=named)
 
 
-def _is_integer(module: Module, node: cst.BaseExpression) -> bool:
+def _is_integer(module: Module, node: cst.BaseExpression, *, named: bool) -> bool:
     value = module.literal(node)
     if isinstance(value, int):
         return not isinstance(value, bool)
     if isinstance(node, cst.BinaryOperation):
-        return _is_integer(module, node.left) and _is_integer(module, node.right)
+        return all(_is_integer(module, each, named=named) for each in (node.left, node.right))
     if isinstance(node, cst.Subscript):
         one = len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index)
         return one and isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape"
@@ -181,7 +185,7 @@ def _is_integer(module: Module, node: cst.BaseExpression) -> bool:
         method = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
         # With no argument it is a torch.Size, which is taken as a shape, too.
         return method == "size" or module.called(node) in ("builtins.len", "builtins.int")
-    if _COUNT.search(last_name(node)):
+    if named and _COUNT.search(last_name(node)):
         return True
     # A parameter annotated so.
     return isinstance(node, cst.Name) and module.instance_of(node) == "builtins.int"

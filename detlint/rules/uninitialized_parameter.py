@@ -104,21 +104,33 @@ class UninitializedParameter(Rule):
 
     def visit_ClassDef(self, node: cst.ClassDef) -> None:
         made = [(each, self._allocation(each)) for each in declared(self.module, node)]
-        unfilled = [(each, call) for each, call in made if call is not None]
-        classes = family(self.module, node) if unfilled else []
+        allocated = [(each, call) for each, call in made if call is not None]
+        classes = family(self.module, node) if allocated else []
         if not classes:
             return
         fillers = Fillers(self.module, classes)
-        elsewhere = _Elsewhere("\n".join(self._outside(classes)), node.name.value)
-        if fillers.reach_every_parameter() or elsewhere.goes_over_all():
+        unfilled = [(each, call) for each, call in allocated if not fillers.fill(each)]
+        if not unfilled or fillers.reach_every_parameter():
             return
         if not (fillers.initialise() or _TRAINED.search(self.module.source.text)):
             return
+        elsewhere = _Elsewhere("\n".join(self._outside(classes)), node.name.value)
+        if elsewhere.goes_over_all():
+            return
         for parameter, call in unfilled:
-            if not fillers.fill(parameter) and not elsewhere.may_fill(parameter.name):
-                if isinstance(parameter.statement, cst.Call) and not fillers.read(parameter):
-                    continue  # a buffer, asked for its device or not used at all
+            # A buffer may be there for its device, or not be used at all.
+            used = not isinstance(parameter.statement, cst.Call) or fillers.read(parameter)
+            if used and self._is_plain(parameter) and not elsewhere.may_fill(parameter.name):
                 self._report(parameter, call)
+
+    def _is_plain(self, parameter: Declared) -> bool:
+        """Whether narrowing finds the place: what it leaves out is left out of whole files, too."""
+        argument = self.module.parent(parameter.value)
+        call = self.module.parent(argument) if argument is not None else None
+        if not isinstance(call, cst.Call):
+            return False
+        name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
+        return self.concerns(self.module.source.text, self.module.tree.span(name)[0])
 
     def _allocation(self, parameter: Declared) -> cst.Call | None:
         """The call that makes the parameter's memory, if that leaves it unfilled."""
@@ -131,7 +143,7 @@ class UninitializedParameter(Rule):
             if len(used) != 2:  # bound, and made a parameter
                 return None
             value = Uses(self.module, TORCH).root(self.module.names.value_of(value))
-        if isinstance(value, cst.Call) and is_allocation(self.module, value, least=1):
+        if isinstance(value, cst.Call) and is_allocation(self.module, value, parameter=True):
             return value
         return None
 

@@ -85,8 +85,7 @@ def legacy(x, n: int):
     g = torch.Tensor(x.size()) * 2  # DET401
     h = torch.Tensor(x.shape[0] * 2) + 1  # DET401
     i = torch.Tensor(len(x), device="cpu") + 1  # DET401
-    j = torch.Tensor(x.hidden_size) + 1  # DET401
-    return a, b, c, d, e, f, g, h, i, j
+    return a, b, c, d, e, f, g, h, i
 
 
 def imported_by_name(x):
@@ -696,7 +695,7 @@ def data(values, x, n, path):
     f = torch.Tensor(x.shape) + 1
     g = torch.Tensor(values[0]) + 1
     h = torch.tensor(3, 4) + 1
-    i = torch.Tensor(hidden_sizes) + torch.Tensor(features) + torch.Tensor(dims)
+    i = torch.Tensor(hidden_sizes) + torch.Tensor(features) + torch.Tensor(x.out_size)
     torch.cuda.empty_cache()
     return a, b, c, d, e, f, g, h, i, path.empty(2) + 1, np.empty(3) + 1
 
