@@ -53,11 +53,14 @@ class Engine:
 
     def lint(self, source: Source) -> list[Finding]:
         """Findings of a decoded source, suppressed ones left out, in order of place."""
-        problem = syntax.problem(source)
-        if problem is None:
-            findings = self._findings(source)
-        else:
+        rules, region = self._work(source)
+        problem = syntax.problem(source) if region or syntax.is_suspicious(source.text) else None
+        if problem is not None:
             findings = self.unreadable(source.path, *problem)
+        elif region is None:
+            findings = []
+        else:
+            findings = self._findings(source, rules, region)
         kept = suppression.apply(source, findings, enabled=self._enabled, known=self._known)
         return sorted(kept, key=lambda each: each[1:6])
 
@@ -75,15 +78,18 @@ class Engine:
         message = f"too large to parse: {size:.0f} MB, and the limit is {limit:.0f} MB"
         return self.unreadable(path, message)
 
-    def _findings(self, source: Source) -> list[Finding]:
+    def _work(self, source: Source) -> tuple[list[type[Rule]], Region | None]:
+        """The rules that may find something, and what they have to see for it."""
         hits = self._triggers.find(source.text)
         rules = [rule for rule in hits if _has_work(rule, source.text)]
         if not rules:
-            return []
+            return [], None
         places = [(offset, rule.scope) for rule in rules for offset in hits[rule]]
-        region = narrow(source.text, places) if self._narrowed else whole(source.text)
-        if region is None:
-            return []
+        return rules, narrow(source.text, places) if self._narrowed else whole(source.text)
+
+    def _findings(
+        self, source: Source, rules: Sequence[type[Rule]], region: Region
+    ) -> list[Finding]:
         try:
             return in_deep_stack(lambda: _visit(_parse(source, region), rules, self._settings))
         except RecursionError:

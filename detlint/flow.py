@@ -94,7 +94,8 @@ class Flow:
     ) -> State | None:
         for statement in line.body:
             fresh = self._library.allocated(statement, state)
-            state = self._evaluate(statement, state)
+            for part in _in_order(statement):
+                state = self._evaluate(part, state)
             kept = {name: calls for name, calls in fresh.items() if name not in self._shared}
             state = {**state, **kept}
             if isinstance(statement, (cst.Return, cst.Raise)):
@@ -244,6 +245,15 @@ class Flow:
         return state
 
 
+def _in_order(statement: cst.CSTNode) -> tuple[cst.CSTNode | None, ...]:
+    """The parts of a statement as they run: ``x[i] = x[i - 1]`` reads before it writes."""
+    if isinstance(statement, cst.Assign):
+        return (statement.value, *statement.targets)
+    if isinstance(statement, cst.AnnAssign):
+        return (statement.value, statement.target)
+    return (statement,)
+
+
 def _join(paths: Sequence[State | None]) -> State | None:
     """What is unwritten on every path that gets here."""
     states = [path for path in paths if path is not None]
@@ -261,7 +271,8 @@ def _swallows(context: cst.BaseExpression) -> bool:
     """Whether a context manager lets the code after it run when its body fails."""
     function = context.func if isinstance(context, cst.Call) else context
     name = function.attr if isinstance(function, cst.Attribute) else function
-    return isinstance(name, cst.Name) and name.value.lower().endswith(("suppress", "raises"))
+    words = name.value.lower() if isinstance(name, cst.Name) else ""
+    return "suppress" in words or "raises" in words
 
 
 def _shared_names(module: Module, root: cst.FunctionDef | cst.Module) -> Iterator[str]:

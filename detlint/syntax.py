@@ -25,6 +25,35 @@ class Problem(NamedTuple):
     column: int = 1
 
 
+# What a merge or Python 2 leaves behind.
+_FOREIGN = ("\n<<<<<<< ", "\n>>>>>>> ", 'print "', "print '")
+
+
+def is_suspicious(text: str) -> bool:
+    """Whether a text that no rule has to parse may still not be Python.
+
+    Python's parser would take half of a run over files that hold nothing to find,
+    so it is given only those that are cut short, merged or of Python 2. What is
+    broken in another way, and holds nothing that a rule looks for, is not noticed.
+    """
+    if any(mark in text for mark in _FOREIGN) or text.count('"""') % 2:
+        return True
+    return not _balanced(text) and not _balanced(_code(text))
+
+
+def _balanced(text: str) -> bool:
+    return all(text.count(left) == text.count(right) for left, right in ("()", "[]", "{}"))
+
+
+def _code(text: str) -> str:
+    """The text without its strings and comments."""
+    parts, position = [], 0
+    for start, end, _ in spans(text):
+        parts.append(text[position:start])
+        position = end
+    return "".join([*parts, text[position:]])
+
+
 def problem(source: Source) -> Problem | None:
     """Why a source does not parse, or None.
 
@@ -57,13 +86,11 @@ def _libcst_reads(text: str) -> bool:
 
 
 def _bracket_depth(text: str) -> int:
-    depth = deepest = position = 0
-    for start, end, _ in (*spans(text), (len(text), len(text), "")):
-        for character in text[position:start]:
-            if character in "([{":
-                depth += 1
-                deepest = max(deepest, depth)
-            elif character in ")]}":
-                depth = max(depth - 1, 0)
-        position = end
+    depth = deepest = 0
+    for character in _code(text):
+        if character in "([{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in ")]}":
+            depth = max(depth - 1, 0)
     return deepest

@@ -159,9 +159,11 @@ class Tree:
         return offset(start), offset(max(end - 1, start)) + (end > start)
 
     def text(self, node: cst.CSTNode) -> str:
-        """The node as it is written in the source."""
-        start, end = self.span(node)
-        return self.source.text[start:end]
+        """The node as it is written in the source, without parentheses around it."""
+        if getattr(node, "lpar", ()):
+            start, end = self.span(node)
+            return self.source.text[start:end]
+        return self.module.code_for_node(node)  # positions would take the whole region
 
     @cached_property
     def _region_source(self) -> Source:

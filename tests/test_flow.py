@@ -113,6 +113,8 @@ FOUND = {
     "a read in a conditional expression": ("x = new()\nb = read(x) if a else 0", ["1 → 2"]),
     "a read in a comprehension": ("x = new()\nb = [read(x) for row in rows]", ["1 → 2"]),
     "a read in a return": ("x = new()\nreturn read(x)", ["1 → 2"]),
+    "a value that replaces the name": ("x = new()\nx = read(x)", ["1 → 2"]),
+    "a value that is stored in it": ("x = new()\nx[1] = read(x)", ["1 → 2"]),
     "statements on one line": ("x = new(); read(x)", ["1 → 1"]),
     "a body on the line of its if": ("x = new()\nif a: read(x)", ["1 → 2"]),
 }
@@ -162,6 +164,7 @@ SILENT = {
         "x = new()\nwith contextlib.suppress(ValueError):\n    write(x)\nread(x)"
     ),
     "a block in which nothing is computed": "with unreal():\n    x = new()\n    read(x)",
+    "an expected failure": "x = new()\nwith self.assertRaisesRegex(E, b):\n    write(x)\nread(x)",
     "a case that writes": "x = new()\nmatch a:\n    case 1:\n        write(x)\nread(x)",
     "a case that binds the name": "x = new()\nmatch a:\n    case x:\n        read(x)",
     "a nested function that shares the name": (

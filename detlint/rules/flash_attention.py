@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint import attention
@@ -122,20 +123,33 @@ class FlashAttention(Rule):
         ),
     )
 
-    def visit_Module(self, _: cst.Module) -> None:
+    # Each looks through the whole text, so only once there is something to report.
+
+    @cached_property
+    def _library(self) -> bool:
+        return attention.defines_library(self.module)
+
+    @cached_property
+    def _hugging_face_is_quiet(self) -> bool:
         module = self.module
-        self._library = attention.defines_library(module)
-        quiet = self._library or attention.only_infers(module)
-        hugging_face = attention.sets(module, "FLASH_ATTENTION_DETERMINISTIC", "1") or (
-            attention.says(
+        return (
+            self._library
+            or attention.only_infers(module)
+            or attention.sets(module, "FLASH_ATTENTION_DETERMINISTIC", "1")
+            or attention.says(
                 module, r"(?<!def )\benable_full_determinism\(|\bfull_determinism\s*=\s*True"
             )
         )
-        engine = attention.sets(module, "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "0") or (
-            attention.says(module, r"--deterministic-mode|\bdeterministic_mode\s*=\s*True")
+
+    @cached_property
+    def _is_quiet(self) -> bool:
+        return (
+            self._hugging_face_is_quiet
+            or attention.sets(self.module, "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "0")
+            or attention.says(
+                self.module, r"--deterministic-mode|\bdeterministic_mode\s*=\s*True"
+            )
         )
-        self._hugging_face_is_quiet = quiet or hugging_face
-        self._is_quiet = quiet or hugging_face or engine
 
     def visit_Assign(self, node: cst.Assign) -> None:
         self._check_options(node)
@@ -192,15 +206,16 @@ class FlashAttention(Rule):
 
     def _check_options(self, node: cst.CSTNode) -> None:
         for option in options(self.module, node, _NAMES):
-            if option.name in _HUGGING_FACE and self._hugging_face_is_quiet:
-                continue
-            if self._is_quiet and option.name not in _HUGGING_FACE:
-                continue
             if option.name in _CHOICES:
                 self._check_choice(option)
             elif self.module.literal(option.value) is True and not self._is_deterministic(option):
                 advice = _ADVICE if option.name in _HUGGING_FACE else _ANY_ADVICE
-                self._report(option.node, f"{option.name}=True", advice)
+                if not self._is_quiet_about(option):
+                    self._report(option.node, f"{option.name}=True", advice)
+
+    def _is_quiet_about(self, option: Option) -> bool:
+        hugging_face = option.name in _HUGGING_FACE
+        return self._hugging_face_is_quiet if hugging_face else self._is_quiet
 
     def _is_deterministic(self, option: Option) -> bool:
         call = self.module.parent(option.node)
@@ -216,6 +231,8 @@ class FlashAttention(Rule):
                 continue
             found = self.module.literal(value)
             if found in _IMPLEMENTATIONS:
+                if self._is_quiet_about(option):
+                    return
                 edit = self.module.replace(value, '"sdpa"')
                 self._report(option.node, f'{option.name}="{found}"', _ADVICE, (edit,))
                 return
@@ -236,13 +253,11 @@ class FlashAttention(Rule):
     # Argument lists and command lines in Python
 
     def _check_arguments(self, values: list[cst.BaseExpression]) -> None:
-        if self._is_quiet or len(values) == 0:
-            return
         for index, value in enumerate(values):
             text = self._text(value)
             following = self._text(values[index + 1]) if index + 1 < len(values) else ""
             shown = _asked(text, following)
-            if shown:
+            if shown and not self._is_quiet:
                 self._report(value, shown)
 
     def _text(self, node: cst.BaseExpression) -> str:
@@ -250,12 +265,12 @@ class FlashAttention(Rule):
         return text if isinstance(text, str) else ""
 
     def visit_SimpleString(self, node: cst.SimpleString) -> None:
-        if "--" not in node.value or self._is_quiet or not self._is_command(node):
+        if "--" not in node.value or not self._is_command(node):
             return
         words = self._text(node).split()
         for word, following in zip(words, [*words[1:], ""], strict=True):
             shown = _asked(word, following)
-            if shown:
+            if shown and not self._is_quiet:
                 self._report(node, shown)
                 return
 

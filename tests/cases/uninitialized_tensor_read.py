@@ -166,6 +166,20 @@ def accumulated_rows(batches, n):
     return total
 
 
+def recurrence(n, xs):
+    out = torch.empty(n)  # DET401
+    for i, x in enumerate(xs):
+        out[i] = out[i - 1] * 0.9 + x
+    return out
+
+
+def summed(n, xs):
+    total = torch.empty(n)  # DET401
+    for x in xs:
+        total = total + x
+    return total
+
+
 def one_branch_reads(x, flag):
     out = torch.empty_like(x)  # DET401
     if flag:
@@ -579,6 +593,17 @@ def filled_in_the_first_round(x, n, rows):
         x = x + total.sum() if i else x
         total.copy_(rows[i])
     return x
+
+
+def recurrence_with_a_start(n, xs):
+    out = torch.empty(n)
+    out[0] = 1
+    for i in range(1, n):
+        out[i] = out[i - 1] * 0.9 + xs[i]
+    late = torch.empty(n)
+    for i in range(n):
+        late[i] = late[i - 1] * 0.9 if i else xs[i]
+    return out, late
 
 
 def skipped_in_the_first_round(x, n, rows):

@@ -1,0 +1,89 @@
+"""How a file is laid out, read from its lines: strings, comments, and top-level statements."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.lexer import Span, spans
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
+_BASES = re.compile(r"class[ \t]+\w+[ \t]*\(([^()#]*)\)")
+# The first line of a statement: not indented further, not a comment, not a closing bracket.
+_STATEMENT = {"": re.compile(r"^(?=[^\s#)\]}])", re.MULTILINE)}
+
+
+class Block(NamedTuple):
+    """A statement ``start:end`` at one level of indentation; ``kind`` is "def", "class" or ""."""
+
+    start: int
+    end: int
+    indent: str
+    kind: str
+    name: str
+    bases: str = ""
+
+    @property
+    def stub(self) -> str:
+        """What is left of a definition that nothing has to read."""
+        inherits = "()" if self.kind == "def" else self.bases
+        return f"{self.indent}{self.kind} {self.name}{inherits}: ...\n"
+
+
+class Layout:
+    """Tells offsets in strings and comments from code."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._spans = spans(text)
+        self._starts = [span.start for span in self._spans]
+
+    def at(self, offset: int) -> Span | None:
+        """The string or comment around an offset, if the offset is inside one."""
+        index = bisect_right(self._starts, offset) - 1
+        if index < 0 or offset >= self._spans[index].end:
+            return None
+        return self._spans[index]
+
+    def hides(self, offset: int) -> bool:
+        """Whether the offset lies in a comment, or in a docstring."""
+        span = self.at(offset)
+        if span is None:
+            return False
+        line_start = self.text.rfind("\n", 0, span.start) + 1
+        alone = not self.text[line_start : span.start].strip()
+        return span.kind == "comment" or (span.kind == "triple" and alone)
+
+    def inside(self, offset: int) -> bool:
+        """Whether a string begins before the offset and ends after it."""
+        span = self.at(offset)
+        return span is not None and span.start < offset
+
+    def blocks(self, start: int, end: int, indent: str) -> Iterator[Block]:
+        """Split ``start:end`` into the statements that begin at one indentation."""
+        text = self.text
+        pattern = _STATEMENT.get(indent)
+        if pattern is None:
+            pattern = re.compile(rf"^{re.escape(indent)}(?=[^\s#)\]}}])", re.MULTILINE)
+            _STATEMENT[indent] = pattern
+        begins = [m.start() for m in pattern.finditer(text, start, end) if not self.inside(m.start())]
+        first = begins[0] if begins else end
+        if first > start:
+            yield Block(start, first, indent, "", "")
+        decorated = -1
+        for begin, stop in zip(begins, [*begins[1:], end], strict=True):
+            if text.startswith("@", begin + len(indent)):
+                decorated = begin if decorated < 0 else decorated
+                continue
+            head = _HEAD.match(text, begin)
+            kind, name = (head[2], head[3]) if head else ("", "")
+            inherits = _BASES.match(text, begin + len(indent)) if kind == "class" else None
+            bases = f"({inherits[1]})" if inherits else ""
+            yield Block(begin if decorated < 0 else decorated, stop, indent, kind, name, bases)
+            decorated = -1
+        if decorated >= 0:
+            yield Block(decorated, end, indent, "", "")
