@@ -54,7 +54,9 @@ class Engine:
     def lint(self, source: Source) -> list[Finding]:
         """Findings of a decoded source, suppressed ones left out, in order of place."""
         rules, region = self._work(source)
-        problem = syntax.problem(source) if region or syntax.is_suspicious(source.text) else None
+        # Python's parser would take half of the time, so it is asked about what libcst is to parse.
+        doubtful = syntax.is_suspicious(source.text) or (region and not syntax.reads(region.text))
+        problem = syntax.problem(source) if doubtful else None
         if problem is not None:
             findings = self.unreadable(source.path, *problem)
         elif region is None:

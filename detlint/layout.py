@@ -30,8 +30,7 @@ class Block(NamedTuple):
     @property
     def stub(self) -> str:
         """What is left of a definition that nothing has to read."""
-        inherits = "()" if self.kind == "def" else self.bases
-        return f"{self.indent}{self.kind} {self.name}{inherits}: ...\n"
+        return f"{self.indent}{self.kind} {self.name}({self.bases}): ...\n"
 
 
 class Layout:
@@ -70,7 +69,8 @@ class Layout:
         if pattern is None:
             pattern = re.compile(rf"^{re.escape(indent)}(?=[^\s#)\]}}])", re.MULTILINE)
             _STATEMENT[indent] = pattern
-        begins = [m.start() for m in pattern.finditer(text, start, end) if not self.inside(m.start())]
+        found = (match.start() for match in pattern.finditer(text, start, end))
+        begins = [begin for begin in found if not self.inside(begin)]
         first = begins[0] if begins else end
         if first > start:
             yield Block(start, first, indent, "", "")
@@ -79,11 +79,13 @@ class Layout:
             if text.startswith("@", begin + len(indent)):
                 decorated = begin if decorated < 0 else decorated
                 continue
-            head = _HEAD.match(text, begin)
-            kind, name = (head[2], head[3]) if head else ("", "")
-            inherits = _BASES.match(text, begin + len(indent)) if kind == "class" else None
-            bases = f"({inherits[1]})" if inherits else ""
-            yield Block(begin if decorated < 0 else decorated, stop, indent, kind, name, bases)
+            yield self._block(begin, decorated if decorated >= 0 else begin, stop, indent)
             decorated = -1
         if decorated >= 0:
             yield Block(decorated, end, indent, "", "")
+
+    def _block(self, head: int, start: int, end: int, indent: str) -> Block:
+        match = _HEAD.match(self.text, head)
+        kind, name = (match[2], match[3]) if match else ("", "")
+        inherits = _BASES.match(self.text, head + len(indent)) if kind == "class" else None
+        return Block(start, end, indent, kind, name, inherits[1] if inherits else "")

@@ -25,8 +25,8 @@ class Problem(NamedTuple):
     column: int = 1
 
 
-# What a merge or Python 2 leaves behind.
-_FOREIGN = ("\n<<<<<<< ", "\n>>>>>>> ", 'print "', "print '")
+# What a merge or Python 2 leaves behind, and brackets nested beyond what any parser takes.
+_FOREIGN = ("\n<<<<<<< ", "\n>>>>>>> ", 'print "', "print '", "(" * 200, "[" * 200)
 
 
 def is_suspicious(text: str) -> bool:
@@ -54,16 +54,20 @@ def _code(text: str) -> str:
     return "".join([*parts, text[position:]])
 
 
-def problem(source: Source) -> Problem | None:
-    """Why a source does not parse, or None.
-
-    Python's own parser is asked, which is ten times as fast as libcst and guards
-    its stack. Syntax that is newer than this Python is fine if libcst reads it.
-    """
+def reads(text: str) -> bool:
+    """Whether Python's own parser takes a text: it is ten times as fast as libcst, and safe."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes are another linter's business
-            symtable.symtable(source.text, source.path, "exec")
+        _check(text)
+    except (SyntaxError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def problem(source: Source) -> Problem | None:
+    """Why a source does not parse, or None. Syntax newer than this Python is fine if libcst
+    reads it."""
+    try:
+        _check(source.text)
     except SyntaxError as error:
         rows = len(source.line_starts)
         found = Problem(error.msg, min(error.lineno or 1, rows), max(error.offset or 1, 1))
@@ -71,6 +75,12 @@ def problem(source: Source) -> Problem | None:
     except (RecursionError, MemoryError):
         return Problem(TOO_DEEP)
     return None
+
+
+def _check(text: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes are another linter's business
+        symtable.symtable(text, "<text>", "exec")
 
 
 def _libcst_reads(text: str) -> bool:

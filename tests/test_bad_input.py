@@ -24,6 +24,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
+CUDNN = b"torch.backends.cudnn.benchmark = "
 # (bytes of bad.py, what the line on it says)
 UNREADABLE = [
     pytest.param(b"def f(:\n", "1:7: DET000 invalid syntax", id="syntax error"),
@@ -41,9 +42,9 @@ UNREADABLE = [
     pytest.param(
         b"x = " + b"(" * 20_000 + b"1" + b")" * 20_000, "DET000 too many nested", id="parentheses"
     ),
-    pytest.param(b"x = " + b"+".join([b"a"] * 20_000), "DET000 nested too deeply", id="sums"),
-    pytest.param(b"x = a" + b".b" * 20_000, "DET000 nested too deeply", id="attributes"),
-    pytest.param(b"x = " + b"not " * 20_000 + b"1", "DET000 nested too deeply", id="negations"),
+    pytest.param(CUDNN + b"+".join([b"a"] * 20_000), "DET000 nested too deeply", id="sums"),
+    pytest.param(CUDNN + b"a" + b".b" * 20_000, "DET000 nested too deeply", id="attributes"),
+    pytest.param(CUDNN + b"not " * 20_000 + b"1", "DET000 nested too deeply", id="negations"),
 ]
 
 
@@ -98,6 +99,25 @@ def test_a_50_mb_line_takes_neither_memory_nor_time(
     assert (done.returncode, done.stderr) == (status, "")
     assert says in done.stdout
     assert int(done.stdout.split()[-1]) < 200, "MB of memory"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("def f():\n    return (1\n", id="cut short"),
+        pytest.param("<<<<<<< HEAD\nx = 1\n=======\nx = 2\n>>>>>>> branch\n", id="merge conflict"),
+        pytest.param("x = 1\n<<<<<<< HEAD\ny = 1\n>>>>>>> branch\n", id="merge conflict below"),
+        pytest.param(f"{LEAK}\n\ndef f(x)\n    cudnn.enabled = x\n", id="colon forgotten"),
+        pytest.param(f"{LEAK}x = = 1; cudnn\n", id="beside a trigger"),
+    ],
+)
+def test_broken_files_are_noticed_where_a_rule_looks_or_where_the_damage_shows(
+    tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "bad.py").write_text(text)
+    done = detlint("bad.py", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "DET000" in done.stdout
 
 
 def test_links_out_of_the_tree_and_to_themselves_are_named_and_not_followed(tree: Path) -> None:

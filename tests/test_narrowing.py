@@ -17,7 +17,7 @@ def kept(text: str, token: str, scope: str = "function") -> tuple[str, str]:
     return text, "" if region is None else region.text
 
 
-def test_functions_without_a_trigger_become_stubs() -> None:
+def test_a_function_without_a_trigger_becomes_a_stub_if_it_is_named_and_goes_if_not() -> None:
     _, region = kept(
         """
         import os
@@ -26,14 +26,38 @@ def test_functions_without_a_trigger_become_stubs() -> None:
             return 1
 
         def b():
-            return TOKEN
+            return TOKEN, a
+
+        def c():
+            return 3
         """,
         "TOKEN",
     )
-    assert region == "import os\n\ndef a(): ...\ndef b():\n    return TOKEN\n"
+    assert region == "def a(): ...\ndef b():\n    return TOKEN, a\n\n"
 
 
-def test_methods_without_a_trigger_become_stubs_and_decorators_go_with_them() -> None:
+def test_imports_and_constants_are_kept_if_what_is_kept_names_them() -> None:
+    _, region = kept(
+        """
+        import os
+        import sys
+        A = os.name
+        B = 2
+
+        def b():
+            return TOKEN, A
+        """,
+        "TOKEN",
+    )
+    assert region.startswith("import os\nA = os.name\ndef b()")
+
+
+def test_what_uses_the_result_of_a_triggered_statement_is_kept() -> None:
+    _, region = kept("names = TOKEN()\nfirst = names[0]\nother = 1\n", "TOKEN")
+    assert region == "names = TOKEN()\nfirst = names[0]\n"
+
+
+def test_methods_without_a_trigger_go_with_their_decorators() -> None:
     _, region = kept(
         '''
         class A(B):
@@ -51,7 +75,8 @@ def test_methods_without_a_trigger_become_stubs_and_decorators_go_with_them() ->
         "TOKEN",
     )
     assert "x = 1" in region
-    assert "    def a(): ...\n    def b(self):\n        return TOKEN" in region
+    assert "    def b(self):\n        return TOKEN" in region
+    assert "def a" not in region
     assert "property" not in region
 
 
@@ -68,14 +93,14 @@ def test_class_scope_keeps_the_class_and_its_bases() -> None:
 
         class A(Base):
             def b(self):
-                return TOKEN
+                return TOKEN, Other
         """,
         "TOKEN",
         "class",
     )
     assert "return 1" in region
     assert "return 3" not in region
-    assert "class Other: ..." in region
+    assert "class Other(): ..." in region
 
 
 @pytest.mark.parametrize(
@@ -89,6 +114,11 @@ def test_tokens_in_comments_and_docstrings_are_not_worth_parsing(text: str) -> N
     assert kept(text, "TOKEN")[1] == ""
 
 
+def test_a_class_of_which_only_the_head_holds_a_trigger_still_has_a_body() -> None:
+    _, region = kept("class A(TOKEN):\n    def f(self):\n        return 1\n", "TOKEN")
+    assert region == "class A(TOKEN):\n    def f(): ...\n"
+
+
 def test_a_def_inside_a_string_is_not_a_definition() -> None:
     _, region = kept(
         '''
@@ -98,7 +128,7 @@ def test_a_def_inside_a_string_is_not_a_definition() -> None:
         """
 
         def g():
-            TOKEN
+            TOKEN(CODE)
         ''',
         "TOKEN",
     )

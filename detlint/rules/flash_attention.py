@@ -146,9 +146,7 @@ class FlashAttention(Rule):
         return (
             self._hugging_face_is_quiet
             or attention.sets(self.module, "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "0")
-            or attention.says(
-                self.module, r"--deterministic-mode|\bdeterministic_mode\s*=\s*True"
-            )
+            or attention.says(self.module, r"--deterministic-mode|\bdeterministic_mode\s*=\s*True")
         )
 
     def visit_Assign(self, node: cst.Assign) -> None:

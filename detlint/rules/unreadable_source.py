@@ -10,8 +10,11 @@ class UnreadableSource(Rule):
     known about it. The message says where reading stopped and why; the other files
     are linted all the same.
 
-    A file over 4 MB is scanned, and reported only if it holds something that a rule
-    would have to parse. To leave a file out, add it to `extend-exclude`."""
+    Every file is decoded, and what a rule has to see of it is parsed. The rest is only
+    looked over for what truncation, a merge or Python 2 leaves behind: a syntax error
+    of another kind, away from anything that a rule looks for, is left to Python. A file
+    over 4 MB is reported only if a rule would have to parse it. To leave a file out,
+    add it to `extend-exclude`."""
 
     code = "DET000"
     summary = "the file cannot be read, decoded or parsed"
