@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.rule import Rule
     from detlint.settings import Settings
+    from detlint.source import Source
 
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 # A progress bar is worth its import, and a person's glance, from about this many files.
@@ -126,15 +127,15 @@ def _fix(
 ) -> int:
     from detlint.fixer import fix_files
 
-    outcome = fix_files(findings, engine, unsafe=options.unsafe_fixes, dry_run=options.diff)
+    lint = _filtered(engine, settings)
+    outcome = fix_files(findings, lint, unsafe=options.unsafe_fixes, dry_run=options.diff)
     for failure in outcome.failures:
         _say(failure)
     if options.diff:
         status = _show_patches(outcome.patches, outcome.fixed)
     else:
-        left = _not_ignored(outcome.findings, settings)
-        _report(options, left, files=files, fixed=outcome.fixed)
-        status = _status(options, left)
+        _report(options, outcome.findings, files=files, fixed=outcome.fixed)
+        status = _status(options, outcome.findings)
     return FAILED if outcome.failures else status
 
 
@@ -144,6 +145,11 @@ def _not_ignored(findings: Sequence[Finding], settings: Settings) -> list[Findin
     from detlint.settings import ignored_for
 
     return [each for each in findings if not ignored_for(settings, each.path, each.code)]
+
+
+def _filtered(engine: Engine, settings: Settings) -> Callable[[Source], list[Finding]]:
+    """What fixes re-lint by: they leave alone what ``per-file-ignores`` silences."""
+    return lambda source: _not_ignored(engine.lint(source), settings)
 
 
 def _cache(options: argparse.Namespace, settings: Settings) -> Cache:
@@ -159,8 +165,8 @@ def _code_digest() -> str:
     """Changes with any file of the package, so that a development install needs no new version."""
     entries: list[str] = []
     package = os.path.dirname(__file__)
-    for folder in (package, os.path.join(package, "rules")):
-        with os.scandir(folder) as files:
+    for folder in ("", "analysis", "rules"):
+        with os.scandir(os.path.join(package, folder)) as files:
             entries += [f"{file.name} {file.stat().st_mtime_ns}" for file in files]
     return " ".join(sorted(entries))
 
@@ -189,11 +195,11 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
         from detlint.fixes import diff, fix
 
         before = Source.decode(path, data)
-        result = fix(before, engine.lint, unsafe=options.unsafe_fixes)
+        result = fix(before, _filtered(engine, settings), unsafe=options.unsafe_fixes)
         if options.diff:
             return _show_patches([diff(path, before, result.source)], len(result.fixed))
         data, fixed, text = result.source.encode(), len(result.fixed), result.source.text
-        findings = _not_ignored(result.remaining, settings)
+        findings = result.remaining
     if options.fix:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

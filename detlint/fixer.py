@@ -9,11 +9,12 @@ from detlint.fixes import diff, fix, write
 from detlint.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from detlint.engine import Engine
     from detlint.finding import Finding
     from detlint.fixes import Fixed
+
+    Lint = Callable[[Source], list[Finding]]
 
 
 class FixedFiles(NamedTuple):
@@ -26,7 +27,7 @@ class FixedFiles(NamedTuple):
 
 
 def fix_files(
-    findings: Sequence[Finding], engine: Engine, *, unsafe: bool, dry_run: bool
+    findings: Sequence[Finding], lint: Lint, *, unsafe: bool, dry_run: bool
 ) -> FixedFiles:
     """Fix every file that has a finding to fix; with ``dry_run`` only make the patches."""
     outcome = FixedFiles([], 0, [], [])
@@ -34,7 +35,7 @@ def fix_files(
         listed = list(group)
         if any(each.fixable and (each.safe or unsafe) for each in listed):
             try:
-                result, patch = _fix_file(path, engine, unsafe=unsafe, dry_run=dry_run)
+                result, patch = _fix_file(path, lint, unsafe=unsafe, dry_run=dry_run)
             except OSError as error:
                 failure = f"{path}: not fixed, and left as it was: {error.strerror}"
                 outcome.failures.append(failure)
@@ -46,11 +47,12 @@ def fix_files(
     return outcome
 
 
-def _fix_file(path: str, engine: Engine, *, unsafe: bool, dry_run: bool) -> tuple[Fixed, bytes]:
+def _fix_file(path: str, lint: Lint, *, unsafe: bool, dry_run: bool) -> tuple[Fixed, bytes]:
     with open(path, "rb") as file:
         source = Source.decode(path, file.read())
-    result = fix(source, engine.lint, unsafe=unsafe)
+    result = fix(source, lint, unsafe=unsafe)
     if dry_run:
         return result, diff(path, source, result.source)
-    write(path, result.source.encode())
+    if result.fixed:
+        write(path, result.source.encode())
     return result, b""

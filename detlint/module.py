@@ -9,6 +9,7 @@ import libcst as cst
 
 from detlint.bindings import Bindings
 from detlint.finding import Edit
+from detlint.layout import Layout
 from detlint.lexer import comments
 from detlint.names import Names
 from detlint.tree import Tree
@@ -108,25 +109,26 @@ class Module:
         return Edit(end, end, f"{separator}{argument}")
 
     def add_import(self, statement: str) -> tuple[Edit, ...]:
-        """Add an import below the others at the top of the file, unless it is there."""
-        last, texts = None, []
-        for line in self.tree.module.body:
-            if not isinstance(line, cst.SimpleStatementLine):
+        """Add an import below the others at the top of the file, unless it is there.
+
+        Works on the text, because narrowing drops imports that nothing kept names.
+        """
+        text, newline = self.source.text, self.source.newline
+        last = first = None
+        for block in Layout(text).blocks(0, len(text), ""):
+            code = _without_trailing_comments(text[block.start : block.end])
+            if not code.strip():
+                continue
+            first = block.start if first is None else first
+            if code.startswith(("import ", "from ")):
+                if code.strip() == statement:
+                    return ()
+            elif not code.startswith(('"', "'")):  # a docstring
                 break
-            first = line.body[0]
-            if isinstance(first, (cst.Import, cst.ImportFrom)):
-                texts.append(self.tree.module.code_for_node(first).strip())
-            elif not (isinstance(first, cst.Expr) and isinstance(first.value, cst.SimpleString)):
-                break
-            last = line
-        if statement in texts:
-            return ()
-        newline = self.source.newline
+            last = block.start + len(code)
         if last is not None:
-            return (self.insert_after(last, f"{newline}{statement}"),)
-        body = self.tree.module.body
-        start = self.tree.span(body[0])[0] if body else 0
-        return (Edit(start, start, f"{statement}{newline}"),)
+            return (Edit(last, last, f"{newline}{statement}"),)
+        return (Edit(first or 0, first or 0, f"{statement}{newline}"),)
 
     def drops_comment(self, edit: Edit) -> bool:
         """Whether an edit's range holds a comment that its replacement does not."""
@@ -138,3 +140,11 @@ class Module:
     @cached_property
     def _comments(self) -> list[tuple[int, int]]:
         return comments(self.source.text)
+
+
+def _without_trailing_comments(block: str) -> str:
+    """A statement up to the end of its last line, without the blank and comment lines below."""
+    lines = block.splitlines(keepends=True)
+    while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+        lines.pop()
+    return "".join(lines).rstrip("\r\n")

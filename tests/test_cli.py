@@ -116,6 +116,17 @@ def test_per_file_ignores_silence_a_rule_in_the_files_that_match(leaky: Path) ->
     assert "train.py" not in done.stdout
 
 
+def test_fix_leaves_alone_what_per_file_ignores_silences(leaky: Path) -> None:
+    (leaky / "pyproject.toml").write_text(
+        "[tool.detlint.per-file-ignores]\n'train.py' = ['DET301']\n"
+    )
+    (leaky / "train.py").write_text(LEAK + "torch.backends.cudnn.deterministic = False\n")
+    assert detlint(".", "--fix", cwd=leaky).returncode == 0
+    assert (leaky / "train.py").read_text() == (
+        LEAK + "torch.backends.cudnn.deterministic = True\n"
+    )
+
+
 def test_fix_writes_what_it_promises_and_reports_it(leaky: Path) -> None:
     done = detlint(".", "--fix", cwd=leaky)
     assert (done.returncode, (leaky / "train.py").read_text()) == (0, FIXED)

@@ -7,11 +7,11 @@ import textwrap
 import libcst as cst
 import pytest
 
-from detlint.flow import Flow, State
+from detlint.analysis.flow import Flow, State
+from detlint.analysis.uses import Event
 from detlint.module import Module
 from detlint.narrowing import whole
 from detlint.source import Source
-from detlint.uses import Event
 
 
 class Toy:

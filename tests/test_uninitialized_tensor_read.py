@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from detlint.allocations import looks_unwritten
+from detlint.analysis.allocations import looks_unwritten
 
 if TYPE_CHECKING:
     from collections.abc import Callable

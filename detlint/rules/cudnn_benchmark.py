@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.branches import behind_setting
-from detlint.lightning import trainer_argument
-from detlint.options import options
+from detlint.analysis.branches import behind_setting
+from detlint.analysis.lightning import trainer_argument
+from detlint.analysis.options import options
+from detlint.analysis.switches import BENCHMARK, code, switches
 from detlint.rule import Example, Rule, cst
-from detlint.switches import BENCHMARK, code, switches
 
 if TYPE_CHECKING:
     from detlint.finding import Edit

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from detlint.analysis.switches import CUDNN, code
 from detlint.rule import Example, Rule, cst
-from detlint.switches import CUDNN, code
 
 
 class CudnnFlagsDisableCudnn(Rule):

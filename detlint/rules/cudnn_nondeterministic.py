@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from detlint.branches import in_teardown, other_side
-from detlint.lightning import trainer_argument
+from detlint.analysis.branches import in_teardown, other_side
+from detlint.analysis.lightning import trainer_argument
+from detlint.analysis.switches import DETERMINISTIC, code, switches
 from detlint.rule import Example, Rule, cst
-from detlint.switches import DETERMINISTIC, code, switches
 
 
 class CudnnNondeterministic(Rule):

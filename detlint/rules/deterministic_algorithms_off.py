@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from detlint.branches import in_teardown, other_side
-from detlint.lightning import trainer_argument
+from detlint.analysis.branches import in_teardown, other_side
+from detlint.analysis.lightning import trainer_argument
+from detlint.analysis.switches import code
 from detlint.rule import Example, Rule, cst
-from detlint.switches import code
 
 _SWITCHES = {
     "torch.use_deterministic_algorithms": "mode",

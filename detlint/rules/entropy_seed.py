@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.entropy import Origin, conversion, origin, source
-from detlint.reseeding import reseeds, reseeds_torch, seeded_by_hand, seeded_with_zero
-from detlint.rule import Example, Rule, cst
-from detlint.seeding import (
+from detlint.analysis.entropy import Origin, conversion, origin, source
+from detlint.analysis.reseeding import reseeds, reseeds_torch, seeded_by_hand, seeded_with_zero
+from detlint.analysis.seeding import (
     SEED_PARAMETER,
     fallback,
     is_only_written,
@@ -18,6 +17,7 @@ from detlint.seeding import (
     target_name,
     uncommented,
 )
+from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.finding import Edit

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint import attention
-from detlint.options import Option, options
+from detlint.analysis import attention
+from detlint.analysis.options import Option, options
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:

@@ -33,6 +33,13 @@ _DERIVED = re.compile(
 # Their places in the signature of torch's DataLoader.
 _NUM_WORKERS, _WORKER_INIT_FN = 5, 10
 
+# The text, not the tree: what binds the name may have been narrowed away.
+_ANOTHER_GUARD = re.compile(
+    r"^[ \t]*(?:guard[ \t]*[:=]|(?:def|class)[ \t]+guard\b"
+    r"|from\b.*\bguard\b|import\b.*\bas[ \t]+guard\b)",
+    re.MULTILINE,
+)
+
 
 class MissingWorkerInitFn(Rule):
     """Each worker of a ``DataLoader`` is a process of its own. torch seeds ``random``, torch
@@ -150,8 +157,7 @@ class MissingWorkerInitFn(Rule):
         )
 
     def _fix(self, call: cst.Call, given: cst.BaseExpression | None) -> tuple[Edit, ...]:
-        taken = self.module.bindings.module.bindings.get("guard", ())
-        if any(binding.kind != "import" or binding.name != "guard" for binding in taken):
+        if _ANOTHER_GUARD.search(self.module.source.text):
             return ()
         if given is not None:
             edit = self.module.replace(given, "guard.seed_worker")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from detlint.branches import in_teardown, other_side
+from detlint.analysis.branches import in_teardown, other_side
+from detlint.analysis.switches import FILL, switches
 from detlint.rule import Example, Rule, cst
-from detlint.switches import FILL, switches
 
 
 class UninitializedMemoryNotFilled(Rule):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.allocations import is_allocation
-from detlint.fillers import Fillers
-from detlint.parameters import Declared, declared, family
+from detlint.analysis.allocations import is_allocation
+from detlint.analysis.fillers import Fillers
+from detlint.analysis.parameters import Declared, declared, family
+from detlint.analysis.tensors import TORCH
+from detlint.analysis.uses import Uses, loads
 from detlint.rule import Example, Rule, cst
-from detlint.tensors import TORCH
-from detlint.uses import Uses, loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.allocations import TOKENS, ZEROED, is_allocation, looks_unwritten
-from detlint.flow import Flow, State
+from detlint.analysis.allocations import TOKENS, ZEROED, is_allocation, looks_unwritten
+from detlint.analysis.flow import Flow, State
+from detlint.analysis.tensors import TORCH
+from detlint.analysis.uses import Event, Uses
 from detlint.rule import Example, Rule, cst
-from detlint.tensors import TORCH
-from detlint.uses import Event, Uses
 
 if TYPE_CHECKING:
     from detlint.finding import Edit

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.consumption import Consumption
-from detlint.listings import Listings
+from detlint.analysis.consumption import Consumption
+from detlint.analysis.listings import Listings
+from detlint.analysis.walk import Walk
 from detlint.rule import Example, Rule, cst
-from detlint.walk import Walk
 
 if TYPE_CHECKING:
+    from detlint.analysis.listings import Listing
+    from detlint.analysis.order import Use
     from detlint.finding import Edit
-    from detlint.listings import Listing
-    from detlint.order import Use
 
 
 class UnorderedListing(Rule):

@@ -6,13 +6,13 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.generators import escapes, holder, is_label, is_seeded
+from detlint.analysis.generators import escapes, holder, is_label, is_seeded
+from detlint.analysis.seeding import SEED_PARAMETER, fallback, uncommented
 from detlint.rule import Example, Rule, cst
-from detlint.seeding import SEED_PARAMETER, fallback, uncommented
 
 if TYPE_CHECKING:
+    from detlint.analysis.generators import Holder
     from detlint.finding import Edit
-    from detlint.generators import Holder
 
 _SYSTEM = frozenset({"random.SystemRandom", "secrets.SystemRandom"})
 _NON_DETERMINISTIC = re.compile(

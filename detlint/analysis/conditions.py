@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint import reductions
+from detlint.analysis import reductions
 from detlint.rule import cst
 from detlint.scope import dotted
 
 if TYPE_CHECKING:
+    from detlint.analysis.reads import Reads
     from detlint.module import Module
-    from detlint.reads import Reads
 
 _TESTING_CALLS = ("bool", "assertTrue", "assertFalse", "assertIsNone", "assertIsNotNone")
 _EQUALITY_CALLS = ("assertEqual", "assert_equal", "assertEquals")

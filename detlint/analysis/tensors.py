@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from detlint.uses import Vocabulary, words
+from detlint.analysis.uses import Vocabulary, words
 
 # Pure functions of their tensors that exist both as ``torch.f(x)`` and as ``x.f()``. Left out
 # on purpose: those that may ignore what the tensor held (``where``, ``masked_fill``, ``scatter``,

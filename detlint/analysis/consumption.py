@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint import reductions
-from detlint.conditions import Conditions, call_word
-from detlint.expressions import Expressions
-from detlint.handlers import handler
-from detlint.iterations import Iterations
-from detlint.order import Flow, Use
-from detlint.reads import Reads
+from detlint.analysis import reductions
+from detlint.analysis.conditions import Conditions, call_word
+from detlint.analysis.expressions import Expressions
+from detlint.analysis.handlers import handler
+from detlint.analysis.iterations import Iterations
+from detlint.analysis.order import Flow, Use
+from detlint.analysis.reads import Reads
+from detlint.analysis.statements import Statements
 from detlint.rule import cst
 from detlint.scope import dotted
-from detlint.statements import Statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from detlint.analysis.uses import last_name, words
 from detlint.rule import cst
-from detlint.uses import last_name, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

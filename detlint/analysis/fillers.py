@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.parameters import attribute_of_self, is_self
+from detlint.analysis.parameters import attribute_of_self, is_self
+from detlint.analysis.tensors import TORCH
+from detlint.analysis.uses import Event, Uses, last_name, loads, words
 from detlint.rule import cst
-from detlint.tensors import TORCH
-from detlint.uses import Event, Uses, last_name, loads, words
 
 if TYPE_CHECKING:
+    from detlint.analysis.parameters import Declared
     from detlint.module import Module
-    from detlint.parameters import Declared
 
 # They hand out every parameter at once.
 _EVERY = words(

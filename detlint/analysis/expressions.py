@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint import reductions
-from detlint.argument import Argument, has_one_order
-from detlint.order import Flow, Use
+from detlint.analysis import reductions
+from detlint.analysis.argument import Argument, has_one_order
+from detlint.analysis.order import Flow, Use
 from detlint.rule import cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.consumption import Consumption
+    from detlint.analysis.consumption import Consumption
 
 
 class Expressions:

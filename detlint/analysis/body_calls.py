@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint import reductions
-from detlint.conditions import call_word
-from detlint.elements import Elements
+from detlint.analysis import reductions
+from detlint.analysis.conditions import call_word
+from detlint.analysis.elements import Elements
 from detlint.rule import cst
 
 if TYPE_CHECKING:
-    from detlint.consumption import Consumption
+    from detlint.analysis.consumption import Consumption
 
 # Receivers whose `add` or `update` is not a set's.
 _ORDERED_ADD = ("tarfile.", "hashlib.", "zlib.", "xxhash.", "blake3.")

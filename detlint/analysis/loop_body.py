@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint import selections
-from detlint.body_calls import BodyCalls
-from detlint.handlers import handler
+from detlint.analysis import selections
+from detlint.analysis.body_calls import BodyCalls
+from detlint.analysis.handlers import handler
 from detlint.rule import cst
 
 if TYPE_CHECKING:
-    from detlint.consumption import Consumption
+    from detlint.analysis.consumption import Consumption
 
 _QUIET_MODULES = ("os.", "builtins.", "re.", "json.", "pathlib.", "shutil.", "time.", "datetime.")
 

@@ -9,8 +9,8 @@ from detlint.rule import cst
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.consumption import Consumption
-    from detlint.order import Flow, Use
+    from detlint.analysis.consumption import Consumption
+    from detlint.analysis.order import Flow, Use
 
 
 class Statements:

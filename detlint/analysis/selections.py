@@ -10,7 +10,7 @@ from detlint.scope import dotted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.elements import Elements
+    from detlint.analysis.elements import Elements
     from detlint.module import Module
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.loop_body import LoopBody
-from detlint.order import Use
+from detlint.analysis.loop_body import LoopBody
+from detlint.analysis.order import Use
 from detlint.rule import cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.consumption import Consumption
-    from detlint.order import Flow
+    from detlint.analysis.consumption import Consumption
+    from detlint.analysis.order import Flow
 
 
 class Iterations:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.analysis.seeding import means_label, target_name, uses
 from detlint.rule import cst
-from detlint.seeding import means_label, target_name, uses
 
 if TYPE_CHECKING:
     from detlint.module import Module

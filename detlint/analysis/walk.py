@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint import reductions
-from detlint.conditions import call_word
+from detlint.analysis import reductions
+from detlint.analysis.conditions import call_word
 from detlint.rule import cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.consumption import Consumption
+    from detlint.analysis.consumption import Consumption
+    from detlint.analysis.order import Use
     from detlint.finding import Edit
-    from detlint.order import Use
 
 _DIRS, _FILES = 1, 2
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint import reductions
+from detlint.analysis import reductions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from detlint.consumption import Consumption
+    from detlint.analysis.consumption import Consumption
 
 
 class Elements:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.reseeding import reseeds_torch
+from detlint.analysis.reseeding import reseeds_torch
 from detlint.rule import cst
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint import reductions
-from detlint.conditions import call_word
+from detlint.analysis import reductions
+from detlint.analysis.conditions import call_word
 from detlint.rule import cst
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.handlers import handler
+from detlint.analysis.handlers import handler
 from detlint.rule import cst
 
 if TYPE_CHECKING:

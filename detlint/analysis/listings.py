@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.paths import Paths
+from detlint.analysis.paths import Paths
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Listings:
 
     def _is_unpacked_filesystem(self, receiver: cst.Name) -> bool:
         """``fs, path = fsspec.core.url_to_fs(url)``."""
-        from detlint.reads import home
+        from detlint.analysis.reads import home
 
         scope = home(self._module, receiver)
         if scope is None or len(scope.bindings[receiver.value]) != 1:

@@ -1,0 +1,63 @@
+"""Edits that rules propose: arguments and imports, laid out as the file is."""
+
+from __future__ import annotations
+
+import libcst as cst
+import pytest
+
+from detlint.finding import Edit, Finding
+from detlint.fixes import apply_edits
+from detlint.module import Module
+from detlint.narrowing import whole
+from detlint.source import Source
+
+
+def module(text: str) -> Module:
+    return Module(Source("example.py", text), whole(text))
+
+
+def applied(text: str, edits: tuple[Edit, ...]) -> str:
+    finding = Finding("example.py", 1, 1, 1, 1, "DET000", "x", "x", edits=edits)
+    return apply_edits(text, [finding], unsafe=True)[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("x = 1\n", "import guard\nx = 1\n", id="no import"),
+        pytest.param("import os\nx = 1\n", "import os\nimport guard\nx = 1\n", id="below imports"),
+        pytest.param(
+            "import os  # for paths\n\n# The end.\nx = 1\n",
+            "import os  # for paths\nimport guard\n\n# The end.\nx = 1\n",
+            id="comments stay where they are",
+        ),
+        pytest.param(
+            '#!/bin/sh\n"""Doc."""\n\nfrom a import (\n    b,\n)\n\n\ndef f(): ...\n',
+            '#!/bin/sh\n"""Doc."""\n\nfrom a import (\n    b,\n)\nimport guard\n\n\ndef f(): ...\n',
+            id="below a docstring and brackets",
+        ),
+        pytest.param(
+            "# License\nx = 1\n", "# License\nimport guard\nx = 1\n", id="below a comment"
+        ),
+        pytest.param("import guard\nx = 1\n", "import guard\nx = 1\n", id="already there"),
+        pytest.param("import os\r\nx = 1\r\n", "import os\r\nimport guard\r\nx = 1\r\n", id="CRLF"),
+    ],
+)
+def test_an_import_goes_below_the_others(before: str, after: str) -> None:
+    assert applied(before, module(before).add_import("import guard")) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("f()", "f(a=1)", id="no argument"),
+        pytest.param("f(x)", "f(x, a=1)", id="one line"),
+        pytest.param("f(x,)", "f(x, a=1,)", id="trailing comma"),
+        pytest.param("f(\n    x,\n    y,\n)", "f(\n    x,\n    y,\n    a=1,\n)", id="a line each"),
+        pytest.param("f(\n    x, y\n)", "f(\n    x, y, a=1\n)", id="all on one line of their own"),
+    ],
+)
+def test_an_argument_is_laid_out_as_the_others_are(before: str, after: str) -> None:
+    parsed = module(before)
+    call = next(node for node in parsed.tree.nodes if isinstance(node, cst.Call))
+    assert applied(before, (parsed.add_argument(call, "a=1"),)) == after
