@@ -67,7 +67,7 @@ class Cache:
         from json import dumps
         from zlib import crc32
 
-        folder = directory or os.environ.get("DETLINT_CACHE_DIR") or _user_folder()
+        folder = folder_of(directory)
         root = os.path.abspath(root)
         header = b'{"detlint": %b,\n' % dumps([_FORMAT, root, key]).encode()
         # Two roots with one name take turns, since the header holds the whole path.
@@ -128,7 +128,7 @@ class Cache:
         entries = {**_read(self._file, self._header), **self._changed}
         entries = {path: each for path, each in entries.items() if self._recent(each)}
         with suppress(OSError):
-            _make_folder(os.path.dirname(self._file))
+            make_folder(os.path.dirname(self._file))
             _write(self._file, self._header, entries)
             self._changed = {}
 
@@ -177,6 +177,11 @@ def _load(path: str, entry: _Entry) -> list[Finding]:
     return found
 
 
+def folder_of(directory: str | None) -> str | None:
+    """Where caches lie: ``directory``, else ``$DETLINT_CACHE_DIR``, else the user's folder."""
+    return directory or os.environ.get("DETLINT_CACHE_DIR") or _user_folder()
+
+
 def _user_folder() -> str | None:
     if sys.platform == "linux":
         # As platformdirs has it, without the 20 ms that importing it takes.
@@ -215,7 +220,7 @@ def _write(file: str, header: bytes, entries: dict[str, _Entry]) -> None:
             os.unlink(temporary)
 
 
-def _make_folder(folder: str) -> None:
+def make_folder(folder: str) -> None:
     """Create the folder with the marks that keep it out of backups and commits.
 
     Only a new one is marked: ``--cache-dir .`` must not make git ignore the project.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
 from detlint import __version__
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from detlint.cache import Cache
+    from detlint.catalogue import Entry
     from detlint.engine import Engine
     from detlint.finding import Finding
     from detlint.rule import Rule
@@ -70,7 +72,7 @@ def _lint(arguments: list[str]) -> int:
         config=options.config,
         isolated=options.isolated,
         overrides=options_module.overrides(options),
-        codes=lambda: [rule.code for rule in _every_rule()],
+        codes=lambda: [rule.code for rule in _catalogue(options)],
     )
     if "-" in options.paths:
         return _lint_stdin(options, settings)
@@ -90,14 +92,23 @@ def _every_rule() -> Sequence[type[Rule]]:
     return every_rule()
 
 
-def _engine(settings: Settings) -> Engine:
+def _catalogue(options: argparse.Namespace) -> Sequence[Entry]:
+    from detlint.cache import folder_of
+    from detlint.catalogue import catalogue
+
+    folder = None if options.no_cache else folder_of(options.cache_dir)
+    return catalogue(folder, _version())
+
+
+def _engine(options: argparse.Namespace, settings: Settings) -> Engine:
     from detlint.engine import Engine
     from detlint.settings import enabled
 
-    rules = [rule for rule in _every_rule() if enabled(settings, rule.code, rule.default)]
-    if not any(rule.code != "DET000" for rule in rules):
+    rules = _catalogue(options)
+    chosen = [rule for rule in rules if enabled(settings, rule.code, rule.default)]
+    if not any(rule.code != "DET000" for rule in chosen):
         raise UsageError("no rule is left: --select and --ignore cancel out")
-    return Engine(rules, settings)
+    return Engine(chosen, settings, known={rule.code for rule in rules})
 
 
 def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
@@ -105,15 +116,15 @@ def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
     from detlint.runner import lint_files
 
     paths = discover(options.paths, settings, lambda text: _say(f"warning: {text}"))
-    engine = _engine(settings)
-    cache = _cache(options, settings)
+    engine = cache(lambda: _engine(options, settings))
+    results = _cache(options, settings)
     with _Progress(len(paths)) as progress:
-        findings = lint_files(paths, engine, cache, options.jobs, progress)
+        findings = lint_files(paths, engine, results, options.jobs, progress)
     findings = _not_ignored(findings, settings)
     if not paths:
         _say("warning: no Python file found under the given paths")
     if options.fix or options.diff:
-        return _fix(options, settings, engine, findings, len(paths))
+        return _fix(options, settings, engine(), findings, len(paths))
     _report(options, findings, files=len(paths))
     return _status(options, findings)
 
@@ -157,13 +168,13 @@ def _cache(options: argparse.Namespace, settings: Settings) -> Cache:
 
     if options.no_cache:
         return Cache.disabled()
-    key = f"{__version__} {_code_digest()} {sys.version_info[:2]} {settings!r}"
+    key = f"{_version()} {sys.version_info[:2]} {settings!r}"
     return Cache.open(options.cache_dir, settings.root or os.getcwd(), key)
 
 
-def _code_digest() -> str:
+def _version() -> str:
     """Changes with any file of the package, so that a development install needs no new version."""
-    entries: list[str] = []
+    entries = [__version__]
     package = os.path.dirname(__file__)
     for folder in ("", "analysis", "rules"):
         with os.scandir(os.path.join(package, folder)) as files:
@@ -187,7 +198,7 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
 
     path = options.stdin_filename or "<stdin>"
     data = sys.stdin.buffer.read()
-    engine = _engine(settings)
+    engine = _engine(options, settings)
     findings = _not_ignored(engine.lint_bytes(path, data), settings)
     fixable = any(each.fixable and (each.safe or options.unsafe_fixes) for each in findings)
     text, fixed = None, 0

@@ -4,40 +4,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint import suppression, syntax
+from detlint import syntax
 from detlint.finding import Finding
-from detlint.narrowing import narrow, whole
-from detlint.rules import every_rule
 from detlint.source import DecodeError, Source
-from detlint.stack import in_deep_stack
 from detlint.triggers import Triggers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     import libcst as cst
 
+    from detlint.catalogue import Entry
     from detlint.module import Module
     from detlint.narrowing import Region
     from detlint.rule import Rule
     from detlint.settings import Settings
+
+    AnyRule = type[Rule] | Entry
 
 # libcst's trees take a hundred times the size of the text.
 LARGEST = 4_000_000
 
 
 class Engine:
-    """Lints sources with one set of rules.
+    """Lints sources with one set of rules. ``known`` holds the codes of all rules.
 
     ``narrowed=False`` parses whole files: slow, and the reference for narrowing.
     """
 
     def __init__(
-        self, rules: Sequence[type[Rule]], settings: Settings, *, narrowed: bool = True
+        self,
+        rules: Sequence[AnyRule],
+        settings: Settings,
+        *,
+        known: Collection[str],
+        narrowed: bool = True,
     ) -> None:
         self._settings = settings
         self._enabled = {rule.code for rule in rules}
-        self._known = {rule.code for rule in every_rule()}
+        self._known = known
         self._narrowed = narrowed
         self._triggers = Triggers(rules)
 
@@ -63,8 +68,11 @@ class Engine:
             findings = []
         else:
             findings = self._findings(source, rules, region)
-        kept = suppression.apply(source, findings, enabled=self._enabled, known=self._known)
-        return sorted(kept, key=lambda each: each[1:6])
+        if "detlint:" in source.text.lower() or "noqa" in source.text.lower():
+            from detlint import suppression
+
+            findings = suppression.apply(source, findings, enabled=self._enabled, known=self._known)
+        return sorted(findings, key=lambda each: each[1:6])
 
     def unreadable(self, path: str, message: str, row: int = 1, column: int = 1) -> list[Finding]:
         """The finding for a file, or a place in it, that cannot be read."""
@@ -80,25 +88,27 @@ class Engine:
         message = f"too large to parse: {size:.0f} MB, and the limit is {limit:.0f} MB"
         return self.unreadable(path, message)
 
-    def _work(self, source: Source) -> tuple[list[type[Rule]], Region | None]:
+    def _work(self, source: Source) -> tuple[list[AnyRule], Region | None]:
         """The rules that may find something, and what they have to see for it."""
         hits = self._triggers.find(source.text)
         rules = [rule for rule in hits if _has_work(rule, source.text)]
         if not rules:
             return [], None
+        from detlint.narrowing import narrow, whole
+
         places = [(offset, rule.scope) for rule in rules for offset in hits[rule]]
         return rules, narrow(source.text, places) if self._narrowed else whole(source.text)
 
-    def _findings(
-        self, source: Source, rules: Sequence[type[Rule]], region: Region
-    ) -> list[Finding]:
+    def _findings(self, source: Source, rules: Sequence[AnyRule], region: Region) -> list[Finding]:
+        from detlint.stack import in_deep_stack
+
         try:
             return in_deep_stack(lambda: _visit(_parse(source, region), rules, self._settings))
         except RecursionError:
             return self.unreadable(source.path, syntax.TOO_DEEP)
 
 
-def _has_work(rule: type[Rule], text: str) -> bool:
+def _has_work(rule: AnyRule, text: str) -> bool:
     return any(s in text for s in rule.needs) and not any(s in text for s in rule.silencers)
 
 
@@ -106,6 +116,7 @@ def _parse(source: Source, region: Region) -> Module:
     import libcst as cst
 
     from detlint.module import Module
+    from detlint.narrowing import whole
 
     try:
         return Module(source, region)
@@ -113,7 +124,7 @@ def _parse(source: Source, region: Region) -> Module:
         return Module(source, whole(source.text))
 
 
-def _visit(module: Module, rules: Sequence[type[Rule]], settings: Settings) -> list[Finding]:
+def _visit(module: Module, rules: Sequence[AnyRule], settings: Settings) -> list[Finding]:
     """One traversal for all rules."""
     active = [rule(module, settings) for rule in rules]
     handlers: dict[str, list[Callable[[cst.CSTNode], None]]] = {}

@@ -43,7 +43,8 @@ class Rule:
     # substrings, outside comments and docstrings; a leading letter must begin a word.
     triggers: ClassVar[tuple[str, ...]]
     # How much around a trigger the rule must see: "function" (the outermost function or
-    # method, and module-level code), "class" (the class and its bases too) or "module".
+    # method), "class" (the class and its bases too) or "module". Module-level code that
+    # this names, or that uses what a trigger gave, is always there; the rest may not be.
     scope: ClassVar[str] = "function"
     # Text anywhere in the file that makes the rule pointless there.
     silencers: ClassVar[tuple[str, ...]] = ()

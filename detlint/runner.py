@@ -43,13 +43,14 @@ class Result(NamedTuple):
 
 def lint_files(
     paths: Sequence[str],
-    engine: Engine,
+    make_engine: Callable[[], Engine],
     cache: Cache,
     jobs: int,
     progress: Callable[[int, int], None],
 ) -> list[Finding]:
     """All findings, in the order of the paths whatever the parallelism.
 
+    ``make_engine`` is called only if there is something to lint.
     ``progress`` is told how many of how many files are done.
     """
     found: dict[str, list[Finding]] = {}
@@ -67,9 +68,10 @@ def lint_files(
             size += stat.st_size
         else:
             found[path] = cached
-    workers = min(jobs, len(tasks)) if size > _WORTH_A_POOL else 1
-    for result in _results(tasks, engine, workers, progress):
-        found[result.path] = _remember(result, cache)
+    if tasks:
+        workers = min(jobs, len(tasks)) if size > _WORTH_A_POOL else 1
+        for result in _results(tasks, make_engine(), workers, progress):
+            found[result.path] = _remember(result, cache)
     cache.save()
     # A cached finding names the path by which an earlier run found the file.
     return [each._replace(path=path) for path in paths for each in found[path]]

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import symtable
-import warnings
 from typing import TYPE_CHECKING, NamedTuple
-
-from detlint.lexer import spans
-from detlint.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from detlint.source import Source
@@ -47,6 +42,8 @@ def _balanced(text: str) -> bool:
 
 def _code(text: str) -> str:
     """The text without its strings and comments."""
+    from detlint.lexer import spans
+
     parts, position = [], 0
     for start, end, _ in spans(text):
         parts.append(text[position:start])
@@ -78,6 +75,9 @@ def problem(source: Source) -> Problem | None:
 
 
 def _check(text: str) -> None:
+    import symtable
+    import warnings
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes are another linter's business
         symtable.symtable(text, "<text>", "exec")
@@ -87,6 +87,8 @@ def _libcst_reads(text: str) -> bool:
     if _bracket_depth(text) > _NESTED_BRACKETS:
         return False
     import libcst
+
+    from detlint.stack import in_deep_stack
 
     try:
         in_deep_stack(lambda: libcst.parse_module(text))

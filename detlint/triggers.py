@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
     from ahocorasick_rs import AhoCorasick
 
-    from detlint.rule import Rule
+    from detlint.engine import AnyRule
 
 
 class Triggers:
     """The tokens of a set of rules."""
 
-    def __init__(self, rules: Sequence[type[Rule]]) -> None:
-        self._rules: dict[str, list[type[Rule]]] = {}
+    def __init__(self, rules: Sequence[AnyRule]) -> None:
+        self._rules: dict[str, list[AnyRule]] = {}
         for rule in rules:
             for token in rule.triggers:
                 self._rules.setdefault(token, []).append(rule)
@@ -29,9 +29,9 @@ class Triggers:
 
         return AhoCorasick(self._tokens)
 
-    def find(self, text: str) -> dict[type[Rule], list[int]]:
+    def find(self, text: str) -> dict[AnyRule, list[int]]:
         """The rules that have work in a text, with the offsets of their tokens."""
-        found: dict[type[Rule], list[int]] = {}
+        found: dict[AnyRule, list[int]] = {}
         matches = self._automaton.find_matches_as_indexes(text, overlapping=True)
         for index, start, _ in matches:
             token = self._tokens[index]

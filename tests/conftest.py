@@ -25,7 +25,8 @@ def engine() -> Callable[..., Engine]:
     def make(*codes: str, narrowed: bool = True) -> Engine:
         always = ("DET000", "DET001")
         chosen = [rule for rule in every_rule() if not codes or rule.code in (*codes, *always)]
-        return Engine(chosen, Settings(), narrowed=narrowed)
+        known = [rule.code for rule in every_rule()]
+        return Engine(chosen, Settings(), known=known, narrowed=narrowed)
 
     return make
 

@@ -31,7 +31,7 @@ def test_the_message_says_what_torch_seeds_and_what_it_does_not(
 
 
 def test_before_torch_1_9_numpy_is_not_seeded() -> None:
-    engine = Engine([MissingWorkerInitFn], Settings(target_torch=(1, 8)))
+    engine = Engine([MissingWorkerInitFn], Settings(target_torch=(1, 8)), known=())
     (found,) = engine.lint(Source("example.py", CODE))
     assert "before 1.9 torch seeds random and torch in a worker, but not NumPy" in found.message
 

@@ -1,0 +1,109 @@
+"""What a run needs to know of every rule before it needs any: kept from the first run, because
+importing the rules takes longer than scanning a file."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from detlint.module import Module
+    from detlint.rule import Rule
+    from detlint.settings import Settings
+
+
+class Entry(NamedTuple):
+    """A rule that has not been imported. ``module`` and ``name`` say where its class is;
+    the rest is as in ``Rule``."""
+
+    module: str
+    name: str
+    code: str
+    default: bool
+    triggers: tuple[str, ...]
+    scope: str
+    silencers: tuple[str, ...]
+    needs: tuple[str, ...]
+
+    @property
+    def rule(self) -> type[Rule]:
+        """The class itself."""
+        from importlib import import_module
+
+        found: type[Rule] = getattr(import_module(self.module), self.name)
+        return found
+
+    def concerns(self, text: str, offset: int) -> bool:
+        """``Rule.concerns``."""
+        return self.rule.concerns(text, offset)
+
+    def __call__(self, module: Module, settings: Settings) -> Rule:
+        """An instance of the rule."""
+        return self.rule(module, settings)
+
+
+def catalogue(folder: str | None, key: str) -> tuple[Entry, ...]:
+    """All rules, sorted by code: as kept in ``folder`` under ``key``, or else imported and kept.
+
+    ``key`` is text that differs whenever a rule could.
+    """
+    file = os.path.join(folder, "rules.json") if folder else None
+    entries = _read(file, key) if file else ()
+    if not entries:
+        entries = _imported()
+        if file:
+            with suppress(OSError):
+                _write(file, key, entries)
+    return entries
+
+
+def _imported() -> tuple[Entry, ...]:
+    from detlint.rules import every_rule
+
+    return tuple(
+        Entry(
+            rule.__module__,
+            rule.__name__,
+            rule.code,
+            rule.default,
+            rule.triggers,
+            rule.scope,
+            rule.silencers,
+            rule.needs,
+        )
+        for rule in every_rule()
+    )
+
+
+def _read(file: str, key: str) -> tuple[Entry, ...]:
+    from json import loads
+
+    try:
+        with open(file, "rb") as stream:
+            kept = loads(stream.read())
+        if kept["key"] != key:
+            return ()
+        return tuple(Entry._make(map(_frozen, entry)) for entry in kept["rules"])
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return ()
+
+
+def _frozen(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _write(file: str, key: str, entries: tuple[Entry, ...]) -> None:
+    from json import dumps
+
+    from detlint.cache import make_folder
+
+    make_folder(os.path.dirname(file))
+    temporary = f"{file}.{os.urandom(8).hex()}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8") as stream:
+            stream.write(dumps({"key": key, "rules": entries}))
+        os.replace(temporary, file)
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
