@@ -8,13 +8,10 @@ import socket
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from test_cli import LEAK, detlint
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
