@@ -21,7 +21,7 @@ class Problem(NamedTuple):
 
 
 # What a merge or Python 2 leaves behind, and brackets nested beyond what any parser takes.
-_FOREIGN = ("\n<<<<<<< ", "\n>>>>>>> ", 'print "', "print '", "(" * 200, "[" * 200)
+_FOREIGN = ("\n>>>>>>> ", 'print "', "print '", "(" * 200, "[" * 200)
 
 
 def is_suspicious(text: str) -> bool:

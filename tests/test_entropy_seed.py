@@ -97,3 +97,31 @@ def test_a_draw_from_a_generator_object_is_no_global_draw(
 ) -> None:
     body = "seed = seed or torch.randint(9, (1,), generator=args.generator)"
     assert findings(function(body), "DET103") == []
+
+
+def test_a_fallback_in_a_library_differs_unless_its_caller_seeds(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    (found,) = findings(function("seed = seed or int(np.random.randint(9))"), "DET103")
+    assert found.message.endswith(", so it changes unless the caller has seeded `numpy`")
+    assert "run to run" not in found.message
+
+
+@pytest.mark.parametrize(
+    ("draw", "count"),
+    [
+        ("random.choice(list(args.nodes()))", 0),
+        ("random.sample(args.nodes, 2)", 0),
+        ("torch.randn(3, 4)", 0),
+        ("random.choice(range(1000))", 1),
+        ("random.choice([1, 2, 3])", 1),
+        ("random.sample(list(range(100)), 5)", 1),
+        ("np.random.choice(10_000)", 1),
+        ("random.getrandbits(32)", 1),
+    ],
+)
+def test_only_numbers_are_taken_for_seeds_by_the_name_alone(
+    draw: str, count: int, findings: Callable[..., list[Finding]]
+) -> None:
+    text = function(f"seed = {draw}") + '\nif __name__ == "__main__":\n    main()\n'
+    assert len(findings(text, "DET103")) == count

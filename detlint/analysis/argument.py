@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from detlint.module import Module
 
 _EXTREMES = ("builtins.max", "builtins.min")
+_CHOOSING = ("itertools.", "more_itertools.", "functools.", "heapq.")
 
 
 class Argument:
@@ -53,6 +54,10 @@ class Argument:
     def makes_dict(self) -> bool:
         """Whether the result is a dict."""
         return self.name in reductions.KEYED
+
+    def chooses(self) -> bool:
+        """Whether the call picks or groups elements by their place: ``islice(x, 5)``."""
+        return (self.name or "").startswith(_CHOOSING)
 
     def joins(self) -> bool:
         """``", ".join(x)``."""

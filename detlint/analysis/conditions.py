@@ -96,6 +96,13 @@ class Conditions:
             return self._only_tested_later(parent)
         return isinstance(parent, (cst.Expr, cst.CompIf)) or self._is_test(parent)
 
+    def asks_truth(self, node: cst.CSTNode) -> bool:
+        """Whether a test needs the truth of a value; a call for its effect is no test."""
+        parent = self._module.parent(node)
+        while isinstance(parent, cst.BooleanOperation):
+            parent = self._module.parent(parent)
+        return not isinstance(parent, cst.Expr) and self.only_tested(node)
+
     def _only_tested_later(self, statement: cst.Assign) -> bool:
         target = statement.targets[0].target
         reads = list(self._reads.reached(target, statement)) if isinstance(target, cst.Name) else []
@@ -114,7 +121,46 @@ class Conditions:
             node = node.args[0].value
         if not isinstance(node, cst.Name):
             return False
-        return any(self._checks_one(load, node) for load in self._reads.loads(node))
+        loads = self._reads.loads(node)
+        if len(loads) > 1 and loads[0] is node and self._finds_no_more(loads[1], node):
+            return True
+        return any(self._checks_one(load, node) for load in loads)
+
+    def _finds_no_more(self, load: cst.Name, read: cst.Name) -> bool:
+        """``try: next(it)``, ``except StopIteration: …``, ``else: return`` after a ``next(it)``."""
+        line = next(
+            (x for x in self._module.ancestors(load) if isinstance(x, cst.SimpleStatementLine)),
+            None,
+        )
+        block = self._module.parent(line) if line is not None else None
+        attempt = self._module.parent(block) if block is not None else None
+        if not isinstance(attempt, cst.Try) or line is not attempt.body.body[0]:
+            return False
+        arg = self._module.parent(load)
+        call = self._module.parent(arg) if isinstance(arg, cst.Arg) else None
+        if not isinstance(call, cst.Call) or len(call.args) != 1:
+            return False
+        stops = any(
+            each.type is not None and dotted(each.type) == "StopIteration"
+            for each in attempt.handlers
+        )
+        way_out = attempt.orelse.body if attempt.orelse is not None else attempt.body
+        leaves = isinstance(way_out, cst.IndentedBlock) and _leaves(way_out)
+        is_next = self._module.called(call) == "builtins.next"
+        return is_next and stops and leaves and not self._shows_first(read, way_out)
+
+    def _shows_first(self, read: cst.Name, block: cst.BaseSuite) -> bool:
+        """Whether a block reads the local that ``next(read)`` was given to."""
+        statement = next(
+            (x for x in self._module.ancestors(read) if isinstance(x, cst.Assign)), None
+        )
+        target = statement.targets[0].target if statement is not None else None
+        if statement is None or not isinstance(target, cst.Name):
+            return True
+        return any(
+            block in self._module.ancestors(each) and not self.is_diagnostic(each)
+            for each in self._reads.reached(target, statement)
+        )
 
     def _checks_one(self, load: cst.Name, read: cst.Name) -> bool:
         """Whether ``len(load)`` is compared to 1 so that ``read`` sees no other length."""

@@ -55,8 +55,26 @@ class Expressions:
             return False
         # `len(keep_images(os.listdir(d)))`: what the call returns is only reduced.
         if not isinstance(self._module.parent(given.call), (cst.Arg, cst.ComparisonTarget)):
-            return False
+            if given.chooses() or self._all.conditions.draws(given.call):
+                return False
+            if self._all.conditions.asks_truth(given.call):
+                return True
+            if not self._is_followed(given.call):
+                return False
         return next(self._all.follow(flow.into(given.call)), None) is None
+
+    def _is_followed(self, call: cst.Call) -> bool:
+        """Whether every use of what a call returns is seen: looped over, or read as a local."""
+        parent = self._module.parent(call)
+        if isinstance(parent, (cst.For, cst.CompFor)):
+            return True
+        if not isinstance(parent, cst.Assign) or len(parent.targets) > 1:
+            return False
+        target = parent.targets[0].target
+        if not isinstance(target, cst.Name):
+            return False
+        reads = self._all.reads.reached(target, parent)
+        return any(not self._all.conditions.is_diagnostic(read) for read in reads)
 
     # Collections
 

@@ -34,6 +34,8 @@ _DRAWS = frozenset(
         "randn_tensor",
     ]
 )
+# Variables of graphs: whoever runs the graph puts a seeded generator there.
+_SHARED = frozenset({"pytensor.shared", "aesara.shared", "theano.shared"})
 _SEEDS_TORCH = r"(?:manual_seed|set_state|clone_state|graphsafe_set_state|seed)\b"
 _SEEDS = (
     r"(?:seed\(\s*(?!\)|(?:\w+\s*=\s*)?None\s*\))[^\s)]|(?:set_?state|__setstate__)\("
@@ -127,6 +129,18 @@ def _mention(name: str, held: Holder) -> str:
     if held.function is not None:
         return rf"(?<![\w.]){re.escape(name)}"
     return rf"\b{re.escape(name.rpartition('.')[2])}"
+
+
+def is_shared(module: Module, held: Holder) -> bool:
+    """Whether the generator goes into a shared variable, which a caller seeds."""
+    places = [held.place]
+    if held.function is not None:
+        places += uses(module, held.function, held.names[0])
+    return any(
+        isinstance(argument := module.parent(place), cst.Arg)
+        and module.called(module.parent(argument)) in _SHARED
+        for place in places
+    )
 
 
 def escapes(module: Module, held: Holder, text: str) -> bool:

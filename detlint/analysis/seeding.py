@@ -58,6 +58,8 @@ _LABELS = frozenset(
         "url",
     ]
 )
+# `hash_seed`: of a hash function, not of a generator.
+_HASHING = re.compile(r"(?:hash|salt|crypt)[a-z]*_seed|(?:[Hh]ash|[Ss]alt|[Cc]rypt)[a-z]*Seed")
 _GENERATOR = re.compile(
     r"(?:^|[._])(?:\w*seeds?|rng|prng|gen|generator|random_state|rs)$", re.IGNORECASE
 )
@@ -108,13 +110,15 @@ def means_seed(name: str) -> bool:
         words.pop()
     if words[-2:] == ["random", "state"] or words[-1:] == ["randomstate"]:
         return True
-    return bool(words) and words[-1].removesuffix("s").endswith("seed")
+    seeds = bool(words) and words[-1].removesuffix("s").endswith("seed")
+    return seeds and not _HASHING.search(name)
 
 
 def means_seeding(name: str) -> bool:
     """Whether a function of this name takes a seed: ``set_seed``, ``seed_everything``."""
     words = {word.lower() for word in _WORD.findall(name)}
-    return bool(words & {"seed", "seeds", "reseed"}) and not words & _LABELS
+    seeds = bool(words & {"seed", "seeds", "reseed"}) and not words & _LABELS
+    return seeds and not _HASHING.search(name)
 
 
 def means_label(name: str) -> bool:

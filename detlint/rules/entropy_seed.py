@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.entropy import Origin, conversion, origin, source
 from detlint.analysis.reseeding import reseeds, reseeds_torch, seeded_by_hand, seeded_with_zero
+from detlint.analysis.seed_places import is_undone, key_of_seed, may_be_seed, only_labels
 from detlint.analysis.seeding import (
     SEED_PARAMETER,
     fallback,
@@ -17,17 +18,15 @@ from detlint.analysis.seeding import (
     target_name,
     uncommented,
 )
+from detlint.analysis.uses import last_name
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.finding import Edit
 
 _KEYS = frozenset({"jax.random.key", "jax.random.PRNGKey", "flax.nnx.Rngs"})
-# Functions whose first text names the value that follows, or its default.
-_NAMING = frozenset(
-    ["add_argument", "option", "get", "pop", "setdefault", "getattr", "setattr", "getenv"]
-)
 _LONGEST = 50
+_DIFFERS = "so it differs from run to run"
 
 
 class EntropySeed(Rule):
@@ -151,11 +150,11 @@ class EntropySeed(Rule):
             self._report_reseeding(node, seeded_by_hand(self.module, node))
         elif reseeds(self.module, node):
             self._report_reseeding(node, seeded_with_zero(self.module, node))
-        else:
+        elif not is_undone(self.module, node):
             self._check_arguments(node, self.module.called(node) or "")
 
     def _report_reseeding(self, call: cst.Call, edits: tuple[Edit, ...]) -> None:
-        if call not in self._told:
+        if call not in self._told and not is_undone(self.module, call):
             self.report(
                 call,
                 f"`{self._shown(call)}` seeds from the operating system",
@@ -165,23 +164,16 @@ class EntropySeed(Rule):
             )
 
     def _check_arguments(self, call: cst.Call, name: str) -> None:
-        last = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
-        function = last.value if isinstance(last, cst.Name) else ""
-        takes_seed = name in SEED_PARAMETER or name in _KEYS or means_seeding(function)
-        key = self._key(call) if function in _NAMING else ""
+        takes_seed = name in SEED_PARAMETER or name in _KEYS or means_seeding(last_name(call.func))
+        key = key_of_seed(self.module, call)
         for argument in call.args:
             keyword = argument.keyword.value if argument.keyword else ""
             if means_seed(keyword):
                 self._check(argument.value, f"`{keyword}`", keyword)
             elif takes_seed and not keyword:
                 self._check(argument.value, f"the seed that `{self._text(call.func)}` gets")
-            elif means_seed(key) and keyword in {"", "default"}:
+            elif key and keyword in {"", "default"}:
                 self._check(argument.value, f"`{key}`", key)
-
-    def _key(self, call: cst.Call) -> str:
-        """``--seed`` of ``add_argument("-s", "--seed", …)``."""
-        texts = [self.module.literal(each.value) for each in call.args if not each.keyword]
-        return next((each for each in texts if isinstance(each, str) and means_seed(each)), "")
 
     def visit_Assign(self, node: cst.Assign) -> None:
         for target in node.targets:
@@ -207,8 +199,10 @@ class EntropySeed(Rule):
 
     def _check_target(self, target: cst.CSTNode, value: cst.BaseExpression) -> None:
         if means_seed(target_name(self.module, target)):
-            text = self._text(target)
-            self._check(value, f"`{text}`", text)
+            found = origin(self.module, value)
+            if found is None or not found.library or may_be_seed(self.module, found.call):
+                text = self._text(target)
+                self._check(value, f"`{text}`", text)
 
     def visit_NamedExpr(self, node: cst.NamedExpr) -> None:
         self._check_target(node.target, node.value)
@@ -237,24 +231,31 @@ class EntropySeed(Rule):
 
     def _check(self, value: cst.BaseExpression, subject: str, name: str = "") -> None:
         found = origin(self.module, value)
-        if found is None or self._is_told(value, found.call):
+        if found is None or self._is_told(value, found.call) or only_labels(self.module, value):
             return
-        what = found.what
+        what, result = found.what, _DIFFERS
         if found.library:
             if not self._is_unseeded(found, name):
                 return
             what = f"{what}, which nothing here seeds first"
+            if not self._is_program:
+                result = f"so it changes unless the caller has seeded `{found.library}`"
         place = conversion(self.module, found, value)
         edits = (self.module.replace(*place),) if place else ()
-        self._tell(value, found.call, f"{subject} comes from {what}", edits)
+        self._tell(value, found.call, f"{subject} comes from {what}", edits, result)
 
     def _tell(
-        self, node: cst.CSTNode, call: cst.CSTNode, claim: str, edits: tuple[Edit, ...]
+        self,
+        node: cst.CSTNode,
+        call: cst.CSTNode,
+        claim: str,
+        edits: tuple[Edit, ...],
+        result: str = _DIFFERS,
     ) -> None:
         self._told |= {node, call}
         self.report(
             node,
-            f"{claim} (`{self._shown(call)}`), so it differs from run to run",
+            f"{claim} (`{self._shown(call)}`), {result}",
             advice="Take it from the configuration, with a fixed default.",
             edits=edits,
             safe=False,
@@ -269,8 +270,7 @@ class EntropySeed(Rule):
         """Whether nothing seeds the generator first: a library's caller may have."""
         own = {name, name.rpartition(".")[2], self._shown(found.call).partition("(")[0]}
         optional = fallback(self.module, found.call) is not None
-        program = "__main__" in self._code or self.module.source.path.endswith("__main__.py")
-        if not optional and not program:
+        if not optional and not self._is_program:
             return False
         return not seeds_elsewhere(self._code, found.library, own, dotted=not optional)
 
@@ -286,6 +286,10 @@ class EntropySeed(Rule):
     @cached_property
     def _told(self) -> set[cst.CSTNode]:
         return set()
+
+    @cached_property
+    def _is_program(self) -> bool:
+        return "__main__" in self._code or self.module.source.path.endswith("__main__.py")
 
     @cached_property
     def _code(self) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.allocations import TOKENS, ZEROED, is_allocation, looks_unwritten
 from detlint.analysis.flow import Flow, State
+from detlint.analysis.placeholders import is_placeholder
 from detlint.analysis.tensors import TORCH
 from detlint.analysis.uses import Event, Uses
 from detlint.rule import Example, Rule, cst
@@ -102,8 +103,10 @@ class UninitializedTensorRead(Rule):
     def visit_Call(self, node: cst.Call) -> None:
         if not is_allocation(self.module, node):
             return
-        if self._uses.counts(self._uses.of(node)):
-            self._report(node, "")
+        use = self._uses.of(node)
+        if self._uses.counts(use):
+            if not is_placeholder(self.module, use.node):
+                self._report(node, "")
         else:
             self._follow(node)
 
@@ -156,6 +159,8 @@ class UninitializedTensorRead(Rule):
         use = self._uses.of(name)
         if use.event is Event.READ and not self._uses.counts(use):
             return Event.PROPERTY
+        if use.event is Event.READ and is_placeholder(self.module, use.node):
+            return Event.GONE
         return use.event
 
     def muted(self, block: cst.With) -> bool:

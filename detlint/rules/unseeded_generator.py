@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.generators import escapes, holder, is_label, is_seeded
+from detlint.analysis.generators import escapes, holder, is_label, is_seeded, is_shared
 from detlint.analysis.seeding import SEED_PARAMETER, fallback, uncommented
 from detlint.rule import Example, Rule, cst
 
@@ -183,6 +183,8 @@ class UnseededGenerator(Rule):
         """Report a generator of entropy, unless it is seeded afterwards or only names something."""
         held = holder(self.module, call)
         if is_seeded(self._text(held), held) or is_label(self.module, call):
+            return
+        if is_shared(self.module, held):
             return
         if "SeedGenerator" in self._shown(call):
             state = "its seed is a draw from Python's global `random`"

@@ -189,6 +189,50 @@ def seeds_of_the_run(args, rank, name, number: int):
     return number_seed, unknown_seed, int_seed, derived_seed, key_seed
 
 
+# A function that makes up a name may draw it, but not reseed the program.
+def _generate_run_name(coolname):
+    coolname.replace_random(random.Random(os.urandom(128)))
+    return coolname.generate_slug(2)
+
+
+def reseeding_run_name():
+    random.seed(os.urandom(16))  # DET103
+    return random.choice(["ant", "bee"])
+
+
+# The state is put back.
+def restored():
+    state = random.getstate()
+    random.seed(os.urandom(16))
+    try:
+        return random.random()
+    finally:
+        random.setstate(state)
+
+
+def restored_inside():
+    state = random.getstate()
+    try:
+        random.seed()
+        return random.random()
+    finally:
+        random.setstate(state)
+
+
+def not_restored(state):
+    try:
+        random.seed(os.urandom(16))  # DET103
+        return random.random()
+    finally:
+        random.setstate(state)
+
+
+# The seed of a hash function.
+def resolve_none_hash_seed():
+    hash_seed = int.from_bytes(os.urandom(4), "big")
+    return hash_seed or random.SystemRandom().getrandbits(32)
+
+
 # A value that only names a run, a file or a port, or measures time.
 def labels(args):
     run_id = int(time.time())

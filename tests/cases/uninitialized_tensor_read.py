@@ -708,6 +708,22 @@ def pinned(model, n):
     return a + b.sum()
 
 
+# A scaled placeholder for what is loaded later.
+
+
+class Projection(nn.Module):
+    def __init__(self, d):
+        data = (d**-0.5) * torch.empty(d, d)
+        self.proj = nn.Parameter(data=data)
+        self.other = nn.Parameter(0.5 * torch.empty(d, d) / d)
+        plain = torch.empty(d, d)
+        self.third = nn.Parameter(d * plain)
+        self.register_buffer("fourth", torch.empty(d, d) * 2)
+        shown = d * torch.empty(d, d)  # DET401
+        self.fifth = nn.Parameter(shown)
+        print(shown)
+
+
 # Not such a tensor.
 
 

@@ -2,6 +2,7 @@ import ast
 import glob
 import hashlib
 import importlib.resources
+import itertools
 import logging
 import os
 import os.path as osp
@@ -815,3 +816,98 @@ def walk_first_silent(d):
     names = sorted(next(os.walk(d))[2])
     root, _, _ = next(os.walk(d))
     return root, names
+
+
+# Calls that are not known: what becomes of their result
+
+
+def result_sorted(d, wanted):
+    return sorted(str(p) for p in drop_metadata(list(Path(d).iterdir())) if p.stem in wanted)
+
+
+def result_assigned_and_reduced(d):
+    kept = keep_images(os.listdir(d))
+    return sorted(kept), len(kept)
+
+
+def result_looped_over(d):
+    for path in keep_images(Path(d).iterdir()):
+        path.unlink()
+    return {path.stem for path in keep_images(Path(d).iterdir())}
+
+
+def result_tested(d, deep):
+    if any_image(Path(d).iterdir()) and deep:
+        return True
+    found = any_image(os.listdir(d))
+    if found:
+        return False
+    return not any_image(Path(d).iterdir())
+
+
+def result_used_in_order(d):
+    kept = keep_images(os.listdir(d))  # DET203
+    for path in keep_images(Path(d).iterdir()):  # DET203
+        show(path)
+    return kept[0], [path.stem for path in keep_images(Path(d).iterdir())]  # DET203
+
+
+def result_not_followed(d, deep):
+    report(os.listdir(d))  # DET203
+    deep and report(os.listdir(d))  # DET203
+    left = report(os.listdir(d))  # DET203
+    logged = report(os.listdir(d))  # DET203
+    logger.info("%s", logged)
+    train, test = split(os.listdir(d))  # DET203
+    return sorted(train), sorted(test)
+
+
+def result_chosen(d):
+    for name in itertools.islice(os.listdir(d), 5):  # DET203
+        os.remove(name)
+    few = random.sample(os.listdir(d), 5)  # DET203
+    return sorted(few)
+
+
+def one_entry_by_next(d):
+    entries = Path(d).iterdir()
+    path = next(entries)
+    try:
+        next(entries)
+    except StopIteration:
+        pass
+    else:
+        return None
+    return path
+
+
+def one_entry_or_raise(d):
+    entries = Path(d).iterdir()
+    path = next(entries)
+    try:
+        next(entries)
+        raise ValueError(f"more than {path}")
+    except StopIteration:
+        return path
+
+
+def two_entries_by_next(d):
+    entries = Path(d).iterdir()  # DET203
+    path = next(entries)
+    try:
+        other = next(entries)
+    except StopIteration:
+        other = None
+    return path, other
+
+
+def first_of_several_by_next(d):
+    entries = Path(d).iterdir()  # DET203
+    path = next(entries)
+    try:
+        next(entries)
+    except StopIteration:
+        pass
+    else:
+        return path
+    return None

@@ -14,6 +14,7 @@ import tensorflow as tf
 import torch
 from numpy.random import MT19937, PCG64, SFC64, Generator, Philox, RandomState, SeedSequence
 from numpy.random import PCG64DXSM as Bits
+from pytensor import shared
 from torch.utils.data import DataLoader
 
 default_rng = np.random.default_rng
@@ -214,6 +215,12 @@ def torch_locals(x, state, seed=None, generator=None):
     if generator is None:
         generator = torch.Generator(device=x.device)  # DET101
     return torch.rand(2, generator=generator) + y, copy, conditional
+
+
+# Whoever runs the graph seeds the generators in it.
+def shared_variables():
+    local = np.random.default_rng()
+    return shared(np.random.default_rng()), shared(local, borrow=True)
 
 
 def torch_returned():
