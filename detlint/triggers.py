@@ -25,16 +25,14 @@ class Triggers:
 
     @cached_property
     def _automaton(self) -> AhoCorasick:
-        from ahocorasick_rs import AhoCorasick
+        from ahocorasick_rs import AhoCorasick, Implementation
 
-        return AhoCorasick(self._tokens)
+        # Three times as fast as what the library chooses for this many tokens.
+        return AhoCorasick(self._tokens, implementation=Implementation.DFA)
 
     def find(self, text: str) -> dict[AnyRule, list[int]]:
         """The rules that have work in a text, with the offsets of their tokens."""
         found: dict[AnyRule, list[int]] = {}
-        # Overlapping matches ("FloatTensor(" holds "Tensor(") cost three times as much to look for.
-        if not self._automaton.find_matches_as_indexes(text):
-            return found
         matches = self._automaton.find_matches_as_indexes(text, overlapping=True)
         for index, start, _ in matches:
             token = self._tokens[index]
