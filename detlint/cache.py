@@ -209,11 +209,15 @@ def _read(file: str, header: bytes) -> dict[str, _Entry]:
 def _write(file: str, header: bytes, entries: dict[str, _Entry]) -> None:
     from json import dumps
 
+    write_whole(file, header + b'"files": %b}' % dumps(entries, separators=(",", ":")).encode())
+
+
+def write_whole(file: str, data: bytes) -> None:
+    """Replace a file at once, so that nobody reads a part of it."""
     temporary = f"{file}.{os.urandom(8).hex()}.tmp"
     try:
         with open(temporary, "wb") as stream:
-            stream.write(header)
-            stream.write(b'"files": %b}' % dumps(entries, separators=(",", ":")).encode())
+            stream.write(data)
         os.replace(temporary, file)
     finally:
         with suppress(OSError):

@@ -96,14 +96,7 @@ def _frozen(value: object) -> object:
 def _write(file: str, key: str, entries: tuple[Entry, ...]) -> None:
     from json import dumps
 
-    from detlint.cache import make_folder
+    from detlint.cache import make_folder, write_whole
 
     make_folder(os.path.dirname(file))
-    temporary = f"{file}.{os.urandom(8).hex()}.tmp"
-    try:
-        with open(temporary, "w", encoding="utf-8") as stream:
-            stream.write(dumps({"key": key, "rules": entries}))
-        os.replace(temporary, file)
-    finally:
-        with suppress(OSError):
-            os.unlink(temporary)
+    write_whole(file, dumps({"key": key, "rules": entries}).encode())

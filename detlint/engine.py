@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # libcst's trees take a hundred times the size of the text.
 LARGEST = 4_000_000
+# Without one of these a text holds no suppression, and what reads them is not imported.
+_MENTIONS = ("oqa", "OQA", "oQA", "etlint:", "ETLINT:")
 
 
 class Engine:
@@ -68,7 +70,7 @@ class Engine:
             findings = []
         else:
             findings = self._findings(source, rules, region)
-        if "detlint:" in source.text.lower() or "noqa" in source.text.lower():
+        if any(word in source.text for word in _MENTIONS):
             from detlint import suppression
 
             findings = suppression.apply(source, findings, enabled=self._enabled, known=self._known)

@@ -43,6 +43,17 @@ class Switch(NamedTuple):
     text: str
     alone: bool = True
 
+    def shown(self, value: str) -> str:
+        """The whole statement, with the value that it turned out to have."""
+        return f"{self.text}{value}{')' * self.text.count('(')}"
+
+
+def turned(module: Module, node: cst.CSTNode, flag: str, *, to: bool) -> Iterator[Switch]:
+    """Where an assignment or a call sets one flag to a value that is certain."""
+    for switch in switches(module, node):
+        if switch.flag == flag and module.literal(switch.value) is to:
+            yield switch
+
 
 def switches(module: Module, node: cst.CSTNode) -> Iterator[Switch]:
     """The flags that an assignment or a call sets."""

@@ -100,8 +100,7 @@ class CudnnBenchmark(Rule):
         for switch in switches(self.module, node):
             if switch.flag == BENCHMARK and self._is_on(switch.value, switch.node):
                 edits = (self.module.replace(switch.value, "False"),) if switch.alone else ()
-                shown = f"{switch.text}True{')' * switch.text.count('(')}"
-                self._report(switch.node, switch.value, shown, edits)
+                self._report(switch.node, switch.value, switch.shown("True"), edits)
         for option in options(self.module, node, _OPTIONS):
             if option.form in _FORMS and self._is_on(option.value, option.node):
                 self._report(option.node, option.value, f"{option.name}=True")

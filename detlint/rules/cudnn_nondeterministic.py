@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from detlint.analysis.branches import in_teardown, other_side
 from detlint.analysis.lightning import trainer_argument
-from detlint.analysis.switches import DETERMINISTIC, code, switches
+from detlint.analysis.switches import DETERMINISTIC, code, turned
 from detlint.rule import Example, Rule, cst
 
 
@@ -79,10 +79,9 @@ class CudnnNondeterministic(Rule):
             )
 
     def _check(self, node: cst.CSTNode) -> None:
-        for switch in switches(self.module, node):
-            off = switch.flag == DETERMINISTIC and self.module.literal(switch.value) is False
-            if off and not self._is_reset(node):
-                shown = f"{switch.text}False{')' * switch.text.count('(')}"
+        for switch in turned(self.module, node, DETERMINISTIC, to=False):
+            if not self._is_reset(node):
+                shown = switch.shown("False")
                 self.report(
                     switch.node,
                     f"{shown} lets cuDNN use kernels whose results differ from run to run",
@@ -98,7 +97,4 @@ class CudnnNondeterministic(Rule):
             given = trainer_argument(self.module, node, "deterministic")
             if given is not None and self.module.literal(given.value) is True:
                 return True
-        return any(
-            switch.flag == DETERMINISTIC and self.module.literal(switch.value) is True
-            for switch in switches(self.module, node)
-        )
+        return any(turned(self.module, node, DETERMINISTIC, to=True))

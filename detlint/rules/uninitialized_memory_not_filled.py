@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from detlint.analysis.branches import in_teardown, other_side
-from detlint.analysis.switches import FILL, switches
+from detlint.analysis.switches import FILL, turned
 from detlint.rule import Example, Rule, cst
 
 
@@ -49,13 +49,11 @@ class UninitializedMemoryNotFilled(Rule):
         self._check(node)
 
     def _check(self, node: cst.CSTNode) -> None:
-        for switch in switches(self.module, node):
-            off = switch.flag == FILL and self.module.literal(switch.value) is False
-            if off and not self._is_reset(node):
-                shown = f"{switch.text}False{')' * switch.text.count('(')}"
+        for switch in turned(self.module, node, FILL, to=False):
+            if not self._is_reset(node):
                 self.report(
                     switch.node,
-                    f"{shown} leaves new tensors holding whatever lay in memory",
+                    f"{switch.shown('False')} leaves new tensors holding whatever lay in memory",
                     advice="set it to True",
                     edits=(self.module.replace(switch.value, "True"),) if switch.alone else (),
                 )
@@ -64,7 +62,4 @@ class UninitializedMemoryNotFilled(Rule):
         return in_teardown(self.module, node) or other_side(self.module, node, self._turns_on)
 
     def _turns_on(self, node: cst.CSTNode) -> bool:
-        return any(
-            switch.flag == FILL and self.module.literal(switch.value) is True
-            for switch in switches(self.module, node)
-        )
+        return any(turned(self.module, node, FILL, to=True))
