@@ -10,17 +10,14 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import libcst as cst
-from libcst.metadata import PositionProvider
 
-from detlint.source import Source
+from detlint.spans import Spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from libcst.metadata import CodeRange
+    from collections.abc import Iterator, Sequence
 
     from detlint.narrowing import Region
 
@@ -151,10 +148,8 @@ class Tree:
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
         """Start and end of a node, as offsets in the source's text, parentheses excluded."""
-        place = self._positions[node]
-        text, offset = self._region_source, self.region.offset
-        start = text.line_starts[place.start.line - 1] + place.start.column
-        end = text.line_starts[place.end.line - 1] + place.end.column
+        start, end = self._spans[node]
+        offset = self.region.offset
         # The end is exclusive: map the last character, in case a cut follows it.
         return offset(start), offset(max(end - 1, start)) + (end > start)
 
@@ -166,12 +161,5 @@ class Tree:
         return self.module.code_for_node(node)  # positions would take the whole region
 
     @cached_property
-    def _region_source(self) -> Source:
-        return Source(self.source.path, self.region.text)
-
-    @cached_property
-    def _positions(self) -> Mapping[cst.CSTNode, CodeRange]:
-        # Asking through MetadataWrapper visits the tree once more, for no provider at all.
-        provider = PositionProvider()
-        provider._gen_impl(self.module)  # noqa: SLF001
-        return cast("Mapping[cst.CSTNode, CodeRange]", provider._computed)  # noqa: SLF001
+    def _spans(self) -> Spans:
+        return Spans(self.module)

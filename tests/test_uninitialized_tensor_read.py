@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from detlint.analysis.allocations import looks_unwritten
+from detlint.analysis.allocation_text import looks_unwritten
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -35,36 +35,6 @@ TOKENS = (
 )
 
 
-# What the text around a call says, before anything is parsed.
-_ARGUMENTS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-_REACH = 400  # characters looked at on either side
-_DATA_OR_NOTHING = re.compile(
-    r"\w*Tensor\(\s*(?:[\[({)\"']|np\.)|empty\(\s*(?:0\s*[,)]|\(\s*\)|\[\s*\])"
-)
-_FILLED = re.compile(rf"\w+{_ARGUMENTS}\s*\.(?!requires_grad_|resize_)\w+_\(")
-_PARAMETER = re.compile(
-    r"(?:Parameter|Buffer)\(\s*(?:data\s*=\s*)?[\w.]*$"
-    r"|register_(?:buffer|parameter)\(\s*[^,()]*,\s*[\w.]*$"
-)
-_KEPT = re.compile(r"[ \t]*(?:return|yield|\w+(?:\.\w+)+[ \t]*=)[ \t]*(?:\w+\.)+$")
-_WHOLE_VALUE = re.compile(rf"\w+{_ARGUMENTS}[ \t]*(?:#.*)?$", re.MULTILINE)
-
-
-def looks_unwritten(text: str, offset: int) -> bool:
-    """Whether a call that begins at an offset may be read unwritten, as far as the text tells.
-
-    No for data, for nothing, for what a method fills at once, for parameters, and
-    for a whole value that is returned or kept in an attribute.
-    """
-    end = offset + _REACH
-    if _DATA_OR_NOTHING.match(text, offset, end) or _FILLED.match(text, offset, end):
-        return False
-    if _PARAMETER.search(text, max(offset - _REACH, 0), offset):
-        return False
-    line = text[text.rfind("\n", 0, offset) + 1 : offset]
-    return not (_KEPT.match(line) and _WHOLE_VALUE.match(text, offset, end))
-
-
 def is_written_plainly(call: cst.Call) -> bool:
     """Whether the call is spelt as in ``TOKENS``, so that narrowing finds it."""
     function = call.func.attr if isinstance(call.func, cst.Attribute) else call.func

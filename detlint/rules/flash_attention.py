@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.analysis import attention
+from detlint.analysis.attention_text import asks
 from detlint.analysis.options import Option, options
 from detlint.rule import Example, Rule, cst
 
@@ -122,6 +123,11 @@ class FlashAttention(Rule):
             """,
         ),
     )
+
+    @classmethod
+    def concerns(cls, text: str, offset: int) -> bool:
+        """Not where a name is only read, compared, or talked about."""
+        return asks(text, offset)
 
     # Each looks through the whole text, so only once there is something to report.
 

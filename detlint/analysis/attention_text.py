@@ -1,0 +1,62 @@
+"""What the text at a mention of FlashAttention tells, before anything is parsed."""
+
+from __future__ import annotations
+
+import re
+
+from detlint.analysis.attention import BACKWARDS, FUNCTIONS
+
+_REACH = 300  # characters looked at for the value of an option
+_WORD = re.compile(r"-*[\w-]+")
+_USED = re.compile(r"[ \t]*(?:\(|as\b)")
+_TO_ANOTHER_NAME = re.compile(r"=[ \t]*(?:\w+\.)*$")
+_COMPARED = re.compile(r"(?:[=!]=|\bin)[ \t]*[\[({]?[ \t]*(?:[\"'][\w, ]*)*[\"']$")
+# After the name of an option: ``= value``, ``: type = value``, ``"] = value``, ``": value``,
+# ``", value``.
+_GIVEN = re.compile(r"(?:[\"']\s*\])?[ \t]*(?::[^=\n]*)?=(?!=)\s*|[\"']\s*[:,]\s*")
+_FLASH = re.compile(r"flash_attention_[23]")
+_BOUND = re.compile(r"\w[ \t]*(?::[^=\n]*)?=[ \t]*[\"']$")
+_ON = re.compile(r"\(?\s*(?:True\b|\w*[fF]ield\(|attrib\()|(?!(?:False|None)\b)(\w+)\b(?![.(\[])")
+
+
+def asks(text: str, offset: int) -> bool:
+    """Whether a trigger of DET601 at an offset may ask for FlashAttention, or call it.
+
+    No where a name is imported, read, compared, tested or talked about.
+    """
+    start = offset
+    while text[start - 1 : start] == "-":
+        start -= 1
+    word = _WORD.match(text, start)
+    if word is None or word[0].startswith("--"):
+        return word is not None
+    name, end = word[0], word.end()
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    if name in FUNCTIONS or name in BACKWARDS:
+        return bool(_USED.match(text, end) or _TO_ANOTHER_NAME.search(line))
+    if _FLASH.fullmatch(name):
+        # The names of other options are triggers themselves.
+        near = text[max(offset - _REACH, 0) : offset]
+        return "_attn_implementation" in near and not _COMPARED.search(line)
+    given = _GIVEN.match(text, end)
+    if given is None:
+        return False
+    if name.endswith("attn_implementation"):
+        value = text[given.end() : given.end() + _REACH]
+        return _FLASH.search(value) is not None or _has_constant(text)
+    return name.startswith("use_flash_att") and _is_on(text, given.end())
+
+
+def _has_constant(text: str) -> bool:
+    """Whether the text binds a name to one of the values."""
+    return any(
+        _BOUND.search(text, text.rfind("\n", 0, match.start()) + 1, match.start())
+        for match in _FLASH.finditer(text)
+    )
+
+
+def _is_on(text: str, position: int) -> bool:
+    value = _ON.match(text, position)
+    if value is None or value[1] is None:
+        return value is not None
+    return bool(re.search(rf"\b{value[1]}[ \t]*(?::[^=\n]*)?=[ \t]*True\b", text))
