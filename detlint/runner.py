@@ -29,6 +29,7 @@ class Task(NamedTuple):
 
     path: str
     digest: str | None = None
+    size: int = 0
 
 
 class Result(NamedTuple):
@@ -55,7 +56,6 @@ def lint_files(
     """
     found: dict[str, list[Finding]] = {}
     tasks: list[Task] = []
-    size = 0
     for path in paths:
         try:
             stat = os.stat(path)
@@ -64,11 +64,13 @@ def lint_files(
             continue
         cached = cache.lookup(path, stat)
         if cached is None:
-            tasks.append(Task(path, cache.digest(path)))
-            size += stat.st_size
+            tasks.append(Task(path, cache.digest(path), stat.st_size))
         else:
             found[path] = cached
     if tasks:
+        # The largest first: a large one begun last would keep one process busy alone.
+        tasks.sort(key=lambda task: -task.size)
+        size = sum(task.size for task in tasks)
         workers = min(jobs, len(tasks)) if size > _WORTH_A_POOL else 1
         for result in _results(tasks, make_engine(), workers, progress):
             found[result.path] = _remember(result, cache)
