@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from libcst.metadata.span_provider import ByteSpanPositionProvider, SpanProvidingCodegenState
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import libcst as cst
+    from libcst.metadata import CodeSpan
 
 
 class Spans:
@@ -27,7 +28,7 @@ class Spans:
     def __getitem__(self, node: cst.CSTNode) -> tuple[int, int]:
         while node not in self._known:
             next(self._rest)
-        span = self._known[node]
+        span = cast("CodeSpan", self._known[node])
         return span.start, span.start + span.length
 
 

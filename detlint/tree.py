@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from detlint.narrowing import Region
+    from detlint.source import Source
 
 # Punctuation and layout: nodes of libcst, but nothing that a rule asks about.
 _LAYOUT = frozenset(

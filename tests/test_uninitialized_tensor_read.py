@@ -65,6 +65,18 @@ LEFT_OUT = {
     "what is filled at once": "x = torch.empty(len(y), y.size(1)).uniform_(0, 1)",
     "what is returned": "return torch.empty(3, 4)  # by whom?",
     "what is kept": "self.cache = x.new_empty(x.size(0), 4)",
+    "no elements among others": "x = torch.cat((torch.empty(n, 0), y))",
+    "one element": "x = y + torch.empty(1, device=y.device)",
+    "a question to a queue": "while not queue.empty():",
+    "NumPy's": "x = np.empty((3, 4)) + 1",
+    "an argument for results": "torch.add(x, y, out=torch.empty(3))",
+    "a tensor without memory": "x = f(torch.empty(3, device='meta')",
+    "data by its name": "x = torch.Tensor(values) + 1",
+    "data that is an attribute": "x = torch.Tensor(self.mean).view(3)",
+    "data from a function": "x = torch.FloatTensor(load(path)) + 1",
+    "what is filled next": "x = torch.empty(3, 4)\nx.normal_()\ny = x + 1",
+    "what is written next": "x = torch.empty(3, 4)\nn = 1\nx[:, n] = y\nz = x + 1",
+    "what a loop writes": "x = torch.empty(3)\nfor i in range(3):\n    x[i] = i\nz = x + 1",
 }
 
 
@@ -83,6 +95,14 @@ def test_text_around_the_call_can_spare_the_parse(line: str) -> None:
         "x = torch.empty(3, 4).requires_grad_()",
         "x = torch.empty(0).resize_(3)",
         "self.total = torch.empty(3) - 1",
+        "x = torch.empty(x.shape[0], 3)",
+        "x = torch.empty(3)\nx += 1",
+        "x = torch.empty(3)\nx[0] += 1",
+        "x = torch.empty(3)\nx[1] = x[0]",
+        "x = torch.empty(3)\nx[1] = f(\n    x[0]\n)",
+        "x = torch.empty(3)\ny[0] = x",
+        "x = torch.empty(3)\nif y:\n    x[0] = 1\nelse:\n    z = x + 1",
+        "    x = torch.empty(3)\nelse:\n    x[0] = 1\nz = x",
     ],
 )
 def test_text_that_leaves_a_doubt_is_parsed(line: str) -> None:

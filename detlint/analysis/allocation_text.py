@@ -28,7 +28,7 @@ _WHOLE_VALUE = re.compile(rf"\w+{_ARGUMENTS}[ \t]*(?:#.*)?$", re.MULTILINE)
 
 _BOUND = re.compile(r"([ \t]*)(\w+)[ \t]*(?::[^=]*)?=[ \t]*(?:\w+\.)+$")
 _INDEX = r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]"
-_WRITE = re.compile(rf"\w+(?:{_INDEX}[ \t]*=(?!=)|{_INDEX}?\.(?!requires_grad_|resize_)\w+_\()")
+_WRITE = re.compile(rf"\w+(?:{_INDEX}[ \t]*=(?!=)|(?:{_INDEX})?\.(?!requires_grad_|resize_)\w+_\()")
 _PASSES_THROUGH = re.compile(r"(?:async[ \t]+)?(?:for|while|with|try)\b")
 
 
@@ -40,23 +40,30 @@ def looks_unwritten(text: str, offset: int) -> bool:
     seen where it is written.
     """
     end = offset + _REACH
-    if any(each.match(text, offset, end) for each in (_NO_MEMORY, _FILLED)):
-        return False
-    named = _LEGACY_NAME.match(text, offset, end)
-    if named and not re.search(rf"\b{named[1]}\s*(?::\s*int\b|=\s*\d)", text):
-        return False
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
-    if _FOREIGN.search(line) or _PARAMETER.search(text, max(offset - _REACH, 0), offset):
+    if (
+        _NO_MEMORY.match(text, offset, end)
+        or _FILLED.match(text, offset, end)
+        or _FOREIGN.search(line)
+        or _PARAMETER.search(text, max(offset - _REACH, 0), offset)
+        or _is_data(text, offset)
+    ):
         return False
     value = _WHOLE_VALUE.match(text, offset, end)
     if value is None:
         return True
-    if _ON_META.match(text, offset, value.end()):
-        return False
     bound = _BOUND.match(line)
-    if bound is not None:
-        return not _is_written_next(text, value.end(), *bound.groups())
-    return _KEPT.match(line) is None
+    if _ON_META.match(text, offset, value.end()) or (bound is None and _KEPT.match(line)):
+        return False
+    return bound is None or not _is_written_next(text, value.end(), *bound.groups())
+
+
+def _is_data(text: str, offset: int) -> bool:
+    """Whether a legacy constructor gets a name that nothing says is a number."""
+    named = _LEGACY_NAME.match(text, offset)
+    if named is None:
+        return False
+    return re.search(rf"\b{named[1]}\s*(?::\s*int\b|=\s*\d)", text) is None
 
 
 def _is_written_next(text: str, position: int, indent: str, name: str) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from detlint.analysis.allocation_text import looks_unwritten
 from detlint.analysis.allocations import TOKENS, ZEROED, is_allocation
 from detlint.analysis.flow import Flow, State
-from detlint.analysis.allocation_text import looks_unwritten
 from detlint.analysis.placeholders import is_placeholder
 from detlint.analysis.tensors import TORCH
 from detlint.analysis.uses import Event, Uses

@@ -1,0 +1,122 @@
+"""Switching guard on and off: the stages, in order, and undone in reverse."""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import threading
+import warnings
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from guard.dependencies import import_torch, loaded
+from guard.errors import GuardError, LateWarning, SettingsError, TooLateError
+from guard.settings import Settings, load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What runs first is undone last. The environment is read when CUDA starts, so it comes first.
+_STAGES = ("environment", "seeding", "flags", "watch", "draws")
+
+_lock = threading.RLock()
+_blocks: list[Settings] = []  # of the blocks that are open, outermost first
+_enabled: tuple[Settings, ExitStack] | None = None
+
+
+def enable(seed: int | None = None, **options: Any) -> None:  # noqa: ANN401 - see Settings
+    """Make the process deterministic from here on; call it first at the entrypoint.
+
+    ``seed`` defaults to ``GUARD_SEED``, then to ``[tool.guard]``, then to 0; ``options`` are
+    those of ``guard.Settings``. A second call with the same settings does nothing. Raises
+    SettingsError for a value that is not legal, or for other settings than those in force;
+    TooLateError where something has to be set earlier.
+    """
+    global _enabled  # noqa: PLW0603 - it is about the process
+    settings = load(seed=seed, **options)
+    with _lock:
+        if _enabled is not None:
+            _check_same(settings, _enabled[0])
+            return
+        if _blocks:
+            raise GuardError(
+                "guard.enable inside `with guard.deterministic` would be undone by its end: "
+                "call it before the block"
+            )
+        with ExitStack() as stack:
+            _enter(settings, stack)
+            _enabled = (settings, stack.pop_all())
+
+
+def _check_same(asked: Settings, current: Settings) -> None:
+    for name in Settings.__dataclass_fields__:
+        now, then = getattr(asked, name), getattr(current, name)
+        if now != then:
+            raise SettingsError(
+                f"guard is enabled with {name}={then!r} already, and asked for {name}={now!r}: "
+                "call guard.disable() first, or use `with guard.deterministic(...)` for a block"
+            )
+
+
+def disable() -> None:
+    """Undo ``guard.enable``: everything is as it was found. Does nothing if it is off."""
+    global _enabled  # noqa: PLW0603
+    with _lock:
+        if _enabled is None:
+            return
+        if _blocks:
+            raise GuardError("guard.disable inside `with guard.deterministic`: leave the block first")
+        _, stack = _enabled
+        _enabled = None
+        stack.close()
+
+
+def active() -> Settings | None:
+    """The settings in force here: of the innermost block, or of ``guard.enable``; else None."""
+    if _blocks:
+        return _blocks[-1]
+    return _enabled[0] if _enabled is not None else None
+
+
+@contextmanager
+def deterministic(seed: int | None = None, **options: Any) -> Iterator[Settings]:  # noqa: ANN401
+    """Make a block deterministic, and put back everything that it found, also on an error.
+
+    Takes what ``guard.enable`` takes. Blocks may be nested, and stand under
+    ``guard.enable``: the innermost settings hold. torch's refusals that leave the block
+    are explained, as in NondeterministicOperationError.
+    """
+    settings = load(seed=seed, **options)
+    with ExitStack() as stack:
+        with _lock:
+            _enter(settings, stack)
+            _blocks.append(settings)
+            stack.callback(_blocks.pop)
+        yield settings
+
+
+def _enter(settings: Settings, stack: ExitStack) -> None:
+    import_torch("guard")
+    _check_moment()
+    for name in _STAGES:
+        stage = importlib.import_module(f"guard.{name}")
+        stack.enter_context(stage.applied(settings))
+
+
+def _check_moment() -> None:
+    """Say what this process can no longer have."""
+    torch: Any = loaded("torch")
+    if torch.cuda._is_in_bad_fork():  # noqa: SLF001 - the only place that knows
+        raise TooLateError(
+            "this process was forked after CUDA had started, and cannot use CUDA: enable guard "
+            'before the fork, or start processes with multiprocessing.set_start_method("spawn")'
+        )
+    children = [each.name for each in multiprocessing.active_children()]
+    if children:
+        warnings.warn(
+            f"{len(children)} processes were started before guard was enabled "
+            f"({', '.join(children[:3])}{', …' if len(children) > 3 else ''}) and run without it: "
+            "enable guard before DataLoaders and pools are iterated",
+            LateWarning,
+            stacklevel=4,
+        )

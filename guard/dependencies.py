@@ -1,0 +1,31 @@
+"""Packages that are not there until something needs them."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING
+
+from guard.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+def import_torch(purpose: str) -> ModuleType:
+    """The module torch. Raises MissingDependencyError, which says how to install it.
+
+    ``purpose`` is who needs it: ``"guard.enable"``.
+    """
+    try:
+        return importlib.import_module("torch")
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        message = f'{purpose} needs torch: pip install "detlint[guard]"'
+        raise MissingDependencyError(message, name="torch") from None
+
+
+def loaded(name: str) -> ModuleType | None:
+    """A module, if the program has imported it; guard itself never does on its account."""
+    return sys.modules.get(name)

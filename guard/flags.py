@@ -1,0 +1,226 @@
+"""torch's own switches: one row each, and a stage that sets them and puts them back."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from guard.dependencies import import_torch, loaded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
+
+    from guard.settings import Settings
+
+ABSENT = object()  # what a flag reads where this torch, or this machine, has none
+
+
+class Flag(NamedTuple):
+    """A switch of torch.
+
+    name     as the documentation calls it
+    wanted   its value under guard
+    why      what it does for a run
+    cost     what it costs
+    since    the torch release that has it; probed for, not looked up
+    when     whether the settings ask for it
+    read     its value now, or ABSENT
+    write    sets it
+    """
+
+    name: str
+    wanted: Any
+    why: str
+    cost: str
+    since: str
+    when: Callable[[Settings], bool]
+    read: Callable[[ModuleType], Any]
+    write: Callable[[ModuleType, Any], None]
+
+
+class State(NamedTuple):
+    """How a flag stands: its value now and the one that guard would give it."""
+
+    flag: Flag
+    value: Any
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the flag has the wanted value, or there is nothing to set."""
+        return self.value is ABSENT or bool(self.value == self.flag.wanted)
+
+
+def _always(_: Settings) -> bool:
+    return True
+
+
+def _read_algorithms(torch: ModuleType) -> tuple[bool, bool]:
+    return (
+        torch.are_deterministic_algorithms_enabled(),
+        torch.is_deterministic_algorithms_warn_only_enabled(),
+    )
+
+
+def _write_algorithms(torch: ModuleType, value: tuple[bool, bool]) -> None:
+    # torch.use_deterministic_algorithms imports inductor's configuration first, for a second.
+    torch._C._set_deterministic_algorithms(value[0], warn_only=value[1])  # noqa: SLF001
+
+
+def _attribute(path: str, name: str) -> tuple[Callable[..., Any], Callable[..., None]]:
+    """Reader and writer of an attribute of a submodule of torch, which may not be there."""
+
+    def find(torch: ModuleType) -> Any:  # noqa: ANN401 - modules and their stand-ins
+        place: Any = torch
+        for part in path.split("."):
+            place = getattr(place, part, None)
+        return place
+
+    def read(torch: ModuleType) -> Any:  # noqa: ANN401
+        return getattr(find(torch), name, ABSENT)
+
+    def write(torch: ModuleType, value: Any) -> None:  # noqa: ANN401
+        setattr(find(torch), name, value)
+
+    return read, write
+
+
+def _read_inductor(_: ModuleType) -> Any:  # noqa: ANN401
+    return getattr(loaded("torch._inductor.config"), "deterministic", ABSENT)
+
+
+def _write_inductor(_: ModuleType, value: bool) -> None:
+    setattr(loaded("torch._inductor.config"), "deterministic", value)  # noqa: B010 - no such stub
+
+
+def _reduced(settings: Settings) -> bool:
+    return not settings.reduced_precision
+
+
+FLAGS: tuple[Flag, ...] = (
+    Flag(
+        "torch.use_deterministic_algorithms",
+        (True, False),
+        "operators take their deterministic kernel, and those that have none refuse; not "
+        "warn_only, which leaves the backward of fused attention free",
+        "depends on the operators: scatter, index_add and the like sort first",
+        "1.11",
+        _always,
+        _read_algorithms,
+        _write_algorithms,
+    ),
+    Flag(
+        "torch.utils.deterministic.fill_uninitialized_memory",
+        True,
+        "torch.empty and its kin give NaN or the largest integer instead of what lay there",
+        "each allocation is written once more: most of the price of determinism in some runs; "
+        "fill=False saves it once a run has been verified",
+        "2.2",
+        lambda settings: settings.fill,
+        *_attribute("utils.deterministic", "fill_uninitialized_memory"),
+    ),
+    Flag(
+        "torch.utils.deterministic.fill_uninitialized_memory",
+        False,
+        "leaves torch.empty as it is: faster, and what reads it unwritten differs from run to run",
+        "none",
+        "2.2",
+        lambda settings: not settings.fill,
+        *_attribute("utils.deterministic", "fill_uninitialized_memory"),
+    ),
+    Flag(
+        "torch.backends.cudnn.deterministic",
+        True,
+        "convolutions take deterministic kernels, whoever asks",
+        "some kernels are slower",
+        "0.3",
+        _always,
+        *_attribute("backends.cudnn", "deterministic"),
+    ),
+    Flag(
+        "torch.backends.cudnn.benchmark",
+        False,
+        "cuDNN does not choose kernels by timing them",
+        "the fastest kernel is not looked for",
+        "0.2",
+        _always,
+        *_attribute("backends.cudnn", "benchmark"),
+    ),
+    Flag(
+        "torch._inductor.config.deterministic",
+        True,
+        "compiled code does not choose kernels by timing them",
+        "no autotuning that could change results",
+        "2.9",
+        _always,
+        _read_inductor,
+        _write_inductor,
+    ),
+    Flag(
+        "torch.backends.cudnn.enabled",
+        False,
+        "recurrent layers with dropout and other kernels of cuDNN are avoided",
+        "convolutions and recurrent layers are much slower",
+        "0.1",
+        lambda settings: not settings.cudnn,
+        *_attribute("backends.cudnn", "enabled"),
+    ),
+    Flag(
+        "torch.backends.cuda.matmul.allow_tf32",
+        False,
+        "matrix products round as float32 does on every GPU",
+        "up to several times slower on GPUs with TF32",
+        "1.7",
+        _reduced,
+        *_attribute("backends.cuda.matmul", "allow_tf32"),
+    ),
+    Flag(
+        "torch.backends.cudnn.allow_tf32",
+        False,
+        "convolutions round as float32 does on every GPU",
+        "up to several times slower on GPUs with TF32",
+        "1.7",
+        _reduced,
+        *_attribute("backends.cudnn", "allow_tf32"),
+    ),
+    Flag(
+        "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction",
+        False,
+        "sums inside float16 products are kept in float32",
+        "slower on some shapes",
+        "1.10",
+        _reduced,
+        *_attribute("backends.cuda.matmul", "allow_fp16_reduced_precision_reduction"),
+    ),
+    Flag(
+        "torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction",
+        False,
+        "sums inside bfloat16 products are kept in float32",
+        "slower on some shapes",
+        "1.12",
+        _reduced,
+        *_attribute("backends.cuda.matmul", "allow_bf16_reduced_precision_reduction"),
+    ),
+)
+
+
+def states(settings: Settings) -> tuple[State, ...]:
+    """Every flag that the settings ask for, as it stands now."""
+    torch = import_torch("guard")
+    return tuple(State(flag, flag.read(torch)) for flag in FLAGS if flag.when(settings))
+
+
+@contextmanager
+def applied(settings: Settings) -> Iterator[None]:
+    """Set every flag, and put back what was there."""
+    torch = import_torch("guard")
+    found = [state for state in states(settings) if state.value is not ABSENT]
+    try:
+        for state in found:
+            if not state.is_set:
+                state.flag.write(torch, state.flag.wanted)
+        yield
+    finally:
+        for state in reversed(found):
+            if state.flag.read(torch) != state.value:
+                state.flag.write(torch, state.value)
