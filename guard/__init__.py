@@ -1,10 +1,85 @@
-"""Make a training run deterministic, and say what stands in the way.
+"""Make a training run deterministic, or say exactly what stands in the way.
 
-This release holds ``seed_worker``, which the linter's fix for DET201 inserts.
+    import guard
+
+    guard.enable(seed=0)
+
+at the entrypoint, before anything uses a GPU. ``import guard`` itself imports nothing heavy:
+torch is imported by the first function that needs it.
 """
 
 from __future__ import annotations
 
-from guard.seeding import seed_worker
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["seed_worker"]
+if TYPE_CHECKING:
+    from guard.activation import active, deterministic, disable, enable
+    from guard.doctor import report
+    from guard.errors import (
+        GuardError,
+        LateWarning,
+        MissingDependencyError,
+        NondeterministicOperationError,
+        SettingsError,
+        TooLateError,
+    )
+    from guard.rng_states import restore, rng_state
+    from guard.seeding import seed_worker
+    from guard.settings import Settings
+    from guard.streams import EpochSampler, generator, loader_options
+    from guard.surveys import survey
+
+__all__ = [
+    "EpochSampler",
+    "GuardError",
+    "LateWarning",
+    "MissingDependencyError",
+    "NondeterministicOperationError",
+    "Settings",
+    "SettingsError",
+    "TooLateError",
+    "active",
+    "deterministic",
+    "disable",
+    "enable",
+    "generator",
+    "loader_options",
+    "report",
+    "restore",
+    "rng_state",
+    "seed_worker",
+    "survey",
+]
+
+_HOMES = {
+    "activation": ("active", "deterministic", "disable", "enable"),
+    "doctor": ("report",),
+    "errors": (
+        "GuardError",
+        "LateWarning",
+        "MissingDependencyError",
+        "NondeterministicOperationError",
+        "SettingsError",
+        "TooLateError",
+    ),
+    "rng_states": ("restore", "rng_state"),
+    "seeding": ("seed_worker",),
+    "settings": ("Settings",),
+    "streams": ("EpochSampler", "generator", "loader_options"),
+    "surveys": ("survey",),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Look a public name up in the module that defines it."""
+    for home, names in _HOMES.items():
+        if name in names:
+            value = getattr(import_module(f"guard.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'guard' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,51 @@
+"""Names of operators that are let through, looked up in the table."""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+from typing import TYPE_CHECKING
+
+from detlint.operations import OPERATIONS, Operation
+from guard.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+def allowed(names: Iterable[str]) -> frozenset[Operation]:
+    """The rows that the names stand for. Raises SettingsError for one that is none, and lists
+    near ones.
+
+    A name is the operator's, with or without ``aten::``, the public function's or module's,
+    with or without its path, the text of torch's refusal, or the autograd node's.
+    """
+    return frozenset(row for name in names for row in _rows(name))
+
+
+def _rows(name: str) -> tuple[Operation, ...]:
+    found = _known().get(name)
+    if found is None:
+        near = difflib.get_close_matches(name, _known(), n=4, cutoff=0.5)
+        hint = f"; near ones: {', '.join(near)}" if near else ""
+        raise SettingsError(f"allow: no operator of the table is called {name!r}{hint}")
+    return tuple(found)
+
+
+@cache
+def _known() -> dict[str, list[Operation]]:
+    names: dict[str, list[Operation]] = {}
+    for row in OPERATIONS:
+        for name in dict.fromkeys(_names(row)):
+            names.setdefault(name, []).append(row)
+    return names
+
+
+def _names(row: Operation) -> Iterator[str]:
+    for overload in row.overloads:
+        bare = overload.partition("::")[2] or overload
+        yield from (overload, bare, bare.partition(".")[0])
+    for form in (row.name, *row.api):
+        yield from (form, form.rpartition(".")[2])
+    yield from row.alerts
+    yield from row.nodes

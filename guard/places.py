@@ -1,0 +1,121 @@
+"""Where in the user's program something happens: the line, and the module of the model."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from guard.dependencies import loaded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType, TracebackType
+
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+class Place(NamedTuple):
+    """A line of the user's program.
+
+    module  path of the innermost ``nn.Module`` around it, from the outermost: "encoder.pool";
+            "" where there is none, or only the outermost
+    kind    that module's class name, or ""
+    """
+
+    filename: str
+    line: int
+    function: str
+    module: str = ""
+    kind: str = ""
+
+    @property
+    def code(self) -> str:
+        """The line's text, or "" where the source is not there."""
+        return linecache.getline(self.filename, self.line).strip()
+
+    def __str__(self) -> str:
+        name = os.path.relpath(self.filename) if os.path.isfile(self.filename) else self.filename
+        shown = self.filename if name.startswith("..") else name
+        where = "" if self.function == "<module>" else f", in {self.function}"
+        return f"{shown}, line {self.line}{where}"
+
+
+class Trail(NamedTuple):
+    """A place and the modules around it, outermost first, from which its path is worked out
+    when it is asked for: names of modules take a walk over the model."""
+
+    place: Place
+    modules: tuple[Any, ...]
+
+    def resolve(self) -> Place:
+        """The place with the module's path."""
+        if not self.modules:
+            return self.place
+        outer, inner = self.modules[0], self.modules[-1]
+        names = [name for name, each in outer.named_modules() if each is inner]
+        return self.place._replace(module=names[0] if names else "", kind=type(inner).__name__)
+
+
+def here() -> Trail | None:
+    """The user's line that is running now; None if all of the stack is torch's."""
+    return _trail(_outward(sys._getframe(1)))  # noqa: SLF001 - the documented way to a frame
+
+
+def of_error(error: BaseException) -> Trail | None:
+    """The user's innermost line in an error's traceback, below and above where it was caught."""
+    entries = list(_entries(error.__traceback__))
+    if not entries:
+        return None
+    inward = [(entry.tb_frame, entry.tb_lineno) for entry in reversed(entries)]
+    return _trail([*inward, *_outward(entries[0].tb_frame.f_back)])
+
+
+def _entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
+def _outward(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
+    while frame is not None:
+        yield frame, frame.f_lineno
+        frame = frame.f_back
+
+
+def _trail(frames: Any) -> Trail | None:  # noqa: ANN401 - frames with their lines, innermost first
+    place: Place | None = None
+    modules: list[Any] = []
+    for frame, line in frames:
+        module = _module_of(frame)
+        if module is not None and (not modules or modules[-1] is not module):
+            modules.append(module)
+        if place is None and not _is_library(frame.f_code.co_filename):
+            place = Place(frame.f_code.co_filename, line, frame.f_code.co_name)
+    if place is None:
+        return None
+    return Trail(place, tuple(reversed(modules)))
+
+
+def _module_of(frame: FrameType) -> Any:  # noqa: ANN401
+    """The ``nn.Module`` whose ``forward`` a frame runs."""
+    if frame.f_code.co_name != "_call_impl":  # every call of a module passes it
+        return None
+    return frame.f_locals.get("self")
+
+
+def _is_library(filename: str) -> bool:
+    """Whether a frame is Python's, torch's, guard's or generated: a notebook's cell is not."""
+    if filename.startswith("<"):
+        return not filename.startswith("<ipython-input")
+    if filename.startswith(_STANDARD):
+        return not any(each in filename for each in _INSTALLED) or _is_of_torch(filename)
+    return filename.startswith(_OWN) or _is_of_torch(filename)
+
+
+def _is_of_torch(filename: str) -> bool:
+    torch = loaded("torch")
+    return torch is not None and filename.startswith(os.path.dirname(torch.__file__ or "") + os.sep)

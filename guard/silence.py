@@ -1,0 +1,44 @@
+"""Operators that differ from run to run without a word: whether a call is one of those.
+
+As far as the arguments tell, at no cost to speak of. What they cannot tell: whether values
+are equal (``topk``), and which algorithm a library chooses (sparse products, cuDNN's
+recurrent layers with dropout).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from detlint.operations import Operation
+
+
+def differs(row: Operation, args: Any, kwargs: Any) -> bool:  # noqa: ANN401
+    """Whether a call of a silent row's function gives other bits in another run."""
+    test = _TESTS.get(row.name)
+    tensor = args[0] if args else kwargs.get("input", kwargs.get("self"))
+    if test is None or tensor is None or tensor.device.type not in row.devices:
+        return False
+    return test(tensor, args, kwargs)
+
+
+def _scans_in_one_piece(tensor: Any, *_: Any) -> bool:  # noqa: ANN401
+    """One dimension goes to a scan that hands partial results on as blocks finish."""
+    return bool(tensor.dim() == 1 and tensor.is_floating_point())
+
+
+def _overlaps(tensor: Any, args: Any, kwargs: Any) -> bool:  # noqa: ANN401
+    """Windows of unequal size overlap, and add to the same place."""
+    size = args[1] if len(args) > 1 else kwargs["output_size"]
+    sizes = [size] * 3 if isinstance(size, int) else size
+    lengths = zip(tensor.shape[-3:], sizes, strict=True)
+    return any(wanted is not None and length % wanted for length, wanted in lengths)
+
+
+_TESTS: dict[str, Callable[..., bool]] = {
+    "torch.nn.functional.adaptive_max_pool3d": _overlaps,
+    "torch.cumprod": _scans_in_one_piece,
+    "torch.logcumsumexp": _scans_in_one_piece,
+}
