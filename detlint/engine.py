@@ -102,28 +102,17 @@ class Engine:
         return rules, narrow(source.text, places) if self._narrowed else whole(source.text)
 
     def _findings(self, source: Source, rules: Sequence[AnyRule], region: Region) -> list[Finding]:
+        from detlint.module import read
         from detlint.stack import in_deep_stack
 
         try:
-            return in_deep_stack(lambda: _visit(_parse(source, region), rules, self._settings))
+            return in_deep_stack(lambda: _visit(read(source, region), rules, self._settings))
         except RecursionError:
             return self.unreadable(source.path, syntax.TOO_DEEP)
 
 
 def _has_work(rule: AnyRule, text: str) -> bool:
     return any(s in text for s in rule.needs) and not any(s in text for s in rule.silencers)
-
-
-def _parse(source: Source, region: Region) -> Module:
-    import libcst as cst
-
-    from detlint.module import Module
-    from detlint.narrowing import whole
-
-    try:
-        return Module(source, region)
-    except cst.ParserSyntaxError:
-        return Module(source, whole(source.text))
 
 
 def _visit(module: Module, rules: Sequence[AnyRule], settings: Settings) -> list[Finding]:

@@ -12,6 +12,7 @@ from detlint.finding import Edit
 from detlint.layout import Layout
 from detlint.lexer import comments
 from detlint.names import Names
+from detlint.narrowing import narrow, whole
 from detlint.tree import Tree
 
 if TYPE_CHECKING:
@@ -32,6 +33,15 @@ class Module:
         self.qualified_name = self.names.qualified_name
         self.literal = self.names.literal
         self.instance_of = self.names.instance_of
+
+    def around(self, places: list[int]) -> Module | None:
+        """What of the source has to be read with the functions at some offsets, parsed.
+
+        None if all of them stand in comments or docstrings. Narrowing may have cut them from
+        this region, so whoever asks gets the same answer of a region and of the whole file.
+        """
+        region = narrow(self.source.text, [(place, "function") for place in places])
+        return read(self.source, region) if region is not None else None
 
     # Syntax
 
@@ -140,6 +150,14 @@ class Module:
     @cached_property
     def _comments(self) -> list[tuple[int, int]]:
         return comments(self.source.text)
+
+
+def read(source: Source, region: Region) -> Module:
+    """Parse a region, or the whole file where lines were misjudged so that it does not parse."""
+    try:
+        return Module(source, region)
+    except cst.ParserSyntaxError:
+        return Module(source, whole(source.text))
 
 
 def _without_trailing_comments(block: str) -> str:

@@ -1,4 +1,9 @@
-"""Operators of torch without a deterministic implementation: one table for linter and guard."""
+"""Operators of torch without a deterministic implementation: one table for linter and guard.
+
+What torch 2.13.0 does, read from its binaries and sources: its documentation names operators
+that have become deterministic and misses others. ``tests/test_operations.py`` compares the
+table with the torch that is installed.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,13 @@ from typing import NamedTuple
 
 
 class Alternative(NamedTuple):
-    """What to use instead: in words, and as code to paste."""
+    """What to use instead: in words, and as code to paste.
+
+    The code is complete: imports, then one function or module (the last one defined) that takes
+    the place of torch's, forward and backward. It is made of operators that act the same in each
+    run under ``torch.use_deterministic_algorithms(True)``, and gives what torch's gives, to
+    rounding.
+    """
 
     text: str
     code: str = ""
@@ -15,15 +26,20 @@ class Alternative(NamedTuple):
 class Operation(NamedTuple):
     """One operator that differs from run to run, or refuses to run deterministically.
 
-    name          as people write it: "torch.nn.functional.grid_sample"
-    alerts        texts by which torch refuses, before " does not have a deterministic…"
-    overloads     operators that refuse or differ: "aten::grid_sampler_2d_backward"
-    nodes         names of the autograd nodes, where it is the backward
-    api           public forms that lead there: functions, methods, modules
-    calls         functions of torch that all forms pass through, for guard to watch
+    name          as people write it, unlike any other row's; where an argument decides, with it:
+                  'torch.nn.functional.pad(mode="reflect")'
+    alerts        texts by which torch refuses, before " does not have a deterministic…"; each
+                  stands in one row, that of the operator it names
+    overloads     operators that refuse or differ, as torch writes them: "aten::median.dim" is one
+                  overload, without a suffix it is the default one; ``out=`` variants, which
+                  refuse alike, are left out
+    nodes         autograd nodes whose backward refuses or differs; each stands in one row
+    api           public forms that lead there: functions, methods, modules, in the form of a name
+    calls         functions of torch that a call of any form passes through, looked up as it
+                  runs, for guard to watch; () where a call does not tell whether it differs
     condition     when, in words; "" for always
     direction     "forward" or "backward"
-    devices       "cuda", "cpu", "meta"
+    devices       "cuda", "cpu", "meta" (also for fake tensors, as in torch.compile)
     silent        whether torch lets it pass without a word
     reason        why it is non-deterministic
     alternatives  best first
@@ -48,4 +64,1522 @@ class Operation(NamedTuple):
     source: str = ""
 
 
-OPERATIONS: tuple[Operation, ...] = ()
+_NATIVE = "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/"
+_ISSUES = "https://github.com/pytorch/pytorch/issues/"
+_PULLS = "https://github.com/pytorch/pytorch/pull/"
+
+# Pooling
+
+_ADAPTIVE_AVERAGE = '''
+import torch
+
+def adaptive_avg_pool(input, output_size):
+    """Adaptive average pooling over the last len(output_size) dimensions: a product each."""
+    for axis, bins in enumerate(reversed(output_size), start=1):
+        size = input.shape[-axis]
+        bins = size if bins is None else bins
+        window = torch.arange(bins, device=input.device)[:, None]
+        place = torch.arange(size, device=input.device)
+        start, stop = window * size // bins, ((window + 1) * size + bins - 1) // bins
+        inside = ((start <= place) & (place < stop)).to(input.dtype)
+        input = (input.movedim(-axis, -1) @ (inside / (stop - start)).T).movedim(-1, -axis)
+    return input
+'''
+
+_AVERAGE_OF_EQUAL_WINDOWS = '''
+import torch.nn.functional as F
+
+def adaptive_avg_pool2d(input, output_size):
+    """For sizes that divide, such as 14 x 14 to 7 x 7."""
+    sizes = input.shape[-2:]
+    if any(size % bins for size, bins in zip(sizes, output_size)):
+        raise ValueError(f"{tuple(sizes)} cannot be cut into {tuple(output_size)} equal windows")
+    return F.avg_pool2d(input, [size // bins for size, bins in zip(sizes, output_size)])
+'''
+
+_ADAPTIVE_MAXIMUM = '''
+import torch
+import torch.nn.functional as F
+
+def adaptive_max_pool(input, output_size):
+    """Adaptive max pooling over the last len(output_size) dimensions."""
+    axes = len(output_size)
+    pool = (F.adaptive_max_pool1d, F.adaptive_max_pool2d, F.adaptive_max_pool3d)[axes - 1]
+    with torch.no_grad():
+        _, index = pool(input, output_size, return_indices=True)
+    return input.flatten(-axes).gather(-1, index.flatten(-axes)).view_as(index)
+'''
+
+_AVERAGE_3D = '''
+import torch.nn.functional as F
+
+def avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+    """Averages in each plane, then averages of these along the depth."""
+    triple = lambda value: (value,) * 3 if isinstance(value, int) else tuple(value)
+    kernel, padding = triple(kernel_size), triple(padding)
+    stride = triple(stride) if stride is not None else kernel
+    options = dict(ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+    *batch, depth, height, width = input.shape
+    planes = F.avg_pool2d(
+        input.reshape(-1, 1, height, width), kernel[1:], stride[1:], padding[1:], **options
+    )
+    height, width = planes.shape[-2:]
+    pooled = F.avg_pool2d(
+        planes.reshape(-1, 1, depth, height * width),
+        (kernel[0], 1), (stride[0], 1), (padding[0], 0), **options,
+    )
+    return pooled.reshape(*batch, -1, height, width)
+'''
+
+_FRACTIONAL_MAXIMUM = '''
+import torch
+import torch.nn.functional as F
+
+def fractional_max_pool(input, kernel_size, output_size, random_samples=None):
+    """Fractional max pooling over the last len(output_size) dimensions."""
+    axes = len(output_size)
+    pool = F.fractional_max_pool2d if axes == 2 else F.fractional_max_pool3d
+    with torch.no_grad():
+        _, index = pool(
+            input, kernel_size, output_size, return_indices=True, _random_samples=random_samples
+        )
+    return input.flatten(-axes).gather(-1, index.flatten(-axes)).view_as(index)
+'''
+
+_MAXIMUM_3D = """
+import torch
+
+def max_pool3d(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
+    with torch.no_grad():
+        _, index = torch.ops.aten.max_pool3d_with_indices(
+            input, kernel_size, stride, padding, dilation, ceil_mode
+        )
+    return input.flatten(-3).gather(-1, index.flatten(-3)).view_as(index)
+"""
+
+_MAXIMUM_3D_WITH_INDICES = """
+import torch.nn.functional as F
+
+def max_pool3d(input, kernel_size, **options):
+    return F.max_pool3d(input, kernel_size, return_indices=True, **options)[0]
+"""
+
+_UNPOOL = '''
+import math
+
+def max_unpool(input, indices, output_size):
+    """Max unpooling over the last len(output_size) dimensions."""
+    axes = len(output_size)
+    flat = input.new_zeros(*input.shape[:-axes], math.prod(output_size))
+    flat = flat.scatter(-1, indices.flatten(-axes), input.flatten(-axes))
+    return flat.unflatten(-1, output_size)
+'''
+
+_OVERLAPPING = (
+    "Windows overlap, and the backward adds their gradients to the input's with atomics, "
+)
+_BY_INDEX = (
+    "find the maxima without a gradient, then gather them: gather's backward is deterministic "
+    "under the switch"
+)
+
+_POOLING = (
+    Operation(
+        name="torch.nn.functional.adaptive_avg_pool2d",
+        alerts=("adaptive_avg_pool2d_backward_cuda", "adaptive_avg_pool2d_backward_out_cuda"),
+        overloads=("aten::_adaptive_avg_pool2d_backward",),
+        nodes=("AdaptiveAvgPool2DBackward0",),
+        api=(
+            "torch.nn.AdaptiveAvgPool2d",
+            "torch.nn.AdaptiveAvgPool1d",
+            "torch.nn.functional.adaptive_avg_pool2d",
+            "torch.nn.functional.adaptive_avg_pool1d",
+            "torch.adaptive_avg_pool1d",
+            'torch.nn.functional.interpolate(mode="area")',
+        ),
+        calls=(
+            "torch._C._nn.adaptive_avg_pool2d",
+            "torch.adaptive_avg_pool1d",
+            "torch.nn.functional.adaptive_avg_pool1d",
+        ),
+        condition="an output size other than 1, which is a mean",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_OVERLAPPING + "in no fixed order. It refuses also where sizes divide and no two "
+        "windows overlap.",
+        alternatives=(
+            Alternative(
+                "where the input's size is a multiple of the output's: avg_pool2d, which is "
+                "deterministic",
+                _AVERAGE_OF_EQUAL_WINDOWS,
+            ),
+            Alternative("any size: a product with a matrix for each dimension", _ADAPTIVE_AVERAGE),
+        ),
+        source=_NATIVE + "cuda/AdaptiveAveragePooling.cu",
+    ),
+    Operation(
+        name="torch.nn.functional.adaptive_avg_pool3d",
+        alerts=("adaptive_avg_pool3d_backward_cuda", "adaptive_avg_pool3d_backward_out_cuda"),
+        overloads=("aten::_adaptive_avg_pool3d_backward",),
+        nodes=("AdaptiveAvgPool3DBackward0",),
+        api=(
+            "torch.nn.AdaptiveAvgPool3d",
+            "torch.nn.functional.adaptive_avg_pool3d",
+            'torch.nn.functional.interpolate(mode="area")',
+        ),
+        calls=("torch._C._nn.adaptive_avg_pool3d",),
+        condition="an output size other than 1, which is a mean",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_OVERLAPPING + "in no fixed order. It refuses also where sizes divide and no two "
+        "windows overlap.",
+        alternatives=(
+            Alternative("a product with a matrix for each dimension", _ADAPTIVE_AVERAGE),
+        ),
+        source=_NATIVE + "cuda/AdaptiveAveragePooling3d.cu",
+    ),
+    Operation(
+        name="torch.nn.functional.adaptive_max_pool2d",
+        alerts=("adaptive_max_pool2d_backward_cuda",),
+        overloads=("aten::adaptive_max_pool2d_backward",),
+        nodes=("AdaptiveMaxPool2DBackward0",),
+        api=(
+            "torch.nn.AdaptiveMaxPool2d",
+            "torch.nn.AdaptiveMaxPool1d",
+            "torch.nn.functional.adaptive_max_pool2d",
+            "torch.nn.functional.adaptive_max_pool2d_with_indices",
+            "torch.nn.functional.adaptive_max_pool1d",
+            "torch.nn.functional.adaptive_max_pool1d_with_indices",
+            "torch.adaptive_max_pool1d",
+        ),
+        calls=("torch._C._nn.adaptive_max_pool2d", "torch.adaptive_max_pool1d"),
+        condition="",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_OVERLAPPING + "in no fixed order. It refuses also where no two windows overlap.",
+        alternatives=(Alternative(_BY_INDEX, _ADAPTIVE_MAXIMUM),),
+        source=_NATIVE + "cuda/AdaptiveMaxPooling2d.cu",
+    ),
+    Operation(
+        name="torch.nn.functional.adaptive_max_pool3d",
+        alerts=(),
+        overloads=("aten::adaptive_max_pool3d_backward",),
+        nodes=("AdaptiveMaxPool3DBackward0",),
+        api=(
+            "torch.nn.AdaptiveMaxPool3d",
+            "torch.nn.functional.adaptive_max_pool3d",
+            "torch.nn.functional.adaptive_max_pool3d_with_indices",
+        ),
+        calls=("torch._C._nn.adaptive_max_pool3d",),
+        condition="the input's size is no multiple of the output's",
+        direction="backward",
+        devices=("cuda",),
+        silent=True,
+        reason=_OVERLAPPING + "in no fixed order. Its kernel asks nobody whether determinism is "
+        "on, unlike that for two dimensions.",
+        alternatives=(Alternative(_BY_INDEX, _ADAPTIVE_MAXIMUM),),
+        source=_NATIVE + "cuda/AdaptiveMaxPooling3d.cu",
+    ),
+    Operation(
+        name="torch.nn.functional.avg_pool3d",
+        alerts=("avg_pool3d_backward_cuda",),
+        overloads=("aten::avg_pool3d_backward",),
+        nodes=("AvgPool3DBackward0",),
+        api=(
+            "torch.nn.AvgPool3d",
+            "torch.nn.functional.avg_pool3d",
+            "torch.nn.LPPool3d",
+            "torch.nn.functional.lp_pool3d",
+            "torch.nn.LocalResponseNorm",
+            "torch.nn.functional.local_response_norm",
+        ),
+        calls=("torch._C._nn.avg_pool3d", "torch.nn.functional.avg_pool3d"),
+        condition="local_response_norm: an input of four dimensions or more",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_OVERLAPPING + "in no fixed order. It refuses also where no two windows overlap.",
+        alternatives=(
+            Alternative(
+                "two calls of avg_pool2d, which is deterministic; all options but divisor_override",
+                _AVERAGE_3D,
+            ),
+        ),
+        source=_NATIVE + "cuda/AveragePool3d.cu",
+    ),
+    Operation(
+        name="torch.nn.functional.fractional_max_pool2d",
+        alerts=("fractional_max_pool2d_backward_cuda",),
+        overloads=("aten::fractional_max_pool2d_backward",),
+        nodes=("FractionalMaxPool2DBackward0",),
+        api=(
+            "torch.nn.FractionalMaxPool2d",
+            "torch.nn.functional.fractional_max_pool2d",
+            "torch.nn.functional.fractional_max_pool2d_with_indices",
+        ),
+        calls=("torch._C._nn.fractional_max_pool2d",),
+        condition="",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_OVERLAPPING + "in no fixed order.",
+        alternatives=(Alternative(_BY_INDEX, _FRACTIONAL_MAXIMUM),),
+        source=_NATIVE + "cuda/FractionalMaxPool2d.cu",
+    ),
+    Operation(
+        name="torch.nn.functional.fractional_max_pool3d",
+        alerts=("fractional_max_pool3d_backward_cuda", "fractional_max_pool3d_backward_out_cuda"),
+        overloads=("aten::fractional_max_pool3d_backward",),
+        nodes=("FractionalMaxPool3DBackward0",),
+        api=(
+            "torch.nn.FractionalMaxPool3d",
+            "torch.nn.functional.fractional_max_pool3d",
+            "torch.nn.functional.fractional_max_pool3d_with_indices",
+        ),
+        calls=("torch._C._nn.fractional_max_pool3d",),
+        condition="",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_OVERLAPPING + "in no fixed order.",
+        alternatives=(Alternative(_BY_INDEX, _FRACTIONAL_MAXIMUM),),
+        source=_NATIVE + "cuda/FractionalMaxPool3d.cu",
+    ),
+    Operation(
+        name="torch.nn.functional.max_pool3d",
+        alerts=(
+            "max_pool3d_with_indices_backward_cuda",
+            "max_pool3d_with_indices_backward_out_cuda",
+        ),
+        overloads=("aten::max_pool3d_with_indices_backward",),
+        nodes=("MaxPool3DWithIndicesBackward0",),
+        api=("torch.nn.MaxPool3d", "torch.nn.functional.max_pool3d", "torch.max_pool3d"),
+        calls=("torch.max_pool3d", "torch._C._nn.max_pool3d_with_indices"),
+        condition="return_indices=False, the default: with indices, torch 2.13 takes a slower "
+        "composition of deterministic operators",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_OVERLAPPING + "in no fixed order.",
+        alternatives=(
+            Alternative(_BY_INDEX, _MAXIMUM_3D),
+            Alternative(
+                "torch 2.13: ask for the indices; it then copies out every window, so that it "
+                "needs the memory of as many inputs as a window has places",
+                _MAXIMUM_3D_WITH_INDICES,
+            ),
+        ),
+        source=_NATIVE + "cuda/DilatedMaxPool3d.cu",
+    ),
+    Operation(
+        name="torch.nn.functional.max_unpool2d",
+        alerts=("max_unpooling2d_forward_out",),
+        overloads=("aten::max_unpool2d",),
+        nodes=(),
+        api=(
+            "torch.nn.MaxUnpool2d",
+            "torch.nn.MaxUnpool1d",
+            "torch.nn.functional.max_unpool2d",
+            "torch.nn.functional.max_unpool1d",
+        ),
+        calls=("torch._C._nn.max_unpool2d",),
+        condition="",
+        direction="forward",
+        devices=("cuda", "cpu", "meta"),
+        silent=False,
+        reason="Where an index occurs twice, which of the values is written last is open. Indices "
+        "that max_pool gave for these very values are harmless, since equal ones come with equal "
+        "values, but it refuses all.",
+        alternatives=(Alternative("scatter, which is deterministic under the switch", _UNPOOL),),
+        source=_NATIVE + "cuda/MaxUnpooling.cu",
+    ),
+    Operation(
+        name="torch.nn.functional.max_unpool3d",
+        alerts=("max_unpooling3d_forward_out",),
+        overloads=("aten::max_unpool3d",),
+        nodes=(),
+        api=("torch.nn.MaxUnpool3d", "torch.nn.functional.max_unpool3d"),
+        calls=("torch._C._nn.max_unpool3d",),
+        condition="",
+        direction="forward",
+        devices=("cuda", "cpu", "meta"),
+        silent=False,
+        reason="Where an index occurs twice, which of the values is written last is open. Indices "
+        "that max_pool gave for these very values are harmless, since equal ones come with equal "
+        "values, but it refuses all.",
+        alternatives=(Alternative("scatter, which is deterministic under the switch", _UNPOOL),),
+        source=_NATIVE + "cuda/MaxUnpooling.cu",
+    ),
+)
+
+# Resizing, padding and sampling of images
+
+_RESIZE = '''
+import torch
+
+def resize(input, size, mode="linear", align_corners=False, antialias=False):
+    """torch.nn.functional.interpolate over the last len(size) dimensions: a product each."""
+    for axis, wanted in enumerate(reversed(size), start=1):
+        matrix = contributions(input.shape[-axis], wanted, mode, align_corners, antialias)
+        matrix = matrix.to(input.device, input.dtype)
+        input = (input.movedim(-axis, -1) @ matrix.T).movedim(-1, -axis)
+    return input
+
+def contributions(size, wanted, mode, align_corners, antialias):
+    """Row k holds how much of each input goes into output k."""
+    scale = (size - 1) / max(wanted - 1, 1) if align_corners else size / wanted
+    number = torch.arange(wanted, dtype=torch.float64)
+    centre = number * scale if align_corners and not antialias else (number + 0.5) * scale - 0.5
+    place = torch.arange(size)
+    sharpness = -0.5 if antialias else -0.75
+    reach = 2 if mode == "bicubic" else 1
+
+    def weight(distance):
+        distance = distance.abs()
+        if mode != "bicubic":
+            return (1 - distance).clamp(min=0)
+        near = ((sharpness + 2) * distance - (sharpness + 3)) * distance**2 + 1
+        far = (((distance - 5) * distance + 8) * distance - 4) * sharpness
+        return torch.where(distance < 1, near, torch.where(distance < 2, far, 0))
+
+    if antialias:
+        wide = max(scale, 1.0)
+        middle = (centre + 0.5)[:, None]
+        inside = ((middle - reach * wide + 0.5).trunc() <= place) & (
+            place < (middle + reach * wide + 0.5).trunc()
+        )
+        matrix = weight((place - centre[:, None]) / wide) * inside
+        return matrix / matrix.sum(1, keepdim=True)
+    if mode != "bicubic":
+        centre = centre.clamp(min=0)
+    matrix = torch.zeros(wanted, size, dtype=torch.float64)
+    for tap in range(1 - reach, 1 + reach):
+        index = centre.floor() + tap
+        matrix[torch.arange(wanted), index.long().clamp(0, size - 1)] += weight(centre - index)
+    return matrix
+'''
+
+_LINEAR_AS_BILINEAR = '''
+import torch.nn.functional as F
+
+def interpolate_linear(input, size, align_corners=False):
+    """Linear interpolation of (N, C, L), as an image of height one."""
+    image = F.interpolate(
+        input.unsqueeze(-2), size=(1, size), mode="bilinear", align_corners=align_corners
+    )
+    return image.squeeze(-2)
+'''
+
+_BILINEAR = """
+import torch.nn.functional as F
+
+def upsample_bilinear2d(input, size, align_corners=False):
+    return F.interpolate(input, size=size, mode="bilinear", align_corners=align_corners)
+"""
+
+_TRILINEAR = """
+import torch.nn.functional as F
+
+def upsample_trilinear3d(input, size, align_corners=False):
+    return F.interpolate(input, size=size, mode="trilinear", align_corners=align_corners)
+"""
+
+_REFLECT = '''
+import torch
+
+def reflect(input, pad):
+    """torch.nn.functional.pad(input, pad, mode="reflect")."""
+    for axis, (before, after) in enumerate(zip(pad[::2], pad[1::2]), start=1):
+        size = input.shape[-axis]
+        head = input.narrow(-axis, 1, before).flip(-axis)
+        tail = input.narrow(-axis, size - 1 - after, after).flip(-axis)
+        input = torch.cat([head, input, tail], -axis)
+    return input
+'''
+
+_REPLICATE = """
+import torch.nn.functional as F
+
+def replicate(input, pad):
+    return F.pad(input, pad, mode="replicate")
+"""
+
+_REPLICATE_BY_INDEX = '''
+import torch
+
+def replicate(input, pad):
+    """torch.nn.functional.pad(input, pad, mode="replicate")."""
+    for axis, (before, after) in enumerate(zip(pad[::2], pad[1::2]), start=1):
+        size = input.shape[-axis]
+        index = torch.arange(-before, size + after, device=input.device).clamp(0, size - 1)
+        input = input.index_select(-axis, index)
+    return input
+'''
+
+_GRID_SAMPLE = '''
+import itertools
+import torch
+
+def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=False):
+    """For (N, C, H, W) and (N, C, D, H, W); modes bilinear and nearest."""
+    sizes = input.shape[2:]
+    places = []
+    for size, place in zip(sizes, grid.flip(-1).unbind(-1)):
+        place = (place + 1) / 2 * (size - 1) if align_corners else ((place + 1) * size - 1) / 2
+        if padding_mode == "reflection":
+            low, span = (0.0, size - 1) if align_corners else (-0.5, size)
+            turned = (place - low).abs()
+            turned = turned.remainder(2 * span) if span else turned * 0
+            place = low + torch.where(turned > span, 2 * span - turned, turned)
+        if padding_mode != "zeros":
+            place = place.clamp(0, size - 1)
+        places.append(place)
+    flat, result = input.flatten(2), 0
+    corners = itertools.product((0, 1), repeat=len(sizes)) if mode == "bilinear" else [None]
+    for corner in corners:
+        index, weight = 0, 1
+        for axis, (size, place) in enumerate(zip(sizes, places)):
+            cell = place.floor() + corner[axis] if corner else place.round()
+            if corner:
+                share = place - place.floor()
+                weight = weight * (share if corner[axis] else 1 - share)
+            weight = weight * ((cell >= 0) & (cell < size))
+            index = index * size + cell.clamp(0, size - 1).long()
+        index = index.flatten(1)[:, None].expand(-1, input.shape[1], -1)
+        result = result + flat.gather(2, index) * weight.flatten(1)[:, None]
+    return result.unflatten(2, grid.shape[1:-1])
+'''
+
+_MANY_TO_ONE = (
+    "Several outputs read the same input, and the backward adds their gradients to it with "
+    "atomics, in no fixed order."
+)
+_BY_PRODUCTS = "a product with a matrix for each dimension; the output's size is given, not a scale"
+
+_IMAGES = (
+    Operation(
+        name='torch.nn.functional.interpolate(mode="linear")',
+        alerts=("upsample_linear1d_backward_out_cuda",),
+        overloads=("aten::upsample_linear1d_backward",),
+        nodes=("UpsampleLinear1DBackward0",),
+        api=(
+            'torch.nn.functional.interpolate(mode="linear")',
+            'torch.nn.functional.upsample(mode="linear")',
+            'torch.nn.Upsample(mode="linear")',
+        ),
+        calls=("torch._C._nn.upsample_linear1d",),
+        condition="",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_MANY_TO_ONE,
+        alternatives=(
+            Alternative(
+                "bilinear, of an image of height one: torch composes that of deterministic "
+                "operators",
+                _LINEAR_AS_BILINEAR,
+            ),
+            Alternative(_BY_PRODUCTS, _RESIZE),
+        ),
+        source=_NATIVE + "cuda/UpSampleLinear1d.cu",
+    ),
+    Operation(
+        name='torch.nn.functional.interpolate(mode="bicubic")',
+        alerts=("upsample_bicubic2d_backward_out_cuda",),
+        overloads=("aten::upsample_bicubic2d_backward",),
+        nodes=("UpsampleBicubic2DBackward0",),
+        api=(
+            'torch.nn.functional.interpolate(mode="bicubic")',
+            'torch.nn.functional.upsample(mode="bicubic")',
+            'torch.nn.Upsample(mode="bicubic")',
+        ),
+        calls=("torch._C._nn.upsample_bicubic2d",),
+        condition="",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_MANY_TO_ONE,
+        alternatives=(
+            Alternative(_BY_PRODUCTS + '; mode="bicubic"', _RESIZE),
+            Alternative(
+                'mode="bilinear", if that will do: torch composes it of deterministic operators',
+                _BILINEAR,
+            ),
+        ),
+        source=_NATIVE + "cuda/UpSampleBicubic2d.cu",
+    ),
+    Operation(
+        name="torch.nn.functional.interpolate(antialias=True)",
+        alerts=(
+            "upsample_bilinear2d_aa_backward_out_cuda",
+            "upsample_bicubic2d_aa_backward_out_cuda",
+        ),
+        overloads=(
+            "aten::_upsample_bilinear2d_aa_backward",
+            "aten::_upsample_bicubic2d_aa_backward",
+        ),
+        nodes=("UpsampleBilinear2DAaBackward0", "UpsampleBicubic2DAaBackward0"),
+        api=("torch.nn.functional.interpolate(antialias=True)",),
+        calls=("torch._C._nn._upsample_bilinear2d_aa", "torch._C._nn._upsample_bicubic2d_aa"),
+        condition="modes bilinear and bicubic",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_MANY_TO_ONE,
+        alternatives=(Alternative(_BY_PRODUCTS + "; antialias=True", _RESIZE),),
+        source=_NATIVE + "cuda/UpSampleBilinear2d.cu",
+    ),
+    Operation(
+        name='torch.nn.functional.interpolate(mode="bilinear")',
+        alerts=("upsample_bilinear2d_backward_out_cuda",),
+        overloads=("aten::upsample_bilinear2d_backward",),
+        nodes=("UpsampleBilinear2DBackward0",),
+        api=(
+            'torch.nn.functional.interpolate(mode="bilinear")',
+            'torch.nn.functional.upsample(mode="bilinear")',
+            "torch.nn.functional.upsample_bilinear",
+            'torch.nn.Upsample(mode="bilinear")',
+            "torch.nn.UpsamplingBilinear2d",
+        ),
+        calls=("torch._C._nn.upsample_bilinear2d",),
+        condition="in TorchScript, as torch.ops.aten.upsample_bilinear2d, or where determinism "
+        "was off in the forward: else torch composes it of deterministic operators",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_MANY_TO_ONE,
+        alternatives=(
+            Alternative("interpolate from Python, with determinism on in the forward", _BILINEAR),
+            Alternative(_BY_PRODUCTS, _RESIZE),
+        ),
+        source=_NATIVE + "cuda/UpSampleBilinear2d.cu",
+    ),
+    Operation(
+        name='torch.nn.functional.interpolate(mode="trilinear")',
+        alerts=("upsample_trilinear3d_backward_out_cuda",),
+        overloads=("aten::upsample_trilinear3d_backward",),
+        nodes=("UpsampleTrilinear3DBackward0",),
+        api=(
+            'torch.nn.functional.interpolate(mode="trilinear")',
+            'torch.nn.functional.upsample(mode="trilinear")',
+            'torch.nn.Upsample(mode="trilinear")',
+        ),
+        calls=("torch._C._nn.upsample_trilinear3d",),
+        condition="in TorchScript, as torch.ops.aten.upsample_trilinear3d, or where determinism "
+        "was off in the forward: else torch composes it of deterministic operators",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_MANY_TO_ONE,
+        alternatives=(
+            Alternative("interpolate from Python, with determinism on in the forward", _TRILINEAR),
+            Alternative(_BY_PRODUCTS, _RESIZE),
+        ),
+        source=_NATIVE + "cuda/UpSampleTrilinear3d.cu",
+    ),
+    Operation(
+        name='torch.nn.functional.pad(mode="reflect")',
+        alerts=("reflection_pad1d_backward_out_cuda", "reflection_pad3d_backward_out_cuda"),
+        overloads=("aten::reflection_pad1d_backward", "aten::reflection_pad3d_backward"),
+        nodes=("ReflectionPad1DBackward0", "ReflectionPad3DBackward0"),
+        api=(
+            'torch.nn.functional.pad(mode="reflect")',
+            "torch.nn.ReflectionPad1d",
+            "torch.nn.ReflectionPad3d",
+        ),
+        calls=(
+            "torch._C._nn.pad",
+            "torch._C._nn.reflection_pad1d",
+            "torch._C._nn.reflection_pad3d",
+        ),
+        condition="padding of one or three dimensions: that of two is deterministic under the "
+        "switch",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_MANY_TO_ONE,
+        alternatives=(Alternative("flip the borders and concatenate", _REFLECT),),
+        source=_NATIVE + "cuda/ReflectionPad.cu",
+    ),
+    Operation(
+        name="torch.nn.ReflectionPad2d",
+        alerts=("reflection_pad2d_backward_cuda", "reflection_pad2d_backward_out_cuda"),
+        overloads=("aten::reflection_pad2d_backward",),
+        nodes=("ReflectionPad2DBackward0",),
+        api=("torch.nn.ReflectionPad2d", 'torch.nn.functional.pad(mode="reflect")'),
+        calls=("torch._C._nn.pad", "torch._C._nn.reflection_pad2d"),
+        condition="padding of two dimensions",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_MANY_TO_ONE,
+        alternatives=(
+            Alternative("flip the borders and concatenate", _REFLECT),
+            Alternative("a newer torch: it is deterministic there under the switch"),
+        ),
+        until="2.7",
+        source=_PULLS + "136241",
+    ),
+    Operation(
+        name='torch.nn.functional.pad(mode="replicate")',
+        alerts=(
+            "replication_pad1d_backward_cuda",
+            "replication_pad2d_backward_cuda",
+            "replication_pad2d_backward_out_cuda",
+            "replication_pad3d_backward_cuda",
+            "replication_pad3d_backward_out_cuda",
+        ),
+        overloads=(
+            "aten::replication_pad1d_backward",
+            "aten::replication_pad2d_backward",
+            "aten::replication_pad3d_backward",
+        ),
+        nodes=(
+            "ReplicationPad1DBackward0",
+            "ReplicationPad2DBackward0",
+            "ReplicationPad3DBackward0",
+        ),
+        api=(
+            'torch.nn.functional.pad(mode="replicate")',
+            "torch.nn.ReplicationPad1d",
+            "torch.nn.ReplicationPad2d",
+            "torch.nn.ReplicationPad3d",
+        ),
+        calls=(
+            "torch._C._nn.pad",
+            "torch._C._nn.replication_pad1d",
+            "torch._C._nn.replication_pad2d",
+            "torch._C._nn.replication_pad3d",
+        ),
+        condition="in TorchScript, as torch.ops.aten.replication_pad…, or where determinism "
+        "was off in the forward: else torch composes it of deterministic operators",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_MANY_TO_ONE,
+        alternatives=(
+            Alternative("pad from Python, with determinism on in the forward", _REPLICATE),
+            Alternative(
+                "index_select, whose backward is deterministic under the switch",
+                _REPLICATE_BY_INDEX,
+            ),
+        ),
+        source=_NATIVE + "cuda/ReplicationPadding.cu",
+    ),
+    Operation(
+        name="torch.nn.functional.grid_sample",
+        alerts=(
+            "grid_sampler_2d_backward_cuda",
+            "grid_sampler_3d_backward_cuda",
+            "cudnn_grid_sampler_backward",
+        ),
+        overloads=(
+            "aten::grid_sampler_2d_backward",
+            "aten::grid_sampler_3d_backward",
+            "aten::cudnn_grid_sampler_backward",
+        ),
+        nodes=(
+            "GridSampler2DBackward0",
+            "GridSampler3DBackward0",
+            "CudnnGridSamplerBackward0",
+        ),
+        api=("torch.nn.functional.grid_sample", "torch.grid_sampler"),
+        calls=(
+            "torch.grid_sampler",
+            "torch.grid_sampler_2d",
+            "torch.grid_sampler_3d",
+            "torch.cudnn_grid_sampler",
+        ),
+        condition="",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=_MANY_TO_ONE,
+        alternatives=(
+            Alternative(
+                "gather the corners and weigh them: gather's backward is deterministic under the "
+                "switch; modes bilinear and nearest",
+                _GRID_SAMPLE,
+            ),
+        ),
+        source=_NATIVE + "cuda/GridSampler.cu",
+    ),
+)
+
+# Losses and embeddings
+
+_CTC_BY_CUDNN = '''
+import torch
+import torch.nn.functional as F
+
+def ctc_loss(log_probs, targets, target_lengths, reduction="mean", zero_infinity=False):
+    """For float32 log_probs (T, N, C) all of whose steps count, targets (N, S) and blank 0.
+
+    Targets are concatenated, as int32, on the CPU: that is what sends them to cuDNN.
+    """
+    lengths = target_lengths.tolist()
+    rows = [row[:length] for row, length in zip(targets.cpu(), lengths)]
+    steps = [log_probs.shape[0]] * len(rows)
+    flat = torch.cat(rows).int()
+    return F.ctc_loss(
+        log_probs, flat, steps, lengths, reduction=reduction, zero_infinity=zero_infinity
+    )
+'''
+
+_CTC = '''
+import torch
+
+def ctc_loss(
+    log_probs, targets, input_lengths, target_lengths,
+    blank=0, reduction="mean", zero_infinity=False,
+):
+    """For log_probs (T, N, C) of float32 or float64, and targets (N, S)."""
+    device = log_probs.device
+    input_lengths, target_lengths = input_lengths.to(device), target_lengths.to(device)
+    labels = targets.new_full((len(targets), 2 * targets.shape[1] + 1), blank)
+    labels[:, 1::2] = targets
+    emitted = log_probs.gather(2, labels.expand(len(log_probs), -1, -1))
+    never = torch.finfo(log_probs.dtype).min / 8  # finite, or the gradient would be nan
+    # A step may pass over a blank between two labels, unless they are the same.
+    may_skip = (labels != blank) & (labels != labels.roll(2, 1))
+    may_skip[:, :2] = False
+    reached = torch.full_like(emitted[0], never)
+    reached = torch.cat([emitted[0, :, :2], reached[:, 2:]], 1)
+    for step in range(1, len(log_probs)):
+        by_one = torch.nn.functional.pad(reached, (1, -1), value=never)
+        by_two = torch.nn.functional.pad(reached, (2, -2), value=never)
+        ways = torch.stack([reached, by_one, by_two.where(may_skip, never)])
+        further = (ways.logsumexp(0) + emitted[step]).clamp(min=never)
+        reached = further.where(step < input_lengths[:, None], reached)
+    end = 2 * target_lengths[:, None]
+    last, before = reached.gather(1, end), reached.gather(1, (end - 1).clamp(min=0))
+    ways = torch.stack([last, before.where(end > 0, never)])
+    loss = -ways.logsumexp(0).squeeze(1)
+    impossible = 0.0 if zero_infinity else float("inf")
+    loss = loss.where(loss < -never / 2, impossible)
+    if reduction == "mean":
+        return (loss / target_lengths.clamp(min=1)).mean()
+    return loss.sum() if reduction == "sum" else loss
+'''
+
+_FLAT_CROSS_ENTROPY = '''
+import torch.nn.functional as F
+
+def cross_entropy(input, target, **options):
+    """For class indices; nll_loss in place of cross_entropy works the same way."""
+    loss = F.cross_entropy(input.movedim(1, -1).flatten(0, -2), target.flatten(), **options)
+    return loss.view_as(target) if options.get("reduction") == "none" else loss
+'''
+
+_UNREDUCED_CROSS_ENTROPY = '''
+import torch.nn.functional as F
+
+def cross_entropy(input, target, ignore_index=-100):
+    """The mean over all places that count, for classes without weights."""
+    loss = F.cross_entropy(input, target, ignore_index=ignore_index, reduction="none")
+    return loss.sum() / (target != ignore_index).sum()
+'''
+
+_EMBEDDING_BAG = '''
+import torch
+import torch.nn.functional as F
+
+def embedding_bag_max(input, weight, offsets=None):
+    """torch.nn.functional.embedding_bag(input, weight, offsets, mode="max")."""
+    if offsets is None:
+        return F.embedding(input, weight).max(1).values
+    lengths = torch.diff(offsets, append=offsets.new_tensor([len(input)]))[:, None]
+    place = torch.arange(int(lengths.max()), device=input.device)
+    place = offsets[:, None] + place.where(place < lengths, 0)  # fills up with a bag's first
+    rows = F.embedding(input[place.clamp(max=len(input) - 1)], weight)
+    return rows.max(1).values.where(lengths > 0, 0)
+'''
+
+_LOSSES = (
+    Operation(
+        name="torch.nn.functional.ctc_loss",
+        alerts=("ctc_loss_backward_gpu",),
+        overloads=("aten::_ctc_loss_backward", "aten::_ctc_loss_backward.Tensor"),
+        nodes=("CtcLossBackward0", "CtcLossBackward1"),
+        api=("torch.nn.CTCLoss", "torch.nn.functional.ctc_loss", "torch.ctc_loss"),
+        calls=("torch.ctc_loss",),
+        condition="torch's own kernel: cuDNN's is deterministic, and is taken for concatenated "
+        "int32 targets on the CPU, blank 0, float32, inputs of full length and targets shorter "
+        "than 256",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason="A label that occurs several times in a target gets the sum of its gradients, "
+        "added with atomics in no fixed order.",
+        alternatives=(
+            Alternative("bring the targets into the form that cuDNN takes", _CTC_BY_CUDNN),
+            Alternative("sum over the alignments with torch's operators, step by step", _CTC),
+        ),
+        source=_NATIVE + "cuda/LossCTC.cu",
+    ),
+    Operation(
+        name="torch.nn.functional.nll_loss",
+        alerts=("nll_loss2d_forward_out_cuda_template",),
+        overloads=("aten::nll_loss2d_forward",),
+        nodes=(),
+        api=(
+            "torch.nn.CrossEntropyLoss",
+            "torch.nn.NLLLoss",
+            "torch.nn.NLLLoss2d",
+            "torch.nn.functional.cross_entropy",
+            "torch.nn.functional.nll_loss",
+        ),
+        calls=(
+            "torch._C._nn.cross_entropy_loss",
+            "torch._C._nn.nll_loss_nd",
+            "torch._C._nn.nll_loss2d",
+        ),
+        condition="an input of three dimensions or more, class indices, reduction mean or sum",
+        direction="forward",
+        devices=("cuda",),
+        silent=False,
+        reason="The losses of all places are added up with atomics, in no fixed order.",
+        alternatives=(
+            Alternative(
+                "flatten to (places, classes): that kernel is deterministic", _FLAT_CROSS_ENTROPY
+            ),
+            Alternative(
+                'reduction="none", and the mean apart: without the copy', _UNREDUCED_CROSS_ENTROPY
+            ),
+        ),
+        source=_NATIVE + "cuda/NLLLoss2d.cu",
+    ),
+    Operation(
+        name='torch.nn.functional.embedding_bag(mode="max")',
+        alerts=("embedding_bag_backward_cuda_max",),
+        overloads=("aten::_embedding_bag_dense_backward", "aten::_embedding_bag_backward"),
+        nodes=("EmbeddingBagBackward0",),
+        api=(
+            'torch.nn.EmbeddingBag(mode="max")',
+            'torch.nn.functional.embedding_bag(mode="max")',
+            "torch.embedding_bag",
+        ),
+        calls=("torch.embedding_bag",),
+        condition='mode="max"',
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason="Bags share rows of the weight, and the backward adds their gradients with "
+        "atomics, in no fixed order.",
+        alternatives=(
+            Alternative(
+                "embedding, whose backward is deterministic under the switch, and max over the bag",
+                _EMBEDDING_BAG,
+            ),
+        ),
+        source=_NATIVE + "cuda/EmbeddingBag.cu",
+    ),
+)
+
+# Indexing
+
+_PUT = '''
+def put(input, index, source, accumulate=False):
+    """What input.put(index, source, accumulate) gives; copy_ it into input for put_."""
+    flat = input.flatten()
+    return flat.index_put((index.flatten(),), source.flatten(), accumulate).view_as(input)
+'''
+
+_TAKE = """
+def take(input, index):
+    return input.flatten()[index]
+"""
+
+_SCATTER = """
+import torch
+
+def scatter(input, dim, index, src):
+    places = [torch.arange(size, device=index.device) for size in index.shape]
+    places = list(torch.meshgrid(*places, indexing="ij"))
+    places[dim] = index
+    return input.index_put(tuple(places), src[tuple(map(slice, index.shape))])
+"""
+
+_SCATTER_PROD = '''
+import torch
+
+def scatter_prod(input, dim, index, src, include_self=True):
+    """input.scatter_reduce(dim, index, src, "prod", include_self=include_self).
+
+    Multiplies by one factor for each place at a time, in the order of src: as many steps as the
+    most frequent index occurs.
+    """
+    dim = dim % input.dim()
+    result = input if include_self else input.scatter(dim, index, 1)
+    if not index.numel():
+        return result
+    index, order = index.sort(dim=dim, stable=True)
+    src = src.gather(dim, order)
+    shape = [-1 if axis == dim else 1 for axis in range(index.dim())]
+    place = torch.arange(index.shape[dim], device=index.device).view(shape)
+    first = torch.diff(index, dim=dim, prepend=index.narrow(dim, 0, 1) - 1) != 0
+    turn = place - torch.where(first, place, 0).cummax(dim).values
+    size = list(input.shape)
+    spare, size[dim] = size[dim], size[dim] + 1
+    for number in range(int(turn.max()) + 1):
+        slot = torch.where(turn == number, index, spare)
+        factor = result.new_ones(size).scatter(dim, slot, src)
+        result = result * factor.narrow(dim, 0, spare)
+    return result
+'''
+
+_SCATTER_ADD = '''
+def scatter_reduce_add(input, dim, index, src):
+    """input.scatter(dim, index, src, reduce="add"), with a gradient."""
+    return input.scatter_add(dim, index, src)
+'''
+
+_INDEX_REDUCE = '''
+def index_reduce(input, dim, index, source, reduce, include_self=True):
+    """For reduce "amax", "amin" and "mean"."""
+    shape = [1] * source.dim()
+    shape[dim] = -1
+    index = index.view(shape).expand_as(source)
+    return input.scatter_reduce(dim, index, source, reduce, include_self=include_self)
+'''
+
+_INDEX_PROD = '''
+import torch
+
+def index_prod(input, dim, index, source, include_self=True):
+    """input.index_reduce(dim, index, source, "prod", include_self=include_self).
+
+    Multiplies by one slice for each place at a time, in the order of source: as many steps as
+    the most frequent index occurs.
+    """
+    result = input if include_self else input.index_fill(dim, index, 1)
+    index, order = index.sort(stable=True)
+    place = torch.arange(len(index), device=index.device)
+    first = torch.diff(index, prepend=index[:1] - 1) != 0
+    turn = place - torch.where(first, place, 0).cummax(0).values
+    for number in range(int(turn.max()) + 1 if len(index) else 0):
+        chosen = turn == number
+        factor = torch.ones_like(result).index_copy(
+            dim, index[chosen], source.index_select(dim, order[chosen])
+        )
+        result = result * factor
+    return result
+'''
+
+_RESIZED = '''
+import torch
+
+def resized(input, *size):
+    """A quantized tensor of another size: its values in order, and zeros after them."""
+    flat = input.dequantize().flatten()
+    result = flat.new_zeros(size)
+    count = min(flat.numel(), result.numel())
+    result.view(-1)[:count] = flat[:count]
+    return torch.quantize_per_tensor(result, input.q_scale(), input.q_zero_point(), input.dtype)
+'''
+
+_INDEXING = (
+    Operation(
+        name="torch.Tensor.put_",
+        alerts=("put_",),
+        overloads=("aten::put_", "aten::put"),
+        nodes=("PutBackward0",),
+        api=("torch.Tensor.put_", "torch.Tensor.put", "torch.put"),
+        calls=("torch.Tensor.put_", "torch.Tensor.put", "torch.put"),
+        condition="on the CPU: accumulate=False; the backward of put has one such put",
+        direction="forward",
+        devices=("cuda", "cpu"),
+        silent=False,
+        reason="Where an index occurs twice, which value is written last is open; on CUDA, "
+        "accumulate=True adds with atomics, in no fixed order.",
+        alternatives=(Alternative("index_put, which is deterministic under the switch", _PUT),),
+        source=_NATIVE + "TensorAdvancedIndexing.cpp",
+    ),
+    Operation(
+        name="torch.take",
+        alerts=(),
+        overloads=("aten::put",),
+        nodes=("TakeBackward0",),
+        api=("torch.take", "torch.Tensor.take"),
+        calls=("torch.take", "torch.Tensor.take"),
+        condition='its backward is a put with accumulate=True, so that torch names "put_"',
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason="Where an index occurs twice, the backward adds the gradients with atomics, in no "
+        "fixed order.",
+        alternatives=(
+            Alternative("index the flattened tensor: that backward is deterministic", _TAKE),
+        ),
+        source=_NATIVE + "TensorAdvancedIndexing.cpp",
+    ),
+    Operation(
+        name="torch.Tensor.scatter_",
+        alerts=("scatter_cuda_",),
+        overloads=("aten::scatter_.src", "aten::scatter.src"),
+        nodes=(),
+        api=("torch.Tensor.scatter_", "torch.Tensor.scatter", "torch.scatter"),
+        calls=("torch.Tensor.scatter_", "torch.Tensor.scatter", "torch.scatter"),
+        condition="torch's kernel called past its own choice: with determinism on, torch 2.13 "
+        "takes index_put instead, which is deterministic",
+        direction="forward",
+        devices=("cuda",),
+        silent=False,
+        reason="Where an index occurs twice, which value is written last is open.",
+        alternatives=(Alternative("index_put, which is deterministic under the switch", _SCATTER),),
+        source=_NATIVE + "cuda/ScatterGatherKernel.cu",
+    ),
+    Operation(
+        name='torch.Tensor.scatter_(reduce="multiply")',
+        alerts=("scatter_reduce_cuda_kernel",),
+        overloads=("aten::scatter_.reduce", "aten::scatter.reduce"),
+        nodes=(),
+        api=(
+            'torch.Tensor.scatter_(reduce="multiply")',
+            'torch.Tensor.scatter(reduce="multiply")',
+            'torch.scatter(reduce="multiply")',
+        ),
+        calls=("torch.Tensor.scatter_", "torch.Tensor.scatter", "torch.scatter"),
+        condition='src is a tensor; reduce="add" takes index_put, which is deterministic under the '
+        "switch",
+        direction="forward",
+        devices=("cuda",),
+        silent=False,
+        reason="Where an index occurs several times, its factors are multiplied with atomics, in "
+        "no fixed order.",
+        alternatives=(
+            Alternative("multiply by one factor for each place at a time", _SCATTER_PROD),
+            Alternative('for reduce="add": scatter_add, which has a gradient', _SCATTER_ADD),
+        ),
+        source=_NATIVE + "cuda/ScatterGatherKernel.cu",
+    ),
+    Operation(
+        name='torch.Tensor.scatter_reduce(reduce="prod")',
+        alerts=("scatter_reduce_cuda_prod_",),
+        overloads=("aten::scatter_reduce.two", "aten::scatter_reduce_.two"),
+        nodes=("ScatterReduceBackward0",),
+        api=(
+            'torch.Tensor.scatter_reduce(reduce="prod")',
+            'torch.Tensor.scatter_reduce_(reduce="prod")',
+            'torch.scatter_reduce(reduce="prod")',
+        ),
+        calls=(
+            "torch.Tensor.scatter_reduce",
+            "torch.Tensor.scatter_reduce_",
+            "torch.scatter_reduce",
+        ),
+        condition='reduce="prod"; the backward has such products, too',
+        direction="forward",
+        devices=("cuda",),
+        silent=False,
+        reason="Where an index occurs several times, its factors are multiplied with atomics, in "
+        "no fixed order.",
+        alternatives=(
+            Alternative("multiply by one factor for each place at a time", _SCATTER_PROD),
+        ),
+        source=_NATIVE + "cuda/ScatterGatherKernel.cu",
+    ),
+    Operation(
+        name="torch.Tensor.index_reduce_",
+        alerts=("index_reduce_cuda",),
+        overloads=("aten::index_reduce_", "aten::index_reduce"),
+        nodes=("IndexReduceBackward0",),
+        api=("torch.Tensor.index_reduce_", "torch.Tensor.index_reduce", "torch.index_reduce"),
+        calls=("torch.Tensor.index_reduce_", "torch.Tensor.index_reduce", "torch.index_reduce"),
+        condition="",
+        direction="forward",
+        devices=("cuda",),
+        silent=False,
+        reason="Where an index occurs several times, its values are multiplied or added with "
+        "atomics, in no fixed order. It refuses amax and amin as well, which do not depend on "
+        "the order.",
+        alternatives=(
+            Alternative(
+                "amax, amin, mean: scatter_reduce, which is deterministic for these under the "
+                "switch",
+                _INDEX_REDUCE,
+            ),
+            Alternative("prod: multiply by one slice for each place at a time", _INDEX_PROD),
+        ),
+        source=_NATIVE + "cuda/Indexing.cu",
+    ),
+    Operation(
+        name="torch.Tensor.resize_",
+        alerts=("quantized_resize_cpu_",),
+        overloads=("aten::resize_",),
+        nodes=(),
+        api=("torch.Tensor.resize_", "torch.Tensor.resize_as_", "torch.resize_as_"),
+        calls=("torch.Tensor.resize_", "torch.Tensor.resize_as_", "torch.resize_as_"),
+        condition="a quantized tensor",
+        direction="forward",
+        devices=("cpu",),
+        silent=False,
+        reason="A tensor that grows holds whatever was in memory. It refuses also where it "
+        "shrinks.",
+        alternatives=(Alternative("copy into a tensor of that size", _RESIZED),),
+        source=_NATIVE + "quantized/cpu/TensorOperators.cpp",
+    ),
+)
+
+# Counting, selecting and sorting
+
+_BINCOUNT = '''
+import torch
+
+def bincount(input, weights, minlength=0):
+    """torch.bincount(input, weights, minlength), with a gradient for the weights."""
+    dtype = torch.float32 if weights.dtype == torch.float32 else torch.float64
+    size = max(minlength, int(input.max()) + 1 if input.numel() else 0)
+    total = torch.zeros(size, dtype=dtype, device=input.device)
+    return total.index_add(0, input.long(), weights.to(dtype))
+'''
+
+_HISTC = """
+import torch
+
+def histc(input, bins=100, min=0, max=0):
+    if min == max:
+        min, max = float(input.min()), float(input.max())
+    if min == max:
+        min, max = min - 1, max + 1
+    inside = input[(input >= min) & (input <= max)]
+    number = ((inside - min) * bins / (max - min)).long().clamp(max=bins - 1)
+    return torch.bincount(number, minlength=bins).to(input.dtype)
+"""
+
+_MEDIAN = '''
+import torch
+
+def median(input, dim, keepdim=False):
+    """torch.median(input, dim, keepdim); of equal values, the index of the first in order."""
+    values, indices = input.sort(dim=dim, stable=True)
+    last = input.shape[dim] - 1
+    is_nan = values.narrow(dim, last, 1).isnan()  # sorts last, and is what median gives
+    place = torch.where(is_nan, last, last // 2)
+    values, indices = values.gather(dim, place), indices.gather(dim, place)
+    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+'''
+
+_NANMEDIAN = '''
+import torch
+
+def nanmedian(input, dim, keepdim=False):
+    """The values of torch.nanmedian(input, dim, keepdim)."""
+    return torch.nanquantile(input, 0.5, dim, keepdim, interpolation="lower")
+'''
+
+_KTHVALUE = """
+def kthvalue(input, k, dim=-1):
+    values, indices = input.sort(dim=dim, stable=True)
+    return values.select(dim, k - 1), indices.select(dim, k - 1)
+"""
+
+_TOPK = '''
+def topk(input, k, dim=-1, largest=True):
+    """torch.topk, of equal values the first."""
+    values, indices = input.sort(dim=dim, descending=largest, stable=True)
+    return values.narrow(dim, 0, k), indices.narrow(dim, 0, k)
+'''
+
+_SELECTION = (
+    Operation(
+        name="torch.bincount",
+        alerts=("_bincount_cuda",),
+        overloads=("aten::bincount",),
+        nodes=(),
+        api=("torch.bincount", "torch.Tensor.bincount"),
+        calls=("torch.bincount", "torch.Tensor.bincount"),
+        condition="weights are given: plain counts are deterministic",
+        direction="forward",
+        devices=("cuda",),
+        silent=False,
+        reason="The weights of a bin are added with atomics, in no fixed order.",
+        alternatives=(
+            Alternative("index_add, which is deterministic under the switch", _BINCOUNT),
+        ),
+        source=_NATIVE + "cuda/SummaryOps.cu",
+    ),
+    Operation(
+        name="torch.histc",
+        alerts=("_histc_cuda with floating point input", "_histc_cuda"),
+        overloads=("aten::histc",),
+        nodes=(),
+        api=("torch.histc", "torch.Tensor.histc"),
+        calls=("torch.histc", "torch.Tensor.histc"),
+        condition="a floating-point input; until torch 2.7 any input, as _histc_cuda",
+        direction="forward",
+        devices=("cuda", "meta"),
+        silent=False,
+        reason="Its kernel adds floating-point ones with atomics, in no fixed order: exact while "
+        "the counts are, but torch refuses any count.",
+        alternatives=(
+            Alternative("number the bins, and count the numbers: integers add up exactly", _HISTC),
+        ),
+        source=_NATIVE + "cuda/SummaryOps.cu",
+    ),
+    Operation(
+        name="torch.median",
+        alerts=("median CUDA with indices output",),
+        overloads=("aten::median.dim", "aten::nanmedian.dim"),
+        nodes=(),
+        api=("torch.median", "torch.Tensor.median", "torch.nanmedian", "torch.Tensor.nanmedian"),
+        calls=("torch.median", "torch.Tensor.median", "torch.nanmedian", "torch.Tensor.nanmedian"),
+        condition="dim is given; under torch.compile, which runs fake tensors, torch.mode refuses "
+        "by this name, too",
+        direction="forward",
+        devices=("cuda", "meta"),
+        silent=False,
+        reason="Where the median occurs several times, which of their indices it gives is open, "
+        "and with it where the gradient goes.",
+        alternatives=(
+            Alternative("sort stably and take the middle", _MEDIAN),
+            Alternative("without indices: a quantile; this one leaves out nan", _NANMEDIAN),
+        ),
+        source=_NATIVE + "cuda/Sorting.cpp",
+    ),
+    Operation(
+        name="torch.kthvalue",
+        alerts=("kthvalue CUDA",),
+        overloads=("aten::kthvalue",),
+        nodes=(),
+        api=("torch.kthvalue", "torch.Tensor.kthvalue"),
+        calls=("torch.kthvalue", "torch.Tensor.kthvalue"),
+        condition="",
+        direction="forward",
+        devices=("cuda",),
+        silent=False,
+        reason="Where the value occurs several times, which of their indices it gives was open, "
+        "and with it where the gradient goes.",
+        alternatives=(Alternative("sort stably and select", _KTHVALUE),),
+        until="2.10",
+        source=_PULLS + "165762",
+    ),
+    Operation(
+        name="torch.topk",
+        alerts=(),
+        overloads=("aten::topk",),
+        nodes=(),
+        api=("torch.topk", "torch.Tensor.topk"),
+        calls=(),
+        condition="equal values: which of them are chosen, and in what order",
+        direction="forward",
+        devices=("cuda",),
+        silent=True,
+        reason="Nothing orders equal values but the threads that reach them, and torch does not "
+        "promise which it gives. Values are the same in each run, indices need not be, and with "
+        "them where the gradient goes.",
+        alternatives=(Alternative("sort stably, and keep the first k", _TOPK),),
+        source=_PULLS + "186653",
+    ),
+)
+
+# Running sums and products
+
+_CUMPROD = '''
+def cumprod(input, dim):
+    """Two rows take the place of one, which would go to the scan that differs."""
+    return input.expand(2, *input.shape).cumprod(dim % input.dim() + 1)[0]
+'''
+
+_LOGCUMSUMEXP = '''
+def logcumsumexp(input, dim):
+    """Two rows take the place of one, which would go to the scan that differs."""
+    return input.expand(2, *input.shape).logcumsumexp(dim % input.dim() + 1)[0]
+'''
+
+_CUMSUM = '''
+import torch
+import torch.nn.functional as F
+
+def cumsum(input, dim, block=256):
+    """Sums within blocks as one product, then the sums before each block."""
+    input = input.movedim(dim, -1)
+    size = input.shape[-1]
+    blocks = F.pad(input, (0, -size % block)).unflatten(-1, (-1, block))
+    result = blocks @ torch.ones(block, block, dtype=input.dtype, device=input.device).triu()
+    if size > block:
+        before = cumsum(result[..., -1], -1, block)[..., :-1]
+        result = result + F.pad(before, (1, 0))[..., None]
+    return result.flatten(-2)[..., :size].movedim(-1, dim)
+'''
+
+_ONE_PIECE = (
+    "One long row goes to a scan whose blocks take up what others have finished by then, and "
+    "floating-point results depend on how far that was. "
+)
+
+_SCANS = (
+    Operation(
+        name="torch.cumprod",
+        alerts=(),
+        overloads=("aten::cumprod", "aten::cumprod_"),
+        nodes=(),
+        api=("torch.cumprod", "torch.Tensor.cumprod", "torch.Tensor.cumprod_"),
+        calls=("torch.cumprod", "torch.Tensor.cumprod", "torch.Tensor.cumprod_"),
+        condition="floating point, and dim holds all elements: one dimension; also within the "
+        "backward of cumprod, and of prod, where the input holds a zero",
+        direction="forward",
+        devices=("cuda",),
+        silent=True,
+        reason=_ONE_PIECE + "Of the scans, only cumsum asks whether determinism is on.",
+        alternatives=(
+            Alternative("compute it for two rows: rows are scanned one by one", _CUMPROD),
+        ),
+        source=_NATIVE + "cuda/ScanUtils.cuh",
+    ),
+    Operation(
+        name="torch.logcumsumexp",
+        alerts=(),
+        overloads=("aten::logcumsumexp",),
+        nodes=(),
+        api=("torch.logcumsumexp", "torch.Tensor.logcumsumexp"),
+        calls=("torch.logcumsumexp", "torch.Tensor.logcumsumexp"),
+        condition="dim holds all elements: one dimension; its backward has such scans, too",
+        direction="forward",
+        devices=("cuda",),
+        silent=True,
+        reason=_ONE_PIECE + "Of the scans, only cumsum asks whether determinism is on.",
+        alternatives=(
+            Alternative("compute it for two rows: rows are scanned one by one", _LOGCUMSUMEXP),
+        ),
+        source=_NATIVE + "cuda/ScanUtils.cuh",
+    ),
+    Operation(
+        name="torch.cumsum",
+        alerts=("cumsum_cuda_kernel",),
+        overloads=("aten::cumsum", "aten::cumsum_"),
+        nodes=(),
+        api=("torch.cumsum", "torch.Tensor.cumsum", "torch.Tensor.cumsum_"),
+        calls=("torch.cumsum", "torch.Tensor.cumsum", "torch.Tensor.cumsum_"),
+        condition="floating point or complex",
+        direction="forward",
+        devices=("cuda",),
+        silent=False,
+        reason=_ONE_PIECE + "torch refused any shape, until it got a scan in a fixed order.",
+        alternatives=(
+            Alternative("matrix products over blocks", _CUMSUM),
+            Alternative("a newer torch: its cumsum is deterministic under the switch"),
+        ),
+        until="2.6",
+        source=_PULLS + "140887",
+    ),
+    Operation(
+        name="torch.cumsum under torch.compile",
+        alerts=(),
+        overloads=("aten::cumsum",),
+        nodes=(),
+        api=("torch.cumsum", "torch.Tensor.cumsum"),
+        calls=(),
+        condition="compiled by inductor for CUDA, floating point, and long enough for several "
+        "blocks to share the scan; not when run without torch.compile",
+        direction="forward",
+        devices=("cuda",),
+        silent=True,
+        reason="The code that inductor generates groups the additions by how far other blocks "
+        "have come, also with determinism on.",
+        alternatives=(Alternative("matrix products over blocks", _CUMSUM),),
+        source=_ISSUES + "190946",
+    ),
+)
+
+# Libraries
+
+_SPARSE = '''
+def sparse_mm(sparse, dense):
+    """sparse @ dense, of a sparse matrix and a dense one."""
+    sparse = sparse.to_sparse_coo().coalesce()
+    rows, columns = sparse.indices()
+    terms = sparse.values()[:, None] * dense[columns]
+    return dense.new_zeros(sparse.shape[0], dense.shape[1]).index_add(0, rows, terms)
+'''
+
+_DENSE = """
+def sparse_mm(sparse, dense):
+    return sparse.to_dense() @ dense
+"""
+
+_LSTM = '''
+import torch
+
+class LSTM(torch.nn.Module):
+    """torch.nn.LSTM(…, num_layers, dropout=dropout); its masks come from torch's generator."""
+
+    def __init__(self, input_size, hidden_size, num_layers, dropout):
+        super().__init__()
+        sizes = [input_size] + [hidden_size] * (num_layers - 1)
+        self.layers = torch.nn.ModuleList(torch.nn.LSTM(size, hidden_size) for size in sizes)
+        self.dropout = torch.nn.Dropout(dropout)
+
+    def forward(self, input):
+        states = []
+        for number, layer in enumerate(self.layers):
+            input, state = layer(self.dropout(input) if number else input)
+            states.append(state)
+        hidden, cell = (torch.cat(each) for each in zip(*states))
+        return input, (hidden, cell)
+'''
+
+_LIBRARIES = (
+    Operation(
+        name="torch.sparse.mm",
+        alerts=(),
+        overloads=("aten::_sparse_addmm", "aten::mm", "aten::addmm", "aten::mv"),
+        nodes=(),
+        api=(
+            "torch.sparse.mm",
+            "torch.sparse.addmm",
+            "torch.mm",
+            "torch.matmul",
+            "torch.addmm",
+            "torch.mv",
+            "torch.hspmm",
+        ),
+        calls=(),
+        condition="a sparse matrix times a dense one, other than by bmm; transposed ones above "
+        "all, as in the backward",
+        direction="forward",
+        devices=("cuda",),
+        silent=True,
+        reason="cuSPARSE promises the same bits in each run for some of its algorithms only, and "
+        "torch asks for one of those in bmm alone.",
+        alternatives=(
+            Alternative("gather and index_add, which is deterministic under the switch", _SPARSE),
+            Alternative("a dense product, where that fits", _DENSE),
+        ),
+        source="https://docs.nvidia.com/cuda/cusparse/#cusparsespmm",
+    ),
+    Operation(
+        name="torch.nn.LSTM",
+        alerts=(),
+        overloads=("aten::_cudnn_rnn",),
+        nodes=(),
+        api=("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"),
+        calls=(),
+        condition="dropout between two or more layers, in training, through cuDNN, in a run that "
+        "goes on from a saved state of the generators",
+        direction="forward",
+        devices=("cuda",),
+        silent=True,
+        reason="The masks come from a generator of cuDNN's, which torch seeds from its own when "
+        "that was seeded or restored, and whose state it does not save. Two runs from one seed "
+        "agree; one that goes on from a checkpoint draws other masks than one that never stopped.",
+        alternatives=(
+            Alternative("one layer each, and dropout as a module between them", _LSTM),
+            Alternative("turn cuDNN off around it: with torch.backends.cudnn.flags(enabled=False)"),
+        ),
+        source=_NATIVE + "cudnn/RNN.cpp",
+    ),
+)
+
+OPERATIONS: tuple[Operation, ...] = (
+    *_POOLING,
+    *_IMAGES,
+    *_LOSSES,
+    *_INDEXING,
+    *_SELECTION,
+    *_SCANS,
+    *_LIBRARIES,
+)

@@ -24,7 +24,7 @@ _blocks: list[Settings] = []  # of the blocks that are open, outermost first
 _enabled: tuple[Settings, ExitStack] | None = None
 
 
-def enable(seed: int | None = None, **options: Any) -> None:  # noqa: ANN401 - see Settings
+def enable(seed: int | None = None, **options: Any) -> None:
     """Make the process deterministic from here on; call it first at the entrypoint.
 
     ``seed`` defaults to ``GUARD_SEED``, then to ``[tool.guard]``, then to 0; ``options`` are
@@ -65,7 +65,9 @@ def disable() -> None:
         if _enabled is None:
             return
         if _blocks:
-            raise GuardError("guard.disable inside `with guard.deterministic`: leave the block first")
+            raise GuardError(
+                "guard.disable inside `with guard.deterministic`: leave the block first"
+            )
         _, stack = _enabled
         _enabled = None
         stack.close()
@@ -79,7 +81,7 @@ def active() -> Settings | None:
 
 
 @contextmanager
-def deterministic(seed: int | None = None, **options: Any) -> Iterator[Settings]:  # noqa: ANN401
+def deterministic(seed: int | None = None, **options: Any) -> Iterator[Settings]:
     """Make a block deterministic, and put back everything that it found, also on an error.
 
     Takes what ``guard.enable`` takes. Blocks may be nested, and stand under
@@ -113,10 +115,11 @@ def _check_moment() -> None:
         )
     children = [each.name for each in multiprocessing.active_children()]
     if children:
+        count = "1 process was" if len(children) == 1 else f"{len(children)} processes were"
+        names = ", ".join(children[:3]) + (", …" if len(children) > 3 else "")
         warnings.warn(
-            f"{len(children)} processes were started before guard was enabled "
-            f"({', '.join(children[:3])}{', …' if len(children) > 3 else ''}) and run without it: "
-            "enable guard before DataLoaders and pools are iterated",
+            f"{count} started before guard was enabled ({names}) and will run without it: enable "
+            "guard before DataLoaders and pools are iterated",
             LateWarning,
             stacklevel=4,
         )

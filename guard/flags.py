@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 ABSENT = object()  # what a flag reads where this torch, or this machine, has none
 
 
+_BEFORE = "before 2.2, the oldest that guard supports"
+
+
 class Flag(NamedTuple):
     """A switch of torch.
 
@@ -27,6 +30,7 @@ class Flag(NamedTuple):
     when     whether the settings ask for it
     read     its value now, or ABSENT
     write    sets it
+    otherwise  another value that means the same
     """
 
     name: str
@@ -37,6 +41,7 @@ class Flag(NamedTuple):
     when: Callable[[Settings], bool]
     read: Callable[[ModuleType], Any]
     write: Callable[[ModuleType, Any], None]
+    otherwise: Any = ABSENT
 
 
 class State(NamedTuple):
@@ -48,7 +53,7 @@ class State(NamedTuple):
     @property
     def is_set(self) -> bool:
         """Whether the flag has the wanted value, or there is nothing to set."""
-        return self.value is ABSENT or bool(self.value == self.flag.wanted)
+        return self.value is ABSENT or self.value in (self.flag.wanted, self.flag.otherwise)
 
 
 def _always(_: Settings) -> bool:
@@ -85,6 +90,30 @@ def _attribute(path: str, name: str) -> tuple[Callable[..., Any], Callable[..., 
     return read, write
 
 
+def _tensor_float(path: str, *parts: str) -> tuple[Callable[..., Any], Callable[..., None]]:
+    """Reader and writer of ``allow_tf32``, or of ``fp32_precision`` of its parts, each its own
+    since torch 2.9: once a program has set those, reading the older switch is an error."""
+    read_old, write_old = _attribute(path, "allow_tf32")
+    newer = [_attribute(part, "fp32_precision") for part in parts]
+
+    def read(torch: ModuleType) -> Any:  # noqa: ANN401
+        try:
+            return read_old(torch)
+        except RuntimeError:
+            return tuple(read_new(torch) for read_new, _ in newer)
+
+    def write(torch: ModuleType, value: Any) -> None:  # noqa: ANN401
+        now = read(torch)
+        if isinstance(now, bool) and isinstance(value, bool):
+            write_old(torch, value)
+            return
+        values = value if isinstance(value, tuple) else ("ieee",) * len(newer)
+        for (_, write_new), each in zip(newer, values, strict=True):
+            write_new(torch, each)
+
+    return read, write
+
+
 def _read_inductor(_: ModuleType) -> Any:  # noqa: ANN401
     return getattr(loaded("torch._inductor.config"), "deterministic", ABSENT)
 
@@ -104,7 +133,7 @@ FLAGS: tuple[Flag, ...] = (
         "operators take their deterministic kernel, and those that have none refuse; not "
         "warn_only, which leaves the backward of fused attention free",
         "depends on the operators: scatter, index_add and the like sort first",
-        "1.11",
+        _BEFORE,
         _always,
         _read_algorithms,
         _write_algorithms,
@@ -115,7 +144,7 @@ FLAGS: tuple[Flag, ...] = (
         "torch.empty and its kin give NaN or the largest integer instead of what lay there",
         "each allocation is written once more: most of the price of determinism in some runs; "
         "fill=False saves it once a run has been verified",
-        "2.2",
+        "2.2, the oldest that guard supports",
         lambda settings: settings.fill,
         *_attribute("utils.deterministic", "fill_uninitialized_memory"),
     ),
@@ -124,7 +153,7 @@ FLAGS: tuple[Flag, ...] = (
         False,
         "leaves torch.empty as it is: faster, and what reads it unwritten differs from run to run",
         "none",
-        "2.2",
+        "2.2, the oldest that guard supports",
         lambda settings: not settings.fill,
         *_attribute("utils.deterministic", "fill_uninitialized_memory"),
     ),
@@ -133,7 +162,7 @@ FLAGS: tuple[Flag, ...] = (
         True,
         "convolutions take deterministic kernels, whoever asks",
         "some kernels are slower",
-        "0.3",
+        _BEFORE,
         _always,
         *_attribute("backends.cudnn", "deterministic"),
     ),
@@ -142,7 +171,7 @@ FLAGS: tuple[Flag, ...] = (
         False,
         "cuDNN does not choose kernels by timing them",
         "the fastest kernel is not looked for",
-        "0.2",
+        _BEFORE,
         _always,
         *_attribute("backends.cudnn", "benchmark"),
     ),
@@ -151,7 +180,7 @@ FLAGS: tuple[Flag, ...] = (
         True,
         "compiled code does not choose kernels by timing them",
         "no autotuning that could change results",
-        "2.9",
+        "2.10",
         _always,
         _read_inductor,
         _write_inductor,
@@ -161,7 +190,7 @@ FLAGS: tuple[Flag, ...] = (
         False,
         "recurrent layers with dropout and other kernels of cuDNN are avoided",
         "convolutions and recurrent layers are much slower",
-        "0.1",
+        _BEFORE,
         lambda settings: not settings.cudnn,
         *_attribute("backends.cudnn", "enabled"),
     ),
@@ -170,25 +199,27 @@ FLAGS: tuple[Flag, ...] = (
         False,
         "matrix products round as float32 does on every GPU",
         "up to several times slower on GPUs with TF32",
-        "1.7",
+        _BEFORE,
         _reduced,
-        *_attribute("backends.cuda.matmul", "allow_tf32"),
+        *_tensor_float("backends.cuda.matmul", "backends.cuda.matmul"),
+        otherwise=("ieee",),
     ),
     Flag(
         "torch.backends.cudnn.allow_tf32",
         False,
         "convolutions round as float32 does on every GPU",
         "up to several times slower on GPUs with TF32",
-        "1.7",
+        _BEFORE,
         _reduced,
-        *_attribute("backends.cudnn", "allow_tf32"),
+        *_tensor_float("backends.cudnn", "backends.cudnn.conv", "backends.cudnn.rnn"),
+        otherwise=("ieee", "ieee"),
     ),
     Flag(
         "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction",
         False,
         "sums inside float16 products are kept in float32",
         "slower on some shapes",
-        "1.10",
+        _BEFORE,
         _reduced,
         *_attribute("backends.cuda.matmul", "allow_fp16_reduced_precision_reduction"),
     ),
@@ -197,7 +228,7 @@ FLAGS: tuple[Flag, ...] = (
         False,
         "sums inside bfloat16 products are kept in float32",
         "slower on some shapes",
-        "1.12",
+        _BEFORE,
         _reduced,
         *_attribute("backends.cuda.matmul", "allow_bf16_reduced_precision_reduction"),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -51,8 +52,7 @@ def _walk(start: Any, limit: int | None) -> Iterator[tuple[Any, str]]:  # noqa: 
 
 def tell_script_compiler(function: Any, replacement: Any) -> None:  # noqa: ANN401
     """Let ``torch.jit.script`` take a replacement for the built-in function that it calls."""
-    from torch.jit import _builtins
-
-    operator = _builtins._find_builtin(function)  # noqa: SLF001
+    builtins: Any = import_module("torch.jit._builtins")
+    operator = builtins._find_builtin(function)  # noqa: SLF001
     if operator is not None:
-        _builtins._register_builtin(replacement, operator)  # noqa: SLF001
+        builtins._register_builtin(replacement, operator)  # noqa: SLF001

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_TYPED = ("<ipython-input", "<stdin>", "<string>")
 _INSTALLED = ("site-packages", "dist-packages")
 
 
@@ -110,7 +111,7 @@ def _module_of(frame: FrameType) -> Any:  # noqa: ANN401
 def _is_library(filename: str) -> bool:
     """Whether a frame is Python's, torch's, guard's or generated: a notebook's cell is not."""
     if filename.startswith("<"):
-        return not filename.startswith("<ipython-input")
+        return not filename.startswith(_TYPED)
     if filename.startswith(_STANDARD):
         return not any(each in filename for each in _INSTALLED) or _is_of_torch(filename)
     return filename.startswith(_OWN) or _is_of_torch(filename)

@@ -84,7 +84,7 @@ def _names(value: object) -> tuple[str, ...]:
     return tuple(sorted(items))
 
 
-def load(**given: Any) -> Settings:  # noqa: ANN401 - Settings checks them
+def load(**given: Any) -> Settings:
     """Settings from keyword arguments, ``GUARD_*`` variables and ``[tool.guard]``, in this order.
 
     A ``seed`` of None counts as not given. Raises SettingsError, which says where the

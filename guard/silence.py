@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from detlint.operations import Operation
 
 
+def sees(row: Operation) -> bool:
+    """Whether the arguments of a call tell if it differs."""
+    return row.name in _TESTS
+
+
 def differs(row: Operation, args: Any, kwargs: Any) -> bool:  # noqa: ANN401
     """Whether a call of a silent row's function gives other bits in another run."""
     test = _TESTS.get(row.name)

@@ -11,6 +11,7 @@ from guard import places, translation, watch
 from guard.activation import active
 from guard.dependencies import import_torch
 from guard.settings import load
+from guard.watcher import Watcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,13 +29,13 @@ class Found(NamedTuple):
     operation  the row of the table, or None for one that it does not know
     name       the operator: as torch names it in its refusal
     place      the line that called it, for a backward the line of the forward; None if unknown
-    count      how often it ran
+    times      how often it ran
     """
 
     operation: Operation | None
     name: str
     place: places.Place | None
-    count: int
+    times: int
 
 
 class Survey:
@@ -53,7 +54,8 @@ class Survey:
     def __str__(self) -> str:
         if not self._counts:
             return "guard.survey: every operator that ran has a deterministic implementation"
-        parts = [f"guard.survey: {len(self)} places run operators without a deterministic one"]
+        places = "1 place runs" if len(self) == 1 else f"{len(self)} places run"
+        parts = [f"guard.survey: {places} an operator without a deterministic implementation"]
         parts += [_shown(each) for each in self]
         return "\n".join(parts)
 
@@ -63,8 +65,8 @@ class Survey:
 
 
 def _shown(found: Found) -> str:
-    times = "once" if found.count == 1 else f"{found.count} times"
-    lines = [f"  {found.name}, {times}: {found.place or 'place unknown'}"]
+    often = "once" if found.times == 1 else f"{found.times} times"
+    lines = [f"  {found.name}, {often}: {found.place or 'place unknown'}"]
     if found.place is not None and found.place.code:
         lines.append(f"      {found.place.code}")
     row = found.operation
@@ -84,7 +86,7 @@ def survey() -> Iterator[Survey]:
     found = Survey()
     with ExitStack() as stack:
         stack.enter_context(_warning_only())
-        watcher = watch.Watcher(active() or load(), surveys=True)
+        watcher = Watcher(active() or load(), surveys=True)
         stack.enter_context(watch.watching(watcher))
         stack.enter_context(_collected(found, watcher))
         yield found
@@ -105,7 +107,7 @@ def _warning_only() -> Iterator[None]:
 
 
 @contextmanager
-def _collected(found: Survey, watcher: watch.Watcher) -> Iterator[None]:
+def _collected(found: Survey, watcher: Watcher) -> Iterator[None]:
     """Take torch's warnings out of the stream of warnings."""
     backwards: Counter[str] = Counter()
     with warnings.catch_warnings():

@@ -7,8 +7,11 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.operations import OPERATIONS, Alternative, Operation
+from guard.refusals import REFUSALS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from guard.places import Place
 
 _ALERT = re.compile(r"(?P<alert>[^\n]*?) does not have a deterministic implementation, but you set")
@@ -30,96 +33,6 @@ class Explanation(NamedTuple):
     title: str
     reason: str
     alternatives: tuple[Alternative, ...]
-
-
-class Refusal(NamedTuple):
-    """A message that is not an alert of an operator: a pattern and what it means."""
-
-    pattern: re.Pattern[str]
-    title: str
-    reason: str
-    alternatives: tuple[Alternative, ...]
-
-
-REFUSALS: tuple[Refusal, ...] = (
-    Refusal(
-        re.compile(r"not deterministic because it uses CuBLAS"),
-        "a matrix product by cuBLAS was refused: CUBLAS_WORKSPACE_CONFIG is not set",
-        "Releases of torch before 2.13 ask for a fixed workspace, because cuBLAS may add up in "
-        "varying order when several streams share one.",
-        (
-            Alternative(
-                "set it before CUDA starts: in the launcher, by `python -m guard run`, or by "
-                "calling guard.enable before anything uses a GPU",
-                "export CUBLAS_WORKSPACE_CONFIG=:4096:8",
-            ),
-        ),
-    ),
-    Refusal(
-        re.compile(r"compiled backward function is being run with[\s\S]*use_deterministic_algor"),
-        "a compiled backward was generated before determinism was turned on",
-        "torch.compile made the backward together with the forward, under other settings.",
-        (
-            Alternative("call guard.enable before the model is first run"),
-            Alternative("compile again", "torch.compiler.reset()"),
-        ),
-    ),
-    Refusal(
-        re.compile(
-            r"GET was unable to find an engine|Unable to find a valid cuDNN algorithm"
-            r"|CUDNN_STATUS_NOT_SUPPORTED"
-        ),
-        "cuDNN has no kernel for this call under the present settings",
-        "With determinism on, cuDNN may use deterministic kernels only, and none takes these "
-        "shapes, types and strides.",
-        (
-            Alternative("make the input contiguous, or use another dtype", "x = x.contiguous()"),
-            Alternative(
-                "run this layer without cuDNN",
-                "with torch.backends.cudnn.flags(enabled=False):\n    y = layer(x)",
-            ),
-        ),
-    ),
-    Refusal(
-        re.compile(r"No available kernel\. Aborting execution|No viable backend for scaled_dot"),
-        "no backend of scaled_dot_product_attention is left",
-        "The backends that were chosen have no deterministic form for these inputs.",
-        (
-            Alternative(
-                "allow the math backend, which is deterministic",
-                "from torch.nn.attention import SDPBackend, sdpa_kernel\n"
-                "with sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.MATH]):\n"
-                "    y = F.scaled_dot_product_attention(q, k, v)",
-            ),
-        ),
-    ),
-    Refusal(
-        re.compile(r"(?i)deterministic (?:mode|backward)[^\n]*not (?:yet )?(?:supported|implemented)"),
-        "an attention library has no deterministic backward for this call",
-        "Its kernel adds up gradients with atomics, and the deterministic variant does not cover "
-        "this GPU, head size or option.",
-        (
-            Alternative(
-                "let PyTorch choose the attention",
-                'model = AutoModel.from_pretrained(name, attn_implementation="sdpa")',
-            ),
-            Alternative("leave out the option that the message names"),
-        ),
-    ),
-    Refusal(
-        re.compile(r"NVTE_ALLOW_NONDETERMINISTIC_ALGO|No dot product attention (?:backend|support)"),
-        "Transformer Engine has no deterministic attention for this call",
-        "With NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 it leaves out the backends whose backward is "
-        "not deterministic for these inputs, and none is left.",
-        (
-            Alternative(
-                "let it use its unfused attention, which is deterministic",
-                "export NVTE_UNFUSED_ATTN=1",
-            ),
-            Alternative("update Transformer Engine and cuDNN: newer ones cover more inputs"),
-        ),
-    ),
-)
 
 
 @cache
@@ -170,10 +83,10 @@ def _explain_alert(alert: str) -> Explanation:
     )
 
 
-def explain_operation(row: Operation) -> Explanation:
-    """What a row of the table says."""
+def explain_operation(row: Operation, *, backward: bool = False) -> Explanation:
+    """What a row of the table says, of its backward if that is what refuses."""
     devices = " or ".join("the CPU" if each == "cpu" else each.upper() for each in row.devices)
-    what = f"{row.name}'s backward" if row.direction == "backward" else row.name
+    what = f"The backward of {row.name}" if backward or row.direction == "backward" else row.name
     verb = "differs from run to run" if row.silent else "has no deterministic implementation"
     return Explanation(row, f"{what} {verb} on {devices}", row.reason, row.alternatives)
 
@@ -184,37 +97,56 @@ def name_to_allow(row: Operation) -> str:
 
 
 def render(
-    explanation: Explanation, place: Place | None, started: Place | None = None, said: str = ""
+    explanation: Explanation,
+    place: Place | None,
+    started: Place | None = None,
+    said: str = "",
+    rank: str = "",
 ) -> str:
     """The text of an error.
 
     ``place`` is the line that called the operator, in a backward the forward line that made
     the node; ``started`` is where the backward was called; ``said`` is torch's own text.
     """
-    lines = [f"{explanation.title}."]
     row = explanation.operation
-    if place is not None:
-        lines.append(_labelled("forward" if started else "where", str(place)))
-        if place.code:
-            lines.append(f"{_MARGIN}  {place.code}")
-        if place.kind:
-            named = f"{place.module} ({place.kind})" if place.module else place.kind
-            lines.append(_labelled("module", named))
-    elif started is not None:
-        lines.append(_labelled("forward", _unknown(row)))
-    if started is not None:
-        lines.append(_labelled("backward", str(started)))
+    lines = [f"{explanation.title}."]
+    if rank:
+        lines.append(_labelled("rank", rank))
+    lines.extend(_whereabouts(row, place, started))
     if row is not None and row.condition:
         lines.append(_labelled("when", row.condition))
     lines.append(_labelled("why", explanation.reason))
-    for number, each in enumerate(explanation.alternatives, 1):
-        lines.append(_labelled("instead" if number == 1 else "", f"{number}. {each.text}"))
-        lines.extend(f"{_MARGIN}     {line}".rstrip() for line in each.code.strip().splitlines())
-    if row is not None:
-        lines.append(_labelled("or allow it", f'guard.enable(allow=["{name_to_allow(row)}"])'))
+    lines.extend(_advice(explanation))
     if said:
-        lines.append(_labelled("torch says", said.strip().partition("\n")[0]))
+        # Without its advice, which does not help where a backward refuses.
+        alert = alert_in(said)
+        shown = f"{alert} does not have a deterministic implementation" if alert else said.strip()
+        lines.append(_labelled("torch says", shown.partition("\n")[0]))
     return "\n".join(lines)
+
+
+def _whereabouts(row: Operation | None, place: Place | None, started: Place | None) -> Iterator[str]:
+    if place is not None:
+        yield _labelled("forward" if started else "where", str(place))
+        if place.code:
+            yield f"{_MARGIN}  {place.code}"
+        if place.kind:
+            named = f"{place.module} ({place.kind})" if place.module else place.kind
+            yield _labelled("module", named)
+    elif started is not None:
+        yield _labelled("forward", _unknown(row))
+    if started is not None:
+        yield _labelled("backward", str(started))
+
+
+def _advice(explanation: Explanation) -> Iterator[str]:
+    for number, each in enumerate(explanation.alternatives, 1):
+        yield _labelled("instead" if number == 1 else "", f"{number}. {each.text}")
+        for line in each.code.strip().splitlines():
+            yield f"{_MARGIN}     {line}".rstrip()
+    if explanation.operation is not None:
+        name = name_to_allow(explanation.operation)
+        yield _labelled("or allow it", f'guard.enable(allow=["{name}"])')
 
 
 def _labelled(label: str, text: str) -> str:

@@ -30,12 +30,16 @@ class Argument:
         keyword = self._arg.keyword
         if keyword is not None and keyword.value in reductions.LOOKED_UP:
             return True
-        if self.name in _EXTREMES:
+        if self.is_extreme():
             return self._module.argument(self.call, "key") is None
         if self.name == "builtins.sum":
             return not self._adds_floats()
         named = self.name in reductions.ORDER_FREE or reductions.SORTING.search(self.word)
         return bool(named) or self._compares_to_one() or self._is_set_method()
+
+    def is_extreme(self) -> bool:
+        """``max(x, key=size)``, which keeps the first of equals."""
+        return self.name in _EXTREMES
 
     def _is_set_method(self) -> bool:
         """``seen.union(x)``; what is given to an ``update`` is not a dict's to order."""
@@ -73,7 +77,7 @@ class Argument:
 
     def how(self) -> str:
         """What happens to the order, as a message says it."""
-        if self.name in _EXTREMES:
+        if self.is_extreme():
             return f"searched by {self.word}(key=…), which keeps the first of equals"
         if self.name == "builtins.sum":
             return "added up as floats"

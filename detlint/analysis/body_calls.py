@@ -1,4 +1,4 @@
-"""What the calls in the body of a loop do with its element."""
+"""What the calls in the body of a loop, or of a function called there, do with its element."""
 
 from __future__ import annotations
 
@@ -6,53 +6,77 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
 from detlint.analysis.conditions import call_word
-from detlint.analysis.elements import Elements
 from detlint.rule import cst
 
 if TYPE_CHECKING:
     from detlint.analysis.consumption import Consumption
+    from detlint.analysis.elements import Elements
 
 # Receivers whose `add` or `update` is not a set's.
 _ORDERED_ADD = ("tarfile.", "hashlib.", "zlib.", "xxhash.", "blake3.")
 _FILLING = ("add", "append", "extend", "update", "write")
-_SETS = ("builtins.set", "builtins.frozenset", "collections.Counter")
+SETS = ("builtins.set", "builtins.frozenset", "collections.Counter")
+_QUIET_MODULES = ("os.", "builtins.", "re.", "json.", "pathlib.", "shutil.", "time.", "datetime.")
 
 
 class BodyCalls:
-    """One ``for`` loop over elements in no fixed order, and the calls in it.
+    """The calls in one body that runs for elements in no fixed order.
 
     containers  lists and dicts that the body fills: (name, whether by key)
     effects     how many statements do something that is known to have no order
-    stops       whether the loop may end before its last element
+    stops       whether the body may run for less than all elements
     """
 
-    def __init__(self, consumption: Consumption, loop: cst.For, positions: frozenset[str]) -> None:
+    def __init__(self, consumption: Consumption, elements: Elements, *, stops: bool) -> None:
         self._consumption = consumption
         self._module = consumption.module
-        self._loop = loop
-        self._elements = Elements(consumption, loop, positions)
-        self._stops = _breaks(loop)
+        self._elements = elements
+        self._stops = stops
         self._effects = 0
         self.containers: list[tuple[cst.Name, bool]] = []
+
+    # What loops and functions answer differently
 
     def _fill(self, container: cst.Name, *, keyed: bool) -> None:
         self.containers.append((container, keyed))
 
+    def _owns(self, node: cst.CSTNode) -> bool:
+        """Whether an object belongs to the element alone."""
+        return self._elements.varies(node)
+
+    def _is_free(self, call: cst.Call) -> bool:
+        """Whether a call is to a function of this file, and does nothing that has an order."""
+        return self._consumption.functions.are_free(call, self._elements)
+
+    # Calls
+
     def _call(self, call: cst.Call) -> bool:
         if self._consumption.conditions.is_log(call):
             return False
-        name, word = self._module.called(call), call_word(call)
-        if name in reductions.FILE_OPERATIONS or reductions.FILE_WORDS.search(word):
-            self._effects += 1
-            return self._stops or self._elements.counts(call)
-        if name in reductions.FILE_WRITERS and any(
-            self._elements.varies(arg.value) for arg in call.args
-        ):
-            self._effects += 1
-            return self._stops or self._elements.counts(call)
+        if self._works_on_file(call):
+            return self._does_each_alone(call)
         if isinstance(call.func, cst.Attribute):
-            return self._method(call, call.func.value, word)
-        return True
+            return self._method(call, call.func.value, call.func.attr.value)
+        return self._unknown(call)
+
+    def _works_on_file(self, call: cst.Call) -> bool:
+        """Whether a call changes or writes a file that the element names."""
+        name = self._module.called(call)
+        if name in reductions.FILE_OPERATIONS or reductions.FILE_WORDS.search(call_word(call)):
+            return True
+        place = reductions.FILE_WRITERS.get(name or "")
+        if place is None:
+            return False
+        keywords = reductions.FILE_KEYWORDS
+        files = (self._module.argument(call, keyword, place) for keyword in keywords)
+        return self._elements.varies(next(filter(None, files), None))
+
+    def _does_each_alone(self, call: cst.Call) -> bool:
+        self._effects += 1
+        return self._stops or self._elements.counts(call)
+
+    def _unknown(self, call: cst.Call) -> bool:
+        return self._does_each_alone(call) if self._is_free(call) else True
 
     def _method(self, call: cst.Call, receiver: cst.BaseExpression, word: str) -> bool:
         if word.startswith("assert"):
@@ -68,10 +92,9 @@ class BodyCalls:
         if word in ("append", "extend", "appendleft", "extendleft"):
             self._effects += 1
             return self._extends(receiver, call)
-        if word in reductions.ELEMENT_METHODS and self._elements.varies(receiver):
-            self._effects += 1
-            return self._stops or self._elements.counts(call)
-        return True
+        if word in reductions.ELEMENT_METHODS and self._owns(receiver):
+            return self._does_each_alone(call)
+        return self._unknown(call)
 
     def _is_set(self, receiver: cst.BaseExpression, word: str) -> bool:
         """Whether ``add`` and ``update`` go to a set; an unknown receiver's ``add`` does."""
@@ -81,7 +104,7 @@ class BodyCalls:
         if isinstance(value, (cst.Set, cst.SetComp)):
             return True
         made = self._module.instance_of(receiver)
-        if made in _SETS:
+        if made in SETS:
             return True
         return word != "update" and not (made or "").startswith(_ORDERED_ADD)
 
@@ -95,16 +118,14 @@ class BodyCalls:
         if isinstance(receiver, cst.Name):
             self._fill(receiver, keyed=False)
             return False
-        return not self._consumption.sorted_later(receiver)
+        return not self._consumption.is_settled(receiver)
 
-
-def _breaks(loop: cst.For) -> bool:
-    """Whether a loop has a ``break`` of its own."""
-    stack: list[cst.CSTNode] = [loop.body]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, cst.Break):
+    def _is_strange(self, call: cst.Call) -> bool:
+        """Whether a call may do more than compute something about the element."""
+        name = self._module.called(call)
+        if name is not None:
+            return not name.startswith(_QUIET_MODULES)
+        if not isinstance(call.func, cst.Attribute):
             return True
-        if not isinstance(node, (cst.For, cst.While, cst.FunctionDef, cst.ClassDef)):
-            stack.extend(node.children)
-    return False
+        owner = call.func.value
+        return not (isinstance(owner, cst.BaseString) or self._elements.varies(owner))

@@ -11,10 +11,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
+from detlint.analysis.attributes import Attributes
+from detlint.analysis.called_functions import CalledFunctions
 from detlint.analysis.conditions import Conditions, call_word
+from detlint.analysis.definitions import Definitions
 from detlint.analysis.expressions import Expressions
 from detlint.analysis.handlers import handler
+from detlint.analysis.indices import Indices
 from detlint.analysis.iterations import Iterations
+from detlint.analysis.keys import Keys
 from detlint.analysis.order import Flow, Use
 from detlint.analysis.reads import Reads
 from detlint.analysis.statements import Statements
@@ -35,6 +40,11 @@ class Consumption:
         self.module = module
         self.reads = Reads(module)
         self.conditions = Conditions(module, self.reads)
+        self.indices = Indices(module, self.reads, self.conditions)
+        self.definitions = Definitions(module)
+        self.functions = CalledFunctions(self)
+        self.keys = Keys(module, self.definitions)
+        self._attributes = Attributes(module)
         self._handlers = (Expressions(self), Iterations(self), Statements(self))
         self._seen: set[cst.CSTNode] = set()
 
@@ -103,6 +113,10 @@ class Consumption:
         kinds = [binding.kind for binding in scope.bindings[name.value]]
         return filled and kinds == ["parameter"] and not self.sorted_later(name)
 
+    def is_settled(self, target: cst.CSTNode) -> bool:
+        """Whether the order of an attribute or element does not matter once it is assigned."""
+        return self.sorted_later(target) or self._attributes.only_looked_up(target)
+
     def sorted_later(self, target: cst.CSTNode) -> bool:
         """Whether the function sorts an attribute or element that it assigns."""
         around = self.module.enclosing_function(target) or self.module.tree.module
@@ -139,7 +153,7 @@ class Consumption:
                 yield Use(statement, "unpacked")
         elif isinstance(target, cst.Subscript) and isinstance(target.slice[0].slice, cst.Slice):
             yield from self.follow_container(target.value, statement, flow)
-        elif not self.sorted_later(target):
+        elif not self.is_settled(target):
             yield from flow.escapes(statement, f"assigned to {describe(target)}")
 
     def follow_container(
@@ -149,7 +163,7 @@ class Consumption:
         if isinstance(container, cst.Name):
             loop = self._outermost_loop(node)
             yield from self.follow_name(container, loop, keyed=flow.keyed, filled=True)
-        elif not self.sorted_later(container):
+        elif not self.is_settled(container):
             yield from flow.escapes(node, f"added to {describe(container)}")
 
     def _outermost_loop(self, node: cst.CSTNode) -> cst.CSTNode:

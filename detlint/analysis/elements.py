@@ -1,4 +1,4 @@
-"""What in the body of a loop depends on the element, or on how many came before."""
+"""What in the body of a loop, or of a function, depends on the element, or on its place."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ if TYPE_CHECKING:
 
 
 class Elements:
-    """The names of one loop that hold the element, what is made of it, and counters."""
+    """The names of one body that hold the element, what is made of it, and counters."""
 
-    def __init__(self, consumption: Consumption, loop: cst.For, positions: Iterable[str]) -> None:
+    def __init__(
+        self, consumption: Consumption, names: Iterable[str], positions: Iterable[str] = ()
+    ) -> None:
         self._consumption = consumption
         self._module = consumption.module
-        self._loop = loop
         self._positions = set(positions)
-        self._tainted = set(self.names(loop.target)) | self._positions
+        self.tainted = {*names, *self._positions}
 
     def names(self, node: cst.CSTNode) -> Iterator[str]:
         """The variables that an expression mentions."""
-        is_label = self._consumption.reads.is_label
-        for each in self._module.tree.descendants(node):
-            if isinstance(each, cst.Name) and not is_label(each):
-                yield each.value
+        return (each.value for each in self._consumption.reads.variables(node))
 
     def varies(self, node: cst.CSTNode | None) -> bool:
         """Whether an expression depends on the element."""
-        return node is not None and not self._tainted.isdisjoint(self.names(node))
+        return node is not None and not self.tainted.isdisjoint(self.names(node))
 
     def counts(self, node: cst.CSTNode | None) -> bool:
         """Whether an expression depends on how many elements came before."""
@@ -40,25 +38,25 @@ class Elements:
 
     def add(self, target: cst.CSTNode, *, counted: bool = False) -> None:
         """Note that a target is made of the element."""
-        self._tainted.update(self.names(target))
+        self.tainted.update(self.names(target))
         if counted:
             self._positions.update(self.names(target))
 
-    def find_counters(self, below: Iterable[cst.CSTNode]) -> None:
-        """Note the locals that the body counts up."""
-        self._positions.update(self._counters(below))
-        self._tainted |= self._positions
+    def find_counters(self, loop: cst.For) -> None:
+        """Note the locals that a loop counts up."""
+        self._positions.update(self._counters(loop))
+        self.tainted |= self._positions
 
-    def _counters(self, below: Iterable[cst.CSTNode]) -> Iterator[str]:
+    def _counters(self, loop: cst.For) -> Iterator[str]:
         """Locals that the body counts up and reads, logs aside."""
-        for each in below:
+        for each in self._module.tree.descendants(loop.body):
             if isinstance(each, cst.AugAssign) and isinstance(each.target, cst.Name):
                 name = each.target
                 reads = [
                     load
                     for load in self._consumption.reads.loads(name)
                     if load is not name
-                    and self._loop in self._module.ancestors(load)
+                    and loop in self._module.ancestors(load)
                     and each not in self._module.ancestors(load)
                     and not self._consumption.conditions.is_diagnostic(load)
                 ]

@@ -30,7 +30,7 @@ class Expressions:
         if not isinstance(call, cst.Call):
             return
         given = Argument(self._module, arg, call)
-        if given.ignores_order():
+        if given.ignores_order() or self._picks_by_name(given):
             return
         if given.carries_order() or (flow.filled and given.pairs_filled_lists()):
             carried = Flow(call, flow.keyed or given.makes_dict())
@@ -46,11 +46,16 @@ class Expressions:
             else:
                 yield from flow.escapes(call, given.how())
 
+    def _picks_by_name(self, given: Argument) -> bool:
+        """``max(x, key=lambda name: int(name[5:]))``: no two files are the largest."""
+        key = self._module.argument(given.call, "key")
+        return given.is_extreme() and key is not None and self._all.keys.tell_apart(key)
+
     def _is_checked(self, given: Argument, flow: Flow) -> bool:
         """Whether the code makes sure that the call cannot show the order."""
         if given.name == "builtins.next":
-            conditions = self._all.conditions
-            return conditions.only_tested(given.call) or conditions.holds_one(flow.node)
+            one = self._all.indices.holds_one(flow.node)
+            return one or self._all.conditions.only_tested(given.call)
         if given.name in ("builtins.max", "builtins.min", "builtins.sum", "builtins.zip"):
             return False
         # `len(keep_images(os.listdir(d)))`: what the call returns is only reduced.
@@ -146,11 +151,19 @@ class Expressions:
         if choice.test is not flow.node:
             yield from self._all.follow(flow.into(choice))
 
-    def in_binary_operation(self, operation: cst.CSTNode, flow: Flow) -> Iterator[Use]:
-        """``x + y``."""
-        yield from self._all.follow(flow.into(operation))
+    def in_binary_operation(self, operation: cst.BinaryOperation, flow: Flow) -> Iterator[Use]:
+        """``x + y``. What a list cannot do, a key view does as a set."""
+        value = self._module.names.value_of(flow.node)
+        array = (self._module.called(value) or "").startswith("numpy.")
+        carries = (cst.Add, cst.Multiply, cst.Modulo)
+        if isinstance(operation.operator, carries) or flow.keyed or array:
+            yield from self._all.follow(flow.into(operation))
 
-    in_await = in_concatenated_string = in_binary_operation
+    def in_await(self, node: cst.CSTNode, flow: Flow) -> Iterator[Use]:
+        """``await x``."""
+        yield from self._all.follow(flow.into(node))
+
+    in_concatenated_string = in_await
 
     def in_formatted_string_expression(self, part: cst.CSTNode, flow: Flow) -> Iterator[Use]:
         """``f"{x}"``."""
@@ -169,7 +182,7 @@ class Expressions:
                 yield from self._all.follow(flow.into(subscript))
             else:
                 yield Use(subscript, "sliced")
-        elif not self._all.conditions.holds_one(flow.node):
+        elif not self._all.indices.picks_surely(subscript):
             yield Use(subscript, "indexed")
 
     def in_attribute(self, attribute: cst.Attribute, flow: Flow) -> Iterator[Use]:
@@ -183,5 +196,5 @@ class Expressions:
             yield from self._all.follow(flow.into(call)._replace(keyed=keyed))
         elif flow.keyed and method in reductions.KEYED_READS:
             return
-        elif method != "pop" or not self._all.conditions.holds_one(flow.node):
+        elif method != "pop" or not self._all.indices.holds_one(flow.node):
             yield Use(attribute, f"asked for .{method}")

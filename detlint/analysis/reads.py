@@ -65,6 +65,12 @@ class Reads:
         """The scope that binds a name; None for a builtin."""
         return home(self._module, name)
 
+    def variables(self, node: cst.CSTNode) -> Iterator[cst.Name]:
+        """The variables that a node mentions, read or assigned."""
+        for each in self._module.tree.descendants(node):
+            if isinstance(each, cst.Name) and not self.is_label(each):
+                yield each
+
     def place(self, node: cst.CSTNode) -> int:
         """Where a node begins, counted in nodes."""
         return self._place[node]

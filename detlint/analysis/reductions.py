@@ -54,12 +54,18 @@ ELEMENT_METHODS = _words(
     remove rename replace reverse rmdir rmtree save savefig seek sort symlink_to touch unlink write
     write_bytes write_text writelines"""
 )
-# Writes to a file that an argument names: in a loop, each element has its own.
-FILE_WRITERS = _words(
-    """cv2.imwrite json.dump matplotlib.pyplot.imsave numpy.save numpy.savetxt numpy.savez
-    numpy.savez_compressed pickle.dump safetensors.torch.save_file torch.save yaml.dump
-    yaml.safe_dump"""
+# Writes to a file that the argument at this place names, or has open: each element its own.
+FILE_WRITERS = dict.fromkeys(
+    _words(
+        """cv2.imwrite cv2.imwritemulti matplotlib.pyplot.imsave numpy.save numpy.savetxt
+        numpy.savez numpy.savez_compressed"""
+    ),
+    0,
+) | dict.fromkeys(
+    _words("json.dump pickle.dump safetensors.torch.save_file torch.save yaml.dump yaml.safe_dump"),
+    1,
 )
+FILE_KEYWORDS = ("f", "file", "filename", "fname", "fp", "stream")
 # Functions of a project that say so in their name: `remove_file`, `self._cleanup`.
 FILE_WORDS = re.compile(
     r"(?:^|_)(?:chmod|chown|clean|cleanup|copy|copyfile|copytree|delete|extractall|extract_archive"

@@ -3,11 +3,13 @@ import glob
 import hashlib
 import importlib.resources
 import itertools
+import json
 import logging
 import os
 import os.path as osp
 import pathlib
 import random
+import re
 import shutil
 import tarfile
 import zipfile
@@ -19,6 +21,7 @@ from os import listdir, scandir, walk
 from pathlib import Path
 from typing import Optional, Union
 
+import cv2
 import fsspec
 import numpy as np
 import torch
@@ -911,3 +914,452 @@ def first_of_several_by_next(d):
     else:
         return path
     return None
+
+
+# Set operations end the order; `+`, `*` and `%` carry it
+
+
+def common_keys(a, b):
+    left = {name: load(name) for name in os.listdir(a)}
+    right = {}
+    for name in os.listdir(b):
+        right[name] = load(name)
+    both = left.keys() & right.keys()
+    either = left.keys() | right.keys()
+    only = set(os.listdir(a)) - right.keys()
+    changed = left.items() ^ right.items()
+    return list(both), list(either), list(only), list(changed)
+
+
+def added_lists(a, b):
+    return os.listdir(a) + os.listdir(b)  # DET203, DET203
+
+
+def repeated_list(d):
+    return os.listdir(d) * 2  # DET203
+
+
+def formatted(d):
+    text = "%s" % os.listdir(d)  # DET203
+    return text
+
+
+def merged_dicts(d, defaults):
+    sizes = {name: os.path.getsize(name) for name in os.listdir(d)}  # DET203
+    for name, size in (defaults | sizes).items():
+        print(name, size)
+
+
+def shifted_array(d):
+    steps = np.array([int(name) for name in os.listdir(d)])  # DET203
+    return (steps - 1)[0]
+
+
+# Listings kept in attributes
+
+
+class LookedUp:
+    def prepare(self, d):
+        self.videos = [name[:-4] for name in os.listdir(d)]
+        self.clips = []
+        for name in os.listdir(d):
+            self.clips.append(name)
+
+    def filter(self, row):
+        if row["video"] not in self.videos or not self.clips:
+            return None
+        return row, len(self.clips)
+
+
+class LookedUpElsewhere(LookedUp):
+    def filter(self, row):
+        return [name for name in row if name in self.videos]
+
+
+class Indexed:
+    def __init__(self, d):
+        self.frames = os.listdir(d)  # DET203
+
+    def __len__(self):
+        return len(self.frames)
+
+    def __getitem__(self, index):
+        return self.frames[index]
+
+
+class LoopedOver:
+    def __init__(self, d):
+        self.shards = os.listdir(d)  # DET203
+
+    def __contains__(self, name):
+        return name in self.shards
+
+    def __iter__(self):
+        for name in self.shards:
+            yield name
+
+
+class HandedOut:
+    def __init__(self, d):
+        self.scenes = os.listdir(d)  # DET203
+        self.takes = os.listdir(d)  # DET203
+        self.cuts = os.listdir(d)  # DET203
+
+    def check(self, name):
+        return name in self.scenes and name in self.takes
+
+    def get(self):
+        return self.takes
+
+
+def read_scenes(dataset, name):
+    return getattr(dataset, "scenes")[0] if dataset.takes else name
+
+
+class NeverRead:
+    def __init__(self, d, config):
+        self.pages = os.listdir(d)  # DET203
+        config.sheets = os.listdir(d)  # DET203
+        assert config.sheets
+
+
+# Functions of this file that a loop calls
+
+
+def convert_one(name, width, source, target, log=None):
+    """Writes a file of its own for each."""
+    lines = []
+    with (source / f"{name}.txt").open() as old, (target / f"{name}.txt").open("w") as new:
+        for line in old.readlines():
+            parts = line.strip().split()
+            if len(parts) < 9:
+                continue
+            lines.append([float(part) / width for part in parts])
+        new.write(" ".join(map(str, lines)))
+    if log is not None:
+        log.append(name)
+
+
+def convert_each(d, target):
+    for path in Path(d).iterdir():
+        width = cv2.imread(str(path)).shape[1]
+        convert_one(path.stem, width, Path(d), target)
+
+
+def convert_each_and_log(d, target, log):
+    for path in Path(d).iterdir():  # DET203
+        convert_one(path.stem, 640, Path(d), target, log)
+
+
+def convert_each_numbered(d, target):
+    for i, path in enumerate(Path(d).iterdir()):  # DET203
+        convert_one(f"{i}-{path.stem}", 640, Path(d), target)
+
+
+def convert_some(d, target):
+    for path in Path(d).iterdir():  # DET203
+        convert_one(path.stem, 640, Path(d), target)
+        if enough(target):
+            break
+
+
+def convert_unpacked(d, given):
+    for path in Path(d).iterdir():  # DET203
+        convert_one(path.stem, *given)
+
+
+def convert_nested(d, target):
+    def convert_here(path):
+        with open(path) as old, open(target / path.name, "w") as new:
+            new.write(old.read())
+
+    def collect_here(path):
+        with open(path) as old:
+            target.append(old.read())
+
+    def print_here():
+        print(path)
+
+    for path in Path(d).iterdir():
+        convert_here(path)
+    for path in Path(d).iterdir():  # DET203
+        collect_here(path)
+    for path in Path(d).iterdir():  # DET203
+        print_here()
+
+
+def convert_tree(path, replace=False, archive=False):
+    path = Path(path)
+    if path.is_dir():
+        done = set()
+        for each in path.rglob("*.png"):
+            if (output := each.with_suffix(".tiff")) in done:
+                raise FileExistsError(f"{output} is there")
+            done.add(output)
+            convert_tree(each, replace)
+            if replace:
+                each.unlink()
+        if archive:
+            add_to_archive(path)
+    else:
+        image = cv2.cvtColor(cv2.imread(str(path)), cv2.COLOR_BGR2RGB)
+        if not cv2.imwritemulti(str(path.with_suffix(".tiff")), image):
+            raise OSError(path)
+
+
+def convert_tree_and_archive(path, archive=True):
+    for each in Path(path).iterdir():  # DET203
+        if each.is_dir():
+            convert_tree_and_archive(each)
+        else:
+            each.rename(each.with_suffix(".old"))
+    if archive:
+        add_to_archive(path)
+
+
+def collect_tree(d, found):
+    for path in Path(d).iterdir():  # DET203
+        if path.is_dir():
+            collect_tree(path, found)
+        else:
+            found.append(path)
+
+
+def process_of(name):
+    match = re.match(r"\._(\d+)_$", name)
+    return int(match.group(1)) if match else None
+
+
+def read_only(path):
+    with open(path) as file:
+        return file.read()
+
+
+def save_last(path, target):
+    cv2.imread(path)
+    cv2.imwrite(target, cv2.imread(path))
+
+
+def save_record(path, out):
+    with open(path) as file:
+        json.dump(file.read(), out)
+
+
+def save_flipped(path, rng):
+    image = cv2.imread(path)
+    if rng.uniform() < 0.5:
+        image = image[::-1]
+    cv2.imwrite(path + ".png", image)
+
+
+def save_grouped(path, groups):
+    bucket = groups[path[0]]
+    bucket.append(path)
+    os.remove(path)
+
+
+def save_counted(path):
+    global COUNT
+    COUNT = path
+    os.remove(path)
+
+
+def learn_one(path, model):
+    batch = torch.load(path)
+    loss = model.learn(batch)
+    assert loss > 0
+
+
+@register
+def shorten_decorated(path):
+    os.truncate(path, 0)
+
+
+def yield_one(path):
+    yield path.unlink()
+
+
+def call_other(path):
+    other_file_does(path)
+
+
+def shorten(path):
+    path.write_text(path.read_text()[:100])
+
+
+def one_call_each(d, target, out, rng, groups, model):
+    for path in Path(d).iterdir():
+        shorten(path)
+    for name in os.listdir(d):
+        text = read_only(name)
+    for path in glob.glob(d):  # DET203
+        save_last(path, target)
+    for path in glob.glob(d):  # DET203
+        save_record(path, out)
+    for path in glob.glob(d):  # DET203
+        save_flipped(path, rng)
+    for path in glob.glob(d):  # DET203
+        save_grouped(path, groups)
+    for path in glob.glob(d):  # DET203
+        save_counted(path)
+    for path in glob.glob(d):  # DET203
+        learn_one(path, model)
+    for path in Path(d).iterdir():  # DET203
+        shorten_decorated(path)
+    for path in Path(d).iterdir():  # DET203
+        yield_one(path)
+    for path in Path(d).iterdir():  # DET203
+        call_other(path)
+
+
+class Recycled:
+    def __init__(self, d, mode):
+        self.folder = d
+        self.mode = mode
+        self.writer = open(d + "/log", "w")
+
+    def recycle(self, name):
+        if self.mode == "unlink":
+            os.unlink(name)
+        elif self.mode == "keep":
+            os.rename(name, name + "._done_")
+
+    def clean(self):
+        for name in glob.glob(os.path.join(self.folder, "*._*_")):
+            process = process_of(name)
+            if process is None:
+                continue
+            self.recycle(name)
+
+    @staticmethod
+    def touch_one(name, path):
+        Path(path, name).touch()
+
+    def touch_all(self):
+        for name in os.listdir(self.folder):
+            self.touch_one(name, self.folder)
+
+    def number(self, path):
+        self.seen += 1
+        os.rename(path, f"{self.seen}.png")
+
+    def take_number(self, path):
+        number = next(self.numbers)
+        image = cv2.imread(path)
+        cv2.imwrite(f"{path}-{number}.png", image)
+
+    def write_line(self, path):
+        with open(path) as file:
+            self.writer.write(file.read())
+
+    def remember(self, path):
+        self.latest = path
+
+    def handle(self, path):
+        raise NotImplementedError
+
+    def replaced(self, path):
+        path.unlink()
+
+    def all_of_them(self):
+        for path in glob.glob(self.folder):  # DET203
+            self.number(path)
+        for path in glob.glob(self.folder):  # DET203
+            self.take_number(path)
+        for path in glob.glob(self.folder):  # DET203
+            self.write_line(path)
+        for path in glob.glob(self.folder):  # DET203
+            self.remember(path)
+        for path in glob.glob(self.folder):  # DET203
+            self.handle(path)
+        for path in Path(self.folder).iterdir():  # DET203
+            self.replaced(path)
+        for path in Path(self.folder).iterdir():  # DET203
+            self.inherited(path)
+
+
+class Replacing(Recycled):
+    def replaced(self, path):
+        print(path)
+
+    def handle(self, path):
+        path.unlink()
+
+
+# Keys that tell all names apart
+
+
+def step_of(name):
+    """The number in the name."""
+    return int(re.search(r"(\d+)", name).group(1))
+
+
+def size_of(path):
+    return int(os.path.getsize(path))
+
+
+STEP = re.compile(r"-(\d+)$")
+
+
+def latest(d):
+    yield max(os.listdir(d), key=lambda name: int(name.split("-")[-1]))
+    yield max(Path(d).glob("*.pt"), key=lambda p: float(p.stem.rsplit("=", 1)[-1]))
+    yield min(os.listdir(d), key=lambda name: int(STEP.search(name).groups()[0]))
+    yield min(os.listdir(d), key=lambda name: -int(re.sub(r"\D", "", os.path.basename(name))))
+    yield max(os.listdir(d), key=step_of)
+    yield max(os.listdir(d), key=int)
+    yield max(Path(d).iterdir(), key=lambda p: (p.stat().st_mtime, p.name))
+    yield max(Path(d).iterdir(), key=size_of)  # DET203
+    yield max(Path(d).iterdir(), key=lambda p: int(p.stat().st_mtime))  # DET203
+    yield max(os.listdir(d), key=lambda name: int(os.path.getmtime(name)))  # DET203
+    yield max(os.listdir(d), key=lambda name: len(name))  # DET203
+    yield max(os.listdir(d), key=lambda name: int(load(name)))  # DET203
+    yield max(Path(d).rglob("*.pt"), key=lambda p: int(p.parent.name))  # DET203
+    yield max(os.listdir(d), key=key_from_elsewhere)  # DET203
+
+
+# Listings that hold one, and listings of which a person chooses
+
+
+def one_and_more(d, wanted):
+    names = os.listdir(d)
+    if not names or len(names) != 1:
+        raise ValueError(d)
+    other = glob.glob(d)
+    if len(other) == 1 and other[0] == wanted:
+        return names[0]
+    more = list(Path(d).iterdir())
+    count = len(more)
+    if not count == 1:
+        return None
+    last = os.listdir(d)
+    return more[0] if (n := len(last)) > 1 else last[0]
+
+
+def perhaps_more(d, strict, wanted):
+    names = os.listdir(d)  # DET203
+    if strict and len(names) != 1:
+        raise ValueError(d)
+    other = os.listdir(d)  # DET203
+    if len(other) == 1 or strict:
+        return other[0]
+    third = os.listdir(d)  # DET203
+    if not len(third) == 1:
+        return third[0]
+    return names[0]
+
+
+def chosen(d):
+    names = os.listdir(d)
+    for i, name in enumerate(names):
+        logger.info("%d %s", i, name)
+    choice = int(input("which? "))
+    return names[choice - 1]
+
+
+def matched(d):
+    found = []
+    for name in os.listdir(d):  # DET203
+        if match := STEP.search(name):
+            found.append(match.group(1))
+    return found

@@ -1,0 +1,201 @@
+"""What guard costs: a training step, ``enable()``, and each setting alone.
+
+    python benchmarks/guard_costs.py [--rounds 30]
+
+Everything runs in one process, the variants in turn, round by round; a ratio is the median
+over the rounds of one variant's time over the other's in the same round. Writes its tables
+to benchmarks/GUARD.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+import guard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+HERE = Path(__file__).parent
+STEP_BOUND, ENABLE_BOUND = 1.01, 50.0
+
+
+class Classifier(torch.nn.Module):
+    """Convolutions, a watched pooling and a transformer layer: what models are made of."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.stem = torch.nn.Sequential(
+            torch.nn.Conv2d(3, width, 3, padding=1),
+            torch.nn.BatchNorm2d(width),
+            torch.nn.ReLU(),
+            torch.nn.AdaptiveAvgPool2d(8),
+        )
+        self.mixer = torch.nn.TransformerEncoderLayer(width, 4, 4 * width, batch_first=True)
+        self.head = torch.nn.Linear(width, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Logits ``(batch, 10)`` of images ``(batch, 3, height, width)``."""
+        tokens = self.stem(x).flatten(2).transpose(1, 2)
+        return self.head(self.mixer(tokens).mean(1))
+
+
+def step_of(batch: int, size: int, width: int) -> Callable[[], None]:
+    """One training step of a model of its own."""
+    torch.manual_seed(0)
+    model = Classifier(width)
+    optimizer = torch.optim.AdamW(model.parameters())
+    x, y = torch.randn(batch, 3, size, size), torch.randint(10, (batch,))
+
+    def step() -> None:
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(x), y).backward()
+        optimizer.step()
+
+    return step
+
+
+@contextmanager
+def bare(*, fill: bool) -> Iterator[None]:
+    """Torch's own switch, with the same fill setting."""
+    before = torch.utils.deterministic.fill_uninitialized_memory
+    torch.use_deterministic_algorithms(True)
+    torch.utils.deterministic.fill_uninitialized_memory = fill
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(False)
+        torch.utils.deterministic.fill_uninitialized_memory = before
+
+
+def compared(
+    variants: dict[str, Callable[[], AbstractContextManager[Any]]],
+    step: Callable[[], None],
+    rounds: int,
+    steps: int,
+) -> dict[str, list[float]]:
+    """Seconds a step of each variant, round by round, in an order that turns."""
+    times: dict[str, list[float]] = {name: [] for name in variants}
+    names = list(variants)
+    for number in range(rounds + 1):
+        for name in names[number % len(names) :] + names[: number % len(names)]:
+            with variants[name]():
+                step()  # the first step after a switch allocates anew
+                start = time.perf_counter()
+                for _ in range(steps):
+                    step()
+                elapsed = (time.perf_counter() - start) / steps
+            if number:  # the first round warms up
+                times[name].append(elapsed)
+    return times
+
+
+def ratio(times: dict[str, list[float]], over: str, under: str) -> float:
+    """The median over the rounds of one variant's time over another's."""
+    return statistics.median(a / b for a, b in zip(times[over], times[under], strict=True))
+
+
+def milliseconds(before: str, measured: str, rounds: int) -> float:
+    """The median time of a statement in fresh processes that have run another."""
+    code = (
+        f"import time; {before}; start = time.perf_counter(); {measured}; "
+        "print((time.perf_counter() - start) * 1000)"
+    )
+    command = [sys.executable, "-c", code]
+    runs = [subprocess.run(command, capture_output=True, check=True) for _ in range(rounds)]
+    return statistics.median(float(run.stdout) for run in runs)
+
+
+def main() -> int:
+    """Measure, print and write the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=30)
+    rounds = parser.parse_args().rounds
+    torch.set_num_threads(2)
+    lines = header()
+    lines += ["| figure | bound | measured | |", "|---|---|--:|---|"]
+    sizes = {"small (batch 2, 16x16)": (2, 16, 32, 30), "large (batch 16, 32x32)": (16, 32, 64, 6)}
+    for name, (batch, size, width, steps) in sizes.items():
+        for fill in (True, False):
+            variants = {
+                "guard": lambda fill=fill: guard.deterministic(seed=0, fill=fill),
+                "bare": lambda fill=fill: bare(fill=fill),
+            }
+            times = compared(variants, step_of(batch, size, width), rounds, steps)
+            value = ratio(times, "guard", "bare")
+            figure = f"step under guard over it under torch's own switch, {name}, fill={fill}"
+            holds = verdict(value <= STEP_BOUND)
+            lines.append(f"| {figure} | at most {STEP_BOUND} | {value:.3f} | {holds} |")
+    enable = milliseconds("import torch, guard", "guard.enable(seed=0)", 10)
+    lines.append(
+        f"| `guard.enable()` once torch is imported | at most {ENABLE_BOUND:.0f} ms | "
+        f"{enable:.1f} ms | {verdict(enable <= ENABLE_BOUND)} |"
+    )
+    imported = milliseconds("pass", "import guard", 10)
+    lines.append(f"| `import guard` | under 10 ms | {imported:.1f} ms | {verdict(imported < 10)} |")
+    lines += ["", *settings_table(rounds)]
+    text = "\n".join(lines) + "\n"
+    print(text)
+    (HERE / "GUARD.md").write_text(text, encoding="utf-8")
+    return 0
+
+
+def verdict(holds: bool) -> str:
+    """Whether a bound holds."""
+    return "holds" if holds else "MISSED"
+
+
+def settings_table(rounds: int) -> list[str]:
+    """Each setting alone, over a step with nothing set."""
+    variants: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+        "nothing set": nullcontext,
+        "`use_deterministic_algorithms(True)`, fill off": lambda: bare(fill=False),
+        "the same, fill on": lambda: bare(fill=True),
+        "guard, fill=False": lambda: guard.deterministic(seed=0, fill=False),
+        "guard": lambda: guard.deterministic(seed=0),
+        "guard, an operator allowed": lambda: guard.deterministic(seed=0, allow=["put_"]),
+        "guard, dropout=False": lambda: guard.deterministic(seed=0, dropout=False),
+        'guard, rng="cpu"': lambda: guard.deterministic(seed=0, rng="cpu"),
+        "guard.survey()": guard.survey,
+    }
+    times = compared(variants, step_of(2, 16, 32), rounds, 20)
+    lines = [
+        "A small step (batch 2, 16x16) with each, over the step with nothing set:",
+        "",
+        "| setting | times |",
+        "|---|--:|",
+    ]
+    return lines + [f"| {name} | {ratio(times, name, 'nothing set'):.2f} |" for name in variants]
+
+
+def header() -> list[str]:
+    """What was measured, and where."""
+    return [
+        "# What guard costs",
+        "",
+        "Written by `python benchmarks/guard_costs.py`; not edited by hand.",
+        "",
+        f"- {time.strftime('%Y-%m-%d')}, torch {torch.__version__}",
+        f"- Python {platform.python_version()}, {platform.system()} {platform.machine()}",
+        f"- {os.cpu_count()} cores, no GPU",
+        "- variants in turn in one process; a ratio is the median of the rounds' ratios",
+        "",
+    ]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

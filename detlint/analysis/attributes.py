@@ -1,0 +1,89 @@
+"""Attributes that the code of a file only looks things up in."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detlint.analysis import reductions
+from detlint.analysis.argument import Argument
+from detlint.analysis.conditions import Conditions
+from detlint.analysis.reads import Reads
+from detlint.rule import cst
+from detlint.scope import dotted
+
+if TYPE_CHECKING:
+    from detlint.module import Module
+
+_LOOKING = ("builtins.bool", "builtins.len")
+
+
+class Attributes:
+    """Answers for the attributes of one file, by every mention in its text."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._known: dict[str, bool] = {}
+
+    def only_looked_up(self, target: cst.CSTNode) -> bool:
+        """Whether every read of an attribute, and there is one, asks ``in``, ``len`` or truth.
+
+        Other methods may have been cut from the region, so what names it is parsed anew.
+        """
+        if not isinstance(target, cst.Attribute) or dotted(target.value) not in ("self", "cls"):
+            return False  # an object of other code is read by that
+        name = target.attr.value
+        if name not in self._known:
+            self._known[name] = self._is_looked_up(name)
+        return self._known[name]
+
+    def _is_looked_up(self, name: str) -> bool:
+        text = self._module.source.text
+        if re.search(rf"attr\([^,()]+,\s*[\"']{name}[\"']", text):
+            return False
+        places = [match.start(1) for match in re.finditer(rf"\.\s*({name})\b", text)]
+        module = self._module.around(places)
+        if module is None:
+            return False
+        mentions = Mentions(module, name)
+        return mentions.look_up and not mentions.show_order
+
+
+class Mentions:
+    """What a module does with every attribute of one name.
+
+    look_up     whether any asks for membership, length or truth
+    show_order  whether any does more than that, or than to fill or reduce it
+    """
+
+    def __init__(self, module: Module, name: str) -> None:
+        self._module = module
+        self._conditions = Conditions(module, Reads(module))
+        above = [module.parent(each) for each in module.tree.occurrences.get(name, ())]
+        found = [each for each in above if isinstance(each, cst.Attribute)]
+        found = [each for each in found if each.attr.value == name]
+        looking = [each for each in found if self._looks_up(each)]
+        self.look_up = bool(looking)
+        self.show_order = not all(each in looking or self._is_quiet(each) for each in found)
+
+    def _looks_up(self, attribute: cst.Attribute) -> bool:
+        parent = self._module.parent(attribute)
+        if isinstance(parent, cst.ComparisonTarget):
+            return isinstance(parent.operator, (cst.In, cst.NotIn))
+        if isinstance(parent, cst.Arg):
+            return self._module.called(self._module.parent(parent)) in _LOOKING
+        return not isinstance(parent, cst.Expr) and self._conditions.only_tested(attribute)
+
+    def _is_quiet(self, attribute: cst.Attribute) -> bool:
+        """Whether a mention assigns, fills, sorts or reduces the attribute, or logs it."""
+        parent = self._module.parent(attribute)
+        if isinstance(parent, (cst.AnnAssign, cst.AssignTarget, cst.AugAssign)):
+            return parent.target is attribute
+        if isinstance(parent, cst.Attribute):
+            return parent.attr.value in reductions.UNORDERED_READS
+        if self._conditions.is_diagnostic(attribute):
+            return True
+        call = self._module.parent(parent) if parent is not None else None
+        if not isinstance(parent, cst.Arg) or not isinstance(call, cst.Call):
+            return False
+        return Argument(self._module, parent, call).ignores_order()

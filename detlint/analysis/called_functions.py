@@ -1,0 +1,46 @@
+"""What the functions of a file do with the element that a loop calls them with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.analysis.definitions import is_plain
+from detlint.analysis.function_body import FunctionBody
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import libcst as cst
+
+    from detlint.analysis.consumption import Consumption
+    from detlint.analysis.elements import Elements
+
+
+class CalledFunctions:
+    """Judges the bodies of functions, one call deep, as the bodies of loops are judged."""
+
+    def __init__(self, consumption: Consumption) -> None:
+        self._consumption = consumption
+
+    def are_free(self, call: cst.Call, elements: Elements) -> bool:
+        """Whether what a call does to an element has no order."""
+        definition = self._consumption.definitions.of(call.func)
+        if definition is None or not is_plain(definition.node) or elements.counts(call):
+            return False
+        given = definition.arguments(call)
+        if given is None:
+            return False
+        inner = type(self._consumption)(definition.module)
+        if not elements.tainted.isdisjoint(_outer_names(inner, definition.node)):
+            return False  # it may see the element without being given it
+        varying = {name for name, value in given.items() if elements.varies(value)}
+        return not FunctionBody(inner, definition, varying, set(given)).depends_on_order()
+
+
+def _outer_names(consumption: Consumption, function: cst.FunctionDef) -> Iterator[str]:
+    """The variables of the code around a function that it reads."""
+    inside = set(consumption.module.tree.descendants(function))
+    for name in consumption.reads.variables(function.body):
+        scope = consumption.reads.home(name)
+        if scope is not None and scope.node not in inside:
+            yield name.value

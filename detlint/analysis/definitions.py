@@ -1,0 +1,132 @@
+"""The functions of a file that its code calls, also those that narrowing left out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.layout import Block, Layout
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from detlint.module import Module
+
+_OWNERS = ("self", "cls")
+
+
+class Definition(NamedTuple):
+    """A function, in a module that holds all of it.
+
+    offset  where its name stands in the source
+    method  whether it is called on an instance, so that its first parameter is given already
+    """
+
+    module: Module
+    node: cst.FunctionDef
+    offset: int
+    method: bool = False
+
+    def arguments(self, call: cst.Call) -> dict[str, cst.BaseExpression] | None:
+        """What a call gives to each parameter; None where that cannot be told."""
+        parameters = self.node.params
+        names = [each.name.value for each in (*parameters.posonly_params, *parameters.params)]
+        places = names[1:] if self.method else names
+        found: dict[str, cst.BaseExpression] = {}
+        for place, argument in enumerate(call.args):
+            if argument.star or (argument.keyword is None and place >= len(places)):
+                return None
+            name = argument.keyword.value if argument.keyword is not None else places[place]
+            found[name] = argument.value
+        return found
+
+
+class Definitions:
+    """Finds functions in the text of a file, and parses what they stand in."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._read: dict[int, Definition | None] = {}
+
+    def of(self, function: cst.BaseExpression) -> Definition | None:
+        """What ``function`` or ``self.method`` names, if that is certain."""
+        offset = self._offset_of(function)
+        if offset is None:
+            return None
+        if offset not in self._read:
+            self._read[offset] = self._parse(offset)
+        found = self._read[offset]
+        if found is None or isinstance(function, cst.Name):
+            return found
+        static = any(_is_named(each, "staticmethod") for each in found.node.decorators)
+        return found._replace(method=not static)
+
+    def _offset_of(self, function: cst.BaseExpression) -> int | None:
+        if isinstance(function, cst.Name):
+            return self._offset_of_function(function)
+        if not isinstance(function, cst.Attribute) or not isinstance(function.value, cst.Name):
+            return None
+        owner = self._module.enclosing_class(function)
+        if owner is None or function.value.value not in _OWNERS:
+            return None
+        return self._offset_of_method(owner, function.attr.value)
+
+    def _offset_of_function(self, name: cst.Name) -> int | None:
+        definition = self._module.names.definition(name)
+        if not isinstance(definition, cst.FunctionDef):
+            return None
+        start = self._module.tree.span(definition)[0]
+        match = _heads(definition.name.value).search(self._module.source.text, start)
+        return match.start(1) if match else None
+
+    def _offset_of_method(self, owner: cst.ClassDef, name: str) -> int | None:
+        """The one definition of a method in the text of a class at the top level of the file."""
+        text = self._module.source.text
+        start = self._module.tree.span(owner)[0]
+        if start and text[start - 1] not in "\r\n":
+            return None
+        layout = Layout(text)
+        block: Block = next(layout.blocks(start, len(text), ""))
+        found = [match.start(1) for match in _heads(name).finditer(text) if _is_code(layout, match)]
+        own = [offset for offset in found if block.start <= offset < block.end]
+        if len(own) != 1 or re.search(rf"\.{name}\s*=[^=]", text):
+            return None
+        inherited = re.search(rf"^[ \t]*class[ \t]+\w+[^:]*\b{block.name}\b", text, re.MULTILINE)
+        return None if len(found) > 1 and inherited else own[0]
+
+    def _parse(self, offset: int) -> Definition | None:
+        module = self._module.around([offset])
+        if module is None:
+            return None
+        for node in module.tree.nodes:
+            if isinstance(node, cst.FunctionDef) and module.tree.span(node.name)[0] == offset:
+                return Definition(module, node, offset)
+        return None
+
+
+def is_plain(function: cst.FunctionDef) -> bool:
+    """Whether calling a function runs its body: no decorator, nor a class below, replaces it."""
+    known = ("staticmethod", "classmethod")
+    if not all(any(_is_named(each, word) for word in known) for each in function.decorators):
+        return False
+    return not all(_is_placeholder(each) for each in function.body.body)
+
+
+def _is_placeholder(statement: cst.CSTNode) -> bool:
+    """``pass``, ``...``, a docstring, ``raise NotImplementedError``."""
+    if isinstance(statement, cst.SimpleStatementLine):
+        return all(_is_placeholder(each) for each in statement.body)
+    if isinstance(statement, cst.Expr):
+        return isinstance(statement.value, (cst.Ellipsis, cst.BaseString))
+    return isinstance(statement, (cst.Pass, cst.Raise))
+
+
+def _is_named(decorator: cst.Decorator, word: str) -> bool:
+    return isinstance(decorator.decorator, cst.Name) and decorator.decorator.value == word
+
+
+def _heads(name: str) -> re.Pattern[str]:
+    return re.compile(rf"\bdef[ \t]+({name})\b")
+
+
+def _is_code(layout: Layout, match: re.Match[str]) -> bool:
+    return layout.at(match.start()) is None

@@ -1,0 +1,89 @@
+"""Whether what a function does depends on the order of the elements that it is called with.
+
+Stricter than with the body of a loop, because what outlives the call cannot be followed:
+nothing but the element, its files and the function's own objects may change.
+"""
+
+from __future__ import annotations
+
+import re
+
+from detlint.analysis import reductions
+from detlint.analysis.body_calls import SETS
+from detlint.analysis.conditions import call_word
+from detlint.analysis.function_statements import FunctionStatements
+from detlint.rule import cst
+
+# Objects that draw random numbers, wherever they come from.
+_GENERATOR = re.compile(r"(?:^|_)(?:p?rng|generator|random_state)(?:_|$)", re.IGNORECASE)
+# Methods that give something else each time they are called.
+_TAKING = frozenset(("__next__", "increment", "next", "pop", "popitem", "popleft", "step"))
+# Of the methods that may be called on an element, those that leave files as they are.
+_HARMLESS = frozenset(("clear", "close", "flush", "reverse", "seek", "sort"))
+_NAMING_FILE = ("imsave", "save", "savefig")
+
+
+class FunctionBody(FunctionStatements):
+    """Judges the body of one function."""
+
+    def depends_on_order(self) -> bool:
+        """Whether it does, or may."""
+        body = self._definition.node.body
+        below = self._module.tree.descendants(body)
+        if any(isinstance(each, (cst.Yield, cst.Global, cst.Nonlocal)) for each in below):
+            return True
+        if self._consumption.conditions.draws(body) or any(map(_is_generator, below)):
+            return True
+        calls = [each for each in below if isinstance(each, cst.Call)]
+        if self._any(body) or any(map(self._takes, calls)):
+            return True
+        return any(map(self._does_more, calls)) and not any(map(self._writes, calls))
+
+    def _is_free(self, call: cst.Call) -> bool:
+        """Whether the function calls itself: what it then does is being judged here."""
+        found = self._consumption.definitions.of(call.func)
+        if found is None or found.offset != self._definition.offset:
+            return False
+        given = found.arguments(call)
+        if given is None or not self._given.issuperset(given):
+            return False  # it may do something else, in a branch that was left out
+        varying = {name for name, value in given.items() if self._elements.varies(value)}
+        return varying <= self._varying
+
+    def _takes(self, call: cst.Call) -> bool:
+        """``next(self.counter)``, ``names.pop()``: the element gets what others left."""
+        if self._module.called(call) == "builtins.next":
+            return not (call.args and self._owns(call.args[0].value))
+        return _method_of(call) in _TAKING and not self._owns(call.func)
+
+    def _does_more(self, call: cst.Call) -> bool:
+        """Whether a call gives the element to code that may keep it."""
+        if not self._elements.varies(call) or self._consumption.conditions.is_log(call):
+            return False
+        return self._is_strange(call) and not self._is_free(call)
+
+    def _writes(self, call: cst.Call) -> bool:
+        """Whether a call shows that the function is about files of the element."""
+        if self._works_on_file(call):
+            return True
+        writes = _method_of(call) in reductions.ELEMENT_METHODS - _HARMLESS
+        return writes and self._owns(call.func)
+
+    def _method(self, call: cst.Call, receiver: cst.BaseExpression, word: str) -> bool:
+        if word in _NAMING_FILE and call.args and not self._elements.varies(call.args[0].value):
+            return True  # all to one file
+        return super()._method(call, receiver, word)
+
+    def _is_set(self, receiver: cst.BaseExpression, _: str) -> bool:
+        return self._owns(receiver) or self._module.instance_of(receiver) in SETS
+
+    def _extends(self, receiver: cst.BaseExpression, _: cst.Call) -> bool:
+        return not self._owns(receiver)
+
+
+def _method_of(call: cst.Call) -> str:
+    return call_word(call) if isinstance(call.func, cst.Attribute) else ""
+
+
+def _is_generator(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Name) and _GENERATOR.search(node.value) is not None

@@ -1,0 +1,37 @@
+"""``python -m guard``: run a program under guard, or say how things stand."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import import_module
+
+_COMMANDS = {"run": "guard.launch", "doctor": "guard.doctor"}
+_EPILOG = """\
+commands:
+  run [options] script.py [arguments]    run an unmodified program under guard
+  run [options] -m module [arguments]    the same, as python -m
+  doctor                                 what is set here, what is not, and what that means
+
+`python -m guard COMMAND --help` says more.
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Do as the command line says; the status to exit with. Wrong usage raises SystemExit(2)."""
+    parser = argparse.ArgumentParser(
+        prog="python -m guard",
+        usage="python -m guard [-h] {run,doctor} ...",
+        description="Make a training run deterministic, or say what stands in the way.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=_COMMANDS, help=argparse.SUPPRESS)
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    status: int = import_module(_COMMANDS[options.command]).main(options.arguments)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

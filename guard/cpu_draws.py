@@ -1,0 +1,180 @@
+"""Drawing random tensors on the CPU and moving them. Imports torch."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from guard.errors import GuardError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from torch._ops import OpOverload
+
+_HOST = torch.device("cpu")
+_KERNELS = ("flash", "mem_efficient", "cudnn")  # of attention, on CUDA
+
+
+class DrawnOnCpu(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
+    """Runs the operators that draw random numbers on the CPU, where their result is elsewhere.
+
+    Those are the overloads that torch tags ``nondeterministic_seeded``. A kernel that draws
+    for its own dropout cannot be replaced and raises GuardError.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # torch's
+        self.twins = Twins()
+
+    def __torch_dispatch__(
+        self,
+        func: OpOverload,
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401 - whatever the operator gives
+        del types
+        given = kwargs or {}
+        device = _device(args, given) if draws(func) else _HOST
+        if device.type in ("cpu", "meta"):
+            return func(*args, **given)
+        if _is_composite(func):  # torch hands these over whole in inference mode
+            with self:
+                return func.decompose(*args, **given)
+        drops = _drops(func, args, given)
+        if drops is None:
+            return self._draw(func, args, given, device)
+        if drops:
+            raise GuardError(_refusal(func, device))
+        return func(*args, **given)
+
+    def _draw(
+        self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], device: torch.device
+    ) -> Any:  # noqa: ANN401
+        written = [
+            args[place] if place < len(args) else kwargs[argument.name]
+            for place, argument in enumerate(func._schema.arguments)  # noqa: SLF001
+            if argument.alias_info is not None and argument.alias_info.is_write
+        ]
+        copies = [(each, _copy(each)) for each in written]
+
+        def moved(value: Any) -> Any:  # noqa: ANN401
+            for each, copy in copies:
+                if value is each:
+                    return copy
+            return self._moved(value)
+
+        result = func(*map(moved, args), **{name: moved(kwargs[name]) for name in kwargs})
+        for each, copy in copies:
+            if each.shape != copy.shape:  # an `out` is resized
+                each.resize_(copy.shape)
+            each.copy_(copy)
+        return _returned(result, copies, device)
+
+    def _moved(self, value: Any) -> Any:  # noqa: ANN401
+        if isinstance(value, torch.Tensor):
+            return value.to(_HOST)
+        if isinstance(value, torch.Generator) and value.device != _HOST:
+            return self.twins.of(value)
+        return _HOST if isinstance(value, torch.device) else value
+
+
+def _copy(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor on the CPU with the same strides: the order of draws depends on them."""
+    copy = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=_HOST)
+    return copy.copy_(tensor)
+
+
+def _returned(result: Any, copies: list[Any], device: torch.device) -> Any:  # noqa: ANN401
+    if isinstance(result, (tuple, list)):
+        return type(result)(_returned(each, copies, device) for each in result)
+    for each, copy in copies:
+        if result is copy:
+            return each
+    return result.to(device) if isinstance(result, torch.Tensor) else result
+
+
+class Twins:
+    """For each generator on a device, one on the CPU that starts from the same seed."""
+
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[torch.Generator, tuple[torch.Tensor, torch.Generator]]
+        self._known = WeakKeyDictionary()
+
+    def of(self, generator: torch.Generator) -> torch.Generator:
+        """Its twin: where it was, or at its start if the generator has been seeded since.
+
+        A generator that had drawn before, or whose state was set, starts from its seed too.
+        """
+        known = self._known.get(generator)
+        if known is None or not torch.equal(known[0], generator.get_state()):
+            twin = torch.Generator().manual_seed(generator.initial_seed())
+        else:
+            twin = known[1]
+        # A draw moves it, so that seeding it once more with the same number shows.
+        torch.empty(1, device=generator.device).uniform_(generator=generator)
+        self._known[generator] = generator.get_state(), twin
+        return twin
+
+
+@cache
+def draws(func: OpOverload) -> bool:
+    """Whether an operator draws random numbers, by torch's own tag."""
+    # It carries the tag and draws nothing: it chooses a kernel by the device.
+    if func is torch.ops.aten._fused_sdp_choice.default:  # noqa: SLF001 - its name
+        return False
+    return torch.Tag.nondeterministic_seeded in getattr(func, "tags", ())
+
+
+@cache
+def _is_composite(func: OpOverload) -> bool:
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key  # noqa: SLF001
+    return bool(has_kernel(str(func._schema).partition("(")[0], "CompositeImplicitAutograd"))  # noqa: SLF001
+
+
+def _device(args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.device:
+    """Where the result will be; the CPU if nothing says so."""
+    if kwargs.get("device") is not None:
+        return torch.device(kwargs["device"])
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, torch.Tensor) and value.device != _HOST:
+            return value.device
+    return _HOST
+
+
+def _drops(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | None:
+    """Whether a kernel draws for dropout of its own here; None if it has none."""
+    names = [argument.name for argument in func._schema.arguments]  # noqa: SLF001
+    given = {**dict(zip(names, args, strict=False)), **kwargs}
+    if not {"dropout", "dropout_p"} & set(names):
+        return None
+    probability = given.get("dropout", given.get("dropout_p", 0.0))
+    return bool(probability) and bool(given.get("train", True))
+
+
+def _refusal(func: OpOverload, device: torch.device) -> str:
+    return (
+        f'rng="cpu" draws on the CPU, and {func} draws for its dropout inside its kernel on '
+        f"{device}: switch cuDNN off for recurrent layers (cudnn=False), call "
+        "torch.nn.functional.scaled_dot_product_attention for attention, or take dropout out "
+        "(dropout=False)"
+    )
+
+
+@contextmanager
+def unfused_attention() -> Iterator[None]:
+    """Let attention take torch's own operators: a fused kernel draws its dropout itself."""
+    cuda = torch.backends.cuda
+    with ExitStack() as stack:
+        for kernel in _KERNELS:
+            if hasattr(cuda, f"{kernel}_sdp_enabled"):  # cuDNN's since torch 2.5
+                switch = getattr(cuda, f"enable_{kernel}_sdp")
+                stack.callback(switch, getattr(cuda, f"{kernel}_sdp_enabled")())
+                switch(False)
+        yield

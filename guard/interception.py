@@ -1,0 +1,145 @@
+"""Wrapping the functions of torch that the table of operators names, and ``backward``.
+
+Only those, so that other code runs as ever.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+from detlint.operations import OPERATIONS, Operation
+from guard import graph, places
+from guard.dependencies import import_torch
+from guard.explanations import explained
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import ExitStack
+
+    from guard.watcher import Watcher
+
+    Function = Callable[..., Any]
+    Current = Callable[[], Watcher]
+
+
+def install(stack: ExitStack, current: Current) -> None:
+    """Wrap, until the stack is closed. ``current`` gives the watcher that is at work."""
+    torch = import_torch("guard")
+    for path, rows in _watched_functions().items():
+        owner, name = _resolve(torch, path)
+        if owner is not None:
+            _replace(stack, owner, name, _watched(getattr(owner, name), rows, current))
+    backward = torch.autograd.graph._engine_run_backward  # noqa: SLF001
+    wrapped = _watched_backward(backward, current)
+    for owner in (torch.autograd, torch.autograd.graph):
+        _replace(stack, owner, "_engine_run_backward", wrapped)
+    _replace(stack, torch, "compile", _watched_compile(torch.compile))
+    _replace(stack, sys, "excepthook", _excepthook(sys.excepthook))
+    _replace(stack, threading, "excepthook", _thread_excepthook(threading.excepthook))
+
+
+def _watched_functions() -> dict[str, list[Operation]]:
+    found: dict[str, list[Operation]] = {}
+    for row in OPERATIONS:
+        for path in row.calls:
+            found.setdefault(path, []).append(row)
+    return found
+
+
+def _resolve(torch: Any, path: str) -> tuple[Any, str]:  # noqa: ANN401
+    """Where a dotted name lies, or None where this torch has no such function."""
+    owner, *parts = torch, *path.split(".")[1:]
+    for part in parts[:-1]:
+        owner = getattr(owner, part, None)
+    return (owner if hasattr(owner, parts[-1]) else None), parts[-1]
+
+
+def _replace(stack: ExitStack, owner: Any, name: str, new: Any) -> None:  # noqa: ANN401
+    """Set an attribute until the stack is closed; one that was inherited is taken away again."""
+    own = name in vars(owner)
+    before = getattr(owner, name)
+    setattr(owner, name, new)
+    undo = functools.partial(setattr, owner, name, before) if own else None
+    stack.callback(undo or functools.partial(delattr, owner, name))
+
+
+def _watched(function: Function, rows: Sequence[Operation], current: Current) -> Function:
+    is_compiling = import_torch("guard").compiler.is_compiling
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        if is_compiling():  # a compiler traces the function itself
+            return function(*args, **kwargs)
+        return current().call(function, rows, args, kwargs)
+
+    graph.tell_script_compiler(function, call)
+    return call
+
+
+def _watched_backward(function: Function, current: Current) -> Function:
+    @functools.wraps(function)
+    def run(outputs: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        return current().backward(function, outputs, args, kwargs)
+
+    return run
+
+
+def _watched_compile(function: Function) -> Function:
+    """``torch.compile``, whose results explain what the compiled code raises."""
+
+    @functools.wraps(function)
+    def compile_(model: Any = None, **options: Any) -> Any:  # noqa: ANN401
+        if model is None:
+            return lambda each: compile_(each, **options)
+        compiled = function(model, **options)
+        if isinstance(compiled, import_torch("guard").nn.Module):
+            compiled.forward = _explaining(compiled.forward)
+            return compiled
+        return _explaining(compiled)
+
+    return compile_
+
+
+def _explaining(function: Function) -> Function:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        try:
+            return function(*args, **kwargs)
+        except RuntimeError as error:
+            ours = explained(error, places.of_error(error))
+            if ours is None:
+                raise
+            raise ours from error
+
+    return call
+
+
+# What no wrapper saw: functions that were imported by name before guard was enabled
+
+
+def _excepthook(show: Function) -> Function:
+    def hook(kind: Any, error: BaseException, traceback: Any) -> None:  # noqa: ANN401
+        ours = explained(error, places.of_error(error))
+        if ours is None:
+            show(kind, error, traceback)
+            return
+        ours.__cause__ = error
+        show(type(ours), ours, None)
+
+    return hook
+
+
+def _thread_excepthook(show: Function) -> Function:
+    def hook(args: threading.ExceptHookArgs) -> None:
+        error = args.exc_value
+        ours = explained(error, places.of_error(error)) if error is not None else None
+        if ours is None:
+            show(args)
+            return
+        ours.__cause__ = error
+        show(threading.ExceptHookArgs((type(ours), ours, None, args.thread)))
+
+    return hook

@@ -1,0 +1,43 @@
+"""What ``python -m guard doctor`` looks at: a module for each section of the report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from guard.inventory import (
+    activity,
+    generators,
+    gpu,
+    interpreter,
+    libraries,
+    machine,
+    switches,
+    torch_build,
+    variables,
+)
+from guard.inventory.situation import look
+from guard.reports import Section
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from guard.inventory.situation import Situation
+    from guard.reports import Entry
+
+_SECTIONS: dict[str, Callable[[Situation], list[Entry]]] = {
+    "guard": activity.entries,
+    "interpreter": interpreter.entries,
+    "machine": machine.entries,
+    "torch": torch_build.entries,
+    "gpu": gpu.entries,
+    "environment": variables.entries,
+    "flags": switches.entries,
+    "generators": generators.entries,
+    "libraries": libraries.entries,
+}
+
+
+def sections() -> tuple[Section, ...]:
+    """Every section, as things stand now. Imports torch where it is installed; starts no device."""
+    situation = look()
+    return tuple(Section(name, tuple(read(situation))) for name, read in _SECTIONS.items())

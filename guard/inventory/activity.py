@@ -1,0 +1,82 @@
+"""guard itself: whether it is on, with which settings, and what it has let through."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from guard import watch
+from guard.inventory.versions import version_of
+from guard.reports import DIFFERS, MAY_DIFFER, OK, Entry
+
+if TYPE_CHECKING:
+    from guard.inventory.situation import Situation
+
+# What a setting means that is not the default: the verdict may differ, or else it is as good.
+_COSTLY = {
+    "fill": "memory that nothing has written holds what lay there, so what reads it differs",
+    "strict": "operators that are known to differ without a word are let through",
+    "allow": "these operators run as they are, and differ from run to run",
+}
+_KEPT = {
+    "rank_offset": "each rank draws other numbers: its rank is added to the seed",
+    "reduced_precision": "TF32 and reduced-precision sums are off",
+    "cudnn": "cuDNN is off",
+    "dropout": "dropout is taken out",
+    "rng": "random tensors are drawn on the CPU",
+}
+
+
+def entries(situation: Situation) -> list[Entry]:
+    """What guard does here."""
+    release = version_of("detlint", "detlint")
+    version = Entry("version", release, OK, "of detlint, which brings guard", decides=True)
+    if not situation.is_active:
+        return [version, _off(), _would_take(situation)]
+    on = Entry("active", True, OK, "guard is on, with the settings below", decides=True)
+    return [version, on, *_settings(situation), *_let_through()]
+
+
+def _off() -> Entry:
+    meaning = (
+        "guard is off in this process: call guard.enable(seed=0) at the entrypoint, or start the "
+        "program with `python -m guard run`"
+    )
+    return Entry("active", False, MAY_DIFFER, meaning, decides=True)
+
+
+def _would_take(situation: Situation) -> Entry:
+    if situation.complaint:
+        return Entry("settings", None, DIFFERS, f"guard.enable refuses: {situation.complaint}")
+    given = asdict(situation.settings).items()
+    value = ", ".join(f"{name}={_shown(each)}" for name, each in given)
+    return Entry("settings", value, OK, "what guard.enable() would take")
+
+
+def _settings(situation: Situation) -> list[Entry]:
+    fields = type(situation.settings).__dataclass_fields__
+    found = []
+    for name, value in asdict(situation.settings).items():
+        if name == "seed":
+            meaning = "every generator that guard knows began with it"
+            found.append(Entry(name, value, OK, meaning))  # the digest shows it by itself
+        elif value == fields[name].default:
+            found.append(Entry(name, _shown(value), OK, "the default", decides=True))
+        elif name in _COSTLY:
+            found.append(Entry(name, _shown(value), MAY_DIFFER, _COSTLY[name], decides=True))
+        else:
+            found.append(Entry(name, _shown(value), OK, _KEPT[name], decides=True))
+    return found
+
+
+def _shown(value: object) -> str | bool | int:
+    if isinstance(value, tuple):
+        return ", ".join(value) or "none"
+    return value if isinstance(value, (bool, int)) else str(value)
+
+
+def _let_through() -> list[Entry]:
+    watcher = watch.current()
+    counted = watcher.let_through if watcher is not None else {}
+    meaning = "times it ran although it has no deterministic implementation: it was allowed"
+    return [Entry(f"let through: {name}", counted[name], MAY_DIFFER, meaning) for name in counted]

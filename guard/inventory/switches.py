@@ -1,0 +1,125 @@
+"""torch's switches: those of guard's table, and others that decide numbers."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from guard.flags import ABSENT, FLAGS, Flag
+from guard.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from guard.inventory.situation import Situation
+    from guard.reports import Level
+    from guard.settings import Settings
+
+_OF_GPUS = ("torch.backends.cuda.", "torch.backends.cudnn.")
+_INDUCTOR = "torch._inductor.config.deterministic"
+_LEFT = "left as it is: keep it the same"
+_ATTENTION = ("flash", "mem_efficient", "math", "cudnn")
+# Where torch 2.9 and newer keep what a float32 product may be rounded to.
+_PRECISIONS = ("cuda.matmul", "cudnn.conv", "cudnn.rnn", "mkldnn.matmul", "mkldnn.conv")
+
+
+def entries(situation: Situation) -> list[Entry]:
+    """Each switch, once."""
+    torch = situation.torch
+    if torch is None:
+        return []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch tells of newer names for some
+        chosen = _chosen(situation.settings)
+        return [_entry(flag, situation, asked=asked) for flag, asked in chosen] + _others(torch)
+
+
+def _chosen(settings: Settings) -> list[tuple[Flag, bool]]:
+    """The row of each name, and whether the settings ask for it; a name can have two rows."""
+    asked = {flag.name: flag for flag in FLAGS if flag.when(settings)}
+    every = {flag.name: flag for flag in FLAGS} | asked
+    return [(flag, name in asked) for name, flag in every.items()]
+
+
+def _entry(flag: Flag, situation: Situation, *, asked: bool) -> Entry:
+    try:
+        value = flag.read(situation.torch)
+    except RuntimeError as error:  # its older and its newer name were both written to
+        meaning = f"torch does not tell: {error}".partition("\n")[0]
+        return Entry(flag.name, None, UNKNOWN, meaning, decides=True)
+    if flag.name == _INDUCTOR and value is ABSENT:
+        return _unloaded(flag)
+    verdict, meaning = _judged(flag, value, situation, asked=asked)
+    shown = None if value is ABSENT else _plain(value)
+    return Entry(flag.name, shown, verdict, meaning, decides=True)
+
+
+def _judged(
+    flag: Flag,
+    value: Any,  # noqa: ANN401 - whatever a flag holds
+    situation: Situation,
+    *,
+    asked: bool,
+) -> tuple[Level, str]:
+    if value is ABSENT:
+        return NOT_APPLICABLE, "this torch has no such switch"
+    if flag.name.startswith(_OF_GPUS) and not situation.has_gpu:
+        return NOT_APPLICABLE, "matters with a GPU only"
+    if not asked or value == flag.wanted:
+        return OK, flag.why if asked else _LEFT
+    wanted = _plain(flag.wanted)
+    if situation.is_active:
+        return DIFFERS, f"guard had set it to {wanted}, and something has set it back: {flag.why}"
+    return MAY_DIFFER, f"guard.enable sets it to {wanted}: {flag.why}"
+
+
+def _unloaded(flag: Flag) -> Entry:
+    """Inductor's switch before anything is compiled: what it will read when it is imported."""
+    value = os.environ.get("TORCHINDUCTOR_DETERMINISTIC") == "1"
+    meaning = "torch.compile is not in use; then it takes TORCHINDUCTOR_DETERMINISTIC"
+    return Entry(flag.name, value, OK if value else NOT_APPLICABLE, meaning, decides=True)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a flag holds
+    """A flag's value as JSON can have it."""
+    if isinstance(value, tuple):  # of torch.use_deterministic_algorithms
+        return "warn_only" if value == (True, True) else value[0]
+    return value if isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _others(torch: Any) -> list[Entry]:  # noqa: ANN401 - the module
+    found = {
+        "default_dtype": str(torch.get_default_dtype()).removeprefix("torch."),
+        "float32_matmul_precision": _read(torch.get_float32_matmul_precision),
+        "float32_products": _precisions(torch),
+        "attention_kernels": _kernels(torch),
+        "torch.backends.mkldnn.enabled": getattr(torch.backends.mkldnn, "enabled", None),
+    }
+    return [Entry(name, value, OK, _LEFT, decides=True) for name, value in found.items()]
+
+
+def _read(read: Callable[[], str]) -> str:
+    try:
+        return read()
+    except RuntimeError:  # as above
+        return "mixed"
+
+
+def _precisions(torch: Any) -> str | None:  # noqa: ANN401
+    found = []
+    for path in _PRECISIONS:
+        place = torch.backends
+        for part in path.split("."):
+            place = getattr(place, part, None)
+        value = getattr(place, "fp32_precision", None)
+        if value is not None:
+            found.append(f"{path} {value}")
+    return ", ".join(found) or None
+
+
+def _kernels(torch: Any) -> str:  # noqa: ANN401
+    switches = {
+        name: getattr(torch.backends.cuda, f"{name}_sdp_enabled", None) for name in _ATTENTION
+    }
+    return ", ".join(name for name, is_on in switches.items() if is_on is not None and is_on())

@@ -1,0 +1,126 @@
+"""``python -m guard run``: an unmodified program under guard."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from guard import environment
+from guard.errors import GuardError
+from guard.hash_seed import hash_seed
+from guard.program import Program
+from guard.settings import Settings, load
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FAILED = 2
+_STARTED_ANEW = "_GUARD_STARTED_ANEW"  # so that it happens once, whatever comes of it
+_SWITCHES = {
+    "fill": "fill memory that nothing has written",
+    "strict": "let operators raise that are known to differ silently",
+    "rank_offset": "add the rank to the seed",
+    "reduced_precision": "leave TF32 and reduced-precision sums as the program sets them",
+    "cudnn": "leave cuDNN on",
+    "dropout": "leave dropout in",
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Run the program; 0 when it has ended, 2 when it could not begin.
+
+    What it raises passes through, SystemExit too, so that Python ends as it would without
+    guard. To fix the order of sets, Python is started anew before the program is. torch is
+    imported before the program begins: what it reads then, as OMP_NUM_THREADS, has to be in
+    the environment, and cannot be set by the program.
+    """
+    options = _parse(arguments)
+    given = _given(options)
+    try:
+        program = Program(options.program, options.arguments, module=options.module)
+        program.check()
+        load(**given)
+        environment.check(os.environ)
+        _fix_hashes()
+        program.prepare()
+        _enable(given)
+    except GuardError as error:
+        sys.stderr.write(f"guard run: {error}\n")
+        return FAILED
+    program.run()
+    return 0
+
+
+def _enable(given: Mapping[str, Any]) -> None:
+    from guard.activation import enable  # imports torch, for which the program is now prepared
+
+    enable(**given)
+
+
+def _fix_hashes() -> None:
+    """Start Python anew with a fixed hash seed, unless it has one."""
+    if os.environ.pop(_STARTED_ANEW, None):
+        environment.claim("PYTHONHASHSEED")
+    elif hash_seed() is None and not sys.flags.ignore_environment and sys.executable:
+        _start_anew(os.environ | {"PYTHONHASHSEED": "0", _STARTED_ANEW: "1"})
+
+
+def _start_anew(environ: Mapping[str, str]) -> NoReturn:
+    command = [sys.executable, *sys.orig_argv[1:]]
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if os.name == "nt":  # where exec returns to the caller at once, and leaves the new one alone
+        sys.exit(_wait(command, environ))
+    os.execve(sys.executable, command, environ)  # noqa: S606 - this very command, again
+
+
+def _wait(command: list[str], environ: Mapping[str, str]) -> int:
+    import signal
+    import subprocess
+
+    process = subprocess.Popen(command, env=dict(environ))  # noqa: S603 - as above
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the console sends it to the program as well
+    status = process.wait()
+    return status - (1 << 32) if status >= 1 << 31 else status  # sys.exit takes 32 signed bits
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    return _parser().parse_args(arguments)
+
+
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    """The settings that the command line gives; the others come from where they always do."""
+    given = {name: getattr(options, name) for name in Settings.__dataclass_fields__}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m guard run",
+        usage="python -m guard run [options] (script.py | -m module) [arguments ...]",
+        description="Run an unmodified program under guard. Options that are left out come from "
+        "GUARD_* variables, then from [tool.guard] in pyproject.toml.",
+        epilog="exit status: the program's; 2 when it could not begin",
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--seed", type=_integer, metavar="N", help="of every generator (default: 0)")
+    for name, text in _SWITCHES.items():
+        action = argparse.BooleanOptionalAction
+        add(f"--{name.replace('_', '-')}", action=action, default=None, help=text)
+    add("--allow", action="append", metavar="NAME", help="let an operator through; repeatable")
+    add("--rng", choices=("device", "cpu"), help="where random tensors are drawn")
+    add("-m", dest="module", action="store_true", help="what follows is a module, not a script")
+    add("program", metavar="script.py", help="what to run, as Python itself would take it")
+    add("arguments", nargs=argparse.REMAINDER, help="of the program, passed on untouched")
+    return parser
+
+
+def _integer(text: str) -> int | str:
+    """An int if it is one; else the text, which Settings refuses with the legal values."""
+    try:
+        return int(text)
+    except ValueError:
+        return text

@@ -1,0 +1,140 @@
+"""A program of the user's, run as Python itself would run it."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+from importlib.machinery import SourceFileLoader, SourcelessFileLoader
+from importlib.util import MAGIC_NUMBER
+from pkgutil import get_importer
+from types import ModuleType, TracebackType
+from typing import TYPE_CHECKING
+
+from guard.errors import GuardError
+
+if TYPE_CHECKING:
+    from types import CodeType
+
+
+# They start others and compute nothing themselves. The names of modules, and of scripts.
+_LAUNCHERS = {
+    "torch.distributed.run": "torchrun",
+    "torch.distributed.launch": "torchrun",
+    "torchrun": "torchrun",
+    "accelerate.commands.launch": "accelerate launch",
+    "accelerate": "accelerate launch",
+    "deepspeed": "deepspeed",
+}
+
+
+class Program:
+    """A script, a folder or an archive with a ``__main__``, or a module; and its arguments."""
+
+    def __init__(self, name: str, arguments: list[str], *, module: bool) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.module = module
+
+    def check(self) -> None:
+        """Raise GuardError for a file that is not there, or a launcher of other processes.
+
+        Modules are found when they are run.
+        """
+        if launcher := _LAUNCHERS.get(self.name if self.module else os.path.basename(self.name)):
+            raise GuardError(
+                f"{launcher} would start its ranks without guard: write it first, as in "
+                f"`{launcher} -m guard run train.py`"
+            )
+        if self.module:
+            return
+        try:
+            with open(self.name, "rb"):
+                pass
+        except IsADirectoryError:
+            pass
+        except PermissionError as error:  # what Windows says of a folder
+            if not os.path.isdir(self.name):
+                raise self._unreadable(error) from None
+        except (OSError, ValueError) as error:
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: Exception) -> GuardError:
+        return GuardError(f"cannot open {self.name!r}: {getattr(error, 'strerror', error)}")
+
+    def prepare(self) -> None:
+        """Give the program its ``sys.argv``, ``sys.path`` and ``__main__``."""
+        sys.argv = ["-m" if self.module else self.name, *self.arguments]
+        if not self.module:
+            self._set_path()
+        main = ModuleType("__main__")
+        main.__dict__["__builtins__"] = builtins
+        if sys.version_info < (3, 14):
+            main.__annotations__ = {}
+        sys.modules["__main__"] = main
+
+    @property
+    def _is_container(self) -> bool:
+        return get_importer(self.name) is not None
+
+    def _set_path(self) -> None:
+        """Replace the working folder, which ``python -m`` put first, unless it was told not to."""
+        if getattr(sys.flags, "safe_path", sys.flags.isolated):
+            if self._is_container:
+                sys.path.insert(0, os.path.abspath(self.name))
+            return
+        if self._is_container:
+            sys.path[0] = os.path.abspath(self.name)
+        else:
+            sys.path[0] = os.path.dirname(os.path.realpath(self.name))
+
+    def run(self) -> None:
+        """Run it to its end. Whatever it raises is shown without guard's own frames."""
+        try:
+            if self.module:
+                _as_module(self.name)
+            elif self._is_container:
+                _as_module("__main__", alter_argv=False)
+            else:
+                main = sys.modules["__main__"].__dict__
+                exec(self._code(main), main)  # noqa: S102 - it is what was asked for
+        except SystemExit:
+            raise
+        except BaseException as error:
+            _show_without_guard(error)
+            raise
+
+    def _code(self, main: dict[str, object]) -> CodeType:
+        path = os.path.join(os.getcwd(), self.name)
+        with open(path, "rb") as file:
+            data = file.read()
+        compiled = path.endswith(".pyc") or data.startswith(MAGIC_NUMBER)
+        loader = (SourcelessFileLoader if compiled else SourceFileLoader)("__main__", path)
+        main.update(__file__=path, __loader__=loader, __cached__=None)
+        if compiled:
+            code: CodeType = loader.get_code("__main__")  # type: ignore[assignment]
+            return code
+        return compile(data, path, "exec", dont_inherit=True)
+
+
+def _as_module(name: str, *, alter_argv: bool = True) -> None:
+    import runpy
+
+    # What `python -m` calls. The public run_module takes __main__ away when the module ends,
+    # while threads and functions registered with atexit still need it.
+    runpy._run_module_as_main(name, alter_argv)  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def _show_without_guard(error: BaseException) -> None:
+    """Begin the traceback, if the error stays uncaught, at the program."""
+    traceback = error.__traceback__
+    while traceback and traceback.tb_frame.f_code.co_filename == __file__:
+        traceback = traceback.tb_next
+    show = sys.excepthook
+
+    def hook(kind: type[BaseException], value: BaseException, found: TracebackType | None) -> None:
+        if value is error:
+            value.__traceback__ = sys.last_traceback = found = traceback
+        show(kind, value, found)
+
+    sys.excepthook = hook

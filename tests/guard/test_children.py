@@ -1,0 +1,67 @@
+"""Processes that multiprocessing starts afresh begin under guard, with the same settings."""
+
+from __future__ import annotations
+
+import os
+from multiprocessing import spawn
+from typing import TYPE_CHECKING
+
+import pytest
+from programs import python, write
+
+from guard import children
+from guard.settings import Settings
+
+pytest.importorskip("torch")
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = """
+    import multiprocessing
+    import sys
+
+    print(__name__, "torch" in sys.modules)
+
+    def show():
+        import guard, torch
+        print(guard.active().seed, torch.initial_seed(), guard.active().allow)
+        print(torch.are_deterministic_algorithms_enabled(), hash("x"), flush=True)
+
+    if __name__ == "__main__":
+        import guard
+        from guard import children
+        with guard.deterministic(seed=5, allow="put_"), children.applied(guard.active()):
+            for _ in range(2):
+                process = multiprocessing.get_context("METHOD").Process(target=show)
+                process.start()
+                process.join()
+                print(process.exitcode, flush=True)
+    """
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_they_have_the_settings_of_the_parent_before_its_module_is_imported(
+    tmp_path: Path, method: str
+) -> None:
+    if os.name == "nt" and method == "forkserver":
+        pytest.skip("Windows spawns only")
+    script = write(tmp_path / "train.py", PROGRAM.replace("METHOD", method))
+    done = python("-u", script, cwd=tmp_path, environ={"PYTHONHASHSEED": "0"})
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("__mp_main__ False")]
+    assert done.stderr == ""
+    assert lines[0] == "__main__ False"
+    assert "__mp_main__ True" in lines
+    results = [line for line in lines if not line.startswith("__")]
+    assert results[:3] == results[3:]
+    assert results[0] == "5 5 ('put_',)"
+    assert results[1].startswith("True ")
+    assert results[2] == "0"
+
+
+def test_it_is_undone() -> None:
+    before = spawn.get_preparation_data
+    with children.applied(Settings()):
+        assert "guard" in spawn.get_preparation_data("name")
+    assert spawn.get_preparation_data is before
+    assert "guard" not in spawn.get_preparation_data("name")
