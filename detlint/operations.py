@@ -13,8 +13,8 @@ from typing import NamedTuple
 class Alternative(NamedTuple):
     """What to use instead: in words, and as code to paste.
 
-    The code is complete: imports, then one function or module (the last one defined) that takes
-    the place of torch's, forward and backward. It is made of operators that act the same in each
+    The code is complete: imports, then a function or module that takes the place of torch's,
+    forward and backward, and what that needs. It is made of operators that act the same in each
     run under ``torch.use_deterministic_algorithms(True)``, and gives what torch's gives, to
     rounding.
     """
@@ -1241,6 +1241,7 @@ _HISTC = """
 import torch
 
 def histc(input, bins=100, min=0, max=0):
+    input = input.detach()
     if min == max:
         min, max = float(input.min()), float(input.max())
     if min == max:
@@ -1522,6 +1523,14 @@ class LSTM(torch.nn.Module):
         return input, (hidden, cell)
 '''
 
+_WITHOUT_CUDNN = """
+import torch
+
+def without_cudnn(module, *inputs):
+    with torch.backends.cudnn.flags(enabled=False):
+        return module(*inputs)
+"""
+
 _LIBRARIES = (
     Operation(
         name="torch.sparse.mm",
@@ -1568,7 +1577,7 @@ _LIBRARIES = (
         "agree; one that goes on from a checkpoint draws other masks than one that never stopped.",
         alternatives=(
             Alternative("one layer each, and dropout as a module between them", _LSTM),
-            Alternative("turn cuDNN off around it: with torch.backends.cudnn.flags(enabled=False)"),
+            Alternative("run it without cuDNN", _WITHOUT_CUDNN),
         ),
         source=_NATIVE + "cudnn/RNN.cpp",
     ),

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
         TooLateError,
     )
     from guard.rng_states import restore, rng_state
+    from guard.sampler import EpochSampler
     from guard.seeding import seed_worker
     from guard.settings import Settings
-    from guard.streams import EpochSampler, generator, loader_options
+    from guard.streams import generator, loader_options
     from guard.surveys import survey
 
 __all__ = [
@@ -64,9 +65,10 @@ _HOMES = {
         "TooLateError",
     ),
     "rng_states": ("restore", "rng_state"),
+    "sampler": ("EpochSampler",),
     "seeding": ("seed_worker",),
     "settings": ("Settings",),
-    "streams": ("EpochSampler", "generator", "loader_options"),
+    "streams": ("generator", "loader_options"),
     "surveys": ("survey",),
 }
 

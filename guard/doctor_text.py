@@ -21,6 +21,7 @@ _STYLES: dict[Level, str] = {
     UNKNOWN: "cyan",
     NOT_APPLICABLE: "dim",
 }
+_NOTHING = "none that guard knows of"
 _ENDLESS = 10_000  # columns, where nothing is to be wrapped
 
 
@@ -38,7 +39,7 @@ def render(report: Report, stream: TextIO) -> str:
     with console.capture() as captured:
         for section in report.sections:
             console.print(Text(section.name, style="bold underline"))
-            console.print(_table(section.entries))
+            console.print(_table(section.entries) if section.entries else _NOTHING)
         console.print(_summary(report))
         console.print(Text(report.digest), soft_wrap=True)  # whole, to be copied
     return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())
@@ -59,11 +60,9 @@ def _table(entries: Iterable[Entry]) -> Table:
 def _told(entry: Entry) -> Text:
     from rich.text import Text
 
-    text = Text(_visible(entry.name), style="bold")
     value = "none" if entry.value is None else _visible(_shown(entry.value))
-    return text.append(f": {value}", style="not bold").append(
-        f" ({_visible(entry.meaning)})", style="not bold dim"
-    )
+    meaning = f" ({_visible(entry.meaning)})"
+    return Text.assemble((_visible(entry.name), "bold"), f": {value}", (meaning, "dim"))
 
 
 def _shown(value: str | float) -> str:

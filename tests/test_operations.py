@@ -1,60 +1,377 @@
-"""The table of operators beside the torch that is installed."""
+"""The table of operators beside the torch that is installed, so that a new release shows what
+changed."""
 
 from __future__ import annotations
 
-from typing import Any
+import ast
+import functools
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
 
-import operation_samples
 import pytest
 import torch
+from operation_samples import BELOW, CPU_ALERTS, CUDA_ALERTS, EARLIER_ALERTS, FORMS
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from detlint.operations import OPERATIONS, Operation
 
-SAMPLES = operation_samples.SAMPLES
-ALTERNATIVES = [
-    pytest.param(row, number, id=f"{row.name}-{number}")
-    for row in OPERATIONS
-    for number, each in enumerate(alternative for alternative in row.alternatives if alternative.code)
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = [
+    # Forms that torch deprecates, or calls beta, are forms all the same.
+    pytest.mark.filterwarnings("ignore:.*deprecated:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*deprecated:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor, torch.quantize_per_channel"),
+    pytest.mark.filterwarnings("ignore:index_reduce.. is in beta"),
 ]
 
-@pytest.fixture(autouse=True)
-def seed():
-    torch.manual_seed(0)
-    before = torch.are_deterministic_algorithms_enabled()
+INSTALLED = os.path.dirname(torch.__file__)
+IN_FORCE = [row for row in OPERATIONS if not row.until]
+REFUSING = [row for row in IN_FORCE if not row.silent]
+SAID = (
+    "{} does not have a deterministic implementation, but you set "
+    "'torch.use_deterministic_algorithms(True)'. You can turn off determinism just for this "
+    "operation, or you can use the 'warn_only=True' option, if that's acceptable for your "
+    "application. You can also file an issue at https://github.com/pytorch/pytorch/issues to help "
+    "us prioritize adding deterministic support for this operation."
+)
+
+by_row = functools.partial(pytest.mark.parametrize, "row", ids=lambda row: row.name)
+by_form = pytest.mark.parametrize(
+    ("row", "form"),
+    [pytest.param(row, form, id=f"{row.name}: {form}") for row in OPERATIONS for form in row.api],
+)
+
+
+class Recorder(TorchDispatchMode):
+    """Notes the operators that run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ran: list[str] = []
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: Any = (),
+        kwargs: Any = None,  # noqa: ANN401
+    ) -> object:
+        del types
+        self.ran.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.fixture
+def deterministic() -> Iterator[None]:
+    torch.use_deterministic_algorithms(mode=True)
     yield
-    torch.use_deterministic_algorithms(before)
+    torch.use_deterministic_algorithms(mode=False)
 
-def code_of(row, number):
-    return [each.code for each in row.alternatives if each.code][number]
 
-def function_of(code):
-    names: dict[str, Any] = {}
-    exec(code, names)
-    import ast
-    last = [node for node in ast.parse(code).body if isinstance(node,(ast.FunctionDef,ast.ClassDef))]
-    return names[last[0].name]
+def plain(form: str) -> str:
+    """A form without its arguments."""
+    return form.partition("(")[0]
 
-def results(call, shapes, device, det):
-    torch.manual_seed(1)
-    inputs = [torch.randn(shape, device=device).requires_grad_() for shape in shapes]
-    torch.use_deterministic_algorithms(det)
-    out = call(*inputs, device)
-    out = out[0] if isinstance(out, tuple) else out
-    grads=[]
-    if out.requires_grad:
-        torch.manual_seed(2)
-        out.backward(torch.randn(out.shape).to(device))
-        grads=[torch.zeros_like(x) if x.grad is None else x.grad for x in inputs]
-    return out.detach(), grads
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("row","number"), ALTERNATIVES)
-def test_alt(row, number):
-    f = function_of(code_of(row, number))
-    for i,c in enumerate(SAMPLES[row.name].comparisons[number]):
-        a,ga = results(c.native, c.inputs, "cpu", False)
-        b,gb = results(lambda *x: c.instead(f,*x), c.inputs, "cpu", True)
-        torch.testing.assert_close(b,a,equal_nan=True,msg=lambda m: f"case {i}: {m}")
-        if ga:
-            assert gb, i
-            for p,q in zip(gb,ga): torch.testing.assert_close(p,q,equal_nan=True,msg=lambda m: f"case {i} grad: {m}", rtol=1e-4,atol=1e-5)
+def resolved(path: str) -> Any:  # noqa: ANN401 - functions, methods and classes
+    return functools.reduce(getattr, path.split(".")[1:], torch)
+
+
+def tensors(result: object) -> list[torch.Tensor]:
+    return [result] if isinstance(result, torch.Tensor) else list(result)  # type: ignore[call-overload]
+
+
+def backward(result: object) -> None:
+    grown = [each.sum() for each in tensors(result) if each.requires_grad]
+    if grown:
+        torch.stack(grown).sum().backward()
+
+
+def refusal(call: Callable[[], object]) -> str:
+    """What torch says to a call and its backward; "" if it lets them pass."""
+    try:
+        backward(call())
+    except RuntimeError as error:
+        return str(error).partition("\n")[0]
+    return ""
+
+
+# The table as such
+
+
+@by_row(argvalues=OPERATIONS)
+def test_a_row_says_what_it_has_to(row: Operation) -> None:
+    assert row.direction in {"forward", "backward"}
+    assert row.devices
+    assert set(row.devices) <= {"cuda", "cpu", "meta"}
+    assert row.overloads
+    assert row.api
+    assert row.reason.endswith(".")
+    assert row.source.startswith("https://")
+    assert row.alternatives[0].text
+    assert row.alternatives[0].code
+    assert not (row.silent and row.alerts)
+
+
+def test_names_alerts_and_nodes_each_stand_in_one_row() -> None:
+    for field in ("alerts", "nodes"):
+        counts = Counter(each for row in OPERATIONS for each in getattr(row, field))
+        assert [each for each, count in counts.items() if count > 1] == []
+    assert len({row.name for row in OPERATIONS}) == len(OPERATIONS)
+
+
+def test_every_alert_of_the_binaries_is_in_the_table() -> None:
+    assert (len(CUDA_ALERTS), len(CPU_ALERTS)) == (42, 4)
+    recorded = {*CUDA_ALERTS, *CPU_ALERTS, *EARLIER_ALERTS}
+    assert {alert for row in OPERATIONS for alert in row.alerts} == recorded
+
+
+def test_until_is_the_release_after_the_last_that_holds_the_alert() -> None:
+    past = [row for row in OPERATIONS if row.until]
+    ends = {row.until: {EARLIER_ALERTS[alert] for alert in row.alerts} for row in past}
+    assert ends == {"2.6": {"2.5.1"}, "2.7": {"2.6.0"}, "2.10": {"2.9.1"}}
+
+
+def test_importing_the_table_imports_neither_torch_nor_libcst() -> None:
+    code = "import sys, detlint.operations; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"torch", "numpy", "libcst", "dataclasses"} & set(done.stdout.split())
+
+
+# Names
+
+
+@by_row(argvalues=OPERATIONS)
+def test_its_names_exist_in_torch(row: Operation) -> None:
+    for overload in row.overloads:
+        packet, _, name = overload.removeprefix("aten::").partition(".")
+        assert getattr(getattr(torch.ops.aten, packet), name or "default").name() == overload
+    for node in row.nodes:
+        assert hasattr(torch._C._functions, node)
+    for path in (*map(plain, row.api), *row.calls):
+        assert callable(resolved(path))
+
+
+@by_row(argvalues=OPERATIONS)
+def test_each_public_form_has_a_sample(row: Operation) -> None:
+    assert set(FORMS[row.name]) == set(row.api)
+
+
+def graph(result: object) -> set[str]:
+    """The names of all nodes below some tensors."""
+    pending = [each.grad_fn for each in tensors(result)]
+    seen: set[Any] = set()
+    while pending:
+        node = pending.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            pending.extend(below for below, _ in node.next_functions)
+    return {node.name() for node in seen}
+
+
+@by_row(argvalues=[row for row in OPERATIONS if row.nodes])
+def test_its_nodes_are_what_its_forms_build(row: Operation) -> None:
+    built = {form: graph(call("cpu")) & set(row.nodes) for form, call in FORMS[row.name].items()}
+    if row.direction == "backward":
+        assert [form for form, nodes in built.items() if not nodes] == []
+    with Recorder():  # sends lengths of ctc_loss to where those on a GPU go
+        seen = [graph(call("cpu")) & set(row.nodes) for call in FORMS[row.name].values()]
+    on_cuda_only = {"CudnnGridSamplerBackward0"}
+    assert set().union(*seen, *built.values()) == set(row.nodes) - on_cuda_only
+
+
+# Calls
+
+
+def recorded(stack: ExitStack, path: str, seen: list[str]) -> None:
+    """Wrap a function of torch where others look it up."""
+    owner, _, name = path.rpartition(".")
+    place, function = resolved(owner), resolved(path)
+
+    def call(*args: object, **kwargs: object) -> object:
+        seen.append(path)
+        return function(*args, **kwargs)
+
+    own = name in vars(place)
+    stack.callback(*((setattr, place, name, function) if own else (delattr, place, name)))
+    setattr(place, name, call)
+
+
+@by_form
+def test_a_call_of_each_form_passes_a_watched_function(row: Operation, form: str) -> None:
+    seen: list[str] = []
+    with ExitStack() as stack:
+        for path in row.calls:
+            recorded(stack, path, seen)
+        FORMS[row.name][form]("cpu")
+    assert bool(seen) == bool(row.calls)
+
+
+def test_only_rows_whose_calls_do_not_tell_have_none() -> None:
+    assert {row.name for row in OPERATIONS if not row.calls} == {
+        "torch.topk",
+        "torch.cumsum under torch.compile",
+        "torch.sparse.mm",
+        "torch.nn.LSTM",
+    }
+
+
+# Refusals
+
+
+@pytest.mark.usefixtures("deterministic")
+@by_form
+def test_the_cpu_refuses_what_the_table_says_and_nothing_else(row: Operation, form: str) -> None:
+    said = refusal(lambda: FORMS[row.name][form]("cpu"))
+    assert said == (SAID.format(row.alerts[0]) if "cpu" in row.devices else "")
+
+
+@pytest.mark.usefixtures("deterministic")
+def test_the_backward_of_put_refuses_on_the_cpu() -> None:
+    torch.use_deterministic_algorithms(mode=False)
+    result = FORMS["torch.Tensor.put_"]["torch.put"]("cpu")
+    torch.use_deterministic_algorithms(mode=True)
+    assert refusal(lambda: result) == SAID.format("put_")
+
+
+@pytest.mark.usefixtures("deterministic")
+@by_row(argvalues=[row for row in OPERATIONS if "meta" in row.devices])
+def test_meta_tensors_refuse(row: Operation) -> None:
+    for call in FORMS[row.name].values():
+        assert refusal(lambda call=call: call("meta")) == SAID.format(row.alerts[0])
+
+
+@pytest.mark.usefixtures("deterministic")
+def test_mode_refuses_by_the_name_of_median_on_meta_tensors() -> None:
+    said = refusal(lambda: torch.randn(3, 3, device="meta").mode(0))
+    assert said == SAID.format("median CUDA with indices output")
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")
+@pytest.mark.usefixtures("deterministic")
+@by_row(argvalues=[row for row in IN_FORCE if "cuda" in row.devices])
+def test_cuda_refuses_what_the_table_says(row: Operation) -> None:
+    calls = BELOW.get(row.name, tuple(FORMS[row.name].values()))
+    texts = {SAID.format(alert) for alert in row.alerts or ("put_",)}
+    for call in calls:
+        said = refusal(lambda call=call: call("cuda"))
+        assert (said == "") if row.silent else (said in texts)
+
+
+# What Python does on the way
+
+
+def mentions(word: str) -> dict[str, str]:
+    """The sources of torch that hold a word, by their path."""
+    found = {}
+    for folder, folders, files in os.walk(INSTALLED):
+        folders[:] = [each for each in folders if each not in {"include", "lib", "testing"}]
+        for name in (each for each in files if each.endswith(".py")):
+            path = os.path.join(folder, name)
+            with open(path, "rb") as file:
+                data = file.read()
+            if word.encode() in data:
+                found[os.path.relpath(path, INSTALLED).replace(os.sep, "/")] = data.decode()
+    return found
+
+
+def calls_of(function: str, source: str) -> Iterator[ast.Call]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(function):
+            yield node
+
+
+def test_python_refuses_where_the_table_says() -> None:
+    found = {
+        (path, ast.unparse(call.args[0]))
+        for path, source in mentions("alert_not_deterministic").items()
+        for call in calls_of("alert_not_deterministic", source)
+    }
+    assert found == {
+        ("_meta_registrations.py", "'median CUDA with indices output'"),
+        ("_meta_registrations.py", "'_histc_cuda with floating point input'"),
+        ("_decomp/decompositions.py", "f'max_unpooling{dim}d_forward_out'"),
+    }
+    assert mentions("alertNotDeterministic") == {}
+
+
+def test_python_composes_what_the_conditions_say() -> None:
+    with open(os.path.join(INSTALLED, "nn", "functional.py"), encoding="utf-8") as file:
+        tree = ast.parse(file.read())
+    asking = {
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        and any(calls_of("are_deterministic_algorithms_enabled", ast.unparse(node)))
+    }
+    assert asking == {"max_pool3d_with_indices", "interpolate", "pad"}
+
+
+@pytest.mark.usefixtures("deterministic")
+def test_max_pool3d_takes_the_kernel_that_refuses_unless_indices_are_asked_for() -> None:
+    with FakeTensorMode(), torch.no_grad():
+        volume = torch.empty(1, 1, 4, 4, 4, device="cuda")
+        with Recorder() as recorder:
+            torch.nn.functional.max_pool3d(volume, 2)
+    assert recorder.ran == ["aten.max_pool3d_with_indices.default"]
+
+
+# The documentation of torch
+
+
+def documented(heading: str) -> set[str]:
+    """The names under one of the two lists of use_deterministic_algorithms; with its modes where
+    a bullet has a list of them."""
+    text = torch.use_deterministic_algorithms.__doc__ or ""
+    start = re.search(heading + r"\s+(?::class:`RuntimeError` when )?``mode=True``:", text)
+    assert start is not None
+    rest = text[start.end() :]
+    names = set()
+    for bullet in re.split(r"\n\s+\* ", rest[: re.search(r"\n    \S", rest).start()])[1:]:  # type: ignore[union-attr]
+        name = re.match(r":\w+:`(.*?)`", bullet)
+        assert name is not None
+        modes = re.findall(r"\n\s+- ``(\w+)``", bullet)
+        names |= {f'{name[1]}(mode="{mode}")' for mode in modes} or {name[1]}
+    return names
+
+
+def test_what_the_documentation_says_to_throw() -> None:
+    throwing = documented("operations will throw a")
+    forms = {form for row in REFUSING for form in (*row.api, *map(plain, row.api))}
+    assert throwing - forms == {
+        "torch.cumsum",  # deterministic since torch 2.6
+        "torch.nn.ReflectionPad2d",  # deterministic since torch 2.7
+    }
+    undocumented = {row.name for row in REFUSING if not throwing & {*row.api, *map(plain, row.api)}}
+    assert undocumented == {
+        "torch.nn.functional.interpolate(antialias=True)",
+        "torch.nn.functional.max_pool3d",  # the documentation says it acts deterministically
+        'torch.nn.functional.pad(mode="replicate")',  # so it does, from Python
+        "torch.take",
+        "torch.Tensor.scatter_",  # so it does, with determinism on
+        'torch.Tensor.scatter_(reduce="multiply")',
+        "torch.Tensor.index_reduce_",
+    }
+
+
+def test_what_the_documentation_says_to_act_deterministically() -> None:
+    acting = documented("operations will act\\s+deterministically when")
+    refusing = {plain(form) for row in REFUSING for form in row.api}
+    assert acting & refusing == {
+        "torch.nn.MaxPool3d",  # with return_indices=True only
+        "torch.nn.ReplicationPad1d",
+        "torch.nn.ReplicationPad2d",
+        "torch.nn.ReplicationPad3d",
+        "torch.Tensor.put_",  # on the CPU, with accumulate=True
+        "torch.Tensor.scatter",  # without reduce="multiply"
+        "torch.Tensor.scatter_reduce",  # sum and mean
+    }

@@ -11,16 +11,6 @@ from detlint.rule import cst
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_QUIET = (
-    cst.Pass,
-    cst.Continue,
-    cst.Break,
-    cst.Import,
-    cst.ImportFrom,
-    cst.Global,
-    cst.Nonlocal,
-)
-
 
 class BodyStatements(BodyCalls):
     """Each handler answers whether the order of the elements shows in its statement.
@@ -39,7 +29,7 @@ class BodyStatements(BodyCalls):
             return bool(found(node))
         if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
             return self._elements.varies(node)
-        return not isinstance(node, _QUIET)
+        return not isinstance(node, _quiet())
 
     def _assign(self, target: cst.CSTNode, value: cst.BaseExpression, node: cst.CSTNode) -> bool:
         """What giving a value to a target means."""
@@ -94,6 +84,19 @@ class BodyStatements(BodyCalls):
         """``f(x)``, ``await f(x)``."""
         value = node.value.expression if isinstance(node.value, cst.Await) else node.value
         return isinstance(value, cst.Call) and self._call(value)
+
+
+def _quiet() -> tuple[type[cst.CSTNode], ...]:
+    """Statements that do nothing to an element. A function: libcst is not imported before use."""
+    return (
+        cst.Pass,
+        cst.Continue,
+        cst.Break,
+        cst.Import,
+        cst.ImportFrom,
+        cst.Global,
+        cst.Nonlocal,
+    )
 
 
 def any_of(answers: Iterable[bool]) -> bool:

@@ -82,7 +82,7 @@ class Definitions:
         """The one definition of a method in the text of a class at the top level of the file."""
         text = self._module.source.text
         start = self._module.tree.span(owner)[0]
-        if start and text[start - 1] not in "\r\n":
+        if start and text[start - 1] != "\n":
             return None
         layout = Layout(text)
         block: Block = next(layout.blocks(start, len(text), ""))
@@ -104,7 +104,7 @@ class Definitions:
 
 
 def is_plain(function: cst.FunctionDef) -> bool:
-    """Whether calling a function runs its body: no decorator, nor a class below, replaces it."""
+    """Whether calling a function runs its body: no decorator or subclass supplies another."""
     known = ("staticmethod", "classmethod")
     if not all(any(_is_named(each, word) for word in known) for each in function.decorators):
         return False

@@ -18,6 +18,7 @@ from detlint.rule import cst
 _GENERATOR = re.compile(r"(?:^|_)(?:p?rng|generator|random_state)(?:_|$)", re.IGNORECASE)
 # Methods that give something else each time they are called.
 _TAKING = frozenset(("__next__", "increment", "next", "pop", "popitem", "popleft", "step"))
+_GIVING = frozenset(("append", "appendleft", "extend", "extendleft", "insert", "push", "put"))
 # Of the methods that may be called on an element, those that leave files as they are.
 _HARMLESS = frozenset(("clear", "close", "flush", "reverse", "seek", "sort"))
 _NAMING_FILE = ("imsave", "save", "savefig")
@@ -29,13 +30,14 @@ class FunctionBody(FunctionStatements):
     def depends_on_order(self) -> bool:
         """Whether it does, or may."""
         body = self._definition.node.body
+        if self._any(body) or self._consumption.conditions.draws(body):
+            return True
         below = self._module.tree.descendants(body)
-        if any(isinstance(each, (cst.Yield, cst.Global, cst.Nonlocal)) for each in below):
+        undecided = (cst.Yield, cst.Global, cst.Nonlocal)
+        if any(isinstance(each, undecided) or _is_generator(each) for each in below):
             return True
-        if self._consumption.conditions.draws(body) or any(map(_is_generator, below)):
-            return True
-        calls = [each for each in below if isinstance(each, cst.Call)]
-        if self._any(body) or any(map(self._takes, calls)):
+        calls = [each for each in below if isinstance(each, cst.Call) and self._runs(each)]
+        if any(map(self._exchanges, calls)):
             return True
         return any(map(self._does_more, calls)) and not any(map(self._writes, calls))
 
@@ -50,11 +52,12 @@ class FunctionBody(FunctionStatements):
         varying = {name for name, value in given.items() if self._elements.varies(value)}
         return varying <= self._varying
 
-    def _takes(self, call: cst.Call) -> bool:
-        """``next(self.counter)``, ``names.pop()``: the element gets what others left."""
+    def _exchanges(self, call: cst.Call) -> bool:
+        """``next(self.counter)``, ``return found.append(path)``: what is left for the others."""
         if self._module.called(call) == "builtins.next":
             return not (call.args and self._owns(call.args[0].value))
-        return _method_of(call) in _TAKING and not self._owns(call.func)
+        gives = _method_of(call) in _GIVING and self._elements.varies(call)
+        return (gives or _method_of(call) in _TAKING) and not self._owns(call.func)
 
     def _does_more(self, call: cst.Call) -> bool:
         """Whether a call gives the element to code that may keep it."""

@@ -31,6 +31,11 @@ class FunctionStatements(BodyStatements):
         self._given = given
         self._defaults = Defaults(self._module, definition.node, given)
         self._possessions = Possessions(self._module, self._elements)
+        self._left_out: set[cst.CSTNode] = set()
+
+    def _runs(self, node: cst.CSTNode) -> bool:
+        """Whether a node does not stand in a branch that the defaults rule out."""
+        return self._left_out.isdisjoint(self._module.ancestors(node))
 
     def _owns(self, node: cst.CSTNode) -> bool:
         return self._possessions.hold(node)
@@ -83,8 +88,10 @@ class FunctionStatements(BodyStatements):
         """A branch that the defaults of the parameters rule out does not count."""
         self._note_named(node.test)
         holds = self._defaults.decide(node.test)
-        below = holds is not False and self._any(node.body)
         other = node.orelse
+        if holds is not None:
+            self._left_out.update(filter(None, [other if holds else node.body]))
+        below = holds is not False and self._any(node.body)
         if holds or other is None:
             return below
         return (self.on_if(other) if isinstance(other, cst.If) else self._any(other.body)) or below

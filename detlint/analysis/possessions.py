@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.analysis.conditions import call_word
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 # Calls that make a new object, whatever they are given.
 _MAKERS = frozenset(f"builtins.{name}" for name in ("bytearray", "dict", "list", "set", "tuple"))
+_APPENDING = ("a", "ab", "at", "a+", "ab+")
 _MAKING_LIBRARIES = ("collections.", "numpy.", "torch.")
 
 
@@ -55,6 +57,8 @@ class Possessions:
     def _is_made(self, call: cst.Call) -> bool:
         """``open(path)``, ``path.open()``, ``self.load(path)``; not ``self.files[kind].open()``."""
         name, function = self._module.called(call), call.func
+        if call_word(call) == "open" and any(_appends(each.value) for each in call.args):
+            return False  # what one element of a group adds comes after what others did
         if name in _MAKERS or (name or "").startswith(_MAKING_LIBRARIES):
             return True
         if name is None and isinstance(function, cst.Attribute):
@@ -62,3 +66,7 @@ class Possessions:
             if not (isinstance(owner, cst.Name) and owner.value in ("self", "cls")):
                 return self.hold(owner)
         return self._elements.varies(call)
+
+
+def _appends(mode: cst.BaseExpression) -> bool:
+    return isinstance(mode, cst.SimpleString) and mode.evaluated_value in _APPENDING

@@ -16,7 +16,7 @@ from guard.inventory import (
     variables,
 )
 from guard.inventory.situation import look
-from guard.reports import Section
+from guard.reports import NOT_APPLICABLE, Section
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,4 +40,11 @@ _SECTIONS: dict[str, Callable[[Situation], list[Entry]]] = {
 def sections() -> tuple[Section, ...]:
     """Every section, as things stand now. Imports torch where it is installed; starts no device."""
     situation = look()
-    return tuple(Section(name, tuple(read(situation))) for name, read in _SECTIONS.items())
+    return tuple(
+        Section(name, tuple(map(_counted, read(situation)))) for name, read in _SECTIONS.items()
+    )
+
+
+def _counted(entry: Entry) -> Entry:
+    """What does not apply here decides no number, whatever it is set to."""
+    return entry._replace(decides=False) if entry.verdict == NOT_APPLICABLE else entry

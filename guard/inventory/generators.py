@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def entries(situation: Situation) -> list[Entry]:
     """Each kind of generator."""
     seed = current_seed() if situation.is_active else None
-    return [_random(seed), _numpy(seed), *_torch(situation.torch, seed), _own()]
+    return [_random(seed), _numpy(seed), *_torch(situation, seed), _own()]
 
 
 def _random(seed: int | None) -> Entry:
@@ -41,23 +41,28 @@ def _numpy(seed: int | None) -> Entry:
     return Entry("numpy.random", None, UNKNOWN, meaning)
 
 
-def _torch(torch: Any, seed: int | None) -> list[Entry]:  # noqa: ANN401 - the module, or None
+def _torch(situation: Situation, seed: int | None) -> list[Entry]:
+    torch = situation.torch
     if torch is None:
         return []
     found = [_judged("torch cpu", torch.initial_seed(), seed)]
-    if not torch.cuda.is_initialized():
-        meaning = "CUDA has not started; then it takes the seed that torch.manual_seed was given"
-        return [*found, Entry("torch cuda", None, NOT_APPLICABLE, meaning)]
-    generators = torch.cuda.default_generators
-    return found + [
-        _judged(f"torch cuda:{index}", each.initial_seed(), seed)
-        for index, each in enumerate(generators)
-    ]
+    if torch.cuda.is_initialized():
+        generators = enumerate(torch.cuda.default_generators)
+        return found + [
+            _judged(f"torch cuda:{index}", each.initial_seed(), seed) for index, each in generators
+        ]
+    meaning = "CUDA has not started, and will take the seed that torch.manual_seed was given"
+    if not situation.has_gpu:
+        meaning = "matters with a GPU only"
+    return [*found, Entry("torch cuda", None, NOT_APPLICABLE, meaning)]
 
 
 def _judged(name: str, current: int, seed: int | None) -> Entry:
     if current == seed:
         return Entry(name, current, OK, "seeded by guard")
+    if _is_worker():
+        meaning = "of a DataLoader worker: it comes from the loader's generator"
+        return Entry(name, current, UNKNOWN, meaning)
     if current > LARGEST_SEED:
         meaning = (
             "this seed looks like one that torch took from the system, as it does where nobody "
@@ -67,6 +72,11 @@ def _judged(name: str, current: int, seed: int | None) -> Entry:
     since = ", after guard" if seed is not None else ""
     meaning = f"seeded by the program{since}: the same in each run if it is a constant there"
     return Entry(name, current, OK, meaning)
+
+
+def _is_worker() -> bool:
+    module: Any = loaded("torch.utils.data._utils.worker")
+    return module is not None and module.get_worker_info() is not None
 
 
 def _own() -> Entry:

@@ -58,5 +58,5 @@ def _world_size() -> int:
     distributed: Any = loaded("torch.distributed")
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return int(distributed.get_world_size())
-    text = os.environ.get("WORLD_SIZE", "")
+    text = os.environ.get("WORLD_SIZE", "")  # of torchrun
     return int(text) if text.isdecimal() else 1

@@ -77,8 +77,11 @@ def _judged(
 def _unloaded(flag: Flag) -> Entry:
     """Inductor's switch before anything is compiled: what it will read when it is imported."""
     value = os.environ.get("TORCHINDUCTOR_DETERMINISTIC") == "1"
-    meaning = "torch.compile is not in use; then it takes TORCHINDUCTOR_DETERMINISTIC"
-    return Entry(flag.name, value, OK if value else NOT_APPLICABLE, meaning, decides=True)
+    meaning = (
+        "torch.compile is not in use yet, and will read TORCHINDUCTOR_DETERMINISTIC (torch 2.10 "
+        "and newer)"
+    )
+    return Entry(flag.name, value, OK if value else MAY_DIFFER, meaning, decides=True)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a flag holds

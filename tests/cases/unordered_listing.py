@@ -1158,6 +1158,16 @@ def save_grouped(path, groups):
     os.remove(path)
 
 
+def save_to_group(path):
+    with open(path) as old, open(path[0] + ".txt", "a") as group:
+        group.write(old.read())
+
+
+def save_and_collect(path, found):
+    os.remove(path)
+    return found.append(path)
+
+
 def save_counted(path):
     global COUNT
     COUNT = path
@@ -1200,6 +1210,10 @@ def one_call_each(d, target, out, rng, groups, model):
         save_flipped(path, rng)
     for path in glob.glob(d):  # DET203
         save_grouped(path, groups)
+    for path in glob.glob(d):  # DET203
+        save_to_group(path)
+    for path in glob.glob(d):  # DET203
+        save_and_collect(path, out)
     for path in glob.glob(d):  # DET203
         save_counted(path)
     for path in glob.glob(d):  # DET203

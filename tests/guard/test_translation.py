@@ -77,7 +77,8 @@ OTHERS = {
     "cublas": (
         (
             "Deterministic behavior was enabled with either "
-            "`torch.use_deterministic_algorithms(True)` or `at::Context::setDeterministicAlgorithms(true)`, but this operation is not "
+            "`torch.use_deterministic_algorithms(True)` or "
+            "`at::Context::setDeterministicAlgorithms(true)`, but this operation is not "
             "deterministic because it uses CuBLAS and you have CUDA >= 10.2."
         ),
         "export CUBLAS_WORKSPACE_CONFIG=:4096:8",
@@ -103,7 +104,8 @@ OTHERS = {
     "transformer engine": (
         (
             "No dot product attention backend is available for the provided inputs. Please "
-            "run with NVTE_DEBUG=1 NVTE_DEBUG_LEVEL=2 to find out the reasons for disabling all backends."
+            "run with NVTE_DEBUG=1 NVTE_DEBUG_LEVEL=2 to find out the reasons for "
+            "disabling all backends."
         ),
         "NVTE_UNFUSED_ATTN=1",
     ),
