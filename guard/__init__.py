@@ -10,9 +10,7 @@ torch is imported by the first function that needs it.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # importing typing for it would take longer than all the rest
 if TYPE_CHECKING:
     from guard.activation import active, deterministic, disable, enable
     from guard.doctor import report
@@ -77,6 +75,8 @@ def __getattr__(name: str) -> object:
     """Look a public name up in the module that defines it."""
     for home, names in _HOMES.items():
         if name in names:
+            from importlib import import_module
+
             value = getattr(import_module(f"guard.{home}"), name)
             globals()[name] = value
             return value

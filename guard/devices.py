@@ -12,33 +12,44 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _KINDS = ("cuda", "xpu", "mtia", "mps")
+_GENERATOR = ("get_rng_state", "set_rng_state")
 
 
 def _modules(torch: Any) -> dict[str, Any]:  # noqa: ANN401 - the module
     """The module of torch for each kind of device, a custom backend's too, that has generators."""
     kinds = (*_KINDS, torch._C._get_privateuse1_backend_name())  # noqa: SLF001 - no other way
     found = {kind: getattr(torch, kind, None) for kind in kinds}
-    wanted = ("device_count", "get_rng_state", "set_rng_state")
     return {
         kind: module
         for kind, module in found.items()
-        if all(hasattr(module, name) for name in wanted)
+        if all(hasattr(module, name) for name in _GENERATOR)
     }
 
 
-def _started(module: Any) -> bool:  # noqa: ANN401 - a module, or a backend's object for one
+def _count(module: Any) -> int:  # noqa: ANN401 - a module, or a backend's object for one
+    if hasattr(module, "device_count"):
+        return int(module.device_count())
+    return int(loaded("torch.backends.mps").is_available())  # type: ignore[union-attr]  # torch 2.2
+
+
+def _started(module: Any) -> bool:  # noqa: ANN401
     if hasattr(module, "is_initialized"):
         return bool(module.is_initialized())
-    return bool(module.device_count())  # MPS, which has nothing to start
+    return _count(module) > 0  # MPS, which has nothing to start
+
+
+def _device(torch: Any, name: str) -> tuple[Any, ...]:  # noqa: ANN401
+    """The argument that says which device; MPS has one, and no such argument in torch 2.2."""
+    return () if name.startswith("mps") else (torch.device(name),)
 
 
 def read(torch: Any) -> dict[str, Any]:  # noqa: ANN401
     """The state of each started device's generator; starts none."""
     return {
-        f"{kind}:{index}": module.get_rng_state(torch.device(kind, index))
+        name: module.get_rng_state(*_device(torch, name))
         for kind, module in _modules(torch).items()
         if _started(module)
-        for index in range(module.device_count())
+        for name in (f"{kind}:{index}" for index in range(_count(module)))
     }
 
 
@@ -50,7 +61,7 @@ def write(torch: Any, states: dict[str, Any]) -> None:  # noqa: ANN401
         # A state that is set before the start would be overwritten by the seed queued for it.
         if not _started(module):
             module.init()
-        module.set_rng_state(state.cpu(), torch.device(name))
+        module.set_rng_state(state.cpu(), *_device(torch, name))
 
 
 def check(torch: Any, names: Iterable[str], place: str) -> None:  # noqa: ANN401
@@ -60,7 +71,7 @@ def check(torch: Any, names: Iterable[str], place: str) -> None:  # noqa: ANN401
         kind, _, index = name.partition(":")
         if kind == "cpu":
             continue
-        count = modules[kind].device_count() if kind in modules else 0
+        count = _count(modules[kind]) if kind in modules else 0
         if int(index or 0) >= count:
             raise GuardError(
                 f"this state holds a generator of {name}, and this process sees "

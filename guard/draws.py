@@ -16,9 +16,9 @@ def applied(settings: Settings) -> Iterator[None]:
     """Enter what the settings ask for; by default nothing, which costs nothing."""
     with ExitStack() as stack:
         if not settings.dropout:
-            from guard.dropout import WithoutDropout
+            from guard.dropout import without_dropout
 
-            stack.enter_context(WithoutDropout())
+            stack.enter_context(without_dropout())
         if settings.rng == "cpu":
             from guard.cpu_draws import DrawnOnCpu, unfused_attention
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 
 class Function(NamedTuple):
@@ -52,6 +53,32 @@ def _found(path: str) -> Any:  # noqa: ANN401 - a function, or None where this t
     for part in path.split("."):
         place = getattr(place, part, None)
     return place
+
+
+@contextmanager
+def without_dropout() -> Iterator[None]:
+    """Take dropout out of everything that this thread calls, and out of what is recomputed.
+
+    Not out of TorchScript, of other threads' calls, of masks that a program draws itself
+    (stochastic depth), or of kernels that are not torch's (flash-attn, xformers).
+    """
+    mode, variable = WithoutDropout(), torch.autograd.Variable
+    found = variable._execution_engine  # noqa: SLF001 - every backward passes it
+    kind: Any = type(found)
+
+    class Engine(kind):  # type: ignore[misc]  # torch does not say its type
+        def run_backward(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as torch has it
+            # `backward` is a function that a mode sees, and a mode does not see what happens
+            # in one: a checkpoint, which calls its part of the model once more.
+            with mode:
+                return super().run_backward(*args, **kwargs)
+
+    variable._execution_engine = Engine()  # noqa: SLF001
+    try:
+        with mode:
+            yield
+    finally:
+        variable._execution_engine = found  # noqa: SLF001
 
 
 class WithoutDropout(TorchFunctionMode):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.names import UNKNOWN
 from detlint.rule import cst
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from detlint.module import Module
 
 
@@ -27,21 +28,23 @@ class Defaults:
             return None if inner is None else not inner
         if isinstance(test, cst.Comparison):
             return self._decide_identity(test)
-        value = self._value(test)
-        return None if value is UNKNOWN else bool(value)
+        return next((bool(value) for value in self._values(test)), None)
 
     def _decide_identity(self, test: cst.Comparison) -> bool | None:
         """``x is None``, ``x is not None``."""
-        first, value = test.comparisons[0], self._value(test.left)
-        if value is UNKNOWN or self._module.literal(first.comparator) is not None:
+        first = test.comparisons[0]
+        asks = isinstance(first.operator, (cst.Is, cst.IsNot))
+        if not asks or self._module.literal(first.comparator) is not None:
             return None
-        if not isinstance(first.operator, (cst.Is, cst.IsNot)):
-            return None
-        return (value is None) is isinstance(first.operator, cst.Is)
+        wanted = isinstance(first.operator, cst.Is)
+        return next(((value is None) is wanted for value in self._values(test.left)), None)
 
-    def _value(self, name: cst.BaseExpression) -> object:
+    def _values(self, name: cst.BaseExpression) -> Iterator[float | str | None]:
+        """The one value that a name has for certain, or nothing."""
         if not isinstance(name, cst.Name) or name.value not in self._names:
-            return UNKNOWN
+            return
         bindings = self._module.names.visible(name)
+        value = self._module.literal(bindings[0].node)
         only = len(bindings) == 1 and bindings[0].kind == "parameter"
-        return self._module.literal(bindings[0].node) if only else UNKNOWN
+        if only and isinstance(value, (int, float, str, type(None))):
+            yield value

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from guard.dependencies import loaded
 from guard.inventory.library_table import LIBRARIES, Library
 from guard.inventory.versions import version_of
-from guard.reports import NOT_APPLICABLE, OK, Entry
+from guard.reports import MAY_DIFFER, NOT_APPLICABLE, OK, Entry
 
 if TYPE_CHECKING:
     from guard.inventory.situation import Situation
@@ -35,5 +35,7 @@ def _verdict(library: Library, situation: Situation) -> Level:
         return OK
     if state == "not applicable":  # JAX without a GPU
         return NOT_APPLICABLE
+    if library.verdict == OK and not situation.is_active:  # it asks torch, and torch says no
+        return MAY_DIFFER
     is_seeded = library.is_seeded and situation.is_active and loaded(library.module)
     return OK if is_seeded else library.verdict

@@ -16,7 +16,7 @@ class Library(NamedTuple):
 
     module         as it is imported
     distributions  names that pip may know it by
-    verdict        where the library is used, and guard is on
+    verdict        where the library is used, and guard is on; "ok" holds under guard only
     meaning        what it does, and what to do
     source         where this is known from
     variable       of guard's table: where that is in force, the verdict is "ok"
@@ -85,7 +85,7 @@ LIBRARIES: tuple[Library, ...] = (
         "natten",
         ("natten",),
         OK,
-        "asks torch, and under guard takes kernels that repeat (0.21.6 and newer, in all backends)",
+        "asks torch, and under guard takes kernels that repeat, or refuses (0.21.6 and newer)",
         "https://github.com/SHI-Labs/NATTEN/blob/main/CHANGELOG.md",
     ),
     Library(

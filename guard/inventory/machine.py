@@ -50,8 +50,10 @@ def _ranks(situation: Situation) -> Entry:
     if not several_ranks(os.environ):
         return Entry("ranks", size, NOT_APPLICABLE, "one process trains", decides=True)
     meaning = "sums over ranks are the same for the same number of ranks on the same topology"
-    settled = situation.state("NCCL_ALGO") in ("set by guard", "set by user", "")
-    return Entry("ranks", size, OK if settled else MAY_DIFFER, meaning, decides=True)
+    if situation.state("NCCL_ALGO") in ("set by guard", "set by user"):
+        return Entry("ranks", size, OK, meaning, decides=True)
+    meaning += ", if NCCL keeps to one algorithm: see NCCL_ALGO below"
+    return Entry("ranks", size, MAY_DIFFER, meaning, decides=True)
 
 
 def _world_size() -> int:

@@ -6,8 +6,8 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from guard.flags import ABSENT, FLAGS, Flag
-from guard.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Entry
+from guard.flags import ABSENT, FLAGS, Flag, State
+from guard.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, Entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,11 +43,7 @@ def _chosen(settings: Settings) -> list[tuple[Flag, bool]]:
 
 
 def _entry(flag: Flag, situation: Situation, *, asked: bool) -> Entry:
-    try:
-        value = flag.read(situation.torch)
-    except RuntimeError as error:  # its older and its newer name were both written to
-        meaning = f"torch does not tell: {error}".partition("\n")[0]
-        return Entry(flag.name, None, UNKNOWN, meaning, decides=True)
+    value = flag.read(situation.torch)
     if flag.name == _INDUCTOR and value is ABSENT:
         return _unloaded(flag)
     verdict, meaning = _judged(flag, value, situation, asked=asked)
@@ -66,7 +62,7 @@ def _judged(
         return NOT_APPLICABLE, "this torch has no such switch"
     if flag.name.startswith(_OF_GPUS) and not situation.has_gpu:
         return NOT_APPLICABLE, "matters with a GPU only"
-    if not asked or value == flag.wanted:
+    if not asked or State(flag, value).is_set:
         return OK, flag.why if asked else _LEFT
     wanted = _plain(flag.wanted)
     if situation.is_active:
@@ -86,8 +82,10 @@ def _unloaded(flag: Flag) -> Entry:
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a flag holds
     """A flag's value as JSON can have it."""
-    if isinstance(value, tuple):  # of torch.use_deterministic_algorithms
+    if isinstance(value, tuple) and isinstance(value[0], bool):  # use_deterministic_algorithms
         return "warn_only" if value == (True, True) else value[0]
+    if isinstance(value, tuple):  # fp32_precision of several kinds of operator
+        return ", ".join(map(str, value))
     return value if isinstance(value, (bool, int, float, str)) else str(value)
 
 
@@ -105,7 +103,7 @@ def _others(torch: Any) -> list[Entry]:  # noqa: ANN401 - the module
 def _read(read: Callable[[], str]) -> str:
     try:
         return read()
-    except RuntimeError:  # as above
+    except RuntimeError:  # its older and its newer names were both written to
         return "mixed"
 
 

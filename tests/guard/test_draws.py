@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,7 @@ from torch.overrides import get_testing_overrides, resolve_name  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 import guard  # noqa: E402
-from guard.cpu_draws import Twins, _drops, _refusal, draws, unfused_attention  # noqa: E402
+from guard.cpu_draws import Twins, _copy, _drops, _refusal, draws, unfused_attention  # noqa: E402
 from guard.draws import applied  # noqa: E402
 from guard.dropout import FUNCTIONS  # noqa: E402
 from guard.settings import Settings  # noqa: E402
@@ -126,13 +127,14 @@ def model() -> nn.Module:
     return nn.Sequential(nn.TransformerEncoder(layer, 2), nn.Sequential(nn.Dropout()))
 
 
-def test_a_training_step_repeats_without_drawing() -> None:
-    net, x = model(), torch.randn(2, 3, 8)
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_a_training_step_repeats_without_drawing_also_what_it_recomputes(reentrant: bool) -> None:
+    net, x = model(), torch.randn(2, 3, 8, requires_grad=True)
     state = torch.get_rng_state()
 
     def step() -> list[torch.Tensor]:
         net.zero_grad()
-        checkpoint(net, x, use_reentrant=False).sum().backward()
+        checkpoint(net, x, use_reentrant=reentrant).sum().backward()
         return [each.grad.clone() for each in net.parameters() if each.grad is not None]
 
     with applied(WITHOUT):
@@ -143,9 +145,11 @@ def test_a_training_step_repeats_without_drawing() -> None:
 
 
 def test_dropout_is_back_after_an_error() -> None:
+    found = torch.autograd.Variable._execution_engine
     with pytest.raises(ZeroDivisionError), applied(WITHOUT):
         raise ZeroDivisionError
     assert torch._C._len_torch_function_stack() == 0
+    assert torch.autograd.Variable._execution_engine is found
 
 
 def test_a_compiled_model_drops_nothing_and_drops_again() -> None:
@@ -275,6 +279,11 @@ AWAY = """
     def empty_strided(size, stride, *, dtype=None, **_):
         return Away(torch.empty_strided(size, stride, dtype=dtype))
 
+    @kernel("resize_")
+    def resize_(tensor, size, *, memory_format=None):
+        assert tensor.shape == tuple(size)
+        return tensor
+
     @kernel("_copy_from")
     def _copy_from(source, target, non_blocking=False):
         hosts = [each.host if isinstance(each, Away) else each for each in (source, target)]
@@ -303,17 +312,19 @@ DRAWS = {
     "positional": "lambda d: torch.poisson(torch.full((20,), 3.0).to(d))",
     "like": "lambda d: torch.randn_like(torch.zeros(20).to(d))",
     "out": "lambda d: torch.randn(6, out=torch.empty(6, device=d))",
-    "transposed": "lambda d: torch.empty_strided((3, 30), (1, 3), device=d).uniform_()",
-    "initial weights": "lambda d: nn.Linear(8, 3, device=d).weight.data",
+    "initial weights": "lambda d: nn.init.kaiming_uniform_(torch.empty(8, 3, device=d))",
     "categories": "lambda d: torch.multinomial(torch.ones(20).to(d), 5)",
 }
+# What the backend above cannot have: strides.
+STRIDED = {"transposed": "lambda d: torch.empty_strided((3, 30), (1, 3), device=d).uniform_()"}
 
 
-@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS.keys())
-def test_another_device_sees_what_the_cpu_draws(tmp_path: Path, draw: str) -> None:
-    code = write(tmp_path / "away.py", AWAY).read_text() + f"print(same({draw}))\n"
+def test_another_device_sees_what_the_cpu_draws(tmp_path: Path) -> None:
+    code = write(tmp_path / "away.py", AWAY).read_text()
+    code += "".join(f"print({name!r}, same({draw}))\n" for name, draw in DRAWS.items())
     done = python(write(tmp_path / "run.py", code), cwd=tmp_path)
-    assert (done.stdout, done.stderr) == ("True\n", "")
+    assert done.stdout.splitlines() == [f"{name} True" for name in DRAWS]
+    assert done.stderr == ""
 
 
 def test_dropout_on_another_device_drops_what_the_cpu_drops(tmp_path: Path) -> None:
@@ -332,6 +343,13 @@ def test_dropout_on_another_device_drops_what_the_cpu_drops(tmp_path: Path) -> N
     code += write(tmp_path / "rest.py", program).read_text()
     done = python(write(tmp_path / "run.py", code), cwd=tmp_path)
     assert (done.stdout, done.stderr) == ("True True\nTrue True\n", "")
+
+
+def test_a_copy_has_the_strides_that_the_order_of_draws_depends_on() -> None:
+    for tensor in (torch.rand(4, 6).t(), torch.rand(4, 6)[:, ::2], torch.rand(2, 3, 4)):
+        copy = _copy(tensor)
+        assert copy.stride() == tensor.stride()
+        assert torch.equal(copy, tensor)
 
 
 def test_a_generator_has_a_twin_that_starts_from_its_seed() -> None:
@@ -367,7 +385,7 @@ def test_attention_is_unfused_and_its_switches_come_back() -> None:
     cuda = torch.backends.cuda
     cuda.enable_mem_efficient_sdp(False)
     try:
-        with pytest.raises(ZeroDivisionError), unfused_attention():
+        with contextlib.suppress(ZeroDivisionError), unfused_attention():
             assert not cuda.flash_sdp_enabled()
             assert cuda.math_sdp_enabled()
             raise ZeroDivisionError
@@ -388,7 +406,7 @@ def test_a_kernel_that_draws_itself_is_refused_with_what_to_do() -> None:
 
 @pytest.mark.cuda
 @CUDA
-@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS.keys())
+@pytest.mark.parametrize("draw", (DRAWS | STRIDED).values(), ids=(DRAWS | STRIDED).keys())
 def test_cuda_sees_what_the_cpu_draws(draw: str) -> None:
     results = []
     for device in ("cpu", "cuda"):

@@ -36,7 +36,7 @@ def drawn() -> list[Any]:
     """What each kind of generator draws next; normal numbers, of which a spare one is kept."""
     return [
         random.gauss(0, 1),
-        np.random.randn(),  # noqa: NPY002
+        np.random.randn(),
         torch.randn(3).tolist(),
         torch.randn(3, generator=guard.generator("named")).tolist(),
     ]
@@ -291,7 +291,7 @@ def test_cupy_whose_generators_nobody_can_read_is_warned_of(
     module: Any = ModuleType("cupy.random._generator")
     module._random_states = {0: object()}
     monkeypatch.setitem(sys.modules, "cupy.random._generator", module)
-    with pytest.warns(UserWarning) as warned:
+    with pytest.warns(UserWarning, match="CuPy") as warned:
         guard.rng_state()
     assert str(warned[0].message) == (
         "guard.rng_state does not hold CuPy's generators, which CuPy lets nobody read: to resume "

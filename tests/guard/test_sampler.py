@@ -134,8 +134,10 @@ def test_it_shuffles_on_the_cpu_whatever_the_default_device_is() -> None:
         ),
         (
             lambda: EpochSampler(1.5, seed=0),  # type: ignore[arg-type]
-            "what EpochSampler takes, if not a dataset with a length, is an integer from 0, "
-            "not 1.5",
+            (
+                "what EpochSampler takes, if not a dataset with a length, is an integer from 0, "
+                "not 1.5"
+            ),
         ),
         (lambda: EpochSampler(3, seed=0).set_epoch(-1), "an epoch is an integer from 0, not -1"),
         (
@@ -148,8 +150,10 @@ def test_it_shuffles_on_the_cpu_whatever_the_default_device_is() -> None:
         ),
         (
             lambda: EpochSampler(3, seed=-1),
-            "a seed is an integer from 0 to 4294967295, not -1; write 4294967295, which is the "
-            "same modulo 2**32",
+            (
+                "a seed is an integer from 0 to 4294967295, not -1; write 4294967295, which is the "
+                "same modulo 2**32"
+            ),
         ),
     ],
 )

@@ -41,7 +41,7 @@ FIXED = {"PYTHONHASHSEED": "0"}
 
 def drawn() -> tuple[float, float, float]:
     """What the global generators draw next."""
-    return random.random(), np.random.rand(), torch.rand(1).item()  # noqa: NPY002, S311
+    return random.random(), np.random.rand(), torch.rand(1).item()
 
 
 class Draws(Dataset[torch.Tensor]):
@@ -51,7 +51,7 @@ class Draws(Dataset[torch.Tensor]):
         return 8
 
     def __getitem__(self, index: int) -> torch.Tensor:
-        drawn = np.random.randint(2**31), random.randrange(2**31)  # noqa: NPY002, S311 - drawn on purpose
+        drawn = np.random.randint(2**31), random.randrange(2**31)
         return torch.tensor([index, *drawn, torch.randint(2**31, ()).item()])
 
 
