@@ -430,7 +430,9 @@ def resize(input, size, mode="linear", align_corners=False, antialias=False):
 
 def contributions(size, wanted, mode, align_corners, antialias):
     """Row k holds how much of each input goes into output k."""
-    scale = (size - 1) / max(wanted - 1, 1) if align_corners else size / wanted
+    scale = size / wanted
+    if align_corners:
+        scale = (size - 1) / (wanted - 1) if wanted > 1 else 0.0
     number = torch.arange(wanted, dtype=torch.float64)
     centre = number * scale if align_corners and not antialias else (number + 0.5) * scale - 0.5
     place = torch.arange(size)
@@ -816,7 +818,8 @@ import torch
 import torch.nn.functional as F
 
 def ctc_loss(log_probs, targets, target_lengths, reduction="mean", zero_infinity=False):
-    """For float32 log_probs (T, N, C) all of whose steps count, targets (N, S) and blank 0.
+    """For float32 log_probs (T, N, C) all of whose steps count, targets (N, S) of which none is
+    empty or longer than T, and blank 0.
 
     Targets are concatenated, as int32, on the CPU: that is what sends them to cuDNN.
     """
@@ -907,8 +910,8 @@ _LOSSES = (
         api=("torch.nn.CTCLoss", "torch.nn.functional.ctc_loss", "torch.ctc_loss"),
         calls=("torch.ctc_loss",),
         condition="torch's own kernel: cuDNN's is deterministic, and is taken for concatenated "
-        "int32 targets on the CPU, blank 0, float32, inputs of full length and targets shorter "
-        "than 256",
+        "int32 targets on the CPU, blank 0, float32, inputs of full length, and targets no "
+        "longer than these and shorter than 256",
         direction="backward",
         devices=("cuda",),
         silent=False,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -30,6 +29,7 @@ class DrawnOnCpu(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # torch's
+        self.on = True
         self.twins = Twins()
 
     def __torch_dispatch__(
@@ -41,7 +41,7 @@ class DrawnOnCpu(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
     ) -> Any:  # noqa: ANN401 - whatever the operator gives
         del types
         given = kwargs or {}
-        device = _device(args, given) if draws(func) else _HOST
+        device = _device(args, given) if self.on and draws(func) else _HOST
         if device.type in ("cpu", "meta"):
             return func(*args, **given)
         if _is_composite(func):  # torch hands these over whole in inference mode
@@ -104,8 +104,7 @@ class Twins:
     """For each generator on a device, one on the CPU that starts from the same seed."""
 
     def __init__(self) -> None:
-        self._known: WeakKeyDictionary[torch.Generator, tuple[torch.Tensor, torch.Generator]]
-        self._known = WeakKeyDictionary()
+        self._known: dict[torch.Generator, tuple[torch.Tensor, torch.Generator]] = {}
 
     def of(self, generator: torch.Generator) -> torch.Generator:
         """Its twin: where it was, or at its start if the generator has been seeded since.

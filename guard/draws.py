@@ -8,21 +8,36 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from guard.cpu_draws import DrawnOnCpu
+    from guard.dropout import WithoutDropout
     from guard.settings import Settings
+
+_modes: list[WithoutDropout | DrawnOnCpu] = []  # of the blocks that are open
 
 
 @contextmanager
 def applied(settings: Settings) -> Iterator[None]:
-    """Enter what the settings ask for; by default nothing, which costs nothing."""
+    """Enter what the settings ask for; by default nothing, which costs nothing.
+
+    The modes of blocks around this one rest meanwhile: the innermost settings hold.
+    """
     with ExitStack() as stack:
+        for outer in _modes:
+            stack.callback(setattr, outer, "on", outer.on)
+            outer.on = False
         if not settings.dropout:
             from guard.dropout import without_dropout
 
-            stack.enter_context(without_dropout())
+            _keep(stack.enter_context(without_dropout()), stack)
         if settings.rng == "cpu":
             from guard.cpu_draws import DrawnOnCpu, unfused_attention
 
             if settings.dropout:
                 stack.enter_context(unfused_attention())
-            stack.enter_context(DrawnOnCpu())
+            _keep(stack.enter_context(DrawnOnCpu()), stack)
         yield
+
+
+def _keep(mode: WithoutDropout | DrawnOnCpu, stack: ExitStack) -> None:
+    _modes.append(mode)
+    stack.callback(_modes.remove, mode)

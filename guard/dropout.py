@@ -56,7 +56,7 @@ def _found(path: str) -> Any:  # noqa: ANN401 - a function, or None where this t
 
 
 @contextmanager
-def without_dropout() -> Iterator[None]:
+def without_dropout() -> Iterator[WithoutDropout]:
     """Take dropout out of everything that this thread calls, and out of what is recomputed.
 
     Not out of TorchScript, of other threads' calls, of masks that a program draws itself
@@ -76,7 +76,7 @@ def without_dropout() -> Iterator[None]:
     variable._execution_engine = Engine()  # noqa: SLF001
     try:
         with mode:
-            yield
+            yield mode
     finally:
         variable._execution_engine = found  # noqa: SLF001
 
@@ -86,6 +86,7 @@ class WithoutDropout(TorchFunctionMode):
 
     def __init__(self) -> None:
         super().__init__()
+        self.on = True
         found = ((_found(function.path), function) for function in FUNCTIONS)
         self._functions = {call: function for call, function in found if call is not None}
 
@@ -98,7 +99,7 @@ class WithoutDropout(TorchFunctionMode):
     ) -> Any:  # noqa: ANN401 - whatever the function gives
         del types
         function = self._functions.get(func)
-        if function is None:
+        if function is None or not self.on:
             return func(*args, **(kwargs or {}))
         return func(*_without(function, args), **_named(function, args, kwargs or {}))
 

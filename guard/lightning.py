@@ -41,7 +41,7 @@ _MEASURING = {
 
 
 def _callback_class() -> Any:  # noqa: ANN401 - a class of either library, or of both
-    names = [name for name in _LIBRARIES if name in sys.modules] or [_installed()]
+    names = [name for name in _LIBRARIES if sys.modules.get(name)] or [_installed()]
     bases = tuple(importlib.import_module(name).Callback for name in names)
     return bases[0] if len(bases) == 1 else type("Callback", bases, {})
 

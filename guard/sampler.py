@@ -83,21 +83,30 @@ class EpochSampler:
         fetch ahead: pass ``step * batch_size`` there.
         """
         asked = self._position if position is None else _natural(position, "a position")
-        return {"seed": self.seed, "epoch": self.epoch, "position": asked, "length": self.length}
+        return {
+            "seed": self.seed,
+            "shuffle": self.shuffle,
+            "epoch": self.epoch,
+            "position": asked,
+            "length": self.length,
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where ``state_dict`` was taken: in that epoch, or after it if it was done.
 
         The next iteration, or one after ``set_epoch`` of the same epoch, gives the rest.
-        Raises GuardError for a dataset of another length.
+        Raises GuardError for what is no such state, or one of a dataset of another length.
         """
+        lacking = sorted({"seed", "shuffle", "epoch", "position", "length"} - set(state))
+        if lacking:
+            raise GuardError(f"this is no state of an EpochSampler: it lacks {lacking[0]!r}")
         if state["length"] != self.length:
             raise GuardError(
                 f"this state is of a dataset of {state['length']} samples, and this one has "
                 f"{self.length}: their orders have nothing in common"
             )
-        self.seed, self.epoch, self._position = state["seed"], state["epoch"], state["position"]
-        self._begun = False
+        self.seed, self.shuffle = state["seed"], state["shuffle"]
+        self.epoch, self._position, self._begun = state["epoch"], state["position"], False
         if self._position >= self.length:
             self.epoch, self._position = self.epoch + 1, 0
 

@@ -59,10 +59,11 @@ def _seed_torch(seed: int) -> bool:
 
 
 def _seed_cupy(seed: int) -> bool:
+    # Read when a device's generator is made: also where CuPy is imported later on.
+    os.environ["CUPY_SEED"] = str(seed)
     cupy: Any = loaded("cupy")
     if cupy is None:
         return False
-    os.environ["CUPY_SEED"] = str(seed)  # for devices whose generator is not made yet
     for device, generator in cupy_generators().items():
         with cupy.cuda.Device(device):
             generator.seed(seed)
@@ -133,7 +134,7 @@ SEEDERS: tuple[Seeder, ...] = (
     ),
     Seeder(
         "cupy.random.seed, CUPY_SEED",
-        "CuPy on every device, once imported; not cupy.random.default_rng()",
+        "CuPy on every device, also if imported later; not cupy.random.default_rng()",
         "none",
         "8",
         _seed_cupy,
@@ -144,9 +145,11 @@ SEEDERS: tuple[Seeder, ...] = (
 def seed_everything(seed: int) -> tuple[str, ...]:
     """Seed every generator that a run draws from; the names of those that were seeded.
 
-    Imports torch, and NumPy where it is installed; other libraries count once the program
-    has imported them. Starts no device. Raises SettingsError for a seed that is not an
-    integer from 0 to 2**32 - 1, MissingDependencyError without torch.
+    Imports torch, and NumPy where it is installed. TensorFlow and Keras count once the
+    program has imported them: import them first. Starts no device.
+
+    Raises SettingsError for a seed that is not an integer from 0 to 2**32 - 1,
+    MissingDependencyError without torch.
     """
     number = checked_seed(seed)
     return tuple(seeder.name for seeder in SEEDERS if seeder.seed(number))

@@ -125,7 +125,9 @@ def render(
     return "\n".join(lines)
 
 
-def _whereabouts(row: Operation | None, place: Place | None, started: Place | None) -> Iterator[str]:
+def _whereabouts(
+    row: Operation | None, place: Place | None, started: Place | None
+) -> Iterator[str]:
     if place is not None:
         yield _labelled("forward" if started else "where", str(place))
         if place.code:

@@ -108,9 +108,7 @@ class Watcher:
             self._lifts.close()
             self._depth -= 1
 
-    def _maker(
-        self, refusing: Operation | None
-    ) -> tuple[Operation | None, places.Trail | None]:
+    def _maker(self, refusing: Operation | None) -> tuple[Operation | None, places.Trail | None]:
         """What made the node that refused, and where: what began last, if that can have.
 
         The backward of ``take`` refuses in the name of ``put_``.

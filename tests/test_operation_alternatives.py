@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from operation_comparisons import Comparison
 
 pytestmark = [
+    pytest.mark.filterwarnings("ignore:The reduce argument of torch.scatter"),
+    pytest.mark.filterwarnings("ignore:index_reduce.. is in beta"),
     pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor, torch.quantize_per_channel"),
     pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta state"),
 ]

@@ -152,6 +152,17 @@ def test_dropout_is_back_after_an_error() -> None:
     assert torch.autograd.Variable._execution_engine is found
 
 
+def test_the_innermost_block_holds() -> None:
+    x = torch.ones(64)
+    with applied(WITHOUT):
+        with applied(Settings()):
+            assert not torch.equal(functional.dropout(x), x)
+            with applied(WITHOUT):
+                assert torch.equal(functional.dropout(x), x)
+        assert torch.equal(functional.dropout(x), x)
+    assert not torch.equal(functional.dropout(x), x)
+
+
 def test_a_compiled_model_drops_nothing_and_drops_again() -> None:
     x = torch.randn(4, 8)
     compiled = torch.compile(nn.Sequential(nn.Linear(8, 8), nn.Dropout()), backend="aot_eager")

@@ -61,7 +61,7 @@ class Model(L.LightningModule):
             raise ZeroDivisionError
         if options.get("refuses"):
             options["put"](torch.zeros(3), torch.tensor([0, 0]), torch.ones(2))
-        picked = self.drop(self.weight)[self.index] * self.index.cos()
+        picked = self.drop(self.weight)[self.index] * torch.arange(20_000.0).cos()
         return picked.sum() * batch.mean() * 1e-6
 
     def validation_step(self, batch, index):
@@ -149,3 +149,206 @@ def test_interrupted_is_uninterrupted(tmp_path: Path, library: str) -> None:
     whole = run(tmp_path, RESUMED, whole=True, **given)
     assert whole["plain"] != whole["workers"]
     assert run(tmp_path, RESUMED, whole=False, **given) == whole
+
+
+SEMANTICS = """
+from torch import put
+
+def state():
+    flags = torch.are_deterministic_algorithms_enabled(), torch.backends.cudnn.benchmark
+    torch.backends.cudnn.benchmark = False
+    torch.use_deterministic_algorithms(False)
+    return [torch.get_rng_state().tolist(), random.getstate(), *flags]
+
+class Watching(L.Callback):
+    seen = {}
+
+    def on_train_start(self, trainer, module):
+        flags = (
+            torch.is_deterministic_algorithms_warn_only_enabled(), torch.backends.cudnn.benchmark
+        )
+        self.seen["fit"] = [guard.active().seed, guard.active().fill, *flags]
+
+    def on_validation_start(self, trainer, module):
+        self.seen["validate"] = guard.active().seed
+
+    def on_test_start(self, trainer, module):
+        self.seen["test"] = guard.active().seed
+
+    def on_predict_start(self, trainer, module):
+        self.seen["predict"] = guard.active().seed
+
+def attempt(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            call()
+            error = None
+        except Exception as raised:
+            error = [type(raised).__name__, str(raised), *getattr(raised, "__notes__", [])]
+    return error, [str(each.message) for each in caught]
+
+result = {}
+watching = Watching()
+before = state()
+options["guard"] = {"seed": 5}
+one = trainer(watching, max_epochs=1, enable_checkpointing=True)
+fit(one)
+model = Model()
+one.validate(model, loader(), verbose=False)
+one.test(model, loader(), verbose=False)
+model.forward = lambda batch: batch
+one.predict(model, loader(), return_predictions=False)
+result["stages"] = dict(watching.seen)
+result["put back"] = state() == before and guard.active() is None
+
+options["fails"] = True
+result["error"] = attempt(lambda: fit(trainer()))[0]
+result["put back after an error"] = state() == before and guard.active() is None
+options.update(fails=False, refuses=True, put=put)
+result["refusal"] = attempt(lambda: fit(trainer()))[0]
+options["refuses"] = False
+
+class Sizes(L.callbacks.BatchSizeFinder):
+    setup = on_fit_start = lambda *given, **more: None
+
+measuring = trainer(
+    watching, Sizes(), max_time="00:01:00:00", benchmark=True, deterministic="warn"
+)
+result["warnings"] = attempt(lambda: fit(measuring))
+result["flags within"] = watching.seen.pop("fit")[2:]
+state()
+
+guard.enable(seed=7, fill=False)
+options["guard"] = {}
+fit(trainer(watching, max_epochs=1))
+result["inherited"] = watching.seen.pop("fit")[:2]
+options["guard"] = {"fill": True}
+fit(trainer(watching, max_epochs=1))
+result["given"] = watching.seen.pop("fit")[:2]
+result["still enabled"] = guard.active().seed
+guard.disable()
+
+one.save_checkpoint("guarded.ckpt")
+del options["guard"]
+two = trainer(max_epochs=1)
+fit(two)
+two.save_checkpoint("free.ckpt")
+options["guard"] = {"seed": 0}
+result["another seed"] = attempt(lambda: fit(trainer(), ckpt_path="guarded.ckpt"))[0]
+result["no state"] = attempt(lambda: fit(trainer(), ckpt_path="free.ckpt"))
+result["no seed"] = attempt(lambda: GuardCallback(seed=-1))[0]
+"""
+
+
+@pytest.fixture(scope="module")
+def semantics(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a program that tries everything saw."""
+    if find_spec("lightning") is None:
+        pytest.skip("lightning is not installed")
+    found: dict[str, Any] = run(
+        tmp_path_factory.mktemp("semantics"), SEMANTICS, library="lightning.pytorch"
+    )
+    return found
+
+
+def test_every_stage_is_guarded_and_everything_is_put_back(semantics: dict[str, Any]) -> None:
+    guarded = {"fit": [5, True, False, False], "validate": 5, "test": 5, "predict": 5}
+    assert semantics["stages"] == guarded
+    assert semantics["put back"]
+
+
+def test_an_error_passes_through_and_everything_is_put_back(semantics: dict[str, Any]) -> None:
+    assert semantics["error"] == ["ZeroDivisionError", ""]
+    assert semantics["put back after an error"]
+
+
+def test_a_refusal_that_no_wrapper_saw_gets_a_note(semantics: dict[str, Any]) -> None:
+    kind, _, *notes = semantics["refusal"]
+    assert kind == "RuntimeError"
+    if sys.version_info >= (3, 11):
+        assert "torch.Tensor.put_ has no deterministic implementation" in notes[0]
+        assert "program.py" in notes[0]
+        assert "in training_step" in notes[0]
+
+
+def test_what_contradicts_it_is_told_and_overruled(semantics: dict[str, Any]) -> None:
+    error, told = semantics["warnings"]
+    assert error is None
+    for part in (
+        "cuDNN is set to choose its kernels by timing them, by Trainer(benchmark=True)",
+        'torch is set to warn only, by Trainer(deterministic="warn")',
+        "Trainer(max_time=...), ends the training by the clock",
+        "BatchSizeFinder chooses the batch size by the memory that is free",
+    ):
+        assert [part in each for each in told].count(True) == 1, told
+    assert semantics["flags within"] == [False, False]
+
+
+def test_what_is_not_given_is_as_guard_enable_has_it(semantics: dict[str, Any]) -> None:
+    assert semantics["inherited"] == [7, False]
+    assert semantics["given"] == [7, True]
+    assert semantics["still enabled"] == 7
+
+
+def test_a_checkpoint_that_cannot_be_gone_on_from_is_told(semantics: dict[str, Any]) -> None:
+    kind, said = semantics["another seed"]
+    assert kind == "GuardError"
+    assert said.startswith("this state was saved under the seed 5, and guard's is 0 here")
+    error, told = semantics["no state"]
+    assert error is None
+    assert any(each.startswith("the checkpoint holds the generators of none") for each in told)
+
+
+def test_a_wrong_setting_is_refused_at_once(semantics: dict[str, Any]) -> None:
+    kind, said = semantics["no seed"]
+    assert kind == "SettingsError"
+    assert said.startswith("a seed is an integer from 0 to 4294967295, not -1")
+
+
+RANKS = """
+class Noisy(Model):
+    drawn = []
+
+    def training_step(self, batch, index):
+        self.drawn.append([self.current_epoch, random.random(), torch.rand(1).item()])
+        return super().training_step(batch, index)
+
+Model = Noisy
+two = dict(strategy="ddp", devices=2, accelerator="cpu", use_distributed_sampler=False)
+if options["whole"]:
+    plain = saving
+    trainer = lambda *given, make=trainer, **more: make(*given, **{**more, **two})
+    fit(saving("saved"))
+else:
+    fit(trainer(**two), ckpt_path="saved/epoch=0-step=4.ckpt")
+with open(f"rank-{os.environ.get('LOCAL_RANK', 0)}.json", "w") as file:
+    json.dump(Noisy.drawn, file)
+result = []
+"""
+
+
+@pytest.mark.parametrize("library", [LIGHTNING])
+def test_every_rank_goes_on_where_it_was(tmp_path: Path, library: str) -> None:
+    given = {"guard": {"seed": 3, "rank_offset": True}, "library": library}
+    drawn = []
+    for whole in (True, False):
+        run(tmp_path, RANKS, whole=whole, **given)
+        files = [tmp_path / f"rank-{rank}.json" for rank in range(2)]
+        drawn.append([json.loads(file.read_text()) for file in files])
+    (first, second), resumed = drawn
+    assert not {each[1] for each in first} & {each[1] for each in second}
+    assert resumed == [[each for each in rank if each[0] == 1] for rank in (first, second)]
+
+
+def test_without_lightning_it_says_how_to_install_it(tmp_path: Path) -> None:
+    hidden = "import sys; sys.modules.update(dict.fromkeys(('lightning', 'pytorch_lightning')))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{hidden}; import guard.lightning"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stderr.endswith("guard.lightning needs Lightning: pip install lightning\n")

@@ -248,8 +248,10 @@ def test_another_bit_generator_is_told() -> None:
 
 def test_a_state_without_numpy_here_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     state = guard.rng_state()
-    monkeypatch.setitem(sys.modules, "numpy", None)
-    assert refused(state) == (
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "numpy", None)
+        said = refused(state)
+    assert said == (
         "this state holds NumPy's generator, and NumPy is not installed: pip install numpy"
     )
 
@@ -315,7 +317,7 @@ DEVICE = """
         def __init__(self):
             self.started = False
             self.generators = [torch.Generator(), torch.Generator()]
-            self._lazy_seed_tracker = torch._utils._LazySeedTracker()
+            self._lazy_seed_tracker = type(torch.cuda._lazy_seed_tracker)()
         def is_initialized(self): return self.started
         def init(self):
             self.started = True

@@ -85,7 +85,7 @@ def test_it_goes_on_where_it_was_saved(asked: int) -> None:
 def test_set_epoch_of_the_epoch_that_is_resumed_keeps_the_place() -> None:
     sampler = EpochSampler(20, seed=0)
     whole = list(sampler)
-    state = {"seed": 0, "epoch": 0, "position": 15, "length": 20}
+    state = EpochSampler(20, seed=0).state_dict(position=15)
     for epoch, rest in ((0, whole[15:]), (1, list(sampler))):
         resumed = EpochSampler(20, seed=0)
         resumed.load_state_dict(state)
@@ -161,6 +161,12 @@ def test_what_is_not_legal_is_told(call: Callable[[], object], said: str) -> Non
     with pytest.raises(SettingsError) as raised:
         call()
     assert str(raised.value) == said
+
+
+def test_what_is_no_state_is_refused() -> None:
+    with pytest.raises(GuardError) as raised:
+        EpochSampler(20, seed=0).load_state_dict({"epoch": 3})
+    assert str(raised.value) == "this is no state of an EpochSampler: it lacks 'length'"
 
 
 def test_a_state_of_another_dataset_is_refused() -> None:
