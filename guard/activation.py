@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import multiprocessing
 import threading
@@ -46,6 +47,8 @@ def enable(seed: int | None = None, **options: Any) -> None:
         with ExitStack() as stack:
             _enter(settings, stack)
             _enabled = (settings, stack.pop_all())
+        # Else the stages end while the interpreter takes modules apart.
+        atexit.register(disable)
 
 
 def _check_same(asked: Settings, current: Settings) -> None:
@@ -70,6 +73,7 @@ def disable() -> None:
             )
         _, stack = _enabled
         _enabled = None
+        atexit.unregister(disable)
         stack.close()
 
 

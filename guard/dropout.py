@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch.overrides import TorchFunctionMode
 
+from guard import engine
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -60,25 +62,19 @@ def without_dropout() -> Iterator[WithoutDropout]:
     """Take dropout out of everything that this thread calls, and out of what is recomputed.
 
     Not out of TorchScript, of other threads' calls, of masks that a program draws itself
-    (stochastic depth), or of kernels that are not torch's (flash-attn, xformers).
+    (stochastic depth), or of kernels that are not torch's (flash-attn, xformers). Compiled
+    code is compiled anew (torch 2.13; 2.2 goes on with what it compiled before).
     """
-    mode, variable = WithoutDropout(), torch.autograd.Variable
-    found = variable._execution_engine  # noqa: SLF001 - every backward passes it
-    kind: Any = type(found)
+    mode = WithoutDropout()
 
-    class Engine(kind):  # type: ignore[misc]  # torch does not say its type
-        def run_backward(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as torch has it
-            # `backward` is a function that a mode sees, and a mode does not see what happens
-            # in one: a checkpoint, which calls its part of the model once more.
-            with mode:
-                return super().run_backward(*args, **kwargs)
-
-    variable._execution_engine = Engine()  # noqa: SLF001
-    try:
+    def run(backward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        # `backward` is a function that a mode sees, and a mode does not see what happens in
+        # one: a checkpoint, which calls its part of the model once more.
         with mode:
-            yield mode
-    finally:
-        variable._execution_engine = found  # noqa: SLF001
+            return backward(*args, **kwargs)
+
+    with engine.around(run), mode:
+        yield mode
 
 
 class WithoutDropout(TorchFunctionMode):

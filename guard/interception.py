@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from detlint.operations import OPERATIONS, Operation
-from guard import graph, places
+from guard import engine, graph, places
 from guard.dependencies import import_torch
 from guard.explanations import explained
 
@@ -32,10 +32,7 @@ def install(stack: ExitStack, current: Current) -> None:
         owner, name = _resolve(torch, path)
         if owner is not None:
             _replace(stack, owner, name, _watched(getattr(owner, name), rows, current))
-    backward = torch.autograd.graph._engine_run_backward  # noqa: SLF001
-    wrapped = _watched_backward(backward, current)
-    for owner in (torch.autograd, torch.autograd.graph):
-        _replace(stack, owner, "_engine_run_backward", wrapped)
+    stack.enter_context(engine.around(lambda *args, **kwargs: current().backward(*args, **kwargs)))
     _replace(stack, torch, "compile", _watched_compile(torch.compile))
     _replace(stack, sys, "excepthook", _excepthook(sys.excepthook))
     _replace(stack, threading, "excepthook", _thread_excepthook(threading.excepthook))
@@ -67,7 +64,8 @@ def _replace(stack: ExitStack, owner: Any, name: str, new: Any) -> None:  # noqa
 
 
 def _watched(function: Function, rows: Sequence[Operation], current: Current) -> Function:
-    is_compiling = import_torch("guard").compiler.is_compiling
+    # torch 2.2 has none; there, compiled code breaks off at a watched function.
+    is_compiling = getattr(import_torch("guard").compiler, "is_compiling", bool)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
@@ -77,14 +75,6 @@ def _watched(function: Function, rows: Sequence[Operation], current: Current) ->
 
     graph.tell_script_compiler(function, call)
     return call
-
-
-def _watched_backward(function: Function, current: Current) -> Function:
-    @functools.wraps(function)
-    def run(outputs: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        return current().backward(function, outputs, args, kwargs)
-
-    return run
 
 
 def _watched_compile(function: Function) -> Function:

@@ -29,9 +29,13 @@ def differs(row: Operation, args: Any, kwargs: Any) -> bool:  # noqa: ANN401
     return test(tensor, args, kwargs)
 
 
-def _scans_in_one_piece(tensor: Any, *_: Any) -> bool:  # noqa: ANN401
-    """One dimension goes to a scan that hands partial results on as blocks finish."""
-    return bool(tensor.dim() == 1 and tensor.is_floating_point())
+def _scans_in_one_piece(tensor: Any, args: Any, kwargs: Any) -> bool:  # noqa: ANN401
+    """All elements along one dimension go to a scan that hands partial results on as blocks
+    finish."""
+    dimension = args[1] if len(args) > 1 else kwargs.get("dim", 0)
+    if not tensor.is_floating_point() or not isinstance(dimension, int) or not tensor.dim():
+        return False
+    return bool(tensor.numel() == tensor.size(dimension))
 
 
 def _overlaps(tensor: Any, args: Any, kwargs: Any) -> bool:  # noqa: ANN401

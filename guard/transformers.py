@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import io
+import sys
 import warnings
 import zlib
 from importlib import import_module
@@ -20,6 +21,7 @@ from guard.rng_states import restore, rng_state
 from guard.settings import load
 
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import TypeAlias
 
     Arguments: TypeAlias = Any  # TrainingArguments
@@ -56,6 +58,9 @@ _Exportable: Any
 _Callback, _Exportable = _callback_classes()
 
 
+_training: State = None  # for which a callback has switched guard on
+
+
 class GuardCallback(_Callback, _Exportable):  # type: ignore[misc]  # known when it runs
     """Guard from the beginning of a training to its end.
 
@@ -65,8 +70,8 @@ class GuardCallback(_Callback, _Exportable):  # type: ignore[misc]  # known when
     ``guard.enable`` at the entrypoint: the callback leaves a guard that is on as it is, and
     takes care of checkpoints only.
 
-    transformers tells callbacks of no exception. After one, guard is on until the next
-    training ends; call ``guard.disable()`` to put back what it found.
+    transformers tells callbacks of no exception. After one, guard stays on until another
+    training with a GuardCallback ends; ``guard.disable()`` puts back what it found at once.
 
     Checkpoints hold the generators, which transformers keeps itself as far as it knows them:
     those by name (``guard.generator``) are added, and devices that it leaves out. A run that
@@ -80,26 +85,28 @@ class GuardCallback(_Callback, _Exportable):  # type: ignore[misc]  # known when
     def __init__(self, seed: int | None = None, **options: Any) -> None:
         load(seed=seed, **options)  # to be told here, and not when the training begins
         self._given = options if seed is None else {"seed": seed, **options}
-        self._is_ours = False
         self._gathered: list[str] = []  # the ranks' states, for the checkpoint to come
         self.saved: list[str] = []  # those of the checkpoint that is resumed
 
     def on_train_begin(self, args: Arguments, state: State, control: Control, **_: Any) -> None:  # noqa: ARG002
         """Switch guard on; in a resumed run, keep the states until its first epoch begins."""
-        self._end()
         _warn(args, state)
-        self._begin(args.seed)
+        self._begin(args.seed, state)
         # Where the checkpoint has none, saving the next one would fail (transformers 5.23).
-        mine = state.stateful_callbacks.setdefault(type(self).__name__, self.state())
+        mine = state.stateful_callbacks.setdefault(type(self).__name__, {"attributes": {}})
         if state.global_step:
-            self.saved = mine["attributes"].get("saved", []) or self.saved
+            self.saved = mine["attributes"].get("saved", [])
             self._check_count(args.world_size)
 
-    def _begin(self, seed: int) -> None:
+    def _begin(self, seed: int, state: State) -> None:
+        global _training  # noqa: PLW0603 - guard is about the process, too
+        if _training is not None and not _is_under_way(_training):
+            activation.disable()  # an error ended it
+            _training = None
         outer = activation.active()
         if outer is None:
             activation.enable(**{"seed": seed, **self._given})
-            self._is_ours = True
+            _training = state
         elif load(**{**dataclasses.asdict(outer), **self._given}) != outer:
             raise SettingsError(
                 f"guard is on already, with {outer}, and GuardCallback asks for {self._given}: "
@@ -124,11 +131,9 @@ class GuardCallback(_Callback, _Exportable):  # type: ignore[misc]  # known when
 
     def on_train_end(self, args: Arguments, state: State, control: Control, **_: Any) -> None:  # noqa: ARG002
         """Put back what was found."""
-        self._end()
-
-    def _end(self) -> None:
-        if self._is_ours:
-            self._is_ours = False
+        global _training  # noqa: PLW0603
+        if state is _training:
+            _training = None
             activation.disable()
 
     def on_step_end(self, args: Arguments, state: State, control: Control, **_: Any) -> None:  # noqa: ARG002
@@ -147,6 +152,16 @@ class GuardCallback(_Callback, _Exportable):  # type: ignore[misc]  # known when
         saved = self._gathered or ([_encoded(rng_state())] if is_training else [])
         self._gathered = []
         return {"args": self._given, "attributes": {"saved": saved}}
+
+
+def _is_under_way(state: State) -> bool:
+    """Whether the trainer whose state it is waits for the training that begins now."""
+    frame: FrameType | None = sys._getframe()  # noqa: SLF001 - the documented way to a frame
+    while frame is not None:
+        if getattr(frame.f_locals.get("self"), "state", None) is state:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _encoded(state: dict[str, Any]) -> str:

@@ -90,7 +90,7 @@ class Watcher:
 
     # Backward
 
-    def backward(self, function: Function, outputs: Any, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
+    def backward(self, function: Function, outputs: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         """Run the engine; a refusal is explained by the line that made the node."""
         self._depth += 1
         wanted = self._allowed or (frozenset(OPERATIONS) if self._surveys else frozenset())

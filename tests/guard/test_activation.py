@@ -212,53 +212,57 @@ def test_a_forked_child_goes_on_under_guard() -> None:
     assert done.stdout.strip() == "7", done.stderr
 
 
-# Sources of difference between fresh processes on a CPU, and what makes each agree.
-SOURCES = {
-    "the gradient of x[index]": """
-        x = torch.zeros(1000, requires_grad=True)
-        index = torch.arange(200_000) % 1000
-        values = torch.linspace(0, 1, 200_000) ** 3 * 1e3
-        (x[index] * values).sum().backward()
-        result = x.grad
-    """,
-    "memory that nothing wrote": "result = torch.cat([torch.empty(3) for _ in range(50)])",
-    "generators": """
-        import random, numpy
-        result = torch.tensor([random.random(), numpy.random.rand(), torch.rand(()).item()])
-    """,
-    "accumulating put_": """
-        result = torch.zeros(10)
-        index = torch.arange(200_000) % 10
-        result.put_(index, torch.linspace(0, 1, 200_000) ** 3 * 1e3, accumulate=True)
-    """,
-}
+# What differs between fresh processes on a CPU, each with a result of its own.
 PROGRAM = """
-import sys, warnings, torch
+import hashlib, random, sys
+import numpy, torch
 if sys.argv[1:] == ["on"]:
     import guard
     guard.enable(seed=0)
-{source}
-import hashlib
-print(hashlib.sha256(result.detach().contiguous().view(torch.uint8).numpy().tobytes()).hexdigest())
+
+def gradient_of_indexing():
+    x = torch.zeros(1000, requires_grad=True)
+    index = torch.arange(200_000) % 1000
+    (x[index] * torch.linspace(0, 1, 200_000) ** 3 * 1e3).sum().backward()
+    return x.grad
+
+def accumulating_put():
+    index = torch.arange(200_000) % 10
+    values = torch.linspace(0, 1, 200_000) ** 3 * 1e3
+    return torch.zeros(10).put_(index, values, accumulate=True)
+
+def unwritten_memory():
+    return torch.cat([torch.empty(3) for _ in range(50)])
+
+def generators():
+    return torch.tensor([random.random(), numpy.random.rand(), torch.rand(()).item()])
+
+for source in (gradient_of_indexing, accumulating_put, unwritten_memory, generators):
+    data = source().contiguous().view(torch.uint8).numpy().tobytes()
+    print(source.__name__, hashlib.sha256(data).hexdigest())
 """
 
 
-def results(source: str, *arguments: str) -> list[str]:
-    program = PROGRAM.format(source=textwrap.dedent(source))
-    command = [sys.executable, "-W", "ignore", "-c", program, *arguments]
-    runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    return [each.communicate()[0] for each in runs]
+def lines_of_runs(count: int, *arguments: str) -> list[set[str]]:
+    """The lines of the program's output, each with what fresh processes printed there."""
+    command = [sys.executable, "-W", "ignore", "-c", PROGRAM, *arguments]
+    runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(count)]
+    outputs = [run.communicate()[0].splitlines() for run in runs]
+    assert all(len(output) == 4 for output in outputs)
+    return [set(line) for line in zip(*outputs, strict=True)]
 
 
-@pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
-def test_fresh_processes_differ_without_guard_and_agree_with_it(source: str) -> None:
-    (result,) = set(results(source, "on"))
-    assert result
-    for _ in range(5):  # results meet by chance once in a while
-        if len(set(results(source))) > 1:
-            break
-    else:
-        pytest.fail("20 runs without guard gave the same result")
+def test_fresh_processes_agree_under_guard() -> None:
+    assert [len(line) for line in lines_of_runs(4, "on")] == [1, 1, 1, 1]
+
+
+def test_the_same_processes_differ_without_guard() -> None:
+    found: list[set[str]] = [set(), set(), set(), set()]
+    for _ in range(5):  # two runs meet by chance once in a while
+        found = [seen | new for seen, new in zip(found, lines_of_runs(4), strict=True)]
+        if all(len(line) > 1 for line in found):
+            return
+    pytest.fail(f"20 runs without guard agreed: {found}")
 
 
 def test_importing_guard_imports_nothing_heavy() -> None:
