@@ -6,6 +6,8 @@
 
 at the entrypoint, before anything uses a GPU. ``import guard`` itself imports nothing heavy:
 torch is imported by the first function that needs it.
+
+PYTEST_DONT_REWRITE: as in detlint.
 """
 
 from __future__ import annotations
@@ -62,6 +64,7 @@ _HOMES = {
         "SettingsError",
         "TooLateError",
     ),
+    "ipython": ("load_ipython_extension", "unload_ipython_extension"),
     "rng_states": ("restore", "rng_state"),
     "sampler": ("EpochSampler",),
     "seeding": ("seed_worker",),

@@ -3,11 +3,12 @@
 A guarded test runs in a block of its own, as ``with guard.deterministic(...)``: from before
 its fixtures are set up until they are torn down. So it draws the same numbers whatever ran
 before it. A fixture of wider scope than a function is made in a block of its own as well,
-seeded by its name, and is the same whichever test asks for it first. What modules draw when
-they are imported is not covered.
+seeded by its name, and is the same whichever guarded test asks for it first. What modules draw
+when they are imported is not covered. pytest-randomly, which seeds before each phase of a
+test, begins at guard's seed for a guarded test.
 
 pytest loads this for everyone who has detlint installed. So it imports neither torch nor the
-rest of guard before a test asks for them.
+rest of guard before a test asks for them, and leaves an old pytest alone.
 """
 
 from __future__ import annotations
@@ -18,125 +19,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from guard.pytest_blocks import Blocks
-    from guard.settings import Settings
-
-_BLOCKS = pytest.StashKey["Blocks"]()
-
-_MARKER = (
-    "guard(on=True, /, **settings): run the test under guard.deterministic(**settings); what is "
-    "not given is as for --guard. guard(False) leaves a test out of --guard"
-)
+    from pluggy import PluginManager
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--guard`` and ``--guard-seed``."""
-    group = parser.getgroup("guard", "determinism (guard)")
-    group.addoption(
-        "--guard",
-        action="store_true",
-        help="run every test inside guard.deterministic; settings come from GUARD_* variables "
-        "and from [tool.guard] in pyproject.toml",
-    )
-    group.addoption(
-        "--guard-seed",
-        metavar="N",
-        help="the seed of guarded tests whose marker gives none (default: GUARD_SEED, then "
-        "[tool.guard], then 0); guards no test by itself",
-    )
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker; end at once where an option could not work for any test."""
-    config.addinivalue_line("markers", _MARKER)
-    if config.getoption("guard") or config.getoption("guard_seed") is not None:
-        _blocks(config).check()
-
-
-def _blocks(config: pytest.Config) -> Blocks:
-    if _BLOCKS not in config.stash:
-        from guard.pytest_blocks import Blocks
-
-        config.stash[_BLOCKS] = Blocks(config)
-    return config.stash[_BLOCKS]
-
-
-def pytest_report_header(config: pytest.Config) -> str | None:
-    """Say which tests are guarded, and by which seed."""
-    if _BLOCKS not in config.stash:
-        return None
-    which = "every test" if config.getoption("guard") else "tests that ask for it"
-    return f"guard: {which}, seed {_blocks(config).settings.seed}"
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Let the fixture be set up first, so that it covers the others."""
-    names: list[str] = getattr(item, "fixturenames", [])
-    if "deterministic" in names:
-        names.remove("deterministic")
-        names.insert(0, "deterministic")
-
-
-@pytest.fixture
-def deterministic(request: pytest.FixtureRequest) -> Settings:
-    """Run the test under guard, its other fixtures too; the settings in force."""
-    blocks = _blocks(request.config)
-    return blocks.current or blocks.open(request.node, blocks.settings)
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
-    """Switch guard on before anything of the test is set up."""
-    if item.config.getoption("guard") or item.get_closest_marker("guard"):
-        with _blocks(item.config).opened_if_asked(item):
-            return (yield from _explained(item.config))
-    return (yield)
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """Explain what torch refused, where guard has not done so on the spot."""
-    return (yield from _explained(item.config))
-
-
-def _explained(config: pytest.Config) -> Generator[None]:
-    if _BLOCKS not in config.stash:
-        return (yield)
-    with _blocks(config).explaining():
-        return (yield)
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
-    """Switch guard off after everything of the test has been torn down."""
+def pytest_addoption(pluginmanager: PluginManager) -> None:
+    """Add the hooks, where pluggy is new enough for them."""
     try:
-        return (yield)
-    finally:
-        _close(item.config)
+        pytest.hookimpl(wrapper=True)
+    except TypeError:  # before pluggy 1.2
+        return
+    from guard import pytest_hooks
 
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Switch guard off after a session that ended within a test, as on Ctrl-C."""
-    _close(config)
-
-
-def _close(config: pytest.Config) -> None:
-    if _BLOCKS in config.stash:
-        _blocks(config).close()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(
-    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
-) -> Generator[None, object, object]:
-    """Make a fixture that tests share apart from the test that happens to be the first."""
-    if fixturedef.scope == "function" or _BLOCKS not in request.config.stash:
-        return (yield)
-    name = f"{fixturedef.argname}[{getattr(request, 'param_index', 0)}]"
-    with _blocks(request.config).inner(name):
-        return (yield)
+    pluginmanager.register(pytest_hooks, "guard.pytest_hooks")
 
 
 def seed_torch(seed: int) -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import TypeAlias
 
+    from guard.settings import Settings
+
     Arguments: TypeAlias = Any  # TrainingArguments
     State: TypeAlias = Any  # TrainerState
     Control: TypeAlias = Any  # TrainerControl
@@ -58,7 +60,7 @@ _Exportable: Any
 _Callback, _Exportable = _callback_classes()
 
 
-_training: State = None  # for which a callback has switched guard on
+_training: tuple[State, Settings | None] | None = None  # for which a callback has switched guard on
 
 
 class GuardCallback(_Callback, _Exportable):  # type: ignore[misc]  # known when it runs
@@ -68,7 +70,8 @@ class GuardCallback(_Callback, _Exportable):  # type: ignore[misc]  # known when
     given. The model is made before, and the order of the data follows from
     ``TrainingArguments.data_seed`` and ``seed``. To have the model's weights under guard, call
     ``guard.enable`` at the entrypoint: the callback leaves a guard that is on as it is, and
-    takes care of checkpoints only.
+    takes care of checkpoints only. Where ranks communicate by NCCL, this has to come before
+    ``TrainingArguments`` are made, which connects them.
 
     transformers tells callbacks of no exception. After one, guard stays on until another
     training with a GuardCallback ends; ``guard.disable()`` puts back what it found at once.
@@ -100,13 +103,12 @@ class GuardCallback(_Callback, _Exportable):  # type: ignore[misc]  # known when
 
     def _begin(self, seed: int, state: State) -> None:
         global _training  # noqa: PLW0603 - guard is about the process, too
-        if _training is not None and not _is_under_way(_training):
-            activation.disable()  # an error ended it
-            _training = None
+        if _training is not None and not _is_under_way(_training[0]):  # an error ended it
+            _put_back()
         outer = activation.active()
         if outer is None:
             activation.enable(**{"seed": seed, **self._given})
-            _training = state
+            _training = state, activation.active()
         elif load(**{**dataclasses.asdict(outer), **self._given}) != outer:
             raise SettingsError(
                 f"guard is on already, with {outer}, and GuardCallback asks for {self._given}: "
@@ -131,10 +133,8 @@ class GuardCallback(_Callback, _Exportable):  # type: ignore[misc]  # known when
 
     def on_train_end(self, args: Arguments, state: State, control: Control, **_: Any) -> None:  # noqa: ARG002
         """Put back what was found."""
-        global _training  # noqa: PLW0603
-        if state is _training:
-            _training = None
-            activation.disable()
+        if _training is not None and state is _training[0]:
+            _put_back()
 
     def on_step_end(self, args: Arguments, state: State, control: Control, **_: Any) -> None:  # noqa: ARG002
         """Collect the states of all ranks, if a checkpoint follows: one rank alone writes it."""
@@ -152,6 +152,14 @@ class GuardCallback(_Callback, _Exportable):  # type: ignore[misc]  # known when
         saved = self._gathered or ([_encoded(rng_state())] if is_training else [])
         self._gathered = []
         return {"args": self._given, "attributes": {"saved": saved}}
+
+
+def _put_back() -> None:
+    """Switch guard off, unless the program has done so and perhaps switched it on itself."""
+    global _training  # noqa: PLW0603
+    if _training is not None and activation.active() is _training[1]:
+        activation.disable()
+    _training = None
 
 
 def _is_under_way(state: State) -> bool:

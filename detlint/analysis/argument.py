@@ -92,6 +92,23 @@ class Argument:
         names = all(isinstance(arg.value, cst.Name) for arg in self.call.args)
         return self.name == "builtins.zip" and names
 
+    def pairs_with_itself(self) -> bool:
+        """``zip(names, paths)`` where ``paths`` is ``[folder / name for name in names]``."""
+        values = [arg.value for arg in self.call.args if arg.keyword is None]
+        made = {self._listed(each) for each in values}
+        # An iterator that is paired with itself gives neighbours.
+        itself = [self._module.names.value_of(each) in made for each in values]
+        return self.name == "builtins.zip" and len(made) == 1 and itself.count(True) < 2
+
+    def _listed(self, node: cst.BaseExpression) -> cst.CSTNode:
+        """What a list has one element for each element of, in the same order."""
+        value = self._module.names.value_of(node) or node
+        if isinstance(value, (cst.ListComp, cst.GeneratorExp)):
+            clause = value.for_in
+            if not clause.ifs and clause.inner_for_in is None:
+                return self._listed(clause.iter)
+        return value
+
     def repeats(self) -> bool:
         """``zip(x, itertools.repeat(y))`` pairs nothing by place."""
         named = [self._module.called(arg.value) for arg in self.call.args]

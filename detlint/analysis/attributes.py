@@ -15,7 +15,7 @@ from detlint.scope import dotted
 if TYPE_CHECKING:
     from detlint.module import Module
 
-_LOOKING = ("builtins.bool", "builtins.len")
+_LOOKING = ("builtins.bool", "builtins.frozenset", "builtins.len", "builtins.set")
 
 
 class Attributes:

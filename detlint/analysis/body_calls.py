@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
+from detlint.analysis.call_names import PRINTING, WRITING, ordered_words
 from detlint.analysis.conditions import call_word
 from detlint.rule import cst
 
@@ -44,9 +45,9 @@ class BodyCalls:
         """Whether an object belongs to the element alone."""
         return self._elements.varies(node)
 
-    def _is_free(self, call: cst.Call) -> bool:
-        """Whether a call is to a function of this file, and does nothing that has an order."""
-        return self._consumption.functions.are_free(call, self._elements)
+    def _judge(self, call: cst.Call) -> bool | None:
+        """Whether what a call does has an order; None if its function cannot be seen."""
+        return self._consumption.functions.depend_on_order(call, self._elements)
 
     # Calls
 
@@ -55,6 +56,8 @@ class BodyCalls:
             return False
         if self._works_on_file(call):
             return self._does_each_alone(call)
+        if self._writes_same_file(call):
+            return True
         if isinstance(call.func, cst.Attribute):
             return self._method(call, call.func.value, call.func.attr.value)
         return self._unknown(call)
@@ -64,19 +67,52 @@ class BodyCalls:
         name = self._module.called(call)
         if name in reductions.FILE_OPERATIONS or reductions.FILE_WORDS.search(call_word(call)):
             return True
-        place = reductions.FILE_WRITERS.get(name or "")
+        return self._elements.varies(self._written(call))
+
+    def _written(self, call: cst.Call) -> cst.BaseExpression | None:
+        """The file that a call to a known function writes."""
+        place = reductions.FILE_WRITERS.get(self._module.called(call) or "")
         if place is None:
-            return False
+            return None
         keywords = reductions.FILE_KEYWORDS
         files = (self._module.argument(call, keyword, place) for keyword in keywords)
-        return self._elements.varies(next(filter(None, files), None))
+        return next(filter(None, files), None)
+
+    def _writes_same_file(self, call: cst.Call) -> bool:
+        """``json.dump(element, file)``, unless the file is a buffer."""
+        file = self._written(call)
+        if file is None or self._elements.varies(file) or not self._elements.varies(call):
+            return False
+        return not (self._module.instance_of(file) or "").startswith("io.")
 
     def _does_each_alone(self, call: cst.Call) -> bool:
         self._effects += 1
         return self._stops or self._elements.counts(call)
 
     def _unknown(self, call: cst.Call) -> bool:
-        return self._does_each_alone(call) if self._is_free(call) else True
+        return self._shows_order(call) or self._does_each_alone(call)
+
+    def _shows_order(self, call: cst.Call, *, dropped: bool = True) -> bool:
+        """Whether a call depends on those before it; ``dropped`` if nobody wants its result."""
+        judged = self._judge(call)
+        return self._says_order(call, dropped=dropped) if judged is None else judged
+
+    def _says_order(self, call: cst.Call, *, dropped: bool) -> bool:
+        """Whether a function that cannot be seen has the word for it in its name."""
+        found = ordered_words(call_word(call), dropped=dropped)
+        if found <= PRINTING:
+            return bool(found) and self._elements.varies(call)
+        if found <= WRITING:
+            return self._has_writer(call)
+        keyed = sum(self._elements.varies(each.value) for each in call.args) > 1
+        return not (found == {"put"} and keyed)  # sftp.put(path, name): each to its own place
+
+    def _has_writer(self, call: cst.Call) -> bool:
+        """``log.write(x)``; what ``write_image(x)`` and ``self.write_image(x)`` write is unknown."""
+        if not isinstance(call.func, cst.Attribute) or self._module.called(call) is not None:
+            return False
+        owner = call.func.value
+        return not (isinstance(owner, cst.Name) and owner.value in ("self", "cls"))
 
     def _method(self, call: cst.Call, receiver: cst.BaseExpression, word: str) -> bool:
         if word.startswith("assert"):

@@ -22,19 +22,20 @@ class CalledFunctions:
     def __init__(self, consumption: Consumption) -> None:
         self._consumption = consumption
 
-    def are_free(self, call: cst.Call, elements: Elements) -> bool:
-        """Whether what a call does to an element has no order."""
+    def depend_on_order(self, call: cst.Call, elements: Elements) -> bool | None:
+        """Whether what a call does to an element has an order; None if that is not in the file."""
         definition = self._consumption.definitions.of(call.func)
-        if definition is None or not is_plain(definition.node) or elements.counts(call):
-            return False
+        if definition is None or not is_plain(definition.node):
+            return None
         given = definition.arguments(call)
         if given is None:
-            return False
+            return None
         inner = type(self._consumption)(definition.module)
-        if not elements.tainted.isdisjoint(_outer_names(inner, definition.node)):
-            return False  # it may see the element without being given it
+        seen = elements.tainted.intersection(_outer_names(inner, definition.node))
+        if elements.count_with(seen):
+            return True
         varying = {name for name, value in given.items() if elements.varies(value)}
-        return not FunctionBody(inner, definition, varying, set(given)).depends_on_order()
+        return FunctionBody(inner, definition, varying | seen, set(given)).depends_on_order()
 
 
 def _outer_names(consumption: Consumption, function: cst.FunctionDef) -> Iterator[str]:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _TESTING_CALLS = ("bool", "assertTrue", "assertFalse", "assertIsNone", "assertIsNotNone")
 
+_ERROR_REPORTS = ("builtins.print", "traceback.print_exc")
+
 
 def call_word(call: cst.Call) -> str:
     """The last word of what is called: ``x.y.sort()`` → ``sort``."""
@@ -51,9 +53,20 @@ class Conditions:
         return False
 
     def is_log(self, call: cst.Call) -> bool:
-        """Whether a call writes to a log."""
+        """Whether a call writes to a log, or says what went wrong."""
+        if self._module.called(call) in _ERROR_REPORTS and self._handles_error(call):
+            return True
         receiver = dotted(call.func.value) if isinstance(call.func, cst.Attribute) else None
         return reductions.is_log(self._module.called(call), receiver, call_word(call))
+
+    def _handles_error(self, node: cst.CSTNode) -> bool:
+        """Whether a node stands in an ``except``."""
+        for each in self._module.ancestors(node):
+            if isinstance(each, (cst.FunctionDef, cst.Lambda)):
+                return False
+            if isinstance(each, (cst.ExceptHandler, cst.ExceptStarHandler)):
+                return True
+        return False
 
     # Random numbers
 

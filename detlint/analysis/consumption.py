@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis import reductions
+from detlint.analysis import patterns, reductions
 from detlint.analysis.attributes import Attributes
 from detlint.analysis.called_functions import CalledFunctions
 from detlint.analysis.conditions import Conditions, call_word
@@ -47,11 +47,22 @@ class Consumption:
         self._attributes = Attributes(module)
         self._handlers = (Expressions(self), Iterations(self), Statements(self))
         self._seen: set[cst.CSTNode] = set()
+        self._root: cst.CSTNode | None = None
 
     def uses(self, value: cst.CSTNode, *, keyed: bool = False) -> Iterator[Use]:
         """Where the order of a value is used; ``keyed`` for a dict filled in that order."""
         self._seen = set()
+        self._root = value
         yield from self.follow(Flow(value, keyed))
+
+    def lists_one_folder(self) -> bool:
+        """Whether what is being followed is the names in one folder, so that no two are equal."""
+        return patterns.lists_one_folder(self.module, self._root)
+
+    def holds_one(self, flow: Flow) -> bool:
+        """Whether a value holds at most one element."""
+        sought = not flow.filled and patterns.seeks_one(self.module, self._root)
+        return sought or self.indices.holds_one(flow.node)
 
     def used_reads(self, name: cst.Name, statement: cst.CSTNode) -> dict[cst.Name, Use]:
         """The reads of what a statement gave to a name whose order is used, with their first use.

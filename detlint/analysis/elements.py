@@ -36,6 +36,10 @@ class Elements:
         """Whether an expression depends on how many elements came before."""
         return node is not None and not self._positions.isdisjoint(self.names(node))
 
+    def count_with(self, names: set[str]) -> bool:
+        """Whether one of some variables says how many elements came before."""
+        return not self._positions.isdisjoint(names)
+
     def add(self, target: cst.CSTNode, *, counted: bool = False) -> None:
         """Note that a target is made of the element."""
         self.tainted.update(self.names(target))

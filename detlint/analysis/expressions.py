@@ -32,7 +32,11 @@ class Expressions:
         given = Argument(self._module, arg, call)
         if given.ignores_order() or self._picks_by_name(given):
             return
-        if given.carries_order() or (flow.filled and given.pairs_filled_lists()):
+        if (
+            given.carries_order()
+            or (flow.filled and given.pairs_filled_lists())
+            or given.pairs_with_itself()
+        ):
             carried = Flow(call, flow.keyed or given.makes_dict())
             yield from self._all.follow(carried)
         elif given.joins():
@@ -54,7 +58,7 @@ class Expressions:
     def _is_checked(self, given: Argument, flow: Flow) -> bool:
         """Whether the code makes sure that the call cannot show the order."""
         if given.name == "builtins.next":
-            one = self._all.indices.holds_one(flow.node)
+            one = self._all.holds_one(flow)
             return one or self._all.conditions.only_tested(given.call)
         if given.name in ("builtins.max", "builtins.min", "builtins.sum", "builtins.zip"):
             return False
@@ -182,7 +186,7 @@ class Expressions:
                 yield from self._all.follow(flow.into(subscript))
             else:
                 yield Use(subscript, "sliced")
-        elif not self._all.indices.picks_surely(subscript):
+        elif not (self._all.holds_one(flow) or self._all.indices.picks_surely(subscript)):
             yield Use(subscript, "indexed")
 
     def in_attribute(self, attribute: cst.Attribute, flow: Flow) -> Iterator[Use]:
@@ -196,5 +200,5 @@ class Expressions:
             yield from self._all.follow(flow.into(call)._replace(keyed=keyed))
         elif flow.keyed and method in reductions.KEYED_READS:
             return
-        elif method != "pop" or not self._all.indices.holds_one(flow.node):
+        elif method != "pop" or not self._all.holds_one(flow):
             yield Use(attribute, f"asked for .{method}")

@@ -41,16 +41,16 @@ class FunctionBody(FunctionStatements):
             return True
         return any(map(self._does_more, calls)) and not any(map(self._writes, calls))
 
-    def _is_free(self, call: cst.Call) -> bool:
-        """Whether the function calls itself: what it then does is being judged here."""
+    def _judge(self, call: cst.Call) -> bool | None:
+        """What the function does when it calls itself is being judged here; others are not."""
         found = self._consumption.definitions.of(call.func)
         if found is None or found.offset != self._definition.offset:
-            return False
+            return None
         given = found.arguments(call)
         if given is None or not self._given.issuperset(given):
-            return False  # it may do something else, in a branch that was left out
+            return True  # it may do something else, in a branch that was left out
         varying = {name for name, value in given.items() if self._elements.varies(value)}
-        return varying <= self._varying
+        return not varying <= self._varying
 
     def _exchanges(self, call: cst.Call) -> bool:
         """``next(self.counter)``, ``return found.append(path)``: what is left for the others."""
@@ -60,10 +60,10 @@ class FunctionBody(FunctionStatements):
         return (gives or _method_of(call) in _TAKING) and not self._owns(call.func)
 
     def _does_more(self, call: cst.Call) -> bool:
-        """Whether a call gives the element to code that may keep it."""
+        """Whether a call gives the element to code that keeps it, by its name."""
         if not self._elements.varies(call) or self._consumption.conditions.is_log(call):
             return False
-        return self._is_strange(call) and not self._is_free(call)
+        return self._is_strange(call) and self._shows_order(call, dropped=False)
 
     def _writes(self, call: cst.Call) -> bool:
         """Whether a call shows that the function is about files of the element."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.analysis import selections
 from detlint.analysis.loop_body import LoopBody
 from detlint.analysis.order import Use
 from detlint.rule import cst
@@ -51,6 +52,8 @@ class Iterations:
         outer = self._module.parent(clause)
         while isinstance(outer, cst.CompFor):
             outer = self._module.parent(outer)
+        if not flow.filled and self._finds_one(clause):
+            return
         if outer is not None and self._all.conditions.draws(outer):
             yield Use(outer, "looped over with random draws")
             return
@@ -65,6 +68,16 @@ class Iterations:
         elif names & self._targets(clause):  # else all elements are equal
             keyed = isinstance(outer, cst.DictComp)
             yield from self._all.follow(flow.into(outer)._replace(keyed=keyed))
+
+    def _finds_one(self, clause: cst.CompFor) -> bool:
+        """``for x in folder.iterdir() if x.name == "config.json"``."""
+
+        def varies(node: cst.CSTNode) -> bool:
+            return not self._names(node).isdisjoint(self._targets(clause))
+
+        return self._all.lists_one_folder() and any(
+            selections.is_unique_match(each.test, clause.target, varies) for each in clause.ifs
+        )
 
     def _targets(self, clause: cst.CompFor | None) -> set[str]:
         """The names that a clause binds, and those that clauses after it make of them."""

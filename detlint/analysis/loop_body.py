@@ -46,11 +46,15 @@ class LoopBody(BodyStatements):
             return True
         if any(len(values) > 1 for values in self._constants.values()):
             return True
-        return not self._effects and not all(map(self._is_free, self._strange))
+        return not self._effects and any(map(self._is_asked_in_order, self._strange))
+
+    def _is_asked_in_order(self, call: cst.Call) -> bool:
+        """``loss = model.step(element)``, of which only the call itself may matter."""
+        return self._elements.counts(call) or self._shows_order(call, dropped=False)
 
     def on_if(self, node: cst.If) -> bool:
         self._note_named(node.test)
-        if selections.is_unique_match(node.test, self._loop, self._elements):
+        if selections.is_unique_match(node.test, self._loop.target, self._elements.varies):
             self._effects += 1
             return False
         if self._elements.counts(node.test):
@@ -63,6 +67,13 @@ class LoopBody(BodyStatements):
         if isinstance(other, cst.If):
             return self.on_if(other) or below
         return (other is not None and self._any(other.body)) or below
+
+    def on_function_def(self, node: cst.FunctionDef) -> bool:
+        """A function that sees the element does nothing until it is called."""
+        if not self._elements.varies(node):
+            return False
+        self._elements.tainted.add(node.name.value)
+        return bool(node.decorators)
 
     def on_return(self, node: cst.Return) -> bool:
         self._effects += 1

@@ -62,10 +62,13 @@ FILE_WRITERS = dict.fromkeys(
     ),
     0,
 ) | dict.fromkeys(
-    _words("json.dump pickle.dump safetensors.torch.save_file torch.save yaml.dump yaml.safe_dump"),
+    _words(
+        """json.dump pickle.dump safetensors.torch.save_file shutil.copyfileobj torch.save yaml.dump
+        yaml.safe_dump"""
+    ),
     1,
 )
-FILE_KEYWORDS = ("f", "file", "filename", "fname", "fp", "stream")
+FILE_KEYWORDS = ("f", "fdst", "file", "filename", "fname", "fp", "stream")
 # Functions of a project that say so in their name: `remove_file`, `self._cleanup`.
 FILE_WORDS = re.compile(
     r"(?:^|_)(?:chmod|chown|clean|cleanup|copy|copyfile|copytree|delete|extractall|extract_archive"

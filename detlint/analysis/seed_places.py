@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.seeding import means_seed, means_seeding
+from detlint.analysis.seeding import is_read, means_seed, means_seeding
 from detlint.analysis.uses import last_name
 from detlint.rule import cst
 
 if TYPE_CHECKING:
     from detlint.module import Module
 
+# Calls that see every local.
+_READING_ALL = frozenset(f"builtins.{name}" for name in ("eval", "exec", "locals", "vars"))
 # Functions whose first text names the value that follows, or its default.
 _NAMING = frozenset(
     ["add_argument", "option", "get", "pop", "setdefault", "getattr", "setattr", "getenv"]
@@ -48,6 +50,36 @@ def only_labels(module: Module, value: cst.CSTNode) -> bool:
         return False
     call = module.parent(module.parent(value) or value)
     return not (isinstance(call, cst.Call) and means_seeding(last_name(call.func)))
+
+
+def is_never_read(module: Module, target: cst.CSTNode, statement: cst.CSTNode) -> bool:
+    """Whether nothing in the function reads a local after a statement has assigned it."""
+    function = module.enclosing_function(statement)
+    if not isinstance(target, cst.Name) or not isinstance(function, cst.FunctionDef):
+        return False
+    scope = module.bindings.scope_of[target]
+    if scope.node is not function or target.value in scope.outer:  # of a class, global, nonlocal
+        return False
+    end = module.tree.span(statement)[1]
+    return not any(
+        module.called(each) in _READING_ALL
+        or (
+            isinstance(each, cst.Name)
+            and each.value == target.value
+            and not _is_gone(module, each, statement, end)
+        )
+        for each in module.tree.descendants(function.body)
+    )
+
+
+def _is_gone(module: Module, name: cst.Name, statement: cst.CSTNode, end: int) -> bool:
+    """Whether a mention of a local is no read of what the statement assigns."""
+    if not is_read(module, name) or statement in module.ancestors(name):
+        return True
+    here = module.enclosing_function(name) is module.enclosing_function(statement)
+    loops = (cst.For, cst.While)
+    again = any(isinstance(each, loops) for each in module.ancestors(statement))
+    return here and not again and module.tree.span(name)[0] < end
 
 
 def is_undone(module: Module, call: cst.CSTNode) -> bool:

@@ -103,9 +103,14 @@ class Fallback(NamedTuple):
         return who.format(self.subject)
 
 
+def words_of(name: str) -> list[str]:
+    """The words of a name, in lower case: ``manualSeed``, ``manual_seed``."""
+    return [word.lower() for word in _WORD.findall(name)]
+
+
 def means_seed(name: str) -> bool:
     """Whether a name is that of a seed: ``data_seed``, ``manualSeed``, ``random_state``."""
-    words = [word.lower() for word in _WORD.findall(name)]
+    words = words_of(name)
     while len(words) > 1 and (words[-1] in _TAILS or words[-1].isdigit() or len(words[-1]) == 1):
         words.pop()
     if words[-2:] == ["random", "state"] or words[-1:] == ["randomstate"]:
@@ -116,15 +121,15 @@ def means_seed(name: str) -> bool:
 
 def means_seeding(name: str) -> bool:
     """Whether a function of this name takes a seed: ``set_seed``, ``seed_everything``."""
-    words = {word.lower() for word in _WORD.findall(name)}
+    words = set(words_of(name))
     seeds = bool(words & {"seed", "seeds", "reseed"}) and not words & _LABELS
     return seeds and not _HASHING.search(name)
 
 
 def means_label(name: str) -> bool:
     """Whether a name is that of a run, a file or a port."""
-    words = _WORD.findall(name)
-    return bool(words) and words[-1].lower() in _LABELS
+    words = words_of(name)
+    return bool(words) and words[-1] in _LABELS
 
 
 def uncommented(text: str) -> str:
@@ -167,11 +172,12 @@ def uses(module: Module, function: cst.FunctionDef, name: str) -> list[cst.Name]
     return [
         node
         for node in module.tree.descendants(function.body)
-        if isinstance(node, cst.Name) and node.value == name and _is_read(module, node)
+        if isinstance(node, cst.Name) and node.value == name and is_read(module, node)
     ]
 
 
-def _is_read(module: Module, name: cst.Name) -> bool:
+def is_read(module: Module, name: cst.Name) -> bool:
+    """Whether a mention of a name reads a variable."""
     parent = module.parent(name)
     if isinstance(parent, cst.Attribute):
         return parent.value is name

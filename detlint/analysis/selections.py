@@ -8,23 +8,27 @@ from detlint.rule import cst
 from detlint.scope import dotted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from detlint.analysis.elements import Elements
     from detlint.module import Module
 
 
-def is_unique_match(test: cst.BaseExpression, loop: cst.For, elements: Elements) -> bool:
+def is_unique_match(
+    test: cst.BaseExpression, target: cst.CSTNode, varies: Callable[[cst.CSTNode], bool]
+) -> bool:
     """``f == "config.json"``, ``f.name == …``: names in one folder are unique."""
+    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+        sides = [test.left, test.right]
+        return any(is_unique_match(side, target, varies) for side in sides)
     if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
         return False
     first = test.comparisons[0]
     sides = [test.left, first.comparator]
-    if not isinstance(first.operator, cst.Equal) or not isinstance(loop.target, cst.Name):
+    if not isinstance(first.operator, cst.Equal) or not isinstance(target, cst.Name):
         return False
-    names = {loop.target.value, f"{loop.target.value}.name"}
+    names = {target.value, f"{target.value}.name"}
     found = any(dotted(side) in names for side in sides)
-    return found and not all(elements.varies(side) for side in sides)
+    return found and not all(map(varies, sides))
 
 
 def keeps_best(node: cst.If, module: Module) -> bool:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.entropy import Origin, conversion, origin, source
 from detlint.analysis.reseeding import reseeds, reseeds_torch, seeded_by_hand, seeded_with_zero
-from detlint.analysis.seed_places import is_undone, key_of_seed, may_be_seed, only_labels
+from detlint.analysis.seed_places import (
+    is_never_read,
+    is_undone,
+    key_of_seed,
+    may_be_seed,
+    only_labels,
+)
 from detlint.analysis.seeding import (
     SEED_PARAMETER,
     fallback,
@@ -177,7 +183,8 @@ class EntropySeed(Rule):
 
     def visit_Assign(self, node: cst.Assign) -> None:
         for target in node.targets:
-            if not is_only_written(self.module, target.target):
+            written = is_only_written(self.module, target.target)
+            if not (written or is_never_read(self.module, target.target, node)):
                 self._check_target(target.target, node.value)
 
     def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
@@ -189,7 +196,7 @@ class EntropySeed(Rule):
             self._check_target(node.target, factory.body)
         elif factory is not None:
             self._check_factory(node.target, factory)
-        elif value is not None:
+        elif value is not None and not is_never_read(self.module, node.target, node):
             self._check_target(node.target, value)
 
     def _check_factory(self, target: cst.BaseExpression, factory: cst.BaseExpression) -> None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.analysis.generators import escapes, holder, is_label, is_seeded, is_shared
+from detlint.analysis.identifiers import makes_identifiers
 from detlint.analysis.seeding import SEED_PARAMETER, fallback, uncommented
 from detlint.rule import Example, Rule, cst
 
@@ -34,6 +35,9 @@ class UnseededGenerator(Rule):
     draws the same ones, no seed of the run changes them, and `.seed()` on it is
     entropy. `keras.random.SeedGenerator()` draws its seed from Python's global
     `random`, so it is as reproducible as that is.
+
+    It is silent about a generator of which the file takes only the bits of identifiers
+    (`getrandbits` in a `generate_trace_id`, or formatted into a text): those have to differ.
 
     Fix safety: unsafe. It adds the seed 0, which a person should replace by the
     seed of the run, and makes generators of the same kind draw the same numbers.
@@ -184,7 +188,7 @@ class UnseededGenerator(Rule):
         held = holder(self.module, call)
         if is_seeded(self._text(held), held) or is_label(self.module, call):
             return
-        if is_shared(self.module, held):
+        if is_shared(self.module, held) or makes_identifiers(self.module, held):
             return
         if "SeedGenerator" in self._shown(call):
             state = "its seed is a draw from Python's global `random`"
@@ -193,7 +197,8 @@ class UnseededGenerator(Rule):
         self._report(call, f"is given no seed: {state}", advice, edits)
 
     def _check_system(self, call: cst.Call) -> None:
-        if not is_label(self.module, call):
+        held = holder(self.module, call)
+        if not (is_label(self.module, call) or makes_identifiers(self.module, held)):
             reason = "draws from the operating system and cannot be seeded"
             self._report(call, reason, "Use `random.Random(seed)`, unless it makes secrets.")
 

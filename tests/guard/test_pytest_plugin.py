@@ -256,6 +256,32 @@ def test_marker_and_fixture_switch_it_on_for_their_tests_only(folder: Path) -> N
     assert "guard: tests that ask for it, seed 5" in done.told
 
 
+def test_a_fixture_of_the_projects_own_by_that_name_is_its_own(folder: Path) -> None:
+    write(
+        folder,
+        """
+        import sys
+        import pytest
+
+        order = []
+
+        @pytest.fixture
+        def first():
+            order.append("first")
+
+        @pytest.fixture
+        def deterministic():
+            order.append("deterministic")
+
+        def test_order(first, deterministic):
+            assert order == ["first", "deterministic"]
+            assert "guard.activation" not in sys.modules
+        """,
+    )
+    done = Session(folder, "-p", "no:randomly")
+    assert done.status == 0, done.told
+
+
 def test_everything_is_put_back_after_a_failure(folder: Path) -> None:
     write(
         folder,
@@ -382,7 +408,7 @@ def test_nothing_is_imported_before_a_test_asks(folder: Path) -> None:
 
         def test_modules():
             ours = {name for name in sys.modules if name.partition(".")[0] in ("guard", "detlint")}
-            assert ours == {"guard", "guard.pytest_plugin"}
+            assert ours == {"guard", "guard.pytest_hooks", "guard.pytest_plugin"}
             assert not {"torch", "libcst"} & sys.modules.keys()
         """,
     )

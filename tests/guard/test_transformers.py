@@ -196,6 +196,10 @@ result["resumed"] = attempt(
     )
 )
 
+options["fails"] = True
+attempt(lambda: train(trainer()))
+options["fails"] = False
+guard.disable()
 guard.enable(seed=7)
 options["guard"] = {"seed": 5}
 result["another"] = attempt(lambda: train(trainer()))[0]

@@ -1,0 +1,23 @@
+"""What the name of a function that cannot be seen says of calling it once for each element."""
+
+from __future__ import annotations
+
+from detlint.analysis.seeding import words_of
+
+# Each call leaves something to those that follow. What other verbs do, to upload, to save or to
+# check, is done to each element by itself as far as anyone can tell.
+_ORDERED = frozenset(
+    """add append concat emit enqueue extend feed fit ingest insert learn load merge pprint print
+    push put read register step train update write writelines writer writerow writerows writestr
+    yield""".split()
+)
+# What these are for is what they return, unless that is dropped.
+_GIVING_BACK = frozenset(("load", "read"))
+PRINTING = frozenset(("pprint", "print"))
+WRITING = frozenset(each for each in _ORDERED if each.startswith("writ"))
+
+
+def ordered_words(name: str, *, dropped: bool) -> frozenset[str]:
+    """The words of a name that say that the order of the calls shows: ``train_on`` → ``train``."""
+    found = _ORDERED.intersection(words_of(name))
+    return found if dropped else found - _GIVING_BACK
