@@ -42,7 +42,7 @@ def enable(seed: int | None = None, **options: Any) -> None:
         if _blocks:
             raise GuardError(
                 "guard.enable inside `with guard.deterministic` would be undone by its end: "
-                "call it before the block"
+                "call it before the block (a test leaves --guard by @pytest.mark.guard(False))"
             )
         with ExitStack() as stack:
             _enter(settings, stack)
@@ -97,8 +97,13 @@ def deterministic(seed: int | None = None, **options: Any) -> Iterator[Settings]
         with _lock:
             _enter(settings, stack)
             _blocks.append(settings)
-            stack.callback(_blocks.pop)
+            stack.callback(_leave, settings)
         yield settings
+
+
+def _leave(settings: Settings) -> None:
+    """Forget a block: itself, should an inner one have been left open."""
+    _blocks[:] = [each for each in _blocks if each is not settings]
 
 
 def _enter(settings: Settings, stack: ExitStack) -> None:

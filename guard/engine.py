@@ -20,6 +20,7 @@ class _Engine:
         return getattr(self._engine, name)
 
     def run_backward(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as torch has it
+        __tracebackhide__ = True
         return self._run(self._engine.run_backward, *args, **kwargs)
 
 

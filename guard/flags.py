@@ -253,5 +253,5 @@ def applied(settings: Settings) -> Iterator[None]:
         yield
     finally:
         for state in reversed(found):
-            if state.flag.read(torch) != state.value:
+            if state.flag.read(torch) not in (state.value, ABSENT):
                 state.flag.write(torch, state.value)

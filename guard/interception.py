@@ -69,6 +69,7 @@ def _watched(function: Function, rows: Sequence[Operation], current: Current) ->
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        __tracebackhide__ = True
         if is_compiling():  # a compiler traces the function itself
             return function(*args, **kwargs)
         return current().call(function, rows, args, kwargs)
@@ -96,6 +97,7 @@ def _watched_compile(function: Function) -> Function:
 def _explaining(function: Function) -> Function:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        __tracebackhide__ = True
         try:
             return function(*args, **kwargs)
         except RuntimeError as error:

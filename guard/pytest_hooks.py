@@ -1,4 +1,4 @@
-"""What ``guard.pytest_plugin`` does in a session: options, marker, fixture, and when blocks open."""
+"""The hooks of ``guard.pytest_plugin``: options, marker, fixture, and when blocks open."""
 
 from __future__ import annotations
 

@@ -52,6 +52,7 @@ class Watcher:
         kwargs: dict[str, Any],
     ) -> Any:  # noqa: ANN401
         """What a watched function gives; its refusal explained."""
+        __tracebackhide__ = True  # pytest shows the user's frames
         rows = [row for row in watched if not row.silent or silence.differs(row, args, kwargs)]
         for each in rows:
             if each.silent and each.direction == "forward":
@@ -92,6 +93,7 @@ class Watcher:
 
     def backward(self, function: Function, outputs: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         """Run the engine; a refusal is explained by the line that made the node."""
+        __tracebackhide__ = True
         self._depth += 1
         wanted = self._allowed or (frozenset(OPERATIONS) if self._surveys else frozenset())
         for node, each in graph.untagged(outputs, wanted) if wanted else ():

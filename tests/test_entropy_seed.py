@@ -36,7 +36,7 @@ import torch
 
 def function(body: str) -> str:
     lines = "".join(f"    {line}\n" for line in body.splitlines())
-    return f"{IMPORTS}def prepare(args, options, seed=None):\n{lines}"
+    return f"{IMPORTS}def prepare(args, options, seed=None):\n{lines}    return seed\n"
 
 
 @pytest.mark.parametrize("body", FALLBACKS)

@@ -108,9 +108,10 @@ class BodyCalls:
         return not (found == {"put"} and keyed)  # sftp.put(path, name): each to its own place
 
     def _has_writer(self, call: cst.Call) -> bool:
-        """``log.write(x)``; what ``write_image(x)`` and ``self.write_image(x)`` write is unknown."""
-        if not isinstance(call.func, cst.Attribute) or self._module.called(call) is not None:
-            return False
+        """``log.write(x)``; where ``write_image(x)`` and ``self.write(x)`` write is unknown."""
+        name = self._module.called(call)
+        if not isinstance(call.func, cst.Attribute) or name is not None:
+            return name == "sys.stdout.write"
         owner = call.func.value
         return not (isinstance(owner, cst.Name) and owner.value in ("self", "cls"))
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from detlint.analysis.seeding import words_of
+from detlint.analysis.uses import words
 
 # Each call leaves something to those that follow. What other verbs do, to upload, to save or to
 # check, is done to each element by itself as far as anyone can tell.
-_ORDERED = frozenset(
+_ORDERED = words(
     """add append concat emit enqueue extend feed fit ingest insert learn load merge pprint print
     push put read register step train update write writelines writer writerow writerows writestr
-    yield""".split()
+    yield"""
 )
 # What these are for is what they return, unless that is dropped.
 _GIVING_BACK = frozenset(("load", "read"))

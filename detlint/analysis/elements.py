@@ -75,7 +75,14 @@ class Elements:
             return node.attr.value in ("st_size", "size")
         if isinstance(node, cst.Call):
             if self._module.called(node) == "builtins.sum" and node.args:
-                element = getattr(node.args[0].value, "elt", None)
-                return element is not None and self.is_integer(element)
+                return self._are_integers(node.args[0].value)
             return self._module.called(node) in reductions.INTEGERS
         return False
+
+    def _are_integers(self, node: cst.BaseExpression) -> bool:
+        """``len(x) for x in y``, ``map(len, y)``."""
+        if isinstance(node, (cst.GeneratorExp, cst.ListComp)):
+            return self.is_integer(node.elt)
+        if not isinstance(node, cst.Call) or self._module.called(node) != "builtins.map":
+            return False
+        return self._module.qualified_name(node.args[0].value) in reductions.INTEGERS

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.conditions import call_word
 from detlint.analysis.seeding import target_name, words_of
+from detlint.analysis.uses import words
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -19,9 +20,7 @@ _BITS = frozenset(("getrandbits", "randbytes"))
 # What draws nothing.
 _STATE = frozenset(("getstate", "seed", "setstate"))
 _KEEPING = frozenset(("add", "discard", "remove"))
-_IDENTIFIERS = frozenset(
-    "fingerprint fingerprints id ids name names nonce token tokens uuid uuids".split()
-)
+_IDENTIFIERS = words("fingerprint fingerprints id ids name names nonce token tokens uuid uuids")
 _FORMATTING = ("builtins.format", "builtins.hex", "builtins.str")
 
 

@@ -120,6 +120,7 @@ def options(parser: argparse.ArgumentParser, config, name: str):
     for task, data_name in config.tasks:
         resample_seed = config.seed + hash((task, data_name)) % 1000  # DET103
         task_seed = hash((task, 3))
+        random.seed(resample_seed)
     return seed, other_seed, split_seed
 
 
@@ -247,6 +248,42 @@ def labels(args):
     named(seed=args.seed, run=str(uuid.uuid4()), port=randint(1, 2))
     seed = int(time.time())
     return open(f"{path}/{seed}"), run_id, port, seed_file, seed_dir, seeding_time
+
+
+# A local that nothing reads seeds nothing.
+def never_read(self, seed=-1, **options):
+    seed = seed if seed >= 0 else int(time.time())
+    noise_seed: int = time.time_ns()
+    return self.sample(options)
+
+
+def read_by_others(self, values):
+    def by_closure():
+        return random.Random(first_seed)
+
+    first_seed = time.time_ns()  # DET103
+    second_seed = time.time_ns()  # DET103
+    third_seed = time.time_ns()  # DET103
+    for value in values:
+        if value:
+            values.append(by_closure(), fourth_seed)
+        fourth_seed = time.time_ns()  # DET103
+    return self.sample(f"{second_seed}", second_seed), lambda: third_seed
+
+
+def read_through_locals():
+    data_seed = time.time_ns()  # DET103
+    return "{data_seed}".format(**locals())
+
+
+def not_local():
+    global SEED
+
+    class Settings:
+        seed = time.time_ns()  # DET103
+
+    SEED = time.time_ns()  # DET103
+    return Settings
 
 
 def shadowed(time, random):

@@ -11,6 +11,7 @@ import pathlib
 import random
 import re
 import shutil
+import sys
 import tarfile
 import zipfile
 from collections import Counter
@@ -80,7 +81,7 @@ def rebound_parameter(root, fs):
 def nested_paths(root):
     for folder in sorted(Path(root).iterdir()):
         for file in folder.glob("*.png"):  # DET203
-            show(file)
+            print(file)
 
 
 class Store:
@@ -851,7 +852,7 @@ def result_tested(d, deep):
 def result_used_in_order(d):
     kept = keep_images(os.listdir(d))  # DET203
     for path in keep_images(Path(d).iterdir()):  # DET203
-        show(path)
+        print(path)
     return kept[0], [path.stem for path in keep_images(Path(d).iterdir())]  # DET203
 
 
@@ -1064,7 +1065,7 @@ def convert_some(d, target):
 
 
 def convert_unpacked(d, given):
-    for path in Path(d).iterdir():  # DET203
+    for path in Path(d).iterdir():
         convert_one(path.stem, *given)
 
 
@@ -1193,6 +1194,11 @@ def call_other(path):
     other_file_does(path)
 
 
+def train_on_other(path, model):
+    other_file_trains(model, path)
+    model.train_on(path)
+
+
 def shorten(path):
     path.write_text(path.read_text()[:100])
 
@@ -1218,12 +1224,14 @@ def one_call_each(d, target, out, rng, groups, model):
         save_counted(path)
     for path in glob.glob(d):  # DET203
         learn_one(path, model)
-    for path in Path(d).iterdir():  # DET203
+    for path in Path(d).iterdir():
         shorten_decorated(path)
     for path in Path(d).iterdir():  # DET203
         yield_one(path)
-    for path in Path(d).iterdir():  # DET203
+    for path in Path(d).iterdir():
         call_other(path)
+    for path in Path(d).iterdir():  # DET203
+        train_on_other(path, model)
 
 
 class Recycled:
@@ -1284,12 +1292,14 @@ class Recycled:
             self.write_line(path)
         for path in glob.glob(self.folder):  # DET203
             self.remember(path)
-        for path in glob.glob(self.folder):  # DET203
+        for path in glob.glob(self.folder):
             self.handle(path)
-        for path in Path(self.folder).iterdir():  # DET203
+        for path in Path(self.folder).iterdir():
             self.replaced(path)
-        for path in Path(self.folder).iterdir():  # DET203
+        for path in Path(self.folder).iterdir():
             self.inherited(path)
+        for path in Path(self.folder).iterdir():  # DET203
+            self.add_inherited(path)
 
 
 class Replacing(Recycled):
@@ -1377,3 +1387,181 @@ def matched(d):
         if match := STEP.search(name):
             found.append(match.group(1))
     return found
+
+
+# Functions of other files: only their names say whether the order of the calls shows
+
+
+def handed_to_others(d, client, repo, sftp):
+    for name in os.listdir(d):
+        result = client.hub.upload(path=os.path.join(d, name), path_in_repo=name)
+        if "error" in result:
+            logger.error("%s", name)
+    for path in Path(d).iterdir():
+        repo.validate(path)
+        save_remote(path, repo)
+    for name in os.listdir(d):
+        sftp.put(os.path.join(d, name), f"/data/{name}")
+    for name in os.listdir(d):
+        write_thumbnail(name)
+        print()
+    for root, _, names in os.walk(d):
+        for name in names:
+
+            def send():
+                client.blob(name).upload(os.path.join(root, name))
+
+            try_twice(send)
+    for path in Path(d).iterdir():
+        image = load(path)
+        if image is None:
+            logger.warning("%s is broken", path)
+
+
+def left_to_those_that_follow(d, model, queue, out, repo):
+    for path in Path(d).iterdir():  # DET203
+        model.partial_fit(path)
+    for path in Path(d).iterdir():  # DET203
+        queue.put(path)
+    for path in Path(d).iterdir():  # DET203
+        load_plugin(path)
+    for path in Path(d).iterdir():  # DET203
+        out.writerow([path])
+    for path in Path(d).iterdir():  # DET203
+        sys.stdout.write(path.name)
+    for path in Path(d).iterdir():  # DET203
+        repo.addFile(path)
+    for path in Path(d).iterdir():  # DET203
+        with open(path, "rb") as part:
+            shutil.copyfileobj(part, out)
+    for path in Path(d).iterdir():  # DET203
+        loss = model.trainStep(path)
+        if loss is None:
+            logger.warning("%s is broken", path)
+
+
+def some_handed_to_others(d, client):
+    for name in os.listdir(d):  # DET203
+        if name.endswith(".pt"):
+            client.upload(name)
+            break
+    for i, name in enumerate(os.listdir(d)):  # DET203
+        client.upload(name, number=i)
+
+
+def closures(d, found, registry):
+    for path in Path(d).iterdir():  # DET203
+
+        def collect():
+            found.append(path)
+
+        collect()
+    for path in Path(d).iterdir():  # DET203
+
+        @registry.hook
+        def hook():
+            return path
+
+    i = 0
+    for path in Path(d).iterdir():  # DET203
+        i += 1
+
+        def name_it():
+            path.rename(f"{i}.png")
+
+        name_it()
+
+
+def copied_each_and_all(d, out):
+    for path in Path(d).iterdir():
+        with open(path, "rb") as old, open(str(path) + ".bak", "wb") as new:
+            shutil.copyfileobj(old, new)
+
+
+def printed_errors(d):
+    for path in Path(d).iterdir():
+        try:
+            os.remove(path)
+        except OSError:
+            print(f"cannot delete {path}")
+    for path in Path(d).iterdir():  # DET203
+        try:
+            os.remove(path)
+        finally:
+            print(path)
+
+
+def reaped(d, store):
+    removed = 0
+    for entry in Path(d).iterdir():
+        shutil.rmtree(entry)
+        removed += 1
+        session = store.load(entry.name)
+        if session:
+            session.owner = None
+            store.save(entry.name, session)
+    return removed
+
+
+def total_of_walk(d):
+    total = 0
+    for root, _, files in os.walk(d):
+        paths = [os.path.join(root, name) for name in files]
+        total += sum(map(os.path.getsize, paths))
+    return total
+
+
+# A whole name is that of one file
+
+
+def found_by_name(d, wanted):
+    licenses = [str(p) for p in Path(d).iterdir() if p.name == "license.json"]
+    names = os.listdir(d)
+    same = [name for name in names if name == wanted and len(name) > 3]
+    model = next(Path(d).rglob("model.pth"))
+    weights = list(Path(d).rglob("weights.pth"))[0]
+    return licenses[0], same, model, weights, glob.glob("config.json")[0]
+
+
+def found_by_part_of_a_name(d, dirs, wanted):
+    licenses = [p for p in Path(d).rglob("*") if p.name == "license.json"]  # DET203
+    texts = [p for p in Path(d).iterdir() if p.suffix == ".json"]  # DET203
+    others = [name for name in os.listdir(d) if name != wanted]  # DET203
+    either = [name for name in os.listdir(d) if name == wanted or name == "x"]  # DET203
+    model = next(Path(d).rglob("*.pth"))  # DET203
+    unknown = next(Path(d).rglob(wanted))  # DET203
+    found = []
+    for each in dirs:
+        found += Path(each).iterdir()  # DET203
+    both = [p for p in found if p.name == "license.json"]
+    return licenses[0], texts, others, either, model, unknown, both[0]
+
+
+# A list is paired with what was made of it
+
+
+def paired_with_its_own(d):
+    paths = list(Path(d).glob("*.mat"))
+    folders = [path.with_suffix("") for path in paths]
+    for path, folder in zip(paths, folders, strict=True):
+        folder.mkdir()
+        cv2.imwrite(str(folder / "0.png"), cv2.imread(str(path)))
+    return sorted(zip(paths, [path.name for path in paths]))
+
+
+def paired_with_others(d, labels):
+    paths = list(Path(d).glob("*.mat"))  # DET203
+    some = [path for path in paths if path.stem]
+    for path, other in zip(paths, some):
+        path.rename(other)
+    entries = iter(os.listdir(d))  # DET203
+    pairs = set(zip(entries, entries))
+    return pairs, set(zip(os.listdir(d), labels))  # DET203
+
+
+class OnlyCompared:
+    def __init__(self, d):
+        self.known = os.listdir(d)
+
+    def missing(self, wanted):
+        return wanted - set(self.known)

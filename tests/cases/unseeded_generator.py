@@ -181,6 +181,46 @@ def labels(data):
     return {"session_id": random.Random().getrandbits(32), "noise": random.Random().random()}, run_id  # DET101
 
 
+# Bits of identifiers have to differ; noise has not.
+class SpanIdGenerator:
+    def __init__(self):
+        self._bits = random.Random()
+        LIVE.add(self._bits)
+
+    def __del__(self):
+        LIVE.remove(self._bits)
+
+    def generate_span(self):
+        span = self._bits.getrandbits(64)
+        while span == 0:
+            span = self._bits.getrandbits(64)
+        return span
+
+
+fingerprint_bits = random.Random()
+run_bits = random.SystemRandom()
+shared_bits = random.Random()  # DET101
+mask_bits = random.Random()  # DET101
+passed_bits = random.Random()  # DET101
+
+
+def fingerprint(size=64):
+    return f"{fingerprint_bits.getrandbits(size):0{size // 4}x}", run_bits.randbytes(8).hex()
+
+
+def trace_id():
+    local = random.Random()
+    mixed = random.Random()  # DET101
+    token = local.getrandbits(64)
+    nonce = mixed.getrandbits(64), mixed.random()
+    return token, nonce, shared_bits.getrandbits(64), passed_bits.getrandbits(64)
+
+
+def augment(x):
+    random.shuffle(x, passed_bits.random)
+    return x ^ mask_bits.getrandbits(8) ^ shared_bits.getrandbits(8)
+
+
 # torch: a fixed default seed, unless something seeds it.
 plain = torch.Generator()  # DET101
 order = torch.randperm(8, generator=plain)
