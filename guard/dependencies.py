@@ -17,6 +17,8 @@ def import_torch(purpose: str) -> ModuleType:
 
     ``purpose`` is who needs it: ``"guard.enable"``.
     """
+    if torch := sys.modules.get("torch"):
+        return torch
     try:
         return importlib.import_module("torch")
     except ModuleNotFoundError as error:

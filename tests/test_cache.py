@@ -286,7 +286,7 @@ def sealed(project: Project) -> Iterator[None]:
     project.directory.chmod(0o555)
     root = os.geteuid() == 0
     if root:
-        for folder in (project.folder, *project.folder.parents[:2]):
+        for folder in (project.folder, *project.folder.parents[:3]):  # a worker has one more
             folder.chmod(0o755)
         os.seteuid(65534)
     yield

@@ -25,7 +25,7 @@ LIGHTNING = needing("lightning.pytorch")
 LIBRARIES = [LIGHTNING, needing("pytorch_lightning")]
 
 PROGRAM = """
-import importlib, json, logging, os, random, sys, warnings
+import importlib, json, logging, os, random, sys, time, warnings
 
 import numpy as np
 import torch
@@ -322,8 +322,15 @@ if options["whole"]:
     fit(saving("saved"))
 else:
     fit(trainer(**two), ckpt_path="saved/epoch=0-step=4.ckpt")
-with open(f"rank-{os.environ.get('LOCAL_RANK', 0)}.json", "w") as file:
+def name(rank):
+    return f"rank-{rank}-{options['whole']}.json"
+
+own = name(os.environ.get("LOCAL_RANK", 0))
+with open(own + ".part", "w") as file:
     json.dump(Noisy.drawn, file)
+os.replace(own + ".part", own)
+while not os.path.exists(name(1)):  # the rank that the test starts may end before the other
+    time.sleep(0.1)
 result = []
 """
 
@@ -334,7 +341,7 @@ def test_every_rank_goes_on_where_it_was(tmp_path: Path, library: str) -> None:
     drawn = []
     for whole in (True, False):
         run(tmp_path, RANKS, whole=whole, **given)
-        files = [tmp_path / f"rank-{rank}.json" for rank in range(2)]
+        files = [tmp_path / f"rank-{rank}-{whole}.json" for rank in range(2)]
         drawn.append([json.loads(file.read_text()) for file in files])
     (first, second), resumed = drawn
     assert not {each[1] for each in first} & {each[1] for each in second}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import subprocess
 import sys
 import textwrap
@@ -183,6 +184,8 @@ def test_in_a_worker_of_a_loader() -> None:
             Refusing(), num_workers=1, multiprocessing_context="fork"
         )
         error = caught(lambda: list(loader))
+    for worker in multiprocessing.active_children():
+        worker.join()  # else the next test is warned of it
     assert "in DataLoader worker process 0" in str(error)
     assert "torch.zeros(4).put_(INDEX, torch.ones(1))" in str(error)
 
