@@ -107,7 +107,12 @@ def _leave(settings: Settings) -> None:
 
 
 def _enter(settings: Settings, stack: ExitStack) -> None:
-    import_torch("guard")
+    torch = import_torch("guard")
+    if not hasattr(torch.utils, "deterministic"):  # came with 2.2
+        raise GuardError(
+            f"guard needs torch 2.2 or newer, and this is {torch.__version__}: "
+            'pip install --upgrade "torch>=2.2"'
+        )
     _check_moment()
     for name in _STAGES:
         stage = importlib.import_module(f"guard.{name}")

@@ -145,6 +145,12 @@ def test_enable_and_disable_inside_a_block_are_errors() -> None:
         guard.disable()
 
 
+def test_a_torch_that_is_too_old_is_told_the_oldest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(torch.utils, "deterministic")  # what torch 2.1 lacks
+    with pytest.raises(GuardError, match=r"guard needs torch 2.2 or newer, and this is 2\."):
+        guard.enable()
+
+
 def test_an_error_on_the_way_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:2")
     before = found()

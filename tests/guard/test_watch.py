@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import subprocess
 import sys
 import textwrap
@@ -249,3 +250,28 @@ def test_uncaught(tmp_path: Path, body: str) -> None:
     assert "NondeterministicOperationError: " in done.stderr
     assert "train.py, line " in done.stderr
     assert "instead:" in done.stderr
+
+
+RANKS = """
+import os, torch, guard
+guard.enable(seed=0)
+if os.environ["RANK"] == "1":
+    torch.zeros(4).put_(torch.tensor([1]), torch.ones(1))
+"""
+
+
+def test_on_one_of_several_ranks(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(RANKS)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    done = subprocess.run(
+        [*command, script.name],
+        env={**os.environ, "PYTHONHASHSEED": "0"},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "  rank:        1" in done.stderr
+    assert "torch.zeros(4).put_(torch.tensor([1]), torch.ones(1))" in done.stderr
