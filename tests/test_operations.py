@@ -230,7 +230,7 @@ def test_the_cpu_refuses_what_the_table_says_and_nothing_else(row: Operation, fo
 
 @pytest.mark.usefixtures("deterministic")
 def test_the_backward_of_put_refuses_on_the_cpu() -> None:
-    torch.use_deterministic_algorithms(mode=False)
+    torch.use_deterministic_algorithms(mode=False)  # detlint: ignore[DET303] for the forward
     result = FORMS["torch.Tensor.put_"]["torch.put"]("cpu")
     torch.use_deterministic_algorithms(mode=True)
     assert refusal(lambda: result) == SAID.format("put_")

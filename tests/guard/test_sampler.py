@@ -99,7 +99,8 @@ def test_under_a_loader_the_place_is_what_the_program_used(workers: int) -> None
 
     def batches(sampler: EpochSampler) -> DataLoader[tuple[torch.Tensor, ...]]:
         # The sampler is not torch's Sampler, which would need torch to define it.
-        return DataLoader(dataset, batch_size=2, sampler=sampler, num_workers=workers)
+        options = {"batch_size": 2, "num_workers": workers}  # the workers draw nothing
+        return DataLoader(dataset, sampler=sampler, **options)
 
     whole = [batch.tolist() for (batch,) in batches(EpochSampler(dataset, seed=0))]
     sampler = EpochSampler(dataset, seed=0)
