@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _ALERT = re.compile(r"(?P<alert>[^\n]*?) does not have a deterministic implementation, but you set")
 
 
+_DEVICES = {"cpu": "the CPU", "cuda": "CUDA", "meta": "meta tensors"}
 _MARGIN = " " * 15  # where the text of a line begins
 
 
@@ -85,7 +86,7 @@ def _explain_alert(alert: str) -> Explanation:
 
 def explain_operation(row: Operation, *, backward: bool = False) -> Explanation:
     """What a row of the table says, of its backward if that is what refuses."""
-    devices = " or ".join("the CPU" if each == "cpu" else each.upper() for each in row.devices)
+    devices = " or ".join(_DEVICES.get(each, each) for each in row.devices)
     what = f"The backward of {row.name}" if backward or row.direction == "backward" else row.name
     verb = "differs from run to run" if row.silent else "has no deterministic implementation"
     return Explanation(row, f"{what} {verb} on {devices}", row.reason, row.alternatives)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis import reductions
 from detlint.analysis.call_names import PRINTING, WRITING, ordered_words
 from detlint.analysis.conditions import call_word
+from detlint.analysis.groups import Groups
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -149,6 +150,8 @@ class BodyCalls:
         if self._elements.counts(call) or self._stops:
             return True
         if isinstance(receiver, (cst.Subscript, cst.Call)):  # groups[key].append
+            if Groups(self._consumption).are_sorted(receiver):
+                return False
             return not self._elements.varies(getattr(receiver, "value", None))
         if self._elements.varies(receiver):  # a list of its own
             return False

@@ -14,7 +14,7 @@ import shutil
 import sys
 import tarfile
 import zipfile
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from glob import glob as find
 from glob import iglob
@@ -1565,3 +1565,43 @@ class OnlyCompared:
 
     def missing(self, wanted):
         return wanted - set(self.known)
+
+
+# Lists in a dict that are read sorted
+
+
+def grouped_and_sorted(d):
+    groups = {}
+    for name in os.listdir(d):
+        if name[0] in groups:
+            groups[name[0]].append(name)
+        else:
+            groups[name[0]] = [name]
+    return sorted([(key, sorted(names)) for key, names in groups.items()])
+
+
+def grouped_and_half_sorted(d):
+    groups = defaultdict(list)
+    for name in os.listdir(d):  # DET203
+        groups[name[0]].append(name)
+    others = defaultdict(list)
+    for name in os.listdir(d):  # DET203
+        others[name[0]].append(name)
+    both = sorted((key, len(names)) for key, names in others.items())
+    return sorted((key, names) for key, names in groups.items()), both, others["a"]
+
+
+def grouped_and_kept(d):
+    groups = {}
+    for name in os.listdir(d):  # DET203
+        if name[0] not in groups:
+            groups[name[0]] = []
+        groups[name[0]].append(name)
+    first = second = {}
+    third = {}
+    fourth = third
+    for name in os.listdir(d):  # DET203
+        first[name[0]].append(name)
+    for name in os.listdir(d):  # DET203
+        fourth[name[0]].append(name)
+    return groups, second, third
