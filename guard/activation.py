@@ -15,7 +15,7 @@ from guard.errors import GuardError, LateWarning, SettingsError, TooLateError
 from guard.settings import Settings, load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # What runs first is undone last. The environment is read when CUDA starts, so it comes first.
 _STAGES = ("environment", "seeding", "flags", "watch", "draws", "children")
@@ -29,15 +29,16 @@ def enable(seed: int | None = None, **options: Any) -> None:
     """Make the process deterministic from here on; call it first at the entrypoint.
 
     ``seed`` defaults to ``GUARD_SEED``, then to ``[tool.guard]``, then to 0; ``options`` are
-    those of ``guard.Settings``. A second call with the same settings does nothing. Raises
+    those of ``guard.Settings``. A second call does nothing, unless it gives other settings. Raises
     SettingsError for a value that is not legal, or for other settings than those in force;
     TooLateError where something has to be set earlier.
     """
     global _enabled  # noqa: PLW0603 - it is about the process
-    settings = load(seed=seed, **options)
+    given = options if seed is None else {"seed": seed, **options}
+    settings = load(**given)
     with _lock:
         if _enabled is not None:
-            _check_same(settings, _enabled[0])
+            _check_same(given, settings, _enabled[0])
             return
         if _blocks:
             raise GuardError(
@@ -51,8 +52,9 @@ def enable(seed: int | None = None, **options: Any) -> None:
         atexit.register(disable)
 
 
-def _check_same(asked: Settings, current: Settings) -> None:
-    for name in Settings.__dataclass_fields__:
+def _check_same(given: Iterable[str], asked: Settings, current: Settings) -> None:
+    """Refuse settings that are given here and others there; what is left out is in force."""
+    for name in given:
         now, then = getattr(asked, name), getattr(current, name)
         if now != then:
             raise SettingsError(
@@ -65,12 +67,12 @@ def disable() -> None:
     """Undo ``guard.enable``: everything is as it was found. Does nothing if it is off."""
     global _enabled  # noqa: PLW0603
     with _lock:
-        if _enabled is None:
-            return
         if _blocks:
             raise GuardError(
                 "guard.disable inside `with guard.deterministic`: leave the block first"
             )
+        if _enabled is None:
+            return
         _, stack = _enabled
         _enabled = None
         atexit.unregister(disable)

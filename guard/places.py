@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_TRACED_LINE = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 _TYPED = ("<ipython-input", "<stdin>", "<string>")
 _INSTALLED = ("site-packages", "dist-packages")
 
@@ -25,6 +27,7 @@ class Place(NamedTuple):
     module  path of the innermost ``nn.Module`` around it, from the outermost: "encoder.pool";
             "" where there is none, or only the outermost
     kind    that module's class name, or ""
+    traced  whether it is where torch.compile's code was made from, and not the line itself
     """
 
     filename: str
@@ -32,6 +35,7 @@ class Place(NamedTuple):
     function: str
     module: str = ""
     kind: str = ""
+    traced: bool = False
 
     @property
     def code(self) -> str:
@@ -42,7 +46,10 @@ class Place(NamedTuple):
         name = os.path.relpath(self.filename) if os.path.isfile(self.filename) else self.filename
         shown = self.filename if name.startswith("..") else name
         where = "" if self.function == "<module>" else f", in {self.function}"
-        return f"{shown}, line {self.line}{where}"
+        text = f"{shown}, line {self.line}{where}"
+        if self.traced:
+            return f"in what torch.compile made of {text}; without it, the line itself is named"
+        return text
 
 
 class Trail(NamedTuple):
@@ -67,7 +74,14 @@ def here() -> Trail | None:
 
 
 def of_error(error: BaseException) -> Trail | None:
-    """The user's innermost line in an error's traceback, below and above where it was caught."""
+    """The user's innermost line in an error's traceback, below and above where it was caught.
+
+    Where torch.compile failed to trace a program, it is the line that torch's text names.
+    """
+    named = _TRACED_LINE.findall(str(error).partition("from user code:")[2])
+    if named:
+        filename, line, function = named[-1]
+        return Trail(Place(filename, int(line), function), ())
     entries = list(_entries(error.__traceback__))
     if not entries:
         return None
@@ -90,15 +104,19 @@ def _outward(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
 def _trail(frames: Any) -> Trail | None:  # noqa: ANN401 - frames with their lines, innermost first
     place: Place | None = None
     modules: list[Any] = []
+    traced = False
     for frame, line in frames:
         module = _module_of(frame)
         if module is not None and (not modules or modules[-1] is not module):
             modules.append(module)
-        if place is None and not _is_library(frame.f_code.co_filename):
-            place = Place(frame.f_code.co_filename, line, frame.f_code.co_name)
+        filename = frame.f_code.co_filename
+        if place is None:
+            traced = traced or filename.startswith("<eval_with_key>")
+            if not _is_library(filename):
+                place = Place(filename, line, frame.f_code.co_name, traced=traced)
     if place is None:
         return None
-    return Trail(place, tuple(reversed(modules)))
+    return Trail(place, () if traced else tuple(reversed(modules)))
 
 
 def _module_of(frame: FrameType) -> Any:  # noqa: ANN401

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import operator
 import os
 import sys
@@ -108,6 +109,11 @@ def _unknown(name: str, where: str) -> str:
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     types = _types()
+    known = [f"GUARD_{name.upper()}" for name in types]
+    for variable in sorted(environ.keys() - set(known)):
+        near = difflib.get_close_matches(variable, known, n=1, cutoff=0.8)
+        if variable.startswith("GUARD_") and near:
+            raise SettingsError(f"{variable} is no variable of guard's; {near[0]} is")
     return {
         name: _parsed(f"GUARD_{name.upper()}", text, types[name])
         for name in types

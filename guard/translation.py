@@ -54,9 +54,14 @@ def find(message: str) -> Operation | None:
 
 
 def alert_in(message: str) -> str | None:
-    """The text before "does not have a deterministic implementation", if a message has it."""
+    """The text before "does not have a deterministic implementation", if a message has it.
+
+    Also within another error's text: ``RuntimeError('put_ does not …')``.
+    """
     match = _ALERT.search(message)
-    return match["alert"].strip() if match else None
+    if match is None:
+        return None
+    return re.split(r"[\"']|Error: ", match["alert"])[-1].strip()
 
 
 def explain(message: str) -> Explanation | None:
@@ -149,7 +154,8 @@ def _advice(explanation: Explanation) -> Iterator[str]:
             yield f"{_MARGIN}     {line}".rstrip()
     if explanation.operation is not None:
         name = name_to_allow(explanation.operation)
-        yield _labelled("or allow it", f'guard.enable(allow=["{name}"])')
+        ways = f'allow=["{name}"] where guard is switched on, guard run --allow {name}'
+        yield _labelled("or allow it", f"{ways}, or GUARD_ALLOW={name}")
 
 
 def _labelled(label: str, text: str) -> str:

@@ -117,6 +117,15 @@ def test_enabling_twice_with_other_settings_is_an_error_that_names_them() -> Non
         guard.enable(seed=5, fill=False)
 
 
+def test_what_a_second_call_leaves_out_is_in_force() -> None:
+    guard.enable(seed=5, fill=False)
+    guard.enable()
+    guard.enable(fill=False)
+    settings = guard.active()
+    assert settings is not None
+    assert (settings.seed, settings.fill) == (5, False)
+
+
 def test_blocks_nest_and_stand_under_enable() -> None:
     guard.enable(seed=5)
     outer = torch.rand(3)
@@ -141,6 +150,9 @@ def test_enable_and_disable_inside_a_block_are_errors() -> None:
     with guard.deterministic(), pytest.raises(GuardError, match="call it before the block"):
         guard.enable(seed=5)
     guard.enable()
+    with guard.deterministic(), pytest.raises(GuardError, match="leave the block first"):
+        guard.disable()
+    guard.disable()
     with guard.deterministic(), pytest.raises(GuardError, match="leave the block first"):
         guard.disable()
 

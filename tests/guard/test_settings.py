@@ -99,6 +99,13 @@ def test_a_wrong_variable_is_named(
         load()
 
 
+def test_a_misspelt_variable_is_told_the_right_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GUARD_TOKEN", "of another program")
+    monkeypatch.setenv("GUARD_SED", "1")
+    with pytest.raises(SettingsError, match="GUARD_SED is no variable of guard's; GUARD_SEED is"):
+        load()
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -71,7 +71,7 @@ def test_an_error_in_the_forward_names_operator_line_module_and_what_to_do() -> 
     assert LINE in text
     assert "module:      encoder.1 (Inner)" in text
     assert "instead:     1. " in text
-    assert 'guard.enable(allow=["put_"])' in text
+    assert 'allow=["put_"] where guard is switched on, guard run --allow put_' in text
     assert "put_ does not have a deterministic implementation" in text
     assert "turn off determinism just for this operation" not in text
     assert isinstance(error.__cause__, RuntimeError)
@@ -194,7 +194,7 @@ def test_in_a_worker_of_a_loader() -> None:
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
-def test_under_compile(backend: str) -> None:
+def test_under_compile_where_tracing_fails(backend: str) -> None:
     torch.compiler.reset()
     with guard.deterministic():
 
@@ -203,8 +203,24 @@ def test_under_compile(backend: str) -> None:
             indices = torch.zeros(1, 1, 2, 2, dtype=torch.long)
             return torch.nn.functional.max_unpool2d(x, indices, 2)
 
-        error = caught(lambda: compiled(torch.randn(1, 1, 2, 2)))
-    assert "max_unpool" in str(error)
+        text = str(caught(lambda: compiled(torch.randn(1, 1, 2, 2))))
+    assert text.startswith("torch.nn.functional.max_unpool2d has no deterministic implementation")
+    assert "return torch.nn.functional.max_unpool2d(x, indices, 2)" in text
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_under_compile_where_the_code_runs(backend: str) -> None:
+    torch.compiler.reset()
+    with guard.deterministic():
+
+        @torch.compile(backend=backend)
+        def compiled(x: torch.Tensor) -> torch.Tensor:
+            return x.put(INDEX, torch.ones(1))
+
+        text = str(caught(lambda: compiled(torch.randn(4))))
+    assert text.startswith("torch.Tensor.put_ has no deterministic implementation")
+    assert "in what torch.compile made of " in text
+    assert "in compiled" in text
 
 
 def test_a_watched_function_compiles_and_scripts() -> None:
