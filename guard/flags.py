@@ -72,6 +72,18 @@ def _write_algorithms(torch: ModuleType, value: tuple[bool, bool]) -> None:
     torch._C._set_deterministic_algorithms(value[0], warn_only=value[1])  # noqa: SLF001
 
 
+@contextmanager
+def switched(*, on: bool, warn_only: bool = False) -> Iterator[None]:
+    """Torch's switch for deterministic algorithms set so, and put back at the end."""
+    torch = import_torch("guard")
+    found = _read_algorithms(torch)
+    _write_algorithms(torch, (on, warn_only))
+    try:
+        yield
+    finally:
+        _write_algorithms(torch, found)
+
+
 def _attribute(path: str, name: str) -> tuple[Callable[..., Any], Callable[..., None]]:
     """Reader and writer of an attribute of a submodule of torch, which may not be there."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard import places, translation, watch
 from guard.activation import active
-from guard.dependencies import import_torch
+from guard.flags import switched
 from guard.settings import load
 from guard.watcher import Watcher
 
@@ -85,25 +85,11 @@ def survey() -> Iterator[Survey]:
     """
     found = Survey()
     with ExitStack() as stack:
-        stack.enter_context(_warning_only())
+        stack.enter_context(switched(on=True, warn_only=True))
         watcher = Watcher(active() or load(), surveys=True)
         stack.enter_context(watch.watching(watcher))
         stack.enter_context(_collected(found, watcher))
         yield found
-
-
-@contextmanager
-def _warning_only() -> Iterator[None]:
-    torch: Any = import_torch("guard.survey")
-    before = (
-        torch.are_deterministic_algorithms_enabled(),
-        torch.is_deterministic_algorithms_warn_only_enabled(),
-    )
-    torch._C._set_deterministic_algorithms(True, warn_only=True)  # noqa: SLF001
-    try:
-        yield
-    finally:
-        torch._C._set_deterministic_algorithms(before[0], warn_only=before[1])  # noqa: SLF001
 
 
 @contextmanager

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from detlint.operations import OPERATIONS, Operation
 from guard import graph, places, silence, translation
 from guard.allowance import allowed
-from guard.dependencies import import_torch
 from guard.explanations import explained, refused
+from guard.flags import switched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from guard.settings import Settings
 
@@ -64,7 +64,7 @@ class Watcher:
             if row is not None and row in self._allowed:
                 # It refuses before it has done anything, so that it can be called again.
                 self.let_through[row.name] += 1
-                with _lifted():
+                with switched(on=False):
                     return function(*args, **kwargs)
             ours = explained(error, places.here())
             if ours is None:
@@ -128,20 +128,8 @@ class Watcher:
         elif row in self._allowed:
             self.let_through[row.name] += 1
             if not row.silent:
-                self._lifts.enter_context(_lifted())
+                self._lifts.enter_context(switched(on=False))
         elif row.silent and self._strict:
             started = places.here() if row.direction == "backward" else None
             explanation = translation.explain_operation(row, backward=started is not None)
             raise refused(explanation, trail, started)
-
-
-@contextmanager
-def _lifted() -> Iterator[None]:
-    """Determinism off, for as long as one operator takes."""
-    torch = import_torch("guard")
-    before = torch.is_deterministic_algorithms_warn_only_enabled()
-    torch._C._set_deterministic_algorithms(False)  # noqa: SLF001
-    try:
-        yield
-    finally:
-        torch._C._set_deterministic_algorithms(True, warn_only=before)  # noqa: SLF001
