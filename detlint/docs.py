@@ -35,7 +35,15 @@ def _sections(rule: type[Rule]) -> Iterator[str]:
         if example.fixed or example.good:
             yield "Use instead:"
             yield _block(example.fixed or example.good)
-    yield f"Source: <{rule.source}>"
+    yield f"{_shown(rule)}Source: <{rule.source}>"
+
+
+def _shown(rule: type[Rule]) -> str:
+    """How the claim that runs differ was shown; the linter's own findings claim nothing."""
+    if not rule.triggers:
+        return ""
+    where = "the CPU, by a test" if rule.shown == "CPU" else rule.shown
+    return "From source. " if rule.shown == "source" else f"Shown on {where}. "
 
 
 def _fix(rule: type[Rule]) -> str:

@@ -51,6 +51,9 @@ class Rule:
     # Text without any of which, anywhere in the file, the rule finds nothing there.
     needs: ClassVar[tuple[str, ...]] = ("",)
     source: ClassVar[str]
+    # How it was shown that what the rule flags differs from run to run: on the "CPU" or on
+    # "CUDA (device, torch, date)" by its programs in tests/proofs, or by the "source" alone.
+    shown: ClassVar[str] = "source"
     examples: ClassVar[tuple[Example, ...]]
     default: ClassVar[bool] = True
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
-_TRACED_LINE = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
+_TRACED_LINE = r'File "([^"]+)", line (\d+), in (\S+)'
 _TYPED = ("<ipython-input", "<stdin>", "<string>")
 _INSTALLED = ("site-packages", "dist-packages")
 
@@ -78,7 +78,7 @@ def of_error(error: BaseException) -> Trail | None:
 
     Where torch.compile failed to trace a program, it is the line that torch's text names.
     """
-    named = _TRACED_LINE.findall(str(error).partition("from user code:")[2])
+    named = re.findall(_TRACED_LINE, str(error).partition("from user code:")[2])
     if named:
         filename, line, function = named[-1]
         return Trail(Place(filename, int(line), function), ())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from detlint.operations import Alternative
@@ -11,7 +10,7 @@ from detlint.operations import Alternative
 class Refusal(NamedTuple):
     """A message that is not an alert of an operator: a pattern and what it means."""
 
-    pattern: re.Pattern[str]
+    pattern: str
     title: str
     reason: str
     alternatives: tuple[Alternative, ...]
@@ -19,7 +18,7 @@ class Refusal(NamedTuple):
 
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
-        re.compile(r"not deterministic because it uses CuBLAS"),
+        r"not deterministic because it uses CuBLAS",
         "a matrix product by cuBLAS was refused: CUBLAS_WORKSPACE_CONFIG is not set",
         "Releases of torch before 2.13 ask for a fixed workspace, because cuBLAS may add up in "
         "varying order when several streams share one.",
@@ -32,7 +31,7 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
     ),
     Refusal(
-        re.compile(r"compiled backward function is being run with[\s\S]*use_deterministic_algor"),
+        r"compiled backward function is being run with[\s\S]*use_deterministic_algor",
         "a compiled backward was generated before determinism was turned on",
         "torch.compile made the backward together with the forward, under other settings.",
         (
@@ -41,10 +40,8 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
     ),
     Refusal(
-        re.compile(
-            r"GET was unable to find an engine|Unable to find a valid cuDNN algorithm"
-            r"|CUDNN_STATUS_NOT_SUPPORTED"
-        ),
+        r"GET was unable to find an engine|Unable to find a valid cuDNN algorithm"
+        r"|CUDNN_STATUS_NOT_SUPPORTED",
         "cuDNN has no kernel for this call under the present settings",
         "With determinism on, cuDNN may use deterministic kernels only, and none takes these "
         "shapes, types and strides.",
@@ -57,7 +54,7 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
     ),
     Refusal(
-        re.compile(r"No available kernel\. Aborting execution|No viable backend for scaled_dot"),
+        r"No available kernel\. Aborting execution|No viable backend for scaled_dot",
         "no backend of scaled_dot_product_attention is left",
         "The backends that were chosen have no deterministic form for these inputs.",
         (
@@ -71,7 +68,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         # flash-attn 3: "Deterministic backward not supported for hdim 256."; 4: "… on SM 12.0".
-        re.compile(r"[Dd]eterministic backward not (?:yet )?supported"),
+        r"[Dd]eterministic backward not (?:yet )?supported",
         "an attention library has no deterministic backward for this call",
         "Its kernel adds up gradients with atomics, and the deterministic variant does not cover "
         "this GPU, head size or option.",
@@ -84,7 +81,7 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
     ),
     Refusal(
-        re.compile(r"Deterministic backward for flex_attention"),
+        r"Deterministic backward for flex_attention",
         "flex_attention has no deterministic backward on the FLASH backend for this call",
         "The order in which it adds up the gradient of the queries is fixed on newer GPUs only, "
         "and with a block mask that says so.",
@@ -96,7 +93,7 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
     ),
     Refusal(
-        re.compile(r"No dot product attention (?:backend|support)"),
+        r"No dot product attention (?:backend|support)",
         "Transformer Engine has no attention backend left for this call",
         "With NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 it leaves out those whose backward is not "
         "deterministic for these inputs; NVTE_DEBUG=1 NVTE_DEBUG_LEVEL=2 shows whether that is it.",

@@ -110,9 +110,10 @@ def _unknown(name: str, where: str) -> str:
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     types = _types()
     known = [f"GUARD_{name.upper()}" for name in types]
-    for variable in sorted(environ.keys() - set(known)):
+    foreign = environ.keys() - set(known)
+    for variable in sorted(name for name in foreign if name.startswith("GUARD_")):
         near = difflib.get_close_matches(variable, known, n=1, cutoff=0.8)
-        if variable.startswith("GUARD_") and near:
+        if near:
             raise SettingsError(f"{variable} is no variable of guard's; {near[0]} is")
     return {
         name: _parsed(f"GUARD_{name.upper()}", text, types[name])
@@ -150,11 +151,11 @@ def _from_project() -> dict[str, Any]:
 
 
 def _table(path: str) -> dict[str, Any]:
-    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     with open(path, "rb") as file:
         data = file.read()
     if b"guard" not in data:  # most projects have no such table, and need no parser
         return {}
+    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
         table = tomllib.loads(data.decode()).get("tool", {}).get("guard", {})
     except (ValueError, AttributeError) as error:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from guard.places import Place
 
-_ALERT = re.compile(r"(?P<alert>[^\n]*?) does not have a deterministic implementation, but you set")
+# Compiled when something is refused: most runs never need it.
+_ALERT = r"(?P<alert>[^\n]*?) does not have a deterministic implementation, but you set"
 
 
 _DEVICES = {"cpu": "the CPU", "cuda": "CUDA", "meta": "meta tensors"}
@@ -58,7 +59,7 @@ def alert_in(message: str) -> str | None:
 
     Also within another error's text: ``RuntimeError('put_ does not …')``.
     """
-    match = _ALERT.search(message)
+    match = re.search(_ALERT, message)
     if match is None:
         return None
     return re.split(r"[\"']|Error: ", match["alert"])[-1].strip()
@@ -71,7 +72,7 @@ def explain(message: str) -> Explanation | None:
     if alert is not None:
         return _explain_alert(alert)
     for refusal in REFUSALS:
-        if refusal.pattern.search(message):
+        if re.search(refusal.pattern, message):
             return Explanation(None, *refusal[1:])
     return None
 

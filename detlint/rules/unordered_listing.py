@@ -43,6 +43,7 @@ class UnorderedListing(Rule):
         ".ls(",
     )
     source = "https://docs.python.org/3/library/os.html#os.listdir"
+    shown = "CPU"
     examples = (
         Example(
             bad="""

@@ -1,0 +1,6 @@
+"""The names of a data set, in the order in which the file system lists them."""
+
+import os
+
+for name in os.listdir("."):
+    print(name)

@@ -1,0 +1,6 @@
+"""The names of a data set, sorted."""
+
+import os
+
+for name in sorted(os.listdir(".")):
+    print(name)

@@ -1,0 +1,108 @@
+"""What a rule flags really differs from run to run, and what it advises does not.
+
+``tests/proofs/<rule>/bad.py`` holds a finding of the rule and prints a result; ``good.py``
+holds none. Each process starts with a random hash seed, in a folder of its own on tmpfs,
+which lists files by when they were made, and they are made in an order of their own.
+A first line ``# needs: cuda, sklearn`` names what a proof cannot do without.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.rules import every_rule
+from detlint.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from detlint.engine import Engine
+
+PROOFS = Path(__file__).parent / "proofs"
+TMPFS = "/dev/shm"  # noqa: S108 - each run makes a folder of its own in it
+MOST, LEAST = 20, 4
+FILES = [f"{number:02}.txt" for number in range(20)]
+ON_CPU = {path.name for path in PROOFS.iterdir() if path.is_dir()}
+
+
+def needs(name: str) -> list[str]:
+    first = (PROOFS / name / "bad.py").read_text(encoding="utf-8").partition("\n")[0]
+    match = re.fullmatch(r"# needs: (.+)", first)
+    return match[1].split(", ") if match else []
+
+
+def proofs() -> list[object]:
+    """The folders, those that need a GPU marked."""
+    return [
+        pytest.param(name, marks=[pytest.mark.cuda] if "cuda" in needs(name) else [])
+        for name in sorted(ON_CPU)
+    ]
+
+
+def result(program: Path) -> str:
+    """What a program prints, in a process and a folder of its own."""
+    folder = tempfile.mkdtemp(dir=TMPFS if os.path.isdir(TMPFS) else None)
+    try:
+        for name in random.SystemRandom().sample(FILES, len(FILES)):
+            Path(folder, name).write_text(name, encoding="utf-8")
+        environment = {key: value for key, value in os.environ.items() if key != "PYTHONHASHSEED"}
+        command = [sys.executable, "-W", "ignore", str(program)]
+        run = subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    finally:
+        shutil.rmtree(folder)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip(), "a proof prints its result"
+    return run.stdout
+
+
+@pytest.mark.parametrize("name", proofs())
+def test_what_is_flagged_differs_and_the_advice_does_not(name: str) -> None:
+    for need in set(needs(name)) - {"cuda"}:
+        if find_spec(need) is None:
+            pytest.skip(f"needs {need}")
+    if name == "unordered_listing" and not os.path.isdir(TMPFS):
+        pytest.skip("needs tmpfs, whose order of listing can be made to differ")
+    bad, good = PROOFS / name / "bad.py", PROOFS / name / "good.py"
+    seen = [result(bad)]
+    while len(set(seen)) == 1:
+        assert len(seen) < MOST, f"{MOST} runs agreed, on {seen[0]!r}"
+        seen.append(result(bad))
+    agreed = {result(good) for _ in range(max(LEAST, len(seen)))}
+    assert len(agreed) == 1
+
+
+@pytest.mark.parametrize("name", sorted(ON_CPU))
+def test_the_rule_tells_the_two_apart(name: str, engine: Callable[..., Engine]) -> None:
+    rule = next(rule for rule in every_rule() if rule.name().replace("-", "_") == name)
+    lint = engine(rule.code).lint
+    texts = [(PROOFS / name / file).read_text(encoding="utf-8") for file in ("bad.py", "good.py")]
+    bad, good = (lint(Source("program.py", text)) for text in texts)
+    assert [each.code for each in bad]
+    assert good == []
+
+
+def test_a_rule_says_how_its_claim_was_shown() -> None:
+    shown = {rule.name().replace("-", "_"): rule.shown for rule in every_rule()}
+    on_cpu = {name for name in ON_CPU if "cuda" not in needs(name)}
+    assert {name for name, how in shown.items() if how == "CPU"} == on_cpu
+    for how in shown.values():
+        assert how in {"CPU", "source"} or re.fullmatch(r"CUDA \(.+, torch .+, \d{4}-.+\)", how)
