@@ -17,11 +17,12 @@ from detlint.finding import Edit, Finding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# "digest day signature" of a file, alone or with its findings as lists.
+# "digest day signature" of a file, alone or with its findings as lists (None if it was not
+# linted) and, if any were asked for, the answers that detlint.project found in it.
 _Entry = str | list[Any]
 
 # With the shape of the file: raised whenever that changes.
-_FORMAT = 1
+_FORMAT = 2
 # The coarsest clock of a file system in use: FAT counts in steps of two seconds.
 _RACY_NS = 2_000_000_000
 _SECONDS_A_DAY = 86_400
@@ -108,17 +109,51 @@ class Cache:
         """The stored findings, for content that has the ``digest``."""
         return _load(path, self._entries.get(self._key(path), ""))
 
+    def facts(self, path: str, stat: os.stat_result) -> dict[str, Any] | None:
+        """What was found out about a file that still has the stat it had."""
+        entry = self._entries.get(self._key(path), "")
+        known = _line(entry).rpartition(" ")[2] == _signature(stat)
+        return _facts(entry) if known else None
+
+    def facts_of(self, path: str, digest: str) -> dict[str, Any] | None:
+        """What was found out about a file's content."""
+        entry = self._entries.get(self._key(path), "")
+        return _facts(entry) if _line(entry).partition(" ")[0] == digest else None
+
     def store(
-        self, path: str, stat: os.stat_result, digest: str, findings: Sequence[Finding]
+        self,
+        path: str,
+        stat: os.stat_result,
+        digest: str,
+        findings: Sequence[Finding],
+        facts: dict[str, Any] | None = None,
     ) -> None:
-        """Remember what a file's content gave. ``stat`` is from before it was read."""
+        """Remember what a file's content gave. ``stat`` is from before it was read; ``facts``
+        are added to those that are known of the content."""
         if self._file is None:
             return
+        facts = (self.facts_of(path, digest) or {}) | (facts or {})
+        line = self._stamp(stat, digest)
+        kept = [_dump(findings), facts] if facts else [_dump(findings)] if findings else []
+        self._keep(self._key(path), line, [line, *kept] if kept else line)
+
+    def store_facts(
+        self, path: str, stat: os.stat_result, digest: str, facts: dict[str, Any]
+    ) -> None:
+        """Remember what was found out about a file's content, beside its findings."""
+        if self._file is None:
+            return
+        entry = self._entries.get(self._key(path))
+        same = entry is not None and _line(entry).partition(" ")[0] == digest
+        findings = None if not same else [] if isinstance(entry, str) else entry[1]  # type: ignore[index]
+        line = _line(entry) if same and entry is not None else self._stamp(stat, digest)
+        self._keep(self._key(path), line, [line, findings, facts])
+
+    def _stamp(self, stat: os.stat_result, digest: str) -> str:
         newest = max(stat.st_mtime_ns, stat.st_ctime_ns)
         # No file was read before the cache was opened.
         racy = newest >= self._opened - _RACY_NS
-        line = f"{digest} {self._today} {_NEVER if racy else _signature(stat)}"
-        self._keep(self._key(path), line, [line, _dump(findings)] if findings else line)
+        return f"{digest} {self._today} {_NEVER if racy else _signature(stat)}"
 
     def save(self) -> None:
         """Write what is new. Without a word where that fails: the next run only takes longer."""
@@ -139,7 +174,7 @@ class Cache:
         return os.path.abspath(path) if path.startswith(".") else f"{self._here}{os.sep}{path}"
 
     def _keep(self, key: str, line: str, entry: _Entry) -> None:
-        fresh = line if isinstance(entry, str) else [line, entry[1]]
+        fresh = line if isinstance(entry, str) else [line, *entry[1:]]
         if self._entries.get(key) != fresh:
             self._entries[key] = self._changed[key] = fresh
 
@@ -152,6 +187,14 @@ class Cache:
 
 def _line(entry: _Entry) -> str:
     return entry if isinstance(entry, str) else str(entry[0])
+
+
+def _facts(entry: _Entry) -> dict[str, Any] | None:
+    found = entry[2] if isinstance(entry, list) and len(entry) == 3 else None
+    if not isinstance(found, dict):
+        return None
+    # A copy, so that what is added to it shows as a change.
+    return {key: dict(each) if isinstance(each, dict) else each for key, each in found.items()}
 
 
 def _signature(stat: os.stat_result) -> str:

@@ -25,6 +25,12 @@ class Entry(NamedTuple):
     scope: str
     silencers: tuple[str, ...]
     needs: tuple[str, ...]
+    cleared_by: tuple[tuple[str, str], ...]
+    programs: bool
+
+    def judges_programs(self) -> bool:
+        """``Rule.judges_programs``."""
+        return self.programs
 
     @property
     def rule(self) -> type[Rule]:
@@ -71,6 +77,8 @@ def _imported() -> tuple[Entry, ...]:
             rule.scope,
             rule.silencers,
             rule.needs,
+            rule.cleared_by,
+            rule.judges_programs(),
         )
         for rule in every_rule()
     )
@@ -90,7 +98,7 @@ def _read(file: str, key: str) -> tuple[Entry, ...]:
 
 
 def _frozen(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _write(file: str, key: str, entries: tuple[Entry, ...]) -> None:

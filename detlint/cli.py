@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from detlint.engine import Engine
     from detlint.finding import Finding
     from detlint.rule import Rule
+    from detlint.runner import Linted
     from detlint.settings import Settings
     from detlint.source import Source
 
@@ -119,7 +121,9 @@ def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
     engine = cache(lambda: _engine(options, settings))
     results = _cache(options, settings)
     with _Progress(len(paths)) as progress:
-        findings = lint_files(paths, engine, results, options.jobs, progress)
+        linted = lint_files(paths, engine, results, options.jobs, progress)
+    findings = _linked(linted, paths, engine, settings, results)
+    results.save()
     findings = _not_ignored(findings, settings)
     if not paths:
         _say("warning: no Python file found under the given paths")
@@ -127,6 +131,22 @@ def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
         return _fix(options, settings, engine(), findings, len(paths))
     _report(options, findings, files=len(paths))
     return _status(options, findings)
+
+
+def _linked(
+    linted: Linted,
+    paths: Sequence[str],
+    engine: Callable[[], Engine],
+    settings: Settings,
+    results: Cache,
+) -> list[Finding]:
+    """With what programs show: their own findings, and without those that they clear."""
+    if not linted.entrypoints:
+        return linted.findings
+    from detlint.project.link import link
+
+    rules = engine().rules
+    return link(linted.findings, linted.entrypoints, paths, rules, settings, results)
 
 
 def _fix(
@@ -160,7 +180,11 @@ def _not_ignored(findings: Sequence[Finding], settings: Settings) -> list[Findin
 
 def _filtered(engine: Engine, settings: Settings) -> Callable[[Source], list[Finding]]:
     """What fixes re-lint by: they leave alone what ``per-file-ignores`` silences."""
-    return lambda source: _not_ignored(engine.lint(source), settings)
+    from detlint.project.link import link_one
+
+    return lambda source: _not_ignored(
+        link_one(source, engine.lint(source), engine.rules, settings), settings
+    )
 
 
 def _cache(options: argparse.Namespace, settings: Settings) -> Cache:
@@ -176,7 +200,7 @@ def _version() -> str:
     """Changes with any file of the package, so that a development install needs no new version."""
     entries = [__version__]
     package = os.path.dirname(__file__)
-    for folder in ("", "analysis", "rules"):
+    for folder in ("", "analysis", "project", "rules"):
         with os.scandir(os.path.join(package, folder)) as files:
             entries += [f"{file.name} {file.stat().st_mtime_ns}" for file in files]
     return " ".join(sorted(entries))
@@ -199,7 +223,7 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
     path = options.stdin_filename or "<stdin>"
     data = sys.stdin.buffer.read()
     engine = _engine(options, settings)
-    findings = _not_ignored(engine.lint_bytes(path, data), settings)
+    findings = _linted_bytes(path, data, engine, settings)
     fixable = any(each.fixable and (each.safe or options.unsafe_fixes) for each in findings)
     text, fixed = None, 0
     if (options.fix or options.diff) and fixable:
@@ -217,6 +241,18 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
     decoded = text if text is not None else data.decode("utf-8", "replace")
     _report(options, findings, files=1, fixed=fixed, text=decoded)
     return _status(options, findings)
+
+
+def _linted_bytes(path: str, data: bytes, engine: Engine, settings: Settings) -> list[Finding]:
+    from detlint.source import DecodeError, Source
+
+    findings = engine.lint_bytes(path, data)
+    with suppress(DecodeError):
+        from detlint.project.link import link_one
+
+        source = Source.decode(path, data)
+        findings = link_one(source, findings, engine.rules, settings)
+    return _not_ignored(findings, settings)
 
 
 def _status(options: argparse.Namespace, findings: Sequence[Finding]) -> int:

@@ -43,7 +43,9 @@ class Engine:
         narrowed: bool = True,
     ) -> None:
         self._settings = settings
-        self._enabled = {rule.code for rule in rules}
+        self.rules = rules
+        # What a program shows is not known here, so a suppression of it may be of use.
+        self._enabled = {rule.code for rule in rules if not rule.judges_programs()}
         self._known = known
         self._narrowed = narrowed
         self._triggers = Triggers(rules)

@@ -9,7 +9,7 @@ import libcst as cst
 
 from detlint.bindings import Bindings
 from detlint.finding import Edit
-from detlint.layout import Layout
+from detlint.header import below_imports
 from detlint.lexer import comments
 from detlint.names import Names
 from detlint.narrowing import narrow, whole
@@ -119,26 +119,12 @@ class Module:
         return Edit(end, end, f"{separator}{argument}")
 
     def add_import(self, statement: str) -> tuple[Edit, ...]:
-        """Add an import below the others at the top of the file, unless it is there.
-
-        Works on the text, because narrowing drops imports that nothing kept names.
-        """
-        text, newline = self.source.text, self.source.newline
-        last = first = None
-        for block in Layout(text).blocks(0, len(text), ""):
-            code = _without_trailing_comments(text[block.start : block.end])
-            if not code.strip():
-                continue
-            first = block.start if first is None else first
-            if code.startswith(("import ", "from ")):
-                if code.strip() == statement:
-                    return ()
-            elif not code.startswith(('"', "'")):  # a docstring
-                break
-            last = block.start + len(code)
-        if last is not None:
-            return (Edit(last, last, f"{newline}{statement}"),)
-        return (Edit(first or 0, first or 0, f"{statement}{newline}"),)
+        """Add an import below the others at the top of the file, unless it is there."""
+        place, after = below_imports(self.source.text, statement)
+        newline = self.source.newline
+        if place < 0:
+            return ()
+        return (Edit(place, place, f"{newline}{statement}" if after else f"{statement}{newline}"),)
 
     def drops_comment(self, edit: Edit) -> bool:
         """Whether an edit's range holds a comment that its replacement does not."""
@@ -158,11 +144,3 @@ def read(source: Source, region: Region) -> Module:
         return Module(source, region)
     except cst.ParserSyntaxError:
         return Module(source, whole(source.text))
-
-
-def _without_trailing_comments(block: str) -> str:
-    """A statement up to the end of its last line, without the blank and comment lines below."""
-    lines = block.splitlines(keepends=True)
-    while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
-        lines.pop()
-    return "".join(lines).rstrip("\r\n")

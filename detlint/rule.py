@@ -10,7 +10,10 @@ from detlint.finding import Edit, Finding
 from detlint.lazy import cst
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from detlint.module import Module
+    from detlint.project.program import Program
     from detlint.settings import Settings
 
 __all__ = ["Example", "Rule", "cst"]
@@ -33,7 +36,7 @@ class Rule:
     """One kind of non-determinism.
 
     A subclass defines the attributes below and methods ``visit_<Node>`` (for any
-    class of libcst, ``visit_Module`` included). One instance lints one file.
+    class of libcst, ``visit_Module`` included), or ``judge``. One instance lints one file.
     Its docstring, source and examples are its documentation, and are tested.
     """
 
@@ -57,6 +60,9 @@ class Rule:
     examples: ClassVar[tuple[Example, ...]]
     default: ClassVar[bool] = True
 
+    # Facts of a program (kind, what) that clear a finding in any of its files.
+    cleared_by: ClassVar[tuple[tuple[str, str], ...]] = ()
+
     def __init__(self, module: Module, settings: Settings) -> None:
         self.module = module
         self.settings = settings
@@ -70,6 +76,16 @@ class Rule:
         would turn down after parsing, too.
         """
         return True
+
+    @classmethod
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
+        """Findings of a program: an entrypoint with the files that it imports."""
+        return iter(())
+
+    @classmethod
+    def judges_programs(cls) -> bool:
+        """Whether the rule has findings of programs, besides those of files."""
+        return cls.judge.__func__ is not Rule.judge.__func__  # type: ignore[attr-defined]
 
     @classmethod
     def name(cls) -> str:

@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.cache import content_digest
+from detlint.project.entrypoints import may_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,12 +35,20 @@ class Task(NamedTuple):
 
 class Result(NamedTuple):
     """What became of a task. ``findings`` is None where the content is as the digest said;
-    ``stat`` is None where the file could not be read."""
+    ``stat`` is None where the file could not be read. ``runs``: a person runs the file."""
 
     path: str
     stat: os.stat_result | None
     digest: str
     findings: list[Finding] | None
+    runs: bool = False
+
+
+class Linted(NamedTuple):
+    """All findings, in the order of the paths, and the paths of entrypoints."""
+
+    findings: list[Finding]
+    entrypoints: list[str]
 
 
 def lint_files(
@@ -48,13 +57,14 @@ def lint_files(
     cache: Cache,
     jobs: int,
     progress: Callable[[int, int], None],
-) -> list[Finding]:
-    """All findings, in the order of the paths whatever the parallelism.
+) -> Linted:
+    """What linting each file by itself gives, whatever the parallelism.
 
     ``make_engine`` is called only if there is something to lint.
     ``progress`` is told how many of how many files are done.
     """
     found: dict[str, list[Finding]] = {}
+    runs: set[str] = set()
     tasks: list[Task] = []
     for path in paths:
         try:
@@ -67,6 +77,8 @@ def lint_files(
             tasks.append(Task(path, cache.digest(path), stat.st_size))
         else:
             found[path] = cached
+            if (cache.facts(path, stat) or {}).get("runs"):
+                runs.add(path)
     if tasks:
         # The largest first: a large one begun last would keep one process busy alone.
         tasks.sort(key=lambda task: -task.size)
@@ -74,15 +86,18 @@ def lint_files(
         workers = min(jobs, len(tasks)) if size > _WORTH_A_POOL else 1
         for result in _results(tasks, make_engine(), workers, progress):
             found[result.path] = _remember(result, cache)
-    cache.save()
+            if result.runs:
+                runs.add(result.path)
     # A cached finding names the path by which an earlier run found the file.
-    return [each._replace(path=path) for path in paths for each in found[path]]
+    findings = [each._replace(path=path) for path in paths for each in found[path]]
+    return Linted(findings, [path for path in paths if path in runs])
 
 
 def _remember(result: Result, cache: Cache) -> list[Finding]:
     findings = cache.findings(result.path) if result.findings is None else result.findings
     if result.stat is not None:
-        cache.store(result.path, result.stat, result.digest, findings)
+        facts = {"runs": True} if result.runs else None
+        cache.store(result.path, result.stat, result.digest, findings, facts)
     return findings
 
 
@@ -174,6 +189,7 @@ def _lint(task: Task, engine: Engine) -> Result:
         findings = engine.unreadable(task.path, f"cannot be read: {error.strerror}")
         return Result(task.path, None, "", findings)
     digest = content_digest(data)
+    runs = may_run(task.path, data)
     if digest == task.digest:
-        return Result(task.path, stat, digest, None)
-    return Result(task.path, stat, digest, engine.lint_bytes(task.path, data))
+        return Result(task.path, stat, digest, None, runs)
+    return Result(task.path, stat, digest, engine.lint_bytes(task.path, data), runs)

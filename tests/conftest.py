@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from detlint.engine import Engine
+from detlint.project.link import link_one
 from detlint.rules import every_rule
 from detlint.settings import Settings
 from detlint.source import Source
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
 
 
+class Linter(Engine):
+    """An engine that takes each source for all of its program, too."""
+
+    def lint(self, source: Source) -> list[Finding]:
+        return link_one(source, super().lint(source), self.rules, Settings(), alone=True)
+
+
 @pytest.fixture(scope="session")
 def engine() -> Callable[..., Engine]:
     """An engine over all rules, or over the given codes."""
@@ -26,7 +34,7 @@ def engine() -> Callable[..., Engine]:
         always = ("DET000", "DET001")
         chosen = [rule for rule in every_rule() if not codes or rule.code in (*codes, *always)]
         known = [rule.code for rule in every_rule()]
-        return Engine(chosen, Settings(), known=known, narrowed=narrowed)
+        return Linter(chosen, Settings(), known=known, narrowed=narrowed)
 
     return make
 

@@ -1,0 +1,138 @@
+"""Which files of a project a file imports, read from its text and looked up on disk."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Also within functions. One in a docstring only adds a file to the closure, if there is such one.
+_STATEMENT = re.compile(
+    r"^(?P<indent>[ \t]*)(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]+import[ \t]*"
+    r"(?:\((?P<several>[^)]*)\)|(?P<names>(?:[^\n#;\\]|\\\r?\n)*))"
+    r"|import[ \t]+(?P<modules>(?:[^\n#;\\]|\\\r?\n)*))",
+    re.MULTILINE,
+)
+_COMMENT = re.compile(r"#[^\n]*")
+_TYPES_ONLY = re.compile(r"^([ \t]*)if[ \t]+(?:typing\.)?TYPE_CHECKING[ \t]*:", re.MULTILINE)
+_INDENTED = r"(?:[ \t]*(?:#[^\n]*)?\n|{indent}[ \t]+[^\n]*\n?)*"
+
+
+class Import(NamedTuple):
+    """``from ..a.b import c, d``: module "a.b", level 2, names c and d."""
+
+    module: str
+    level: int
+    names: tuple[str, ...]
+
+
+def imports(text: str) -> list[Import]:
+    """What a file imports when it runs, in order: not what only type checkers read."""
+    if "import" not in text:
+        return []
+    hidden = list(_types_only(text))
+    return [
+        each
+        for match in _STATEMENT.finditer(text)
+        if not any(start <= match.start() < end for start, end in hidden)
+        for each in _read(match)
+    ]
+
+
+def _types_only(text: str) -> Iterator[tuple[int, int]]:
+    if "TYPE_CHECKING" not in text:
+        return
+    for match in _TYPES_ONLY.finditer(text):
+        start = text.find("\n", match.end()) + 1
+        if start:
+            block = re.compile(_INDENTED.format(indent=match[1])).match(text, start)
+            yield start, block.end() if block else start
+
+
+def _read(match: re.Match[str]) -> Iterator[Import]:
+    if match["modules"] is not None:
+        for module in _names(match["modules"]):
+            yield Import(module, 0, ())
+    elif match["dots"] or match["module"]:
+        listed = match["several"] if match["several"] is not None else match["names"]
+        yield Import(match["module"], len(match["dots"]), tuple(_names(listed)))
+
+
+def _names(listed: str) -> Iterator[str]:
+    """``a as b, c`` without the aliases."""
+    for each in _COMMENT.sub("", listed).replace("\\", " ").split(","):
+        words = each.split()
+        if words:
+            yield words[0]
+
+
+class Finder:
+    """Looks modules up below one folder, which it never leaves, not even over a link."""
+
+    def __init__(self, bound: str) -> None:
+        self._bound = os.path.realpath(bound)
+        self._file = cache(self._look)
+        self._listed = cache(_entries)
+
+    def files(self, importer: str, wanted: Import) -> Iterator[str]:
+        """The files that run when a file imports something: packages' own first."""
+        if wanted.level:
+            folder = os.path.dirname(importer)
+            for _ in range(wanted.level - 1):
+                folder = os.path.dirname(folder)
+            yield from self._along(folder, wanted)
+            return
+        for root in self._roots(os.path.dirname(importer)):
+            found = list(self._along(root, wanted))
+            if found:
+                yield from found
+                return
+
+    def _along(self, folder: str, wanted: Import) -> Iterator[str]:
+        """``a/__init__.py``, ``a/b.py`` and, for names that are modules, ``a/b/c.py``."""
+        place = folder
+        parts = wanted.module.split(".") if wanted.module else []
+        if wanted.level and (own := self._file(os.path.join(place, "__init__.py"))):
+            yield own
+        for part in parts:
+            place = os.path.join(place, part)
+            found = self._module(place)
+            if found is not None:
+                yield found
+        for name in wanted.names:
+            if (found := self._module(os.path.join(place, name))) is not None:
+                yield found
+
+    def _module(self, place: str) -> str | None:
+        package = self._file(os.path.join(place, "__init__.py"))
+        return package or self._file(f"{place}.py")
+
+    def _roots(self, folder: str) -> Iterator[str]:
+        """Where absolute imports may start: the script's folder and those above, ``src`` too."""
+        while True:
+            yield folder
+            if os.path.basename(folder) != "src":
+                yield os.path.join(folder, "src")
+            if folder == self._bound or not folder.startswith(self._bound):
+                return
+            folder = os.path.dirname(folder)
+
+    def _look(self, path: str) -> str | None:
+        folder, name = os.path.split(path)
+        # One listing answers for many modules, most of which are not the project's.
+        if name not in self._listed(folder):
+            return None
+        real = os.path.realpath(path)
+        inside = real.startswith(os.path.join(self._bound, ""))
+        return real if inside and os.path.isfile(real) else None
+
+
+def _entries(folder: str) -> frozenset[str]:
+    try:
+        return frozenset(os.listdir(folder))
+    except OSError:
+        return frozenset()

@@ -1,0 +1,162 @@
+"""A program: the file that a person runs, and those of the project that it imports."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.finding import Edit, Finding
+from detlint.project.entrypoints import main_line
+from detlint.project.facts import EVERY, MAIN, Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from detlint.project.files import Files
+    from detlint.project.imports import Finder
+    from detlint.rule import Rule
+    from detlint.source import Source
+
+
+_LONGEST = 50
+
+
+class Located(NamedTuple):
+    """A fact and the file that holds it."""
+
+    path: str
+    fact: Fact
+
+
+class Program:
+    """An entrypoint and its import closure, in the order in which they are met.
+
+    ``path`` is its real path; ``names`` says how the user named the files that are linted.
+    """
+
+    def __init__(
+        self, path: str, names: Mapping[str, str], files: Files, finder: Finder | None
+    ) -> None:
+        self.path = path
+        self._names = names
+        self._files = files
+        self._finder = finder
+        self.paths = list(self._closure())
+        self._members = frozenset(self.paths)
+
+    def __contains__(self, path: str) -> bool:
+        """Whether a file, by its real path, is one of the program's."""
+        return path in self._members
+
+    def _closure(self) -> Iterator[str]:
+        seen = {self.path}
+        pending = [self.path]
+        for path in pending:
+            yield path
+            for each in self._files.imports(path) if self._finder else ():
+                for found in self._finder.files(path, each) if self._finder else ():
+                    if found not in seen:
+                        seen.add(found)
+                        pending.append(found)
+
+    def imports(self, *libraries: str) -> bool:
+        """Whether one of its files imports one of some top-level modules."""
+        return any(
+            each.module.partition(".")[0] in libraries
+            for path in self.paths
+            for each in self._files.imports(path)
+            if not each.level
+        )
+
+    def facts(self, kind: str, what: str = "") -> Iterator[Located]:
+        """Facts of one kind, about one library or variable, that hold when it runs.
+
+        ``NAME=value`` is about a variable that is set to just that.
+        """
+        what, _, value = what.partition("=")
+        for path in self.paths:
+            for fact in self._files.facts(path, kind):
+                about = self._is_about(fact, what) and value in ("", fact.text)
+                if about and self._is_reached(path, fact):
+                    yield Located(path, fact)
+
+    def first(self, kind: str, what: str = "") -> Located | None:
+        """The first of these facts."""
+        return next(self.facts(kind, what), None)
+
+    def has(self, kind: str, what: str = "") -> bool:
+        """Whether there is such a fact."""
+        return self.first(kind, what) is not None
+
+    def _is_about(self, fact: Fact, what: str) -> bool:
+        if not what or fact.what in (what, EVERY):
+            return True
+        # A helper of another library does what its name says; of one here, the facts are known.
+        helper = fact.what.removesuffix("()")
+        return helper != fact.what and not self._defines(helper)
+
+    def _is_reached(self, path: str, fact: Fact) -> bool:
+        if fact.function == MAIN:
+            return path == self.path
+        return not fact.function or any(
+            self._files.uses(each, fact.function) for each in self.paths
+        )
+
+    def _defines(self, name: str) -> bool:
+        return any(self._files.defines(each, name) for each in self.paths)
+
+    # Findings
+
+    @property
+    def source(self) -> Source:
+        """The entrypoint's source."""
+        return self._files.source(self.path)
+
+    @property
+    def name(self) -> str:
+        """The entrypoint's file name, for messages."""
+        return os.path.basename(self.path)
+
+    def shown(self, located: Located) -> str:
+        """``loss.backward()`` in backticks, with its place if no finding can stand there."""
+        text = f"`{_short(located.fact.text)}`"
+        if located.path in self._names:
+            return text
+        where = os.path.relpath(located.path, os.path.dirname(self.path))
+        return f"{text} ({where}:{located.fact.row})"
+
+    def finding(
+        self,
+        rule: type[Rule],
+        at: Located | None,
+        message: str,
+        advice: str,
+        edits: tuple[Edit, ...] = (),
+        *,
+        safe: bool = False,
+    ) -> Finding:
+        """A finding at a fact of a file that is linted, or else where the program starts.
+        Edits change the entrypoint, and come only with a finding in it."""
+        if at is None or at.path not in self._names:
+            path, place = self.path, self._start()
+        else:
+            path, place = at.path, at.fact[-4:]
+        return Finding(
+            self._names[path],
+            *place,
+            code=rule.code,
+            name=rule.name(),
+            message=message,
+            advice=advice,
+            edits=edits if path == self.path else (),
+            safe=safe,
+        )
+
+    def _start(self) -> tuple[int, int, int, int]:
+        source = self.source
+        row, column = source.location(main_line(source.text) or 0)
+        return row, column, row, len(source.line(row)) + 1
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,168 @@
+"""DET306 cublas-workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.analysis.environment import variables
+from detlint.project.variables import setting
+from detlint.rule import Example, Rule, cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.finding import Finding
+    from detlint.project.program import Program
+    from detlint.settings import Settings
+
+_VARIABLE = "CUBLAS_WORKSPACE_CONFIG"
+_VALUES = (":4096:8", ":16:8")
+_WANTED = ":4096:8"
+# Calls of torch.cuda that leave the device alone.
+_IDLE = frozenset(
+    """is_available device_count manual_seed manual_seed_all is_initialized init_seed
+    is_bf16_supported""".split()
+)
+# The first release in which cuBLAS without the variable is no longer refused.
+_UNCHECKED = (2, 13)
+
+
+class CublasWorkspace(Rule):
+    """cuBLAS adds up in varying order when several streams share its workspace, unless
+    `CUBLAS_WORKSPACE_CONFIG` gives it a fixed one: `:4096:8`, or `:16:8`, which is smaller
+    and slower. Other values, such as `:4096:2`, are not among those that NVIDIA documents
+    as deterministic. cuBLAS reads the variable when it starts, so it has to be set before the
+    first work on the GPU.
+
+    Under `use_deterministic_algorithms(True)` releases of torch before 2.13 raise at the
+    first matrix product on CUDA if the variable is not set; torch 2.13 no longer checks it.
+
+    Flags a value that is neither, a value set after the first CUDA work of its function or
+    module, and an entrypoint that turns deterministic algorithms on while nothing that it
+    imports sets the variable. Silent where `guard.enable` or a trainer does, and on programs
+    that name no CUDA device.
+
+    Fix safety: safe. It is set before torch is imported, unless it has a value already.
+    """
+
+    code = "DET306"
+    summary = "CUBLAS_WORKSPACE_CONFIG is not set to a deterministic value in time"
+    triggers = (_VARIABLE,)
+    source = "https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility"
+    examples = (
+        Example(
+            bad="""
+                import os
+
+                os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:2"  # DET306
+            """,
+            fixed="""
+                import os
+
+                os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
+            """,
+        ),
+        Example(
+            bad="""
+                import torch
+
+                torch.use_deterministic_algorithms(True)  # DET306
+                model = torch.nn.Linear(4, 1).to("cuda")
+                model(torch.ones(2, 4, device="cuda")).sum().backward()
+            """,
+            fixed="""
+                import os
+
+                os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+
+                import torch
+
+                torch.use_deterministic_algorithms(True)
+                model = torch.nn.Linear(4, 1).to("cuda")
+                model(torch.ones(2, 4, device="cuda")).sum().backward()
+            """,
+        ),
+    )
+
+    def visit_Assign(self, node: cst.Assign) -> None:
+        self._check(node)
+
+    def visit_Call(self, node: cst.Call) -> None:
+        self._check(node)
+
+    def _check(self, node: cst.Assign | cst.Call) -> None:
+        for name, value in variables(self.module, node):
+            given = self.module.literal(value)
+            if self.module.literal(name) != _VARIABLE or not isinstance(given, str):
+                continue
+            if given not in _VALUES:
+                self.report(
+                    value,
+                    f"{_VARIABLE}={given} is not a value with which cuBLAS is deterministic",
+                    advice=f"set it to {_VALUES[0]}, or to {_VALUES[1]}, which takes less memory",
+                    edits=(self.module.replace(value, f'"{_WANTED}"'),),
+                )
+            elif (work := self._earlier_work(node)) is not None:
+                row, _ = self.module.source.location(self.module.tree.span(work)[0])
+                self.report(
+                    node,
+                    f"{_VARIABLE} is set after the work on the GPU in line {row} has started "
+                    "cuBLAS, which reads it then",
+                    advice="set it before torch is imported, or in the script that starts the run",
+                )
+
+    def _earlier_work(self, node: cst.CSTNode) -> cst.Call | None:
+        around = self.module.enclosing_function(node)
+        start, _ = self.module.tree.span(node)
+        for each in self.module.tree.descendants(around or self.module.tree.module):
+            if (
+                isinstance(each, cst.Call)
+                and self.module.tree.span(each)[0] < start
+                and self.module.enclosing_function(each) is around
+                and self._is_work(each)
+            ):
+                return each
+        return None
+
+    def _is_work(self, call: cst.Call) -> bool:
+        """``model.cuda()``, ``x.to("cuda")``, ``torch.ones(2, device="cuda")``."""
+        name = self.module.called(call) or ""
+        if name.startswith("torch.cuda."):
+            return name.rpartition(".")[2] not in _IDLE
+        method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+        if method == "cuda" and not call.args:
+            return True
+        device = self.module.argument(call, "device", 0 if method == "to" else None)
+        value = self.module.literal(device) if device is not None else None
+        moves = method == "to" or name.startswith("torch.")
+        return moves and isinstance(value, str) and value.startswith("cuda")
+
+    @classmethod
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:
+        switch = next(
+            (each for each in program.facts("enables", "torch") if _is_bare(each.fact.text)), None
+        )
+        if (
+            switch is None
+            or program.has("sets", _VARIABLE)
+            or any(not _is_bare(each.fact.text) for each in program.facts("enables", "torch"))
+            or not program.has("places", "cuda")
+        ):
+            return
+        unset = "which cuBLAS needs to add up in a fixed order"
+        if settings.target_torch < _UNCHECKED:
+            unset = "without which torch refuses the first matrix product on CUDA"
+        yield program.finding(
+            cls,
+            switch,
+            f"{program.name} turns deterministic algorithms on and sets no {_VARIABLE}, {unset}",
+            f"set {_VARIABLE}={_WANTED} before torch is imported, in the script that starts the "
+            "run, or by guard.enable(seed=0)",
+            setting(program.source, _VARIABLE, _WANTED, "torch"),
+            safe=True,
+        )
+
+
+def _is_bare(text: str) -> bool:
+    """Whether a call is torch's own switch, which leaves the variable alone."""
+    return "use_deterministic_algorithms(" in text and "False" not in text

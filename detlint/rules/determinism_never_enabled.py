@@ -1,0 +1,73 @@
+"""DET304 determinism-never-enabled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.project.enabling import enabling
+from detlint.rule import Example, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.finding import Finding
+    from detlint.project.program import Program
+    from detlint.settings import Settings
+
+
+class DeterminismNeverEnabled(Rule):
+    """A seed fixes the numbers that a program draws, not the order in which it adds them
+    up. Unless `torch.use_deterministic_algorithms(True)` says otherwise, several operators
+    run kernels whose results differ from run to run: on the CPU the gradient of `x[index]`
+    does, on a GPU those of many scatters, poolings and losses.
+
+    One finding an entrypoint that trains with torch: in the files that it imports there is
+    a `.backward()`, or a Trainer that fits, and nothing turns determinism on. Any call that
+    decides about it counts, also one behind a setting or in a helper.
+
+    Fix safety: unsafe. `guard.enable(seed=0)` seeds every generator as well, operators
+    without a deterministic implementation raise, and others may take longer.
+    """
+
+    code = "DET304"
+    summary = "a program trains with torch, and nothing turns deterministic algorithms on"
+    triggers = ()
+    source = (
+        "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
+    )
+    examples = (
+        Example(
+            bad="""
+                import torch
+
+                torch.manual_seed(0)
+                model = torch.nn.Linear(4, 1)
+                model(torch.ones(2, 4)).sum().backward()  # DET304
+            """,
+            fixed="""
+                import torch
+                import guard
+
+                guard.enable(seed=0)
+
+                torch.manual_seed(0)
+                model = torch.nn.Linear(4, 1)
+                model(torch.ones(2, 4)).sum().backward()
+            """,
+        ),
+    )
+
+    @classmethod
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
+        first = program.first("trains", "torch")
+        if first is None or program.has("enables", "torch"):
+            return
+        yield program.finding(
+            cls,
+            first,
+            f"{program.name} trains with torch ({program.shown(first)}), and neither it nor "
+            "what it imports turns deterministic algorithms on",
+            f"call guard.enable(seed=0) at the start of {program.name}, or "
+            "torch.use_deterministic_algorithms(True)",
+            enabling(program.source),
+        )

@@ -1,0 +1,85 @@
+"""DET801 tf-determinism-never-enabled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.rule import Example, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.finding import Finding
+    from detlint.project.program import Located, Program
+    from detlint.settings import Settings
+
+_OLD = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
+_BACKENDS = ("torch", "jax")
+
+
+class TfDeterminismNeverEnabled(Rule):
+    """TensorFlow's operators may use several threads, or a GPU's atomics, in whatever order
+    they come, until `tf.config.experimental.enable_op_determinism()` is called (since
+    TensorFlow 2.8). It needs a seed as well: `tf.keras.utils.set_random_seed(seed)` seeds
+    Python, NumPy and TensorFlow. The older variables `TF_DETERMINISTIC_OPS` and
+    `TF_CUDNN_DETERMINISTIC` reach fewer operators.
+
+    One finding an entrypoint that trains with TensorFlow or Keras and, in the files that it
+    imports, never does one of the two. Silent where Keras runs on torch or JAX.
+    """
+
+    code = "DET801"
+    summary = "a program trains with TensorFlow, and determinism or the seed is missing"
+    triggers = ()
+    source = "https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_op_determinism"
+    examples = (
+        Example(
+            bad="""
+                import tensorflow as tf
+
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                model.compile(loss="mse")
+                model.fit(x, y)  # DET801
+            """,
+            good="""
+                import tensorflow as tf
+
+                tf.keras.utils.set_random_seed(0)
+                tf.config.experimental.enable_op_determinism()
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                model.compile(loss="mse")
+                model.fit(x, y)
+            """,
+        ),
+    )
+
+    @classmethod
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
+        first = cls._training(program)
+        if first is None:
+            return
+        missing = []
+        if not program.has("enables", "tensorflow"):
+            missing.append("tf.config.experimental.enable_op_determinism()")
+        if not program.has("seeds", "tensorflow"):
+            missing.append("tf.keras.utils.set_random_seed(seed)")
+        if missing:
+            old = [name for name in _OLD if program.has("sets", name)]
+            also = f" ({' and '.join(old)} reach fewer operators)" if old else ""
+            yield program.finding(
+                cls,
+                first,
+                f"{program.name} trains with TensorFlow ({program.shown(first)}) and never "
+                f"calls {' nor '.join(missing)}{also}",
+                f"call {' and '.join(missing)} at the start of {program.name}",
+            )
+
+    @staticmethod
+    def _training(program: Program) -> Located | None:
+        if program.has("sets", "KERAS_BACKEND"):
+            return None
+        if program.imports("tensorflow") or (
+            program.imports("keras") and not program.imports(*_BACKENDS)
+        ):
+            return program.first("trains", "tensorflow") or program.first("trains", "keras")
+        return None

@@ -1,0 +1,75 @@
+"""DET604 transformer-engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.project.variables import setting
+from detlint.rule import Example, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.finding import Finding
+    from detlint.project.program import Program
+    from detlint.settings import Settings
+
+_VARIABLE = "NVTE_ALLOW_NONDETERMINISTIC_ALGO"
+
+
+class TransformerEngine(Rule):
+    """Transformer Engine may take attention kernels whose backward adds up in varying
+    order, unless the variable `NVTE_ALLOW_NONDETERMINISTIC_ALGO` is 0; its default is 1.
+    It is read when attention is first used, so set it before the import.
+
+    One finding an entrypoint that trains and imports Transformer Engine, itself or through
+    the project's files, where nothing sets the variable to 0. Silent on a value that is not
+    a literal, and where `guard.enable` sets it.
+
+    Fix safety: safe. Only the choice of kernels changes; it can cost speed.
+    """
+
+    code = "DET604"
+    summary = "Transformer Engine may take nondeterministic attention kernels"
+    triggers = ()
+    source = "https://docs.nvidia.com/deeplearning/transformer-engine/user-guide/envvars.html"
+    examples = (
+        Example(
+            bad="""
+                import transformer_engine.pytorch as te
+
+                layer = te.TransformerLayer(64, 256, 4)
+                layer(batch).sum().backward()  # DET604
+            """,
+            fixed="""
+                import os
+
+                os.environ.setdefault("NVTE_ALLOW_NONDETERMINISTIC_ALGO", "0")
+
+                import transformer_engine.pytorch as te
+
+                layer = te.TransformerLayer(64, 256, 4)
+                layer(batch).sum().backward()
+            """,
+        ),
+    )
+
+    @classmethod
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
+        if not program.imports("transformer_engine"):
+            return
+        trains = program.first("trains", "torch")
+        given = list(program.facts("sets", _VARIABLE))
+        guarded = any(each.fact.what == "*" for each in program.facts("enables"))
+        if trains is None or guarded or any(each.fact.text != "1" for each in given):
+            return
+        said = f"sets {_VARIABLE}=1" if given else f"leaves {_VARIABLE} at its default, 1"
+        yield program.finding(
+            cls,
+            given[0] if given else trains,
+            f"{program.name} trains with Transformer Engine and {said}: its attention may "
+            "take kernels whose backward adds up in varying order",
+            f"set {_VARIABLE}=0 before it is imported, or in the script that launches the run",
+            () if given else setting(program.source, _VARIABLE, "0", "transformer_engine"),
+            safe=True,
+        )

@@ -1,0 +1,109 @@
+"""DET102 unseeded-global-rng."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.project.enabling import enabling
+from detlint.rule import Example, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.finding import Finding
+    from detlint.project.program import Located, Program
+    from detlint.settings import Settings
+
+_GENERATORS = {
+    "random": "Python's global generator",
+    "numpy": "NumPy's global generator",
+    "torch": "torch's global generator",
+}
+_SEEDED_BY = {
+    "random": "random.seed(seed)",
+    "numpy": "np.random.seed(seed)",
+    "torch": "torch.manual_seed(seed)",
+}
+# Where none of these is at work, a random port or file name is all that a program draws.
+_NUMERIC = ("torch", "numpy", "tensorflow", "jax", "sklearn", "lightning", "pytorch_lightning")
+
+
+class UnseededGlobalRng(Rule):
+    """The global generators of Python, NumPy and torch start from the operating system's
+    entropy in every process; torch's draws the initial weights of layers and dropout, too. A
+    program that draws from one, and seeds it nowhere in the files that it imports, computes
+    something else in each run.
+
+    One finding an entrypoint and library, at the first draw. Judged over what the
+    entrypoint imports: a helper that seeds counts however deep, if anything names it.
+    Silent in tests, and on programs that use no numeric library.
+
+    Fix safety: unsafe. `guard.enable(seed=0)` at the entrypoint seeds every generator,
+    and turns deterministic algorithms on as well.
+    """
+
+    code = "DET102"
+    summary = "a program draws from a global generator that nothing seeds"
+    triggers = ()
+    source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
+    examples = (
+        Example(
+            bad="""
+                import random
+
+                import numpy as np
+
+
+                def main():
+                    rows = np.arange(10)
+                    print(rows[random.randrange(10)])  # DET102
+
+
+                if __name__ == "__main__":
+                    main()
+            """,
+            fixed="""
+                import random
+
+                import numpy as np
+                import guard
+
+                guard.enable(seed=0)
+
+
+                def main():
+                    rows = np.arange(10)
+                    print(rows[random.randrange(10)])
+
+
+                if __name__ == "__main__":
+                    main()
+            """,
+        ),
+    )
+
+    @classmethod
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
+        if not program.imports(*_NUMERIC):
+            return
+        for library, generator in _GENERATORS.items():
+            if program.has("seeds", library):
+                continue
+            first = cls._first_draw(program, library)
+            if first is not None:
+                yield program.finding(
+                    cls,
+                    first,
+                    f"{program.shown(first)} draws from {generator}, and neither "
+                    f"{program.name} nor what it imports seeds it",
+                    f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of "
+                    f"{program.name}",
+                    enabling(program.source),
+                )
+
+    @staticmethod
+    def _first_draw(program: Program, library: str) -> Located | None:
+        first = program.first("draws", library)
+        if first is None and library == "torch" and program.has("trains", "torch"):
+            return program.first("builds", "torch")  # layers draw their initial weights
+        return first

@@ -1,0 +1,98 @@
+"""DET805 xla-flags."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.project.variables import setting
+from detlint.rule import Example, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.finding import Finding
+    from detlint.project.program import Program
+    from detlint.settings import Settings
+
+_FLAG = "--xla_gpu_deterministic_ops=true"
+_NEWER = "--xla_gpu_exclude_nondeterministic_ops=true"
+
+
+class XlaFlags(Rule):
+    """On a GPU, XLA takes scatters that add with atomics, and picks some kernels by timing
+    them, unless `XLA_FLAGS` holds `--xla_gpu_deterministic_ops=true`. It is read when the
+    first computation starts, so set it before JAX is imported. On a CPU it changes nothing.
+
+    One finding an entrypoint that differentiates with JAX and asks for determinism
+    somewhere (in `XLA_FLAGS`, by `TF_DETERMINISTIC_OPS`, or by turning on deterministic
+    algorithms, itself or in a helper) without this flag in what it imports. Silent on values that are not literals, and
+    under `guard.enable`, which sets it.
+
+    Fix safety: safe where nothing sets the variable. Only the choice of kernels changes;
+    an operation without a deterministic one is refused.
+    """
+
+    code = "DET805"
+    summary = "a JAX program asks for determinism, and XLA may still add up in varying order"
+    triggers = ()
+    source = "https://github.com/google/jax/discussions/10674"
+    examples = (
+        Example(
+            bad="""
+                import os
+
+                os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_reductions=true"  # DET805
+
+                import jax
+
+
+                def step(weights, batch):
+                    return jax.grad(loss)(weights, batch)
+
+
+                if __name__ == "__main__":
+                    train(step)
+            """,
+            good="""
+                import os
+
+                os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=true"
+
+                import jax
+
+
+                def step(weights, batch):
+                    return jax.grad(loss)(weights, batch)
+
+
+                if __name__ == "__main__":
+                    train(step)
+            """,
+        ),
+    )
+
+    @classmethod
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
+        trains = program.first("trains", "jax")
+        if trains is None or any(each.fact.what == "*" for each in program.facts("enables")):
+            return
+        given = list(program.facts("sets", "XLA_FLAGS"))
+        asks = program.has("enables") or program.has("sets", "TF_DETERMINISTIC_OPS")
+        named = any("deterministic" in each.fact.text for each in given)
+        if any(not each.fact.text or _holds(each.fact.text) for each in given):
+            return
+        if not (asks or named):
+            return
+        yield program.finding(
+            cls,
+            given[0] if given else trains,
+            f"{program.name} asks for determinism, and its XLA_FLAGS do not hold {_FLAG}",
+            f"put {_FLAG} into XLA_FLAGS before JAX is imported, or in the script that launches "
+            "the run",
+            () if given else setting(program.source, "XLA_FLAGS", _FLAG, "jax"),
+            safe=True,
+        )
+
+
+def _holds(text: str) -> bool:
+    return _FLAG in text or _NEWER in text or "--xla_gpu_deterministic_ops " in f"{text} "
