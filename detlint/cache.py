@@ -186,7 +186,8 @@ class Cache:
 
 
 def _line(entry: _Entry) -> str:
-    return entry if isinstance(entry, str) else str(entry[0])
+    # Whatever else a foreign file holds there has no line.
+    return str(entry[0] if isinstance(entry, list) and entry else entry)
 
 
 def _facts(entry: _Entry) -> dict[str, Any] | None:

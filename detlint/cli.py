@@ -143,10 +143,10 @@ def _linked(
     """With what programs show: their own findings, and without those that they clear."""
     if not linted.entrypoints:
         return linted.findings
-    from detlint.project.link import link
+    from detlint.project.link import Linker
 
-    rules = engine().rules
-    return link(linted.findings, linted.entrypoints, paths, rules, settings, results)
+    linker = Linker(engine().rules, settings, results)
+    return linker.link(linted.findings, linted.entrypoints, paths)
 
 
 def _fix(
@@ -180,11 +180,11 @@ def _not_ignored(findings: Sequence[Finding], settings: Settings) -> list[Findin
 
 def _filtered(engine: Engine, settings: Settings) -> Callable[[Source], list[Finding]]:
     """What fixes re-lint by: they leave alone what ``per-file-ignores`` silences."""
-    from detlint.project.link import link_one
+    from detlint.cache import Cache
+    from detlint.project.link import Linker
 
-    return lambda source: _not_ignored(
-        link_one(source, engine.lint(source), engine.rules, settings), settings
-    )
+    linker = Linker(engine.rules, settings, Cache.disabled())
+    return lambda source: _not_ignored(linker.link_one(source, engine.lint(source)), settings)
 
 
 def _cache(options: argparse.Namespace, settings: Settings) -> Cache:
@@ -244,14 +244,14 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _linted_bytes(path: str, data: bytes, engine: Engine, settings: Settings) -> list[Finding]:
+    from detlint.cache import Cache
+    from detlint.project.link import Linker
     from detlint.source import DecodeError, Source
 
     findings = engine.lint_bytes(path, data)
     with suppress(DecodeError):
-        from detlint.project.link import link_one
-
-        source = Source.decode(path, data)
-        findings = link_one(source, findings, engine.rules, settings)
+        linker = Linker(engine.rules, settings, Cache.disabled())
+        findings = linker.link_one(Source.decode(path, data), findings)
     return _not_ignored(findings, settings)
 
 

@@ -38,15 +38,15 @@ class Layout:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._spans = spans(text)
-        self._starts = [span.start for span in self._spans]
+        self.spans = spans(text)  # strings and comments
+        self._starts = [span.start for span in self.spans]
 
     def at(self, offset: int) -> Span | None:
         """The string or comment around an offset, if the offset is inside one."""
         index = bisect_right(self._starts, offset) - 1
-        if index < 0 or offset >= self._spans[index].end:
+        if index < 0 or offset >= self.spans[index].end:
             return None
-        return self._spans[index]
+        return self.spans[index]
 
     def hides(self, offset: int) -> bool:
         """Whether the offset lies in a comment, or in a docstring."""
@@ -75,7 +75,7 @@ class Layout:
         if first > start:
             yield Block(start, first, indent, "", "")
         decorated = -1
-        for begin, stop in zip(begins, [*begins[1:], end], strict=True):
+        for begin, stop in zip(begins, [*begins[1:], end], strict=bool(begins)):
             if text.startswith("@", begin + len(indent)):
                 decorated = begin if decorated < 0 else decorated
                 continue

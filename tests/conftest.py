@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from detlint.cache import Cache
 from detlint.engine import Engine
-from detlint.project.link import link_one
+from detlint.project.link import Linker
 from detlint.rules import every_rule
 from detlint.settings import Settings
 from detlint.source import Source
@@ -23,7 +24,8 @@ class Linter(Engine):
     """An engine that takes each source for all of its program, too."""
 
     def lint(self, source: Source) -> list[Finding]:
-        return link_one(source, super().lint(source), self.rules, Settings(), alone=True)
+        linker = Linker(self.rules, Settings(), Cache.disabled())
+        return linker.link_one(source, super().lint(source), alone=True)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import re
 
 # Bytes without one of which a file is no entrypoint, whatever its name.
 _HINTS = (b"__main__", b".backward(", b".fit(", b".train(")
-_MAIN = re.compile(r"^if[ \t(]+(?:__name__[ \t]*==|['\"]__main__['\"][ \t]*==)", re.MULTILINE)
+MAIN_BLOCK = re.compile(r"^if[ \t(]+(?:__name__[ \t]*==|['\"]__main__['\"][ \t]*==)", re.MULTILINE)
 _TRAINS = re.compile(r"\.(?:backward|fit|train)\(")
 _TEST = re.compile(r"(?:test_\w*|\w*_tests?|conftest|setup)\.py")
 
@@ -30,7 +30,7 @@ def is_entrypoint(path: str, text: str) -> bool:
     name = os.path.basename(path)
     if _TEST.fullmatch(name):
         return False
-    if name == "__main__.py" or ("__name__" in text and _MAIN.search(text)):
+    if name == "__main__.py" or ("__name__" in text and MAIN_BLOCK.search(text)):
         return True
     return bool(_TRAINS.search(text)) and _trains_at_the_top(text)
 
@@ -49,5 +49,5 @@ def _trains_at_the_top(text: str) -> bool:
 
 def main_line(text: str) -> int | None:
     """The offset of ``if __name__ == "__main__":``."""
-    match = _MAIN.search(text)
+    match = MAIN_BLOCK.search(text)
     return match.start() if match else None

@@ -2,48 +2,95 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from ahocorasick_rs import AhoCorasick
+
     from detlint.source import Source
 
 EVERY = "*"  # all libraries
-MAIN = "__main__"  # in the place of a function: under `if __name__ == "__main__"`
-# Tokens without which a file holds no fact of a kind.
-TOKENS: dict[str, tuple[str, ...]] = {
-    "seeds": ("seed", "determin", "guard", "set_rng_state", "Trainer"),
-    "draws": ("random", "torch", "dropout", "Dropout"),
-    "builds": ("nn.", "torch.nn"),
-    "trains": (".backward(", "fit(", "train(", "GradientTape", "minimize(", "grad("),
-    "enables": ("determin", "guard"),
-    "sets": ("environ", "putenv"),
+# Tokens without which code holds no fact of a kind.
+_TOKENS: dict[str, tuple[str, ...]] = {
+    "seeds": (
+        *("seed", "Seed", "determinism(", "guard.", "rng_state(", "setstate(", "set_state("),
+        "Trainer(",
+    ),
+    "draws": tuple(
+        f"{name}("
+        for name in (
+            *("rand", "randn", "randint", "randrange", "random", "random_sample", "ranf", "choice"),
+            *("choices", "sample", "shuffle", "permutation", "permuted", "uniform", "normal"),
+            *("gauss", "triangular", "variate", "getrandbits", "randbytes", "beta", "binomial"),
+            *("exponential", "gamma", "poisson", "multinomial", "dirichlet", "laplace", "bytes"),
+            *("lognormal", "bernoulli", "randperm", "rand_like", "randn_like", "randint_like"),
+            *("random_integers", "normal_", "uniform_", "orthogonal_", "sparse_", "bernoulli_"),
+            *("random_", "exponential_"),
+        )
+    ),
+    "builds": tuple(
+        f"{name}("
+        for name in (
+            *("Linear", "Bilinear", "Conv1d", "Conv2d", "Conv3d", "Transpose1d", "Transpose2d"),
+            *("Transpose3d", "Embedding", "EmbeddingBag", "LSTM", "GRU", "RNN", "Cell"),
+            *("Transformer", "EncoderLayer", "DecoderLayer", "MultiheadAttention"),
+        )
+    ),
+    "trains": (
+        *(".backward(", ".fit(", ".train(", ".minimize(", "GradientTape", "value_and_grad"),
+        "jax.grad",
+    ),
+    "enables": ("determin", "guard."),
+    "sets": (  # the variables that a rule asks about
+        *("CUBLAS_WORKSPACE_CONFIG", "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "XLA_FLAGS"),
+        *("FLASH_ATTENTION_DETERMINISTIC", "KERAS_BACKEND", "TF_DETERMINISTIC_OPS"),
+        "TF_CUDNN_DETERMINISTIC",
+    ),
     "places": ('"cuda', "'cuda", ".cuda("),
 }
+_WORDS = [token for tokens in _TOKENS.values() for token in tokens]
+_KINDS = [kind for kind, tokens in _TOKENS.items() for _ in tokens]
+# What must follow a token that is a common word.
+_CALLS = re.compile(r"\w*[ \t]*(?:[=(]|as\b)")
+_COMMON = frozenset({"seed", "Seed", "determin"})
 
 
 class Fact(NamedTuple):
     """Something that a file does.
 
-    what      the library, or the variable that is set
-    text      how the source says it; for a variable, the value ("" if it is not a literal)
-    function  the outermost function or class around it, "" where it runs on import
+    what  the library, or the variable that is set
+    text  how the source says it; for a variable, the value ("" if it is not a literal)
     """
 
     what: str
     text: str
-    function: str
     row: int
     column: int
     end_row: int
     end_column: int
 
 
-def read_facts(source: Source, kind: str) -> list[Fact]:
-    """The facts of one kind in a file; none where it cannot be parsed, which DET000 tells."""
-    text = source.text
-    places = [place for token in TOKENS[kind] for place in _places(text, token)]
-    if not places:
-        return []
+def hints(text: str) -> dict[str, list[int]]:
+    """Where facts of each kind may be."""
+    found: dict[str, list[int]] = {kind: [] for kind in _TOKENS}
+    for index, start, end in _automaton().find_matches_as_indexes(text, overlapping=True):
+        if _WORDS[index] not in _COMMON or _CALLS.match(text, end):
+            found[_KINDS[index]].append(start)
+    return found
+
+
+@cache
+def _automaton() -> AhoCorasick:
+    from ahocorasick_rs import AhoCorasick, Implementation
+
+    return AhoCorasick(_WORDS, implementation=Implementation.DFA)
+
+
+def read_facts(source: Source, kind: str, places: list[int]) -> list[Fact]:
+    """The facts of one kind in the functions and classes around some places; none where the
+    file cannot be parsed, which DET000 tells."""
     # libcst is slow to import, and most programs are settled by their text.
     from libcst import ParserSyntaxError
 
@@ -52,18 +99,10 @@ def read_facts(source: Source, kind: str) -> list[Fact]:
     from detlint.project.readers import READERS
     from detlint.stack import in_deep_stack
 
-    region = narrow(text, [(place, "function") for place in places])
+    region = narrow(source.text, [(place, "function") for place in places])
     if region is None:
         return []
     try:
         return in_deep_stack(lambda: READERS[kind](read(source, region)))
     except (ParserSyntaxError, RecursionError):
         return []
-
-
-def _places(text: str, token: str) -> list[int]:
-    found, place = [], text.find(token)
-    while place >= 0:
-        found.append(place)
-        place = text.find(token, place + len(token))
-    return found

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
-import re
+from bisect import bisect_right
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from detlint.cache import content_digest
-from detlint.project.facts import Fact, read_facts
+from detlint.project.facts import Fact, hints, read_facts
 from detlint.project.imports import Import, imports
+from detlint.project.outline import outline, parts
 from detlint.source import DecodeError, Source
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from detlint.cache import Cache
 
-# Answers by question, as JSON keeps them: "imports", a kind of facts, "uses" or "defines".
+# Answers by question, as JSON keeps them: "imports", "outline", or a kind of facts.
 _Answers = dict[str, Any]
 
 
@@ -25,6 +29,8 @@ class Files:
         self._cache = cache
         self._sources: dict[str, Source] = {}
         self._answers: dict[str, _Answers] = {}
+        self._hints: dict[str, dict[str, list[int]]] = {}
+        self._ranges: dict[str, list[tuple[str, int, int]]] = {}
         self._stored: dict[str, tuple[os.stat_result, str]] = {}
         self._changed: set[str] = set()
 
@@ -32,6 +38,8 @@ class Files:
         """Take this text for a file's: it is being fixed, or comes from standard input."""
         self._sources[path] = source
         self._answers[path] = {}
+        self._hints.pop(path, None)
+        self._ranges.pop(path, None)
         self._stored.pop(path, None)
 
     def source(self, path: str) -> Source:
@@ -45,24 +53,62 @@ class Files:
         answers = self._of(path)
         if "imports" not in answers:
             found = imports(self.source(path).text)
-            self._learn(path, "imports", [[each.module, each.level, list(each.names)] for each in found])
+            self._learn(path, "imports", [[*each[:2], list(each.names)] for each in found])
         return [Import(module, level, tuple(names)) for module, level, names in answers["imports"]]
 
-    def facts(self, path: str, kind: str) -> list[Fact]:
-        """The facts of one kind in a file."""
+    def outline(self, path: str) -> dict[str, list[str]]:
+        """Which names each part of a file uses."""
+        answers = self._of(path)
+        if "outline" not in answers:
+            self._learn(path, "outline", outline(self.source(path).text))
+        found: dict[str, list[str]] = answers["outline"]
+        return found
+
+    def facts(self, path: str, kind: str, parts: Container[str] | None = None) -> list[Fact]:
+        """The facts of one kind in a file, or in some parts of its outline, in order."""
         answers = self._of(path)
         if kind not in answers:
-            found = read_facts(self.source(path), kind)
-            self._learn(path, kind, [list(each) for each in found])
-        return [Fact(*each) for each in answers[kind]]
+            places = self._hinted(path, kind)
+            self._learn(path, kind, {part: None for part, _ in self._parts(path, places)})
+        known = answers[kind]
+        wanted = [part for part in known if parts is None or part in parts]
+        self._read(path, kind, known, {part for part in wanted if known[part] is None})
+        return sorted((Fact(*each) for part in wanted for each in known[part]), key=_place)
 
-    def uses(self, path: str, name: str) -> bool:
-        """Whether a file names something other than by defining it."""
-        return self._asked(path, "uses", name, rf"(?<!def )(?<!class )\b{name}\b")
+    def _read(self, path: str, kind: str, known: _Answers, missing: set[str]) -> None:
+        """Look for facts in parts where that was not done yet."""
+        if not missing:
+            return
+        source = self.source(path)
+        near = self._parts(path, self._hinted(path, kind))
+        facts = read_facts(source, kind, [place for part, place in near if part in missing])
+        known.update((part, []) for part in missing)
+        starts = source.line_starts
+        for part, fact in zip(
+            self._parts(path, [starts[fact.row - 1] for fact in facts]), facts, strict=True
+        ):
+            if part[0] in missing:
+                known[part[0]].append(list(fact))
+        self._changed.add(path)
+
+    def _hinted(self, path: str, kind: str) -> list[int]:
+        if path not in self._hints:
+            self._hints[path] = hints(self.source(path).text)
+        return self._hints[path][kind]
+
+    def _parts(self, path: str, places: list[int]) -> list[tuple[str, int]]:
+        """Each place with the part of the outline that it lies in."""
+        if not places:
+            return []
+        if path not in self._ranges:
+            self._ranges[path] = parts(self.source(path).text)
+        ranges = self._ranges[path]
+        starts = [start for _, start, _ in ranges]
+        return [(ranges[bisect_right(starts, place) - 1][0], place) for place in places]
 
     def defines(self, path: str, name: str) -> bool:
-        """Whether a file defines a function or class of a name."""
-        return self._asked(path, "defines", name, rf"^[ \t]*(?:async[ \t]+)?(?:def|class) {name}\b")
+        """Whether a file defines a function or class of a name at its top."""
+        return name in self.outline(path)
 
     def save(self) -> None:
         """Hand what is new to the cache."""
@@ -71,14 +117,6 @@ class Files:
                 self._cache.store_facts(path, *self._stored[path], self._answers[path])
         self._changed.clear()
 
-    def _asked(self, path: str, question: str, name: str, pattern: str) -> bool:
-        known = self._of(path).setdefault(question, {})
-        if name not in known:
-            text = self.source(path).text
-            known[name] = name in text and bool(re.search(pattern, text, re.MULTILINE))
-            self._changed.add(path)
-        return bool(known[name])
-
     def _learn(self, path: str, question: str, answer: object) -> None:
         self._of(path)[question] = answer
         self._changed.add(path)
@@ -86,10 +124,8 @@ class Files:
     def _of(self, path: str) -> _Answers:
         if path not in self._answers:
             kept = None
-            try:
+            with suppress(OSError):
                 kept = self._cache.facts(path, os.stat(path))
-            except OSError:
-                pass
             if kept is None:
                 self._open(path)
             else:
@@ -109,3 +145,7 @@ class Files:
         except (OSError, DecodeError):
             self._answers.setdefault(path, {})
         self._sources[path] = source
+
+
+def _place(fact: Fact) -> tuple[int, int]:
+    return fact.row, fact.column

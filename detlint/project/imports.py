@@ -43,6 +43,30 @@ def imports(text: str) -> list[Import]:
     ]
 
 
+def bound_names(text: str) -> dict[str, str]:
+    """The names that imports bind, and what each stands for: ``from a import b as c``."""
+    return {
+        bound: name
+        for match in _STATEMENT.finditer(text)
+        for listed in (match["modules"], match["several"], match["names"])
+        for name, bound in _aliased(listed or "")
+    }
+
+
+def without_imports(code: str) -> str:
+    """Code but for its imports."""
+    return _STATEMENT.sub("", code) if "import" in code else code
+
+
+def _aliased(listed: str) -> Iterator[tuple[str, str]]:
+    for each in _COMMENT.sub("", listed).replace("\\", " ").split(","):
+        words = each.split()
+        if words:
+            # `import a.b` binds a.
+            own = words[2] if len(words) == 3 and words[1] == "as" else words[0].partition(".")[0]
+            yield words[0].rpartition(".")[2], own
+
+
 def _types_only(text: str) -> Iterator[tuple[int, int]]:
     if "TYPE_CHECKING" not in text:
         return
@@ -75,22 +99,31 @@ class Finder:
 
     def __init__(self, bound: str) -> None:
         self._bound = os.path.realpath(bound)
+        # Asked again and again: a project's files import the same things.
         self._file = cache(self._look)
         self._listed = cache(_entries)
+        self._found = cache(self._find)
+        self._root = cache(self._first_root)
 
-    def files(self, importer: str, wanted: Import) -> Iterator[str]:
+    def files(self, importer: str, wanted: Import) -> tuple[str, ...]:
         """The files that run when a file imports something: packages' own first."""
+        return self._found(os.path.dirname(importer), wanted)
+
+    def _find(self, folder: str, wanted: Import) -> tuple[str, ...]:
         if wanted.level:
-            folder = os.path.dirname(importer)
             for _ in range(wanted.level - 1):
                 folder = os.path.dirname(folder)
-            yield from self._along(folder, wanted)
-            return
-        for root in self._roots(os.path.dirname(importer)):
-            found = list(self._along(root, wanted))
-            if found:
-                yield from found
-                return
+            return tuple(self._along(folder, wanted))
+        root = self._root(folder, wanted.module.partition(".")[0])
+        return tuple(self._along(root, wanted)) if root is not None else ()
+
+    def _first_root(self, folder: str, top: str) -> str | None:
+        """The folder below which a top-level module or package lies."""
+        for root in self._roots(folder):
+            listed = self._listed(root)
+            if top in listed or f"{top}.py" in listed:
+                return root
+        return None
 
     def _along(self, folder: str, wanted: Import) -> Iterator[str]:
         """``a/__init__.py``, ``a/b.py`` and, for names that are modules, ``a/b/c.py``."""

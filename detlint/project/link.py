@@ -3,70 +3,86 @@
 from __future__ import annotations
 
 import os
+from functools import cache as cached
 from typing import TYPE_CHECKING
 
-from detlint.cache import Cache
 from detlint.project.entrypoints import is_entrypoint
 from detlint.project.files import Files
 from detlint.project.imports import Finder
 from detlint.project.program import Program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from detlint.cache import Cache
     from detlint.engine import AnyRule
     from detlint.finding import Finding
+    from detlint.rule import Rule
     from detlint.settings import Settings
     from detlint.source import Source
 
 
-def link(
-    findings: Sequence[Finding],
-    entrypoints: Sequence[str],
-    paths: Sequence[str],
-    rules: Sequence[AnyRule],
-    settings: Settings,
-    cache: Cache,
-) -> list[Finding]:
-    """The findings of files that no program clears, and those of the programs, in the order
-    of the paths."""
-    names = {os.path.realpath(path): path for path in paths}
-    files = Files(cache)
-    programs = [_program(path, names, files, settings) for path in entrypoints]
-    joined = _joined(findings, programs, rules, settings, files)
-    files.save()
-    order = {path: place for place, path in enumerate(paths)}
-    return sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
+class Linker:
+    """Judges programs by a set of rules."""
+
+    def __init__(self, rules: Sequence[AnyRule], settings: Settings, cache: Cache) -> None:
+        self._rules = rules
+        self._settings = settings
+        self._files = Files(cache)
+
+    def link(
+        self, findings: Sequence[Finding], entrypoints: Sequence[str], paths: Sequence[str]
+    ) -> list[Finding]:
+        """The findings of files that no program clears, and those of the programs, in the
+        order of the paths that are linted."""
+        names = {os.path.realpath(path): path for path in paths}
+        finders = cached(Finder)
+        programs = []
+        for real in map(os.path.realpath, entrypoints):
+            finder = finders(_bound(real, self._settings))
+            programs.append(Program(real, names, self._files, finder))
+        joined = self._joined(findings, programs)
+        order = {path: place for place, path in enumerate(paths)}
+        found = sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
+        self._files.save()
+        return found
+
+    def link_one(
+        self, source: Source, findings: Sequence[Finding], *, alone: bool = False
+    ) -> list[Finding]:
+        """The same for one source as it stands, whatever its file holds; ``alone``: without
+        the files that it imports."""
+        if not is_entrypoint(source.path, source.text):
+            return list(findings)
+        path = os.path.realpath(source.path)
+        self._files.replace(path, source)
+        finder = None if alone else Finder(_bound(path, self._settings))
+        program = Program(path, {path: source.path}, self._files, finder)
+        return sorted(self._joined(findings, [program]), key=lambda each: each[1:6])
+
+    def _joined(
+        self, findings: Sequence[Finding], programs: Sequence[Program]
+    ) -> Iterator[Finding]:
+        clearing = {rule.code: rule.cleared_by for rule in self._rules if rule.cleared_by}
+        for finding in findings:
+            facts = clearing.get(finding.code, ())
+            path = os.path.realpath(finding.path) if facts else ""
+            if not any(path in each and _has_any(each, facts) for each in programs if facts):
+                yield finding
+        found = [
+            finding
+            for rule in self._rules
+            if rule.judges_programs()
+            for program in programs
+            for finding in _class(rule).judge(program, self._settings)
+        ]
+        yield from _unsuppressed(_once(found), self._files)
 
 
-def link_one(
-    source: Source,
-    findings: Sequence[Finding],
-    rules: Sequence[AnyRule],
-    settings: Settings,
-    *,
-    alone: bool = False,
-) -> list[Finding]:
-    """The same for one source as it stands, whatever its file holds; ``alone``: without the
-    files that it imports."""
-    if not is_entrypoint(source.path, source.text):
-        return list(findings)
-    path = os.path.realpath(source.path)
-    files = Files(Cache.disabled())
-    files.replace(path, source)
-    names = {path: source.path}
-    program = (
-        Program(path, names, files, None) if alone else _program(path, names, files, settings)
-    )
-    joined = _joined(findings, [program], rules, settings, files)
-    return sorted(joined, key=lambda each: each[1:6])
-
-
-def _program(path: str, names: Mapping[str, str], files: Files, settings: Settings) -> Program:
-    real = os.path.realpath(path)
+def _bound(path: str, settings: Settings) -> str:
+    """The folder that a program's files lie in: the project's root, if it holds the entrypoint."""
     root = os.path.realpath(settings.root or os.curdir)
-    inside = real.startswith(os.path.join(root, ""))
-    return Program(real, names, files, Finder(root if inside else _package_root(real)))
+    return root if path.startswith(os.path.join(root, "")) else _package_root(path)
 
 
 def _package_root(path: str) -> str:
@@ -77,31 +93,8 @@ def _package_root(path: str) -> str:
     return folder
 
 
-def _joined(
-    findings: Sequence[Finding],
-    programs: Sequence[Program],
-    rules: Sequence[AnyRule],
-    settings: Settings,
-    files: Files,
-) -> Iterator[Finding]:
-    clearing = {rule.code: rule.cleared_by for rule in rules if rule.cleared_by}
-    for finding in findings:
-        facts = clearing.get(finding.code, ())
-        path = os.path.realpath(finding.path) if facts else ""
-        if not any(path in program and _has_any(program, facts) for program in programs if facts):
-            yield finding
-    found = [
-        finding
-        for rule in map(_imported, rules)
-        if rule.judges_programs()
-        for program in programs
-        for finding in rule.judge(program, settings)
-    ]
-    yield from _unsuppressed(_once(found), files)
-
-
-def _imported(rule: AnyRule) -> AnyRule:
-    return rule.rule if rule.judges_programs() and hasattr(rule, "rule") else rule
+def _class(rule: AnyRule) -> type[Rule]:
+    return rule if isinstance(rule, type) else rule.rule
 
 
 def _has_any(program: Program, facts: Iterable[tuple[str, str]]) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.finding import Edit, Finding
 from detlint.project.entrypoints import main_line
-from detlint.project.facts import EVERY, MAIN, Fact
+from detlint.project.facts import EVERY, Fact
+from detlint.project.outline import MAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 50
+_SETTLING = frozenset({"seeds", "enables", "sets"})
 
 
 class Located(NamedTuple):
@@ -75,10 +78,17 @@ class Program:
         """
         what, _, value = what.partition("=")
         for path in self.paths:
-            for fact in self._files.facts(path, kind):
-                about = self._is_about(fact, what) and value in ("", fact.text)
-                if about and self._is_reached(path, fact):
+            for fact in self._facts(path, kind):
+                if self._is_about(fact, what) and value in ("", fact.text):
                     yield Located(path, fact)
+
+    def _facts(self, path: str, kind: str) -> list[Fact]:
+        """What settles a matter counts wherever it stands in a file, since code may be reached in
+        ways that its text does not show; what raises one, where its text shows that it runs."""
+        if kind in _SETTLING:
+            return self._files.facts(path, kind)
+        own = {MAIN} if path == self.path else set()
+        return self._files.facts(path, kind, self._reached | own | {""})
 
     def first(self, kind: str, what: str = "") -> Located | None:
         """The first of these facts."""
@@ -95,12 +105,21 @@ class Program:
         helper = fact.what.removesuffix("()")
         return helper != fact.what and not self._defines(helper)
 
-    def _is_reached(self, path: str, fact: Fact) -> bool:
-        if fact.function == MAIN:
-            return path == self.path
-        return not fact.function or any(
-            self._files.uses(each, fact.function) for each in self.paths
-        )
+    @cached_property
+    def _reached(self) -> frozenset[str]:
+        """Names of functions and classes that what runs uses, directly or through others."""
+        outlines = {path: self._files.outline(path) for path in self.paths}
+        users: dict[str, list[list[str]]] = {}
+        for parts in outlines.values():
+            for part, names in parts.items():
+                users.setdefault(part, []).append(names)
+        pending = [*users[""], outlines[self.path][MAIN]]
+        reached: set[str] = set()
+        while pending:
+            fresh = set(pending.pop()) - reached
+            reached |= fresh
+            pending += [names for name in fresh for names in users.get(name, ())]
+        return frozenset(reached)
 
     def _defines(self, name: str) -> bool:
         return any(self._files.defines(each, name) for each in self.paths)
@@ -125,7 +144,7 @@ class Program:
         where = os.path.relpath(located.path, os.path.dirname(self.path))
         return f"{text} ({where}:{located.fact.row})"
 
-    def finding(
+    def finding(  # noqa: PLR0913 - what a finding consists of
         self,
         rule: type[Rule],
         at: Located | None,

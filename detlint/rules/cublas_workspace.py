@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis.environment import variables
+from detlint.analysis.uses import words
 from detlint.project.variables import setting
 from detlint.rule import Example, Rule, cst
 
@@ -19,9 +20,9 @@ _VARIABLE = "CUBLAS_WORKSPACE_CONFIG"
 _VALUES = (":4096:8", ":16:8")
 _WANTED = ":4096:8"
 # Calls of torch.cuda that leave the device alone.
-_IDLE = frozenset(
+_IDLE = words(
     """is_available device_count manual_seed manual_seed_all is_initialized init_seed
-    is_bf16_supported""".split()
+    is_bf16_supported"""
 )
 # The first release in which cuBLAS without the variable is no longer refused.
 _UNCHECKED = (2, 13)

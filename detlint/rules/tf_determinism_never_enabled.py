@@ -31,7 +31,9 @@ class TfDeterminismNeverEnabled(Rule):
     code = "DET801"
     summary = "a program trains with TensorFlow, and determinism or the seed is missing"
     triggers = ()
-    source = "https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_op_determinism"
+    source = (
+        "https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_op_determinism"
+    )
     examples = (
         Example(
             bad="""
@@ -76,10 +78,8 @@ class TfDeterminismNeverEnabled(Rule):
 
     @staticmethod
     def _training(program: Program) -> Located | None:
-        if program.has("sets", "KERAS_BACKEND"):
+        tensorflow = program.imports("tensorflow")
+        if not tensorflow and (not program.imports("keras") or program.imports(*_BACKENDS)):
             return None
-        if program.imports("tensorflow") or (
-            program.imports("keras") and not program.imports(*_BACKENDS)
-        ):
-            return program.first("trains", "tensorflow") or program.first("trains", "keras")
-        return None
+        first = program.first("trains", "tensorflow") or program.first("trains", "keras")
+        return None if program.has("sets", "KERAS_BACKEND") else first

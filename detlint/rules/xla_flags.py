@@ -25,8 +25,8 @@ class XlaFlags(Rule):
 
     One finding an entrypoint that differentiates with JAX and asks for determinism
     somewhere (in `XLA_FLAGS`, by `TF_DETERMINISTIC_OPS`, or by turning on deterministic
-    algorithms, itself or in a helper) without this flag in what it imports. Silent on values that are not literals, and
-    under `guard.enable`, which sets it.
+    algorithms, itself or in a helper) without this flag in what it imports. Silent on
+    values that are not literals, and under `guard.enable`, which sets it.
 
     Fix safety: safe where nothing sets the variable. Only the choice of kernels changes;
     an operation without a deterministic one is refused.
@@ -41,7 +41,8 @@ class XlaFlags(Rule):
             bad="""
                 import os
 
-                os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_reductions=true"  # DET805
+                flags = "--xla_gpu_deterministic_reductions=true"
+                os.environ["XLA_FLAGS"] = flags  # DET805
 
                 import jax
 

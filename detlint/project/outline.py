@@ -1,0 +1,76 @@
+"""Which names each part of a file uses: a call graph by name, good enough to tell what runs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detlint.layout import Layout
+from detlint.project.entrypoints import MAIN_BLOCK
+from detlint.project.imports import bound_names, without_imports
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.layout import Block
+
+MAIN = "__main__"  # what runs under `if __name__ == "__main__"`
+_WORD = re.compile(r"\w+")
+_LOOKED_UP = re.compile(r"\b(\w+)((?:\.\w+)+)")
+_EXPORTS = re.compile(r"__all__\b")
+
+
+def outline(text: str) -> dict[str, list[str]]:
+    """For each function and class at the top of a file, and for "" and MAIN, the names of the
+    file, or of what it imports, that its code uses.
+
+    Strings and comments do not count. What is decorated counts as used: it may be registered.
+    """
+    layout = Layout(text)
+    code = _code(layout)
+    blocks = list(layout.blocks(0, len(text), ""))
+    aliases = bound_names(code)
+    known = {block.name for block in blocks if block.kind} | aliases.keys()
+    found: dict[str, set[str]] = {"": set(), MAIN: set()}
+    for block in blocks:
+        names = found.setdefault(_part(block, text), set())
+        names.update(_used(without_imports(code[block.start : block.end]), known, aliases))
+        names.discard(block.name)
+        if block.kind and text.startswith("@", block.start):
+            found[""].add(block.name)
+    return {part: sorted(names) for part, names in found.items()}
+
+
+def parts(text: str) -> list[tuple[str, int, int]]:
+    """Where each part of the outline lies: its name, start and end; some lie in pieces."""
+    blocks = Layout(text).blocks(0, len(text), "")
+    return [(_part(each, text), each.start, each.end) for each in blocks]
+
+
+def _part(block: Block, text: str) -> str:
+    if block.kind:
+        return block.name
+    return MAIN if MAIN_BLOCK.match(text, block.start) else ""
+
+
+def _code(layout: Layout) -> str:
+    """The text with blanks for its strings and comments."""
+    pieces, end = [], 0
+    for span in layout.spans:
+        pieces += [
+            layout.text[end : span.start],
+            re.sub(r"[^\n]", " ", layout.text[span.start : span.end]),
+        ]
+        end = span.end
+    return "".join([*pieces, layout.text[end:]])
+
+
+def _used(code: str, known: set[str], aliases: dict[str, str]) -> Iterator[str]:
+    if _EXPORTS.match(code):
+        return
+    words = known.intersection(_WORD.findall(code))
+    yield from words
+    yield from (aliases[word] for word in words if word in aliases)
+    for owner, looked_up in _LOOKED_UP.findall(code):
+        if owner in aliases:  # a module, maybe: what is looked up in it, or in its modules
+            yield from looked_up[1:].split(".")

@@ -1,0 +1,343 @@
+"""Findings of programs: facts of several files, linked over what an entrypoint imports."""
+
+from __future__ import annotations
+
+import json
+import os
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from detlint.cli import main
+from detlint.project.entrypoints import is_entrypoint
+from detlint.project.imports import Finder, Import, imports
+from detlint.project.outline import outline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+    Lint = Callable[..., list[str]]
+
+MAIN = 'if __name__ == "__main__":\n    main()\n'
+SEEDS = "import numpy as np\n\ndef seed(s):\n    np.random.seed(s)\n"
+DRAWS = "import numpy as np\n\ndef main():\n    print(np.random.rand(3))\n\n" + MAIN
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str]], Path]:
+    """Writes the files of a project, and works in it."""
+    (tmp_path / "pyproject.toml").write_text("[tool.detlint]\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    def write(files: dict[str, str]) -> Path:
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(textwrap.dedent(text), encoding="utf-8")
+        return tmp_path
+
+    return write
+
+
+@pytest.fixture
+def lint(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., list[str]]:
+    """``path:row code`` of each finding of the command line."""
+
+    def run(*arguments: str, paths: tuple[str, ...] = (".",), cache: bool = False) -> list[str]:
+        kept = ["--cache-dir", str(tmp_path / ".cache")] if cache else ["--no-cache"]
+        main([*kept, "--output-format", "json", *arguments, *paths])
+        found = json.loads(capsys.readouterr().out)
+        return [
+            f"{os.path.relpath(each['filename'])}:{each['location']['row']} {each['code']}"
+            for each in found
+        ]
+
+    return run
+
+
+def test_a_draw_that_nothing_seeds_is_found_where_it_is(project: Project, lint: Lint) -> None:
+    project(
+        {
+            "train.py": "from data import batch\n\ndef main():\n    print(batch())\n\n" + MAIN,
+            "data.py": "import numpy as np\n\ndef batch():\n    return np.random.rand(3)\n",
+        }
+    )
+    assert lint("--select", "DET102") == ["data.py:4 DET102"]
+    assert lint("--select", "DET102", paths=("train.py",)) == ["train.py:6 DET102"]
+    assert lint("--select", "DET102", paths=("data.py",)) == []
+
+
+@pytest.mark.parametrize(
+    ("where", "files"),
+    [
+        ("a helper", {"tools.py": SEEDS}),
+        (
+            "a re-export",
+            {
+                "tools/__init__.py": "from .deep.seeding import seed\n",
+                "tools/deep/__init__.py": "",
+                "tools/deep/seeding.py": SEEDS,
+            },
+        ),
+        (
+            "src",
+            {
+                "src/tools/__init__.py": "from tools.a import seed\n",
+                "src/tools/a.py": "from tools.b import seed\n",
+            }
+            | {"src/tools/b.py": "import numpy.random as npr\ndef seed(s):\n    npr.seed(s)\n"},
+        ),
+        ("a namespace package", {"tools/a.py": "from numpy.random import seed as fix\nfix(3)\n"}),
+    ],
+)
+def test_a_helper_that_seeds_counts_however_deep(
+    project: Project, lint: Lint, where: str, files: dict[str, str]
+) -> None:
+    imported = "import tools.a" if where == "a namespace package" else "from tools import seed"
+    project({"train.py": f"{imported}\n{DRAWS}", **files})
+    assert lint("--select", "DET102") == []
+
+
+def test_what_does_not_run_does_not_count(project: Project, lint: Lint) -> None:
+    project(
+        {
+            "train.py": "from data import load\n\ndef main():\n    load()\n\n" + MAIN,
+            "data.py": """
+            import numpy as np
+
+            def load():
+                return 0
+
+            def unused():
+                return np.random.rand(3)
+
+            if __name__ == "__main__":
+                load()
+        """,
+        }
+    )
+    assert lint("--select", "DET102") == []
+
+
+def test_methods_of_a_class_that_is_used_run(project: Project, lint: Lint) -> None:
+    project(
+        {
+            "train.py": "import data as d\n\ndef main():\n    d.Data()[0]\n\n" + MAIN,
+            "data.py": """
+            import numpy as np
+
+            class Data:
+                def __getitem__(self, index):
+                    return np.random.rand(3)
+        """,
+        }
+    )
+    assert lint("--select", "DET102") == ["data.py:6 DET102"]
+
+
+def test_one_finding_an_entrypoint_and_library(project: Project, lint: Lint) -> None:
+    text = """
+        import random
+        import numpy as np
+        import torch
+
+        def main():
+            print(random.random(), random.random(), np.random.rand(), torch.rand(2))
+
+        if __name__ == "__main__":
+            main()
+    """
+    project({"train.py": text, "test_train.py": text})
+    assert lint("--select", "DET102") == ["train.py:7 DET102"] * 3
+
+
+def test_determinism_may_be_turned_on_anywhere_in_the_closure(project: Project, lint: Lint) -> None:
+    step = "import torch\n\ndef step(loss):\n    loss.backward()\n"
+    project(
+        {
+            "on.py": "import switch\nfrom engine import step\n\nswitch.on()\nstep(1)\n\n" + MAIN,
+            "off.py": "from engine import step\n\ndef main():\n    step(1)\n\n" + MAIN,
+            "switch.py": "import torch\n\ndef on():\n    torch.use_deterministic_algorithms(True)\n",
+            "engine.py": step,
+        }
+    )
+    assert lint("--select", "DET304") == ["engine.py:4 DET304"]
+
+
+def test_changing_one_file_links_again_and_reads_no_other(
+    project: Project, lint: Lint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project(
+        {"train.py": f"from tools import seed\n{DRAWS}", "tools.py": "def seed(s):\n    pass\n"}
+    )
+    long_ago = 1_600_000_000
+    for name in ("train.py", "tools.py"):
+        os.utime(root / name, (long_ago, long_ago))
+    assert lint("--select", "DET102", cache=True) == ["train.py:5 DET102"]
+    (root / "tools.py").write_text("import numpy as np\n\ndef seed(s):\n    np.random.seed(s)\n")
+    read: list[str] = []
+    real = open
+
+    def noting(path: str, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401
+        read.append(os.path.basename(str(path)))
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr("builtins.open", noting)
+    assert lint("--select", "DET102", cache=True) == []
+    assert "tools.py" in read
+
+
+def test_a_suppression_holds_and_is_not_reported_as_unused(project: Project, lint: Lint) -> None:
+    line = "    print(np.random.rand(3))"
+    project({"train.py": DRAWS.replace(line, f"{line}  # detlint: ignore[DET102] a demo")})
+    assert lint("--select", "DET102,DET001") == []
+    project({"train.py": "# detlint: skip-file\n" + DRAWS})
+    assert lint("--select", "DET102,DET001") == []
+
+
+def test_per_file_ignores_hold(project: Project, lint: Lint) -> None:
+    root = project({"train.py": DRAWS})
+    table = '[tool.detlint]\nselect = ["DET102"]\nper-file-ignores = { "train.py" = ["DET102"] }\n'
+    (root / "pyproject.toml").write_text(table, encoding="utf-8")
+    assert lint() == []
+
+
+def test_the_fix_turns_guard_on_once_for_all_of_it(project: Project, lint: Lint) -> None:
+    root = project(
+        {
+            "train.py": '''
+            """A program."""
+            import random
+            import torch
+
+            model = torch.nn.Linear(2, 1)
+            random.shuffle([1, 2])
+            model(torch.rand(3, 2)).sum().backward()
+        '''
+        }
+    )
+    (root / "train.py").write_text((root / "train.py").read_text().lstrip("\n"))
+    assert lint("--select", "DET102,DET304", "--fix", "--unsafe-fixes") == []
+    assert (
+        (root / "train.py")
+        .read_text()
+        .startswith(
+            '"""A program."""\nimport random\nimport torch\nimport guard\n\nguard.enable(seed=0)\n'
+        )
+    )
+
+
+def test_a_link_out_of_the_tree_is_not_followed(
+    project: Project, lint: Lint, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "tools.py"
+    outside.write_text("import numpy as np\n\ndef seed(s):\n    np.random.seed(s)\n")
+    root = project({"train.py": f"from tools import seed\n{DRAWS}"})
+    (root / "tools.py").symlink_to(outside)
+    assert lint("--select", "DET102", paths=("train.py",)) == ["train.py:5 DET102"]
+
+
+def test_files_that_import_each_other_end(project: Project, lint: Lint) -> None:
+    project({"train.py": f"import other\n{DRAWS}", "other.py": "import train\n"})
+    assert lint("--select", "DET102") == ["train.py:5 DET102"]
+
+
+def test_a_file_of_the_closure_that_does_not_parse_is_left_to_its_own_finding(
+    project: Project, lint: Lint
+) -> None:
+    project({"train.py": f"import broken\n{DRAWS}", "broken.py": "np.random.seed(0\n"})
+    assert lint("--select", "DET000,DET102") == ["broken.py:1 DET000", "train.py:5 DET102"]
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        (MAIN, True),
+        ("if '__main__' == __name__:\n    pass\n", True),
+        ("import torch\nfor x in data:\n    loss(x).backward()\n", True),
+        ("def train():\n    loss.backward()\n", False),
+        ('"""Call ``loss.backward()``."""\n', False),
+        ("x = 1\n", False),
+        ("", False),
+    ],
+)
+def test_what_is_an_entrypoint(text: str, *, runs: bool) -> None:
+    assert is_entrypoint("train.py", text) is runs
+    assert not is_entrypoint("test_train.py", text)
+    assert is_entrypoint("package/__main__.py", text)
+
+
+def test_imports_are_read_as_they_run() -> None:
+    text = textwrap.dedent("""
+        import a.b, c as d
+        from . import (
+            e,  # first
+            f as g,
+        )
+        from ..h.i import j
+        if TYPE_CHECKING:
+            from k import l
+
+            from m import n
+        def later():
+            from o import p \\
+                , q
+        from r import *
+    """)
+    assert imports(text) == [
+        Import("a.b", 0, ()),
+        Import("c", 0, ()),
+        Import("", 1, ("e", "f")),
+        Import("h.i", 2, ("j",)),
+        Import("o", 0, ("p", "q")),
+        Import("r", 0, ("*",)),
+    ]
+
+
+def test_modules_are_found_as_python_finds_them(tmp_path: Path) -> None:
+    for name in ("p/__init__.py", "p/q/__init__.py", "p/q/m.py", "p/n.py", "src/s.py", "p/run.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    finder = Finder(str(tmp_path))
+
+    def found(wanted: Import) -> list[str]:
+        run = str(tmp_path / "p" / "q" / "m.py")
+        return [os.path.relpath(each, tmp_path) for each in finder.files(run, wanted)]
+
+    assert found(Import("p.q.m", 0, ())) == ["p/__init__.py", "p/q/__init__.py", "p/q/m.py"]
+    assert found(Import("", 2, ("n",))) == ["p/__init__.py", "p/n.py"]
+    assert found(Import("s", 0, ("x",))) == ["src/s.py"]
+    assert found(Import("torch", 0, ())) == []
+
+
+def test_an_outline_holds_what_code_uses() -> None:
+    text = textwrap.dedent('''
+        import lib.tools as t
+        from lib import helper as h
+        __all__ = ["unused"]
+
+        def used():
+            """unused"""
+            return t.deep.call(h)
+
+        def unused(): ...
+
+        @register
+        def registered(): ...
+
+        used()
+        if __name__ == "__main__":
+            main()
+        def main(): ...
+    ''')
+    assert outline(text) == {
+        "": ["registered", "used"],
+        "__main__": ["main"],
+        "used": ["call", "deep", "h", "helper", "t", "tools"],
+        "unused": [],
+        "registered": [],
+        "main": [],
+    }
