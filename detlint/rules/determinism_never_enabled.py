@@ -35,6 +35,7 @@ class DeterminismNeverEnabled(Rule):
     source = (
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
+    shown = "CPU"
     examples = (
         Example(
             bad="""

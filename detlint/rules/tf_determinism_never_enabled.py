@@ -34,6 +34,7 @@ class TfDeterminismNeverEnabled(Rule):
     source = (
         "https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_op_determinism"
     )
+    shown = "CPU"
     examples = (
         Example(
             bad="""

@@ -46,6 +46,7 @@ class UnseededGlobalRng(Rule):
     summary = "a program draws from a global generator that nothing seeds"
     triggers = ()
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
+    shown = "CPU"
     examples = (
         Example(
             bad="""

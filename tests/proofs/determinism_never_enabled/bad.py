@@ -1,0 +1,14 @@
+"""A seeded step whose gradient two threads add up as they come."""
+
+import torch
+
+torch.manual_seed(0)
+torch.set_num_threads(2)
+
+table = torch.randn(10, 16, requires_grad=True)
+rows = torch.randint(10, (200_000,))
+weights = torch.randn(200_000, 16)
+
+loss = (table[rows] * weights).sum()
+loss.backward()
+print(table.grad.tolist())

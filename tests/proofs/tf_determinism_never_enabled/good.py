@@ -1,0 +1,11 @@
+# needs: tensorflow
+"""The same, seeded and with deterministic operators."""
+
+import tensorflow as tf
+
+tf.keras.utils.set_random_seed(0)
+tf.config.experimental.enable_op_determinism()
+model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+model.compile(loss="mse", optimizer="sgd")
+model.fit(tf.ones((8, 2)), tf.ones((8, 1)), epochs=1, verbose=0)
+print(model.get_weights()[0].tolist())

@@ -1,0 +1,15 @@
+"""Initial weights of a layer, drawn from a generator that nothing seeds."""
+
+import torch
+
+
+def main():
+    layer = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    layer(torch.ones(4, 2)).sum().backward()
+    optimizer.step()
+    print(layer.weight.tolist())
+
+
+if __name__ == "__main__":
+    main()
