@@ -61,7 +61,7 @@ def lint(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., li
 def test_a_draw_that_nothing_seeds_is_found_where_it_is(project: Project, lint: Lint) -> None:
     project(
         {
-            "train.py": "from data import batch\n\ndef main():\n    print(batch())\n\n" + MAIN,
+            "train.py": "from data import batch\n\ndef main():\n    batch().backward()\n\n" + MAIN,
             "data.py": "import numpy as np\n\ndef batch():\n    return np.random.rand(3)\n",
         }
     )
@@ -125,7 +125,7 @@ def test_what_does_not_run_does_not_count(project: Project, lint: Lint) -> None:
 def test_methods_of_a_class_that_is_used_run(project: Project, lint: Lint) -> None:
     project(
         {
-            "train.py": "import data as d\n\ndef main():\n    d.Data()[0]\n\n" + MAIN,
+            "train.py": "import data as d\n\ndef main():\n    d.Data()[0].backward()\n\n" + MAIN,
             "data.py": """
             import numpy as np
 
@@ -160,7 +160,7 @@ def test_determinism_may_be_turned_on_anywhere_in_the_closure(project: Project, 
         {
             "on.py": "import switch\nfrom engine import step\n\nswitch.on()\nstep(1)\n\n" + MAIN,
             "off.py": "from engine import step\n\ndef main():\n    step(1)\n\n" + MAIN,
-            "switch.py": "import torch\n\ndef on():\n    torch.use_deterministic_algorithms(True)\n",
+            "switch.py": "from torch import use_deterministic_algorithms as on\n\non(True)\n",
             "engine.py": step,
         }
     )
@@ -341,3 +341,16 @@ def test_an_outline_holds_what_code_uses() -> None:
         "registered": [],
         "main": [],
     }
+
+
+def test_a_tool_answers_for_its_own_draws_only(project: Project, lint: Lint) -> None:
+    files = {
+        "tool.py": "from data import batch\n\ndef main():\n    print(batch())\n\n" + MAIN,
+        "data.py": "import numpy as np\n\ndef batch():\n    return np.random.rand(3)\n",
+        "package/__init__.py": "",
+        "package/layer.py": DRAWS,
+    }
+    project(files)
+    assert lint("--select", "DET102") == []
+    project({"tool.py": DRAWS})
+    assert lint("--select", "DET102") == ["tool.py:4 DET102"]

@@ -26,8 +26,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
             *("gauss", "triangular", "variate", "getrandbits", "randbytes", "beta", "binomial"),
             *("exponential", "gamma", "poisson", "multinomial", "dirichlet", "laplace", "bytes"),
             *("lognormal", "bernoulli", "randperm", "rand_like", "randn_like", "randint_like"),
-            *("random_integers", "normal_", "uniform_", "orthogonal_", "sparse_", "bernoulli_"),
-            *("random_", "exponential_"),
+            "random_integers",
         )
     ),
     "builds": tuple(
@@ -35,7 +34,8 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         for name in (
             *("Linear", "Bilinear", "Conv1d", "Conv2d", "Conv3d", "Transpose1d", "Transpose2d"),
             *("Transpose3d", "Embedding", "EmbeddingBag", "LSTM", "GRU", "RNN", "Cell"),
-            *("Transformer", "EncoderLayer", "DecoderLayer", "MultiheadAttention"),
+            *("Transformer", "EncoderLayer", "DecoderLayer", "MultiheadAttention", "normal_"),
+            *("uniform_", "orthogonal_", "sparse_", "bernoulli_", "random_", "exponential_"),
         )
     ),
     "trains": (

@@ -62,6 +62,11 @@ class Program:
                         seen.add(found)
                         pending.append(found)
 
+    @property
+    def is_in_package(self) -> bool:
+        """Whether the entrypoint is a module of a package, and perhaps only tries itself."""
+        return os.path.isfile(os.path.join(os.path.dirname(self.path), "__init__.py"))
+
     def imports(self, *libraries: str) -> bool:
         """Whether one of its files imports one of some top-level modules."""
         return any(
@@ -71,24 +76,21 @@ class Program:
             if not each.level
         )
 
-    def facts(self, kind: str, what: str = "") -> Iterator[Located]:
-        """Facts of one kind, about one library or variable, that hold when it runs.
+    def facts(self, kind: str, what: str = "", *, runs: bool = False) -> Iterator[Located]:
+        """Facts of one kind, about one library or variable.
 
-        ``NAME=value`` is about a variable that is set to just that.
+        What settles a matter counts wherever it stands in a file, since code may be reached in
+        ways that its text does not show; what raises one, or with ``runs`` any, where the text
+        shows that it runs. ``NAME=value`` is about a variable that is set to just that.
         """
         what, _, value = what.partition("=")
+        anywhere = kind in _SETTLING and not runs
         for path in self.paths:
-            for fact in self._facts(path, kind):
+            own = {MAIN} if path == self.path else set()
+            parts = None if anywhere else self._reached | own | {""}
+            for fact in self._files.facts(path, kind, parts):
                 if self._is_about(fact, what) and value in ("", fact.text):
                     yield Located(path, fact)
-
-    def _facts(self, path: str, kind: str) -> list[Fact]:
-        """What settles a matter counts wherever it stands in a file, since code may be reached in
-        ways that its text does not show; what raises one, where its text shows that it runs."""
-        if kind in _SETTLING:
-            return self._files.facts(path, kind)
-        own = {MAIN} if path == self.path else set()
-        return self._files.facts(path, kind, self._reached | own | {""})
 
     def first(self, kind: str, what: str = "") -> Located | None:
         """The first of these facts."""

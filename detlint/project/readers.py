@@ -94,22 +94,25 @@ def _drawn_from(module: Module, call: cst.Call) -> str | None:
         return "numpy"
     if any(each.keyword is not None and each.keyword.value == "generator" for each in call.args):
         return None
-    if (owner == "torch" and last in TORCH) or (
-        owner == "torch.nn.init" and last not in FIXED_INITS
-    ):
-        return "torch"
-    method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-    return "torch" if not owner and method in IN_PLACE else None
+    return "torch" if owner == "torch" and last in TORCH else None
 
 
 def _builds(module: Module) -> list[Fact]:
-    return [
-        _fact(module, node, "torch")
-        for node in module.tree.nodes
-        if isinstance(node, cst.Call)
-        and (name := module.called(node) or "").startswith("torch.nn.")
-        and name.rpartition(".")[2] in LAYERS
-    ]
+    return _calls(module, _built_with)
+
+
+def _built_with(module: Module, call: cst.Call) -> str | None:
+    """The library whose layers a call makes, or whose weights it draws."""
+    owner, _, last = (module.called(call) or "").rpartition(".")
+    if owner == "torch.nn.init":
+        return None if last in FIXED_INITS else "torch"
+    if owner.startswith("torch.nn"):
+        return "torch" if last in LAYERS else None
+    method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+    seeded = any(
+        each.keyword is not None and each.keyword.value == "generator" for each in call.args
+    )
+    return "torch" if not owner and method in IN_PLACE and not seeded else None
 
 
 def _trains(module: Module) -> list[Fact]:
@@ -122,8 +125,10 @@ def _trained(module: Module, call: cst.Call) -> str | None:
     if known is not None or not isinstance(call.func, cst.Attribute):
         return known
     method, owner = call.func.attr.value, call.func.value
-    if method == "backward":
-        return "torch"
+    if method == "backward":  # a wrapper's or a function's own trains nothing
+        around = module.enclosing_function(call)
+        named = isinstance(around, cst.FunctionDef) and around.name.value
+        return None if named == "backward" else "torch"
     kind = module.instance_of(owner) or module.called(owner) or ""
     if method in {"fit", "train"} and kind.endswith("Trainer"):
         return "torch"

@@ -41,7 +41,7 @@ class CublasWorkspace(Rule):
     Flags a value that is neither, a value set after the first CUDA work of its function or
     module, and an entrypoint that turns deterministic algorithms on while nothing that it
     imports sets the variable. Silent where `guard.enable` or a trainer does, and on programs
-    that name no CUDA device.
+    that name no CUDA device or do not train.
 
     Fix safety: safe. It is set before torch is imported, unless it has a value already.
     """
@@ -96,14 +96,14 @@ class CublasWorkspace(Rule):
             given = self.module.literal(value)
             if self.module.literal(name) != _VARIABLE or not isinstance(given, str):
                 continue
-            if given not in _VALUES:
+            if given and given not in _VALUES:  # "" takes it away again
                 self.report(
                     value,
                     f"{_VARIABLE}={given} is not a value with which cuBLAS is deterministic",
                     advice=f"set it to {_VALUES[0]}, or to {_VALUES[1]}, which takes less memory",
                     edits=(self.module.replace(value, f'"{_WANTED}"'),),
                 )
-            elif (work := self._earlier_work(node)) is not None:
+            elif given and (work := self._earlier_work(node)) is not None:
                 row, _ = self.module.source.location(self.module.tree.span(work)[0])
                 self.report(
                     node,
@@ -140,13 +140,12 @@ class CublasWorkspace(Rule):
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:
-        switch = next(
-            (each for each in program.facts("enables", "torch") if _is_bare(each.fact.text)), None
-        )
+        switches = list(program.facts("enables", "torch", runs=True))
         if (
-            switch is None
+            not switches
+            or not all(_is_bare(each.fact.text) for each in program.facts("enables", "torch"))
             or program.has("sets", _VARIABLE)
-            or any(not _is_bare(each.fact.text) for each in program.facts("enables", "torch"))
+            or not program.has("trains", "torch")
             or not program.has("places", "cuda")
         ):
             return
@@ -155,7 +154,7 @@ class CublasWorkspace(Rule):
             unset = "without which torch refuses the first matrix product on CUDA"
         yield program.finding(
             cls,
-            switch,
+            switches[0],
             f"{program.name} turns deterministic algorithms on and sets no {_VARIABLE}, {unset}",
             f"set {_VARIABLE}={_WANTED} before torch is imported, in the script that starts the "
             "run, or by guard.enable(seed=0)",

@@ -35,8 +35,10 @@ class UnseededGlobalRng(Rule):
     something else in each run.
 
     One finding an entrypoint and library, at the first draw. Judged over what the
-    entrypoint imports: a helper that seeds counts however deep, if anything names it.
-    Silent in tests, and on programs that use no numeric library.
+    entrypoint imports: a helper that seeds counts however deep. In a program that trains,
+    initial weights count as a draw; in another, only what its own file draws. Silent in
+    tests, on the main block of a package's module that does not train, and on programs
+    that use no numeric library.
 
     Fix safety: unsafe. `guard.enable(seed=0)` at the entrypoint seeds every generator,
     and turns deterministic algorithms on as well.
@@ -104,7 +106,12 @@ class UnseededGlobalRng(Rule):
 
     @staticmethod
     def _first_draw(program: Program, library: str) -> Located | None:
+        if not program.has("trains"):
+            # A tool's imports hold much that it never calls, and a module's own main block
+            # tries it on random numbers.
+            own = (each for each in program.facts("draws", library) if each.path == program.path)
+            return None if program.is_in_package else next(own, None)
         first = program.first("draws", library)
-        if first is None and library == "torch" and program.has("trains", "torch"):
-            return program.first("builds", "torch")  # layers draw their initial weights
+        if first is None and library == "torch":
+            return program.first("builds", "torch")
         return first

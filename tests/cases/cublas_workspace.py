@@ -7,7 +7,7 @@ os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:2"  # DET306
 os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":16:8")
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", "4096:8")  # DET306
-environ["CUBLAS_WORKSPACE_CONFIG"] = ""  # DET306
+environ["CUBLAS_WORKSPACE_CONFIG"] = ""
 os.putenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8:16:8")  # DET306
 os.environ.update({"CUBLAS_WORKSPACE_CONFIG": ":0:0", "A": "b"})  # DET306
 os.environ.update(CUBLAS_WORKSPACE_CONFIG=":0:0")  # DET306
