@@ -56,6 +56,7 @@ class DeterministicAlgorithmsOff(Rule):
     source = (
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
+    shown = "CPU"
     examples = (
         Example(
             bad="""

@@ -94,6 +94,7 @@ class EntropySeed(Rule):
     )
     needs = ("seed", "Seed", "SEED", "random_state", "PRNGKey", "random.key", "Rngs", "default_rng")
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
+    shown = "CPU"
     examples = (
         Example(
             bad="""

@@ -56,6 +56,7 @@ class MissingWorkerInitFn(Rule):
     # The last three lie where a subclass is defined; the first is at the calls themselves.
     triggers = ("num_workers", "worker_init_fn", "DataLoader", "StatefulDataLoader")
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader"
+    shown = "CPU"
     examples = (
         Example(
             bad="""

@@ -24,6 +24,7 @@ class UninitializedMemoryNotFilled(Rule):
     summary = "uninitialized memory is not filled"
     triggers = ("fill_uninitialized_memory", "_set_deterministic_fill_uninitialized_memory")
     source = "https://docs.pytorch.org/docs/stable/deterministic.html"
+    shown = "CPU"
     examples = (
         Example(
             bad="""

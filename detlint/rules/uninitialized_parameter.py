@@ -63,6 +63,7 @@ class UninitializedParameter(Rule):
         "PreTrainedModel",
     )
     source = "https://docs.pytorch.org/docs/stable/nn.init.html"
+    shown = "CPU"
     examples = (
         Example(
             bad="""

@@ -45,6 +45,7 @@ class UninitializedTensorRead(Rule):
     summary = "memory is read that nothing has written"
     triggers = TOKENS
     source = "https://docs.pytorch.org/docs/stable/generated/torch.empty.html"
+    shown = "CPU"
     examples = (
         Example(
             bad="""

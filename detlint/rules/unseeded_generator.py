@@ -72,6 +72,7 @@ class UnseededGenerator(Rule):
         "Generator as",
     )
     source = "https://numpy.org/doc/stable/reference/random/generator.html#numpy.random.default_rng"
+    shown = "CPU"
     examples = (
         Example(
             bad="""

@@ -1,0 +1,8 @@
+"""Memory that is read before it is written, and that torch was told not to fill."""
+
+import torch
+
+torch.use_deterministic_algorithms(True)
+torch.utils.deterministic.fill_uninitialized_memory = False
+
+print(torch.empty(100).tolist())

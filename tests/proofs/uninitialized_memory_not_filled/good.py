@@ -1,0 +1,8 @@
+"""The same read: what torch fills is NaN in every run."""
+
+import torch
+
+torch.use_deterministic_algorithms(True)
+torch.utils.deterministic.fill_uninitialized_memory = True
+
+print(torch.empty(100).tolist())
