@@ -48,3 +48,28 @@ def test_every_trigger_is_worth_its_scan(rule: type[Rule]) -> None:
 
 def test_the_rules_page_is_current() -> None:
     assert docs.PAGE.read_text(encoding="utf-8") == docs.page()
+
+
+def test_a_rule_says_how_its_claim_was_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    (rule,) = (rule for rule in every_rule() if rule.code == "DET203")
+    proof = "`tests/proofs/unordered_listing`"
+    for shown, said, cell in (
+        ("CPU", f"Shown on the CPU: {proof}. Source: <https://", "CPU"),
+        (
+            "CUDA (H100, torch 2.13.0, 2026-11)",
+            f"Shown on CUDA (H100, torch 2.13.0, 2026-11): {proof}. Source: <",
+            "CUDA",
+        ),
+        ("source", "Taken from its source, not from runs of ours. Source: <https://", "source"),
+    ):
+        monkeypatch.setattr(rule, "shown", shown)
+        assert f"\n\n{said}" in docs.explain(rule)
+        (row,) = (line for line in docs.page().splitlines() if line.startswith("| [DET203]"))
+        assert row.endswith(f"| on | yes | {cell} |")
+
+
+def test_a_finding_about_the_file_itself_claims_nothing_of_runs() -> None:
+    (rule,) = (rule for rule in every_rule() if rule.code == "DET000")
+    assert "\n\nSource: <https://" in docs.explain(rule)
+    (row,) = (line for line in docs.page().splitlines() if line.startswith("| [DET000]"))
+    assert row.endswith("| on | none | - |")

@@ -48,6 +48,10 @@ class MissingWorkerInitFn(Rule):
     and what other libraries draw from starts wherever they leave it. A ``worker_init_fn`` is
     the place to seed those.
 
+    ``guard.seed_worker`` seeds what torch does, and begins the generators made by name with
+    ``guard.generator`` anew. A generator of another kind that the dataset holds needs a
+    function of your own, which seeds it from ``torch.utils.data.get_worker_info().seed``.
+
     Fix safety: ``guard.seed_worker`` changes which numbers the workers draw.
     """
 

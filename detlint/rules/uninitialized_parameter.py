@@ -62,7 +62,7 @@ class UninitializedParameter(Rule):
         "ModelMixin",
         "PreTrainedModel",
     )
-    source = "https://docs.pytorch.org/docs/stable/nn.init.html"
+    source = "https://docs.pytorch.org/docs/stable/generated/torch.empty.html"
     shown = "CPU"
     examples = (
         Example(

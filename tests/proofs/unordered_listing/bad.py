@@ -1,3 +1,4 @@
+# needs: tmpfs
 """The names of a data set, in the order in which the file system lists them."""
 
 import os
