@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _ORDERED_ADD = ("tarfile.", "hashlib.", "zlib.", "xxhash.", "blake3.")
 _FILLING = ("add", "append", "extend", "update", "write")
 SETS = ("builtins.set", "builtins.frozenset", "collections.Counter")
+_DICTS = ("builtins.dict", "collections.OrderedDict", "collections.defaultdict")
 _QUIET_MODULES = ("os.", "builtins.", "re.", "json.", "pathlib.", "shutil.", "time.", "datetime.")
 
 
@@ -124,6 +125,10 @@ class BodyCalls:
         fresh = self._consumption.conditions.is_fresh_generator(receiver)
         if fresh or (word in _FILLING and same):
             return self._elements.counts(call)
+        if word == "update" and isinstance(receiver, cst.Name) and self._is_dict(receiver):
+            self._effects += 1
+            self._fill(receiver, keyed=True)
+            return self._stops
         if word in ("add", "discard", "remove", "update"):
             self._effects += 1
             return self._stops or not self._is_set(receiver, word)
@@ -145,6 +150,10 @@ class BodyCalls:
         if made in SETS:
             return True
         return word != "update" and not (made or "").startswith(_ORDERED_ADD)
+
+    def _is_dict(self, receiver: cst.Name) -> bool:
+        made = self._module.instance_of(receiver)
+        return made in _DICTS or isinstance(self._module.names.value_of(receiver), cst.Dict)
 
     def _extends(self, receiver: cst.BaseExpression, call: cst.Call) -> bool:
         if self._elements.counts(call) or self._stops:

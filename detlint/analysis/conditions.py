@@ -54,12 +54,12 @@ class Conditions:
 
     def is_log(self, call: cst.Call) -> bool:
         """Whether a call writes to a log, or says what went wrong."""
-        if self._module.called(call) in _ERROR_REPORTS and self._handles_error(call):
+        if self._module.called(call) in _ERROR_REPORTS and self.handles_error(call):
             return True
         receiver = dotted(call.func.value) if isinstance(call.func, cst.Attribute) else None
         return reductions.is_log(self._module.called(call), receiver, call_word(call))
 
-    def _handles_error(self, node: cst.CSTNode) -> bool:
+    def handles_error(self, node: cst.CSTNode) -> bool:
         """Whether a node stands in an ``except``."""
         for each in self._module.ancestors(node):
             if isinstance(each, (cst.FunctionDef, cst.Lambda)):

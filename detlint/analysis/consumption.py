@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 class Consumption:
     """The uses of unordered values in one module."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, conditions: type[Conditions] = Conditions) -> None:
         self.module = module
         self.reads = Reads(module)
-        self.conditions = Conditions(module, self.reads)
+        self.conditions = conditions(module, self.reads)
         self.indices = Indices(module, self.reads, self.conditions)
         self.definitions = Definitions(module)
         self.functions = CalledFunctions(self)

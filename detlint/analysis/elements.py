@@ -46,12 +46,12 @@ class Elements:
         if counted:
             self._positions.update(self.names(target))
 
-    def find_counters(self, loop: cst.For) -> None:
+    def find_counters(self, loop: cst.For | cst.While) -> None:
         """Note the locals that a loop counts up."""
         self._positions.update(self._counters(loop))
         self.tainted |= self._positions
 
-    def _counters(self, loop: cst.For) -> Iterator[str]:
+    def _counters(self, loop: cst.For | cst.While) -> Iterator[str]:
         """Locals that the body counts up and reads, logs aside."""
         for each in self._module.tree.descendants(loop.body):
             if isinstance(each, cst.AugAssign) and isinstance(each.target, cst.Name):

@@ -27,25 +27,7 @@ class Iterations:
         """``for name in x:``."""
         if loop.iter is not flow.node:
             return
-        body = LoopBody(self._all, loop, self._positions(flow.node, loop.target))
-        if body.depends_on_order() or self._is_kept(loop, body):
-            yield Use(loop, "looped over")
-            return
-        for name, keyed in body.containers:
-            for use in self._all.follow_name(name, loop, keyed=keyed, filled=True):
-                yield use._replace(how="looped over")
-
-    def _is_kept(self, loop: cst.For, body: LoopBody) -> bool:
-        """Whether a local that holds the last element is read after the loop."""
-        reads, conditions = self._all.reads, self._all.conditions
-        end = reads.end(loop.body)
-        return any(
-            reads.place(read) > end
-            and not conditions.only_tested(read)
-            and not conditions.is_diagnostic(read)
-            for name, statement in body.kept
-            for read in reads.reached(name, statement)
-        )
+        yield from LoopBody.of(self._all, loop, self._positions(flow.node, loop.target)).uses()
 
     def in_comp_for(self, clause: cst.CompFor, flow: Flow) -> Iterator[Use]:
         """``… for name in x``."""

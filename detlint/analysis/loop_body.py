@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING
 from detlint.analysis import selections
 from detlint.analysis.body_statements import BodyStatements, any_of
 from detlint.analysis.elements import Elements
+from detlint.analysis.order import Use
 from detlint.rule import cst
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from detlint.analysis.consumption import Consumption
 
 
@@ -25,14 +28,45 @@ class LoopBody(BodyStatements):
     kept  locals that the body binds to an element: (name, statement)
     """
 
-    def __init__(self, consumption: Consumption, loop: cst.For, positions: frozenset[str]) -> None:
-        targets = list(consumption.reads.variables(loop.target))
-        elements = Elements(consumption, (each.value for each in targets), positions)
-        super().__init__(consumption, elements, stops=_breaks(loop))
+    def __init__(
+        self, consumption: Consumption, loop: cst.For | cst.While, elements: Elements, *, stops: bool
+    ) -> None:
+        super().__init__(consumption, elements, stops=stops)
         self._loop = loop
+        self._target = loop.target if isinstance(loop, cst.For) else None
         self._constants: dict[str, set[str]] = {}
         self._strange: list[cst.Call] = []
-        self.kept: list[tuple[cst.Name, cst.CSTNode]] = [(each, loop) for each in targets]
+        self.kept: list[tuple[cst.Name, cst.CSTNode]] = []
+
+    @classmethod
+    def of(cls, consumption: Consumption, loop: cst.For, positions: frozenset[str]) -> LoopBody:
+        """The body of a loop over the elements."""
+        targets = list(consumption.reads.variables(loop.target))
+        elements = Elements(consumption, (each.value for each in targets), positions)
+        body = cls(consumption, loop, elements, stops=_breaks(loop))
+        body.kept += [(each, loop) for each in targets]
+        return body
+
+    def uses(self) -> Iterator[Use]:
+        """Where the order is used, in the loop or after it."""
+        if self.depends_on_order() or self._is_kept():
+            yield Use(self._loop, "looped over")
+            return
+        for name, keyed in self.containers:
+            for use in self._consumption.follow_name(name, self._loop, keyed=keyed, filled=True):
+                yield use._replace(how="looped over")
+
+    def _is_kept(self) -> bool:
+        """Whether a local that holds the last element is read after the loop."""
+        reads, conditions = self._consumption.reads, self._consumption.conditions
+        end = reads.end(self._loop.body)
+        return any(
+            reads.place(read) > end
+            and not conditions.only_tested(read)
+            and not conditions.is_diagnostic(read)
+            for name, statement in self.kept
+            for read in reads.reached(name, statement)
+        )
 
     def depends_on_order(self) -> bool:
         """Whether the body itself does; its containers and kept locals may on top of that."""
@@ -54,7 +88,7 @@ class LoopBody(BodyStatements):
 
     def on_if(self, node: cst.If) -> bool:
         self._note_named(node.test)
-        if selections.is_unique_match(node.test, self._loop.target, self._elements.varies):
+        if selections.is_unique_match(node.test, self._target, self._elements.varies):
             self._effects += 1
             return False
         if self._elements.counts(node.test):

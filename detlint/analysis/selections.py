@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def is_unique_match(
-    test: cst.BaseExpression, target: cst.CSTNode, varies: Callable[[cst.CSTNode], bool]
+    test: cst.BaseExpression, target: cst.CSTNode | None, varies: Callable[[cst.CSTNode], bool]
 ) -> bool:
     """``f == "config.json"``, ``f.name == …``: names in one folder are unique."""
     if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
