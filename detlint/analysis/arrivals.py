@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from detlint.analysis.called_functions import CalledFunctions
 from detlint.analysis.conditions import Conditions, call_word
 from detlint.analysis.consumption import Consumption
 from detlint.rule import cst
@@ -18,13 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.analysis.completions import Completion
-    from detlint.analysis.order import Use
+    from detlint.analysis.elements import Elements
+    from detlint.analysis.order import Flow, Use
     from detlint.module import Module
 
 _PROGRESS = re.compile(
     r"progress|pbar|tqdm|spinner|callback|(?:^|_)(?:bar|bars|echo|console|status|hook)$",
     re.IGNORECASE,
 )
+_FAILURES = re.compile(r"(?:^|_)(?:fail|error|exception|skipped)", re.IGNORECASE)
+_LOGGING = re.compile(r"(?:^|_)log(?:_|$)")
+# They take all that has finished, and only wait for it.
+_WAITING = frozenset(("asyncio.gather", "asyncio.wait", "concurrent.futures.wait"))
 _DICTS = ("builtins.dict", "collections.OrderedDict", "collections.defaultdict")
 
 
@@ -33,6 +39,7 @@ class Arrivals(Consumption):
 
     def __init__(self, module: Module) -> None:
         super().__init__(module, Reports)
+        self.functions = Handlers(self)
 
     def begin(self) -> None:
         """Forget what was followed before."""
@@ -47,6 +54,20 @@ class Arrivals(Consumption):
             self.begin()
             yield from self.follow_name(name, statement)
 
+    def follow(self, flow: Flow) -> Iterator[Use]:
+        """As for any order; what is only waited for, or put in order by a heap, has none."""
+        parent = self.module.parent(flow.node)
+        call = self.module.parent(parent) if isinstance(parent, cst.Arg) else None
+        if isinstance(call, cst.Call) and self.module.called(call) in _WAITING:
+            yield from super().follow(flow.into(call))
+        elif not (isinstance(parent, cst.For) and self._is_put_in_order(parent)):
+            yield from super().follow(flow)
+
+    def _is_put_in_order(self, loop: cst.For) -> bool:
+        """``heapq.heappush(heap, (index, result))``."""
+        below = self.module.tree.descendants(loop.body)
+        return any(self.module.called(each) == "heapq.heappush" for each in below)
+
     def follow_name(
         self,
         name: cst.Name,
@@ -56,9 +77,12 @@ class Arrivals(Consumption):
         filled: bool = False,
     ) -> Iterator[Use]:
         """As for any order; failures that are noted, and places that are refilled, have none."""
-        if filled and (self.conditions.handles_error(name) or (keyed and not self._grows(name))):
+        if filled and (self._notes_failures(name) or (keyed and not self._grows(name))):
             return
         yield from super().follow_name(name, statement, keyed=keyed, filled=filled)
+
+    def _notes_failures(self, name: cst.Name) -> bool:
+        return self.conditions.handles_error(name) or bool(_FAILURES.search(name.value))
 
     def _grows(self, name: cst.Name) -> bool:
         """Whether a variable is a dict that starts empty, so that its keys come in order."""
@@ -72,12 +96,25 @@ class Arrivals(Consumption):
         return called in _DICTS and not values
 
 
+class Handlers(CalledFunctions):
+    """Functions of the file that are called with a result; others do not see which it is."""
+
+    def depend_on_order(self, call: cst.Call, elements: Elements) -> bool | None:
+        """Whether what a call does to a result has an order."""
+        return super().depend_on_order(call, elements) if elements.varies(call) else False
+
+
 class Reports(Conditions):
     """Conditions for which a line printed for each result, or a progress bar, is a log."""
 
     def is_log(self, call: cst.Call) -> bool:
         """Whether a call only says how far the work has come."""
-        if super().is_log(call) or _PROGRESS.search(call_word(call)):
+        if super().is_log(call):
+            return True
+        if not isinstance(self._module.parent(call), cst.Expr):
+            return False  # tqdm(as_completed(futures)) hands on what it gets
+        word = call_word(call)
+        if _PROGRESS.search(word) or _LOGGING.search(word):
             return True
         if isinstance(call.func, cst.Attribute):
             owner = (dotted(call.func.value) or "").rpartition(".")[2]

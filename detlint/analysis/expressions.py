@@ -198,6 +198,8 @@ class Expressions:
         if isinstance(call, cst.Call) and method in ("copy", "keys", "values", "items", "tolist"):
             keyed = flow.keyed and method == "copy"
             yield from self._all.follow(flow.into(call)._replace(keyed=keyed))
+        elif isinstance(call, cst.Call) and method in reductions.ORDER_FREE_METHODS:
+            yield from self._all.follow(flow.into(call))  # a set again, or a truth value
         elif flow.keyed and method in reductions.KEYED_READS:
             return
         elif method != "pop" or not self._all.holds_one(flow):

@@ -21,17 +21,18 @@ class Groups:
         self._reads = consumption.reads
 
     def are_sorted(self, slot: cst.CSTNode) -> bool:
-        """Whether the lists of the dict in ``groups[key]`` are sorted wherever they are read."""
+        """Whether the lists of the dict in ``groups[key]`` are sorted or counted wherever they are read."""
         name = slot.value if isinstance(slot, cst.Subscript) else None
         scope = self._reads.home(name) if isinstance(name, cst.Name) else None
         if not isinstance(name, cst.Name) or scope is None:
             return False
         made = self._module.names.value_of(name)
-        empty = isinstance(made, cst.Dict) and not made.elements
+        empty = isinstance(made, cst.Dict) and all(map(_is_empty_list, made.elements))
         local = isinstance(scope.node, cst.FunctionDef) and self._is_only_name(name, made)
         if not local or not (empty or self._makes_lists(made)):
             return False
-        return all(self._fills(each) or self._reduces(each) for each in self._reads.loads(name))
+        loads = self._reads.loads(name)
+        return all(self._fills(each) or self._reduces(each) or self._asks(each) for each in loads)
 
     def _is_only_name(self, name: cst.Name, made: cst.CSTNode) -> bool:
         statement = self._module.parent(made)
@@ -59,6 +60,15 @@ class Groups:
         appends = isinstance(user, cst.Attribute) and user.attr.value == "append"
         return appends and isinstance(above, cst.Call) and above.func is user
 
+    def _asks(self, load: cst.Name) -> bool:
+        """``len(groups[key])``, ``if groups[key]:``."""
+        slot = self._module.parent(load)
+        if not isinstance(slot, cst.Subscript) or slot.value is not load:
+            return False
+        above = self._module.parent(slot)
+        tested = isinstance(above, (cst.If, cst.IfExp)) and above.test is slot
+        return tested or self._is_reduced(slot)
+
     def _reduces(self, load: cst.Name) -> bool:
         """``sorted((key, len(group)) for key, group in groups.items())``."""
         view = self._module.parent(load)
@@ -81,3 +91,7 @@ class Groups:
         call = self._module.parent(argument) if isinstance(argument, cst.Arg) else None
         reduced = isinstance(call, cst.Call) and len(call.args) == 1
         return reduced and self._module.called(call) in _REDUCING
+
+
+def _is_empty_list(element: cst.BaseDictElement) -> bool:
+    return isinstance(element.value, cst.List) and not element.value.elements

@@ -1,1 +1,565 @@
-pass
+import asyncio
+import concurrent.futures
+import heapq
+import json
+import multiprocessing as mp
+import queue
+from concurrent import futures as cf
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, as_completed, wait
+from concurrent.futures import as_completed as finished
+from multiprocessing import Manager, Pool, Process, Queue
+from threading import Thread
+
+import numpy as np
+import pandas as pd
+import torch
+from joblib import Parallel, delayed
+from torch.utils.data import DataLoader
+from torchdata.nodes import ParallelMapper
+from torchdata.stateful_dataloader import StatefulDataLoader
+from tqdm import tqdm
+from tqdm.asyncio import tqdm as atqdm
+from webdataset import WebLoader
+
+
+# as_completed
+
+
+def appended(fs):
+    rows = []
+    for f in as_completed(fs):  # DET205
+        rows.append(f.result())
+    return rows
+
+
+def by_every_name(fs):
+    yield [f.result() for f in concurrent.futures.as_completed(fs)]  # DET205
+    yield [f.result() for f in cf.as_completed(fs)]  # DET205
+    yield [f.result() for f in finished(fs)]  # DET205
+
+
+def with_a_bar(fs):
+    rows = []
+    for f in tqdm(as_completed(fs), total=len(fs)):  # DET205
+        rows.append(f.result())
+    return rows
+
+
+def extended(fs):
+    rows = []
+    for f in as_completed(fs):  # DET205
+        try:
+            rows.extend(f.result())
+        except ValueError as error:
+            print(f"one failed: {error}")
+    return rows
+
+
+class Index:
+    def build(self, fs):
+        for f in as_completed(fs):  # DET205
+            self.rows.append(f.result())
+
+
+def first_wins(fs):
+    for f in as_completed(fs):  # DET205
+        if f.result() is not None:
+            return f.result()
+
+
+def written(fs, path):
+    with open(path, "w") as file:
+        for f in as_completed(fs):  # DET205
+            file.write(json.dumps(f.result()) + "\n")
+
+
+def yielded(fs):
+    for f in as_completed(fs):  # DET205
+        yield f.result()
+
+
+def summed_up(fs):
+    total = 0.0
+    for f in as_completed(fs):  # DET205
+        total += f.result()
+    return total
+
+
+def numbered(fs):
+    index = {}
+    for f in as_completed(fs):  # DET205
+        index[f.result()] = len(index)
+    return index
+
+
+def chosen(fs, fast):
+    arriving = as_completed(fs) if fast else fs  # DET205
+    return [f.result() for f in arriving]
+
+
+def dict_gone_through(fs):
+    found = {}
+    for f in as_completed(fs):  # DET205
+        found[fs[f]] = f.result()
+    return list(found.values())
+
+
+def dict_updated_and_gone_through(fs):
+    found = {}
+    for f in as_completed(fs):  # DET205
+        found.update(f.result())
+    return [each for each in found]
+
+
+def dict_returned(fs):
+    found = {}
+    for f in as_completed(fs):
+        found[fs[f]] = f.result()
+    return found
+
+
+def dict_updated(fs):
+    found = {}
+    for f in as_completed(fs):
+        found.update(f.result())
+    return found
+
+
+def dict_read_by_key(fs, keys):
+    found = {}
+    for f in as_completed(fs):
+        found[fs[f]] = f.result()
+    return [found[key] for key in keys]
+
+
+def dict_with_its_keys(fs, keys):
+    found = dict.fromkeys(keys)
+    other = {key: None for key in keys}
+    for f in as_completed(fs):
+        found[fs[f]] = other[fs[f]] = f.result()
+    return list(found.values()), list(other.values())
+
+
+def by_index(fs):
+    rows = [None] * len(fs)
+    array = np.zeros(len(fs))
+    for f in as_completed(fs):
+        rows[fs[f]] = f.result()
+        array[fs[f]] = f.result()
+    return [row for row in rows if row], array.sum()
+
+
+def sorted_afterwards(fs):
+    rows = []
+    for f in as_completed(fs):
+        rows.append((fs[f], f.result()))
+    rows.sort(key=lambda pair: pair[0])
+    return [row for _, row in rows]
+
+
+def sorted_where_returned(fs):
+    rows = [(fs[f], f.result()) for f in as_completed(fs)]
+    return [row for _, row in sorted(rows)]
+
+
+def sorted_table(fs):
+    rows = []
+    for f in as_completed(fs):
+        rows.append(f.result())
+    table = pd.DataFrame(rows)
+    table = table.sort_values("name")
+    return table
+
+
+def put_in_order_by_a_heap(fs):
+    heap, following = [], 0
+    for f in as_completed(fs):
+        heapq.heappush(heap, f.result())
+        while heap and heap[0][0] == following:
+            yield heapq.heappop(heap)[1]
+            following += 1
+
+
+def only_waited_for(fs):
+    for f in as_completed(fs):
+        f.result()
+    for _ in as_completed(fs):
+        pass
+    return [f.result() for f in fs]
+
+
+def counted(fs):
+    good, words = 0, 0
+    for f in as_completed(fs):
+        if f.result():
+            good += 1
+        words += len(f.result())
+    return good, words
+
+
+def in_a_set(fs):
+    seen = set()
+    for f in as_completed(fs):
+        seen.add(f.result())
+    return len(seen)
+
+
+def largest(fs):
+    return max(f.result() for f in as_completed(fs))
+
+
+def progress(fs, bar, logger, callback):
+    done = 0
+    for f in as_completed(fs):
+        done += 1
+        bar.update(1)
+        bar.set_postfix(last=f.result())
+        logger.info("%d of %d", done, len(fs))
+        print(f"{done}: {f.result()}")
+        callback(done, len(fs))
+        log_result(f.result())
+    for number, f in enumerate(as_completed(fs), 1):
+        print(f"{number} of {len(fs)}: {f.result()}")
+
+
+def failures(fs):
+    failed, notes = [], []
+    for f in as_completed(fs):
+        try:
+            f.result()
+        except OSError:
+            notes.append(fs[f])
+        if f.exception():
+            failed.append(fs[f])
+    return failed, notes
+
+
+def grouped_and_counted(fs):
+    groups = {"new": [], "old": []}
+    for f in as_completed(fs):
+        path, status = f.result()
+        groups[status].append(path)
+    print(len(groups["new"]), len(groups["old"]))
+    if groups["old"]:
+        print("some are old")
+
+
+def grouped(fs):
+    groups = {"new": [], "old": []}
+    for f in as_completed(fs):  # DET205
+        path, status = f.result()
+        groups[status].append(path)
+    return groups
+
+
+class Store:
+    def keep(self, key, value):
+        self.values[key] = value
+
+    def fill(self, fs):
+        for f in as_completed(fs):
+            self.values[fs[f]] = f.result()
+
+
+def submission_order(jobs):
+    with ThreadPoolExecutor() as executor:
+        fs = [executor.submit(job) for job in jobs]
+        rows = [f.result() for f in fs]
+        rows += executor.map(str, jobs)
+    return rows
+
+
+def own_function(as_completed, fs):
+    return [f.result() for f in as_completed(fs)]
+
+
+# asyncio
+
+
+async def gathered_as_completed(tasks):
+    rows = []
+    for task in asyncio.as_completed(tasks):  # DET205
+        rows.append(await task)
+    return rows
+
+
+async def with_the_bar_of_asyncio(tasks):
+    return [await task for task in atqdm.as_completed(tasks)]  # DET205
+
+
+async def asynchronous_loop(tasks):
+    rows = []
+    async for task in asyncio.as_completed(tasks):  # DET205
+        rows.append(await task)
+    return rows
+
+
+async def first_completed(tasks):
+    rows = []
+    while tasks:
+        done, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)  # DET205
+        for task in done:
+            rows.append(task.result())
+    return rows
+
+
+async def a_race(task, stop):
+    done, pending = await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
+    for each in pending:
+        each.cancel()
+    if stop in done:
+        return None
+    return task.result()
+
+
+async def a_window(tasks, limit):
+    while len(tasks) > limit:
+        done, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.gather(*done)
+        for task in done:
+            await task
+    return await asyncio.gather(*tasks)
+
+
+async def raised(tasks, own):
+    done, _ = await asyncio.wait(tasks)
+    mine = done.intersection(own)
+    own.difference_update(mine)
+    if mine:
+        await asyncio.gather(*mine)
+
+
+# wait
+
+
+def first_of_the_futures(fs):
+    rows = []
+    while fs:
+        done, fs = wait(fs, return_when=FIRST_COMPLETED)  # DET205
+        for f in done:
+            rows.append(f.result())
+    return rows
+
+
+def all_of_the_futures(fs):
+    done, _ = concurrent.futures.wait(fs)  # DET205
+    results = []
+    for f in done:
+        results.append(f.result())
+    return results
+
+
+def done_at_once(fs):
+    return [f.result() for f in wait(fs).done]  # DET205
+
+
+def first_of_the_pair(fs):
+    return [f.result() for f in wait(fs)[0]]  # DET205
+
+
+def only_barriers(fs, process, event):
+    wait(fs)
+    concurrent.futures.wait(fs, return_when=FIRST_COMPLETED)
+    process.wait()
+    event.wait(1)
+    done, pending = wait(fs, timeout=1)
+    if pending:
+        raise TimeoutError(f"{len(done)} done")
+    return [f.result() for f in fs]
+
+
+# Pools
+
+
+def unordered(paths):
+    with Pool() as pool:
+        return list(pool.imap_unordered(load, paths))  # DET205
+
+
+def unordered_loop(pool, paths, file):
+    for line in pool.imap_unordered(load, paths, chunksize=8):  # DET205
+        file.write(line)
+
+
+def unordered_but_sorted(pool, paths):
+    return sorted(pool.imap_unordered(load, paths))
+
+
+def unordered_but_dropped(pool, paths):
+    list(tqdm(pool.imap_unordered(load, paths), total=len(paths)))
+    for _ in pool.imap_unordered(load, paths):
+        pass
+    for number, _ in enumerate(pool.imap_unordered(load, paths)):
+        print(number)
+
+
+def unordered_by_index(pool, paths):
+    rows = [None] * len(paths)
+    for index, row in pool.imap_unordered(load, enumerate(paths)):
+        rows[index] = row
+    return rows
+
+
+def ordered(pool, paths):
+    return list(pool.imap(load, paths)) + pool.map(load, paths)
+
+
+def actors(pool, values):
+    return list(pool.map_unordered(lambda actor, v: actor.double.remote(v), values))  # DET205
+
+
+class OwnPool:
+    def imap_unordered(self, function, values):
+        return map(function, values)
+
+    def run(self, values):
+        return list(self.imap_unordered(load, values))
+
+
+# joblib
+
+
+def unordered_generator(paths):
+    return list(Parallel(n_jobs=4, return_as="generator_unordered")(map(delayed(load), paths)))  # DET205
+
+
+def unordered_generator_by_name(paths):
+    parallel = Parallel(n_jobs=4, return_as="generator_unordered")  # DET205
+    for row in parallel(delayed(load)(path) for path in paths):
+        yield row
+
+
+def unordered_generator_counted(paths):
+    with Parallel(n_jobs=4, return_as="generator_unordered") as parallel:
+        return sum(1 for _ in parallel(delayed(load)(path) for path in paths))
+
+
+def ordered_generators(paths):
+    yield Parallel(n_jobs=4, return_as="generator")(map(delayed(load), paths))
+    yield Parallel(n_jobs=4)(map(delayed(load), paths))
+    yield list(Parallel(n_jobs=1, return_as="generator_unordered")(map(delayed(load), paths)))
+
+
+# Loaders
+
+
+def loaders(dataset, workers, options, flag, source):
+    yield DataLoader(dataset, num_workers=4, in_order=False)  # DET205
+    yield DataLoader(dataset, num_workers=workers, in_order=False)  # DET205
+    yield torch.utils.data.DataLoader(dataset, in_order=False, **options)  # DET205
+    yield StatefulDataLoader(dataset, num_workers=2, in_order=False)  # DET205
+    yield WebLoader(dataset, num_workers=2, in_order=False)  # DET205
+    yield ParallelMapper(source, load, num_workers=2, in_order=False)  # DET205
+    yield DataLoader(dataset, in_order=False)
+    yield DataLoader(dataset, num_workers=0, in_order=False)
+    yield DataLoader(dataset, num_workers=1, in_order=False)
+    yield DataLoader(dataset, num_workers=4, in_order=True)
+    yield DataLoader(dataset, num_workers=4, in_order=flag)
+    yield DataLoader(dataset, num_workers=4)
+
+
+# Queues
+
+
+def filled_by_processes(parts):
+    results = mp.Queue()  # DET205
+    workers = [Process(target=work, args=(part, results)) for part in parts]
+    for worker in workers:
+        worker.start()
+    return [results.get() for _ in workers]
+
+
+def filled_by_threads(parts):
+    rows = []
+    results = queue.Queue()  # DET205
+    for part in parts:
+        Thread(target=work, args=(part, results)).start()
+    for _ in parts:
+        row = results.get()
+        rows.append(row)
+    return rows
+
+
+def until_a_mark(parts, executor):
+    rows = []
+    results = Queue()  # DET205
+    for part in parts:
+        executor.submit(work, part, results)
+    while True:
+        row = results.get()
+        if row is None:
+            break
+        rows.append(row)
+    return rows
+
+
+def of_a_manager(parts):
+    manager = Manager()
+    results = manager.Queue()  # DET205
+    with Pool() as pool:
+        for part in parts:
+            pool.apply_async(work, (part, results))
+        return [results.get() for _ in parts]
+
+
+def put_back_by_index(parts):
+    results = mp.Queue()
+    rows = [None] * len(parts)
+    for number, part in enumerate(parts):
+        Process(target=work, args=(number, part, results)).start()
+    for _ in parts:
+        number, row = results.get()
+        rows[number] = row
+    return rows
+
+
+def sorted_by_index(parts):
+    results = mp.Queue()
+    workers = [Process(target=work, args=(part, results)) for part in parts]
+    return sorted(results.get() for _ in workers)
+
+
+def counted_results(parts):
+    results, good = mp.Queue(), 0
+    for part in parts:
+        Process(target=work, args=(part, results)).start()
+    for _ in parts:
+        if results.get():
+            good += 1
+    return good
+
+
+def one_worker(part):
+    results = mp.Queue()
+    worker = Process(target=work, args=(part, results))
+    worker.start()
+    rows = []
+    for _ in range(10):
+        rows.append(results.get())
+    return rows
+
+
+def work_for_workers(parts):
+    tasks = mp.Queue()
+    for part in parts:
+        tasks.put(part)
+    for _ in range(4):
+        Process(target=work, args=(tasks,)).start()
+
+
+def worker_of_a_queue(tasks):
+    rows = []
+    while not tasks.empty():
+        rows.append(tasks.get())
+    return rows
+
+
+def breadth_first(root):
+    waiting, seen = queue.Queue(), []
+    waiting.put(root)
+    while not waiting.empty():
+        node = waiting.get()
+        seen.append(node)
+        for child in node.children:
+            waiting.put(child)
+    return seen
