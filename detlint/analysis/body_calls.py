@@ -125,13 +125,9 @@ class BodyCalls:
         fresh = self._consumption.conditions.is_fresh_generator(receiver)
         if fresh or (word in _FILLING and same):
             return self._elements.counts(call)
-        if word == "update" and isinstance(receiver, cst.Name) and self._is_dict(receiver):
-            self._effects += 1
-            self._fill(receiver, keyed=True)
-            return self._stops
         if word in ("add", "discard", "remove", "update"):
             self._effects += 1
-            return self._stops or not self._is_set(receiver, word)
+            return self._collects(receiver, word)
         if word in ("append", "extend", "appendleft", "extendleft"):
             self._effects += 1
             return self._extends(receiver, call)
@@ -150,6 +146,13 @@ class BodyCalls:
         if made in SETS:
             return True
         return word != "update" and not (made or "").startswith(_ORDERED_ADD)
+
+    def _collects(self, receiver: cst.BaseExpression, word: str) -> bool:
+        """``seen.add(x)``, ``found.update(x)``."""
+        if word == "update" and isinstance(receiver, cst.Name) and self._is_dict(receiver):
+            self._fill(receiver, keyed=True)
+            return self._stops
+        return self._stops or not self._is_set(receiver, word)
 
     def _is_dict(self, receiver: cst.Name) -> bool:
         made = self._module.instance_of(receiver)

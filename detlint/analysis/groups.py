@@ -21,7 +21,7 @@ class Groups:
         self._reads = consumption.reads
 
     def are_sorted(self, slot: cst.CSTNode) -> bool:
-        """Whether the lists of the dict in ``groups[key]`` are sorted or counted wherever they are read."""
+        """Whether all that read the lists of the dict in ``groups[key]`` sort or count them."""
         name = slot.value if isinstance(slot, cst.Subscript) else None
         scope = self._reads.home(name) if isinstance(name, cst.Name) else None
         if not isinstance(name, cst.Name) or scope is None:

@@ -29,7 +29,12 @@ class LoopBody(BodyStatements):
     """
 
     def __init__(
-        self, consumption: Consumption, loop: cst.For | cst.While, elements: Elements, *, stops: bool
+        self,
+        consumption: Consumption,
+        loop: cst.For | cst.While,
+        elements: Elements,
+        *,
+        stops: bool,
     ) -> None:
         super().__init__(consumption, elements, stops=stops)
         self._loop = loop

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 # They do so when no seed is given, or None.
 _WITHOUT_SEED = frozenset({"random.seed", "numpy.random.seed", "cupy.random.seed"})
+_CLASSES = frozenset(
+    ("torch.Generator", "random.Random", "numpy.random.RandomState", "numpy.random.Generator")
+)
 # They always do.
 _TORCH = frozenset(
     [
@@ -41,7 +44,7 @@ def reseeds(module: Module, call: cst.Call) -> bool:
         return True
     if not isinstance(call.func, cst.Attribute) or call.func.attr.value != "seed":
         return False
-    return _kind(module, call.func.value) in {"random.Random", "numpy.random.RandomState"}
+    return generator_class(module, call.func.value) in {"random.Random", "numpy.random.RandomState"}
 
 
 def _is_none(node: cst.BaseExpression) -> bool:
@@ -59,10 +62,10 @@ def reseeds_torch(module: Module, call: cst.Call) -> bool:
     owner = call.func.value
     if isinstance(owner, cst.Subscript):
         return module.qualified_name(owner.value) == "torch.cuda.default_generators"
-    return _kind(module, owner) == "torch.Generator"
+    return generator_class(module, owner) == "torch.Generator"
 
 
-def _kind(module: Module, node: cst.BaseExpression) -> str | None:
+def generator_class(module: Module, node: cst.BaseExpression) -> str | None:
     """The class of a generator object, also where its annotation makes it optional."""
     known = module.instance_of(node)
     if known is not None or not isinstance(node, cst.Name):
@@ -74,7 +77,7 @@ def _kind(module: Module, node: cst.BaseExpression) -> str | None:
         for part in module.tree.descendants(binding.annotation)
         if isinstance(part, (cst.Name, cst.Attribute))
     }
-    classes = kinds & {"torch.Generator", "random.Random", "numpy.random.RandomState"}
+    classes = kinds & _CLASSES
     return classes.pop() if len(classes) == 1 else None
 
 
