@@ -27,6 +27,7 @@ _PROGRESS = re.compile(
     r"progress|pbar|tqdm|spinner|callback|(?:^|_)(?:bar|bars|echo|console|status|hook)$",
     re.IGNORECASE,
 )
+_BARS = re.compile(r"prog|tqdm|(?:^|_)bar$", re.IGNORECASE)
 _FAILURES = re.compile(r"(?:^|_)(?:fail|error|exception|skipped)", re.IGNORECASE)
 _LOGGING = re.compile(r"(?:^|_)log(?:_|$)")
 # They take all that has finished, and only wait for it.
@@ -58,10 +59,14 @@ class Arrivals(Consumption):
         """As for any order; what is only waited for, or put in order by a heap, has none."""
         parent = self.module.parent(flow.node)
         call = self.module.parent(parent) if isinstance(parent, cst.Arg) else None
-        if isinstance(call, cst.Call) and self.module.called(call) in _WAITING:
-            yield from super().follow(flow.into(call))
+        if isinstance(call, cst.Call) and self._hands_on(call):
+            yield from self.follow(flow.into(call))
         elif not (isinstance(parent, cst.For) and self._is_put_in_order(parent)):
             yield from super().follow(flow)
+
+    def _hands_on(self, call: cst.Call) -> bool:
+        """``gather(*done)``, ``progress_bar(as_completed(futures))``."""
+        return self.module.called(call) in _WAITING or bool(_BARS.search(call_word(call)))
 
     def _is_put_in_order(self, loop: cst.For) -> bool:
         """``heapq.heappush(heap, (index, result))``."""

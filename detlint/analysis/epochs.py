@@ -49,8 +49,10 @@ class Epochs:
         return len(call.args) == 1 and self._module.literal(call.args[0].value) in (0, 1)
 
     def _names(self, node: cst.CSTNode) -> list[str]:
+        """The names that an expression mentions, and keys: ``state["epoch"]``."""
         below = self._module.tree.descendants(node)
-        return [each.value for each in below if isinstance(each, cst.Name)]
+        keys = (each.raw_value for each in below if isinstance(each, cst.SimpleString))
+        return [*(each.value for each in below if isinstance(each, cst.Name)), *keys]
 
     def hands_out_self(self, loop: cst.CSTNode) -> bool:
         """Whether a loop gives the object itself to other code: ``callback.on_epoch(self)``."""

@@ -32,6 +32,8 @@ class Groups:
         if not local or not (empty or self._makes_lists(made)):
             return False
         loads = self._reads.loads(name)
+        if any(map(self._is_sorted_in_place, loads)):
+            return True
         return all(self._fills(each) or self._reduces(each) or self._asks(each) for each in loads)
 
     def _is_only_name(self, name: cst.Name, made: cst.CSTNode) -> bool:
@@ -59,6 +61,20 @@ class Groups:
             return len(above.targets) == 1 and isinstance(above.value, cst.List)
         appends = isinstance(user, cst.Attribute) and user.attr.value == "append"
         return appends and isinstance(above, cst.Call) and above.func is user
+
+    def _is_sorted_in_place(self, load: cst.Name) -> bool:
+        """``for key in groups: groups[key] = sorted(groups[key])``, or ``groups[key].sort()``."""
+        slot = self._module.parent(load)
+        around = [each for each in self._module.ancestors(load) if isinstance(each, cst.For)]
+        dicts = (getattr(each.iter, "value", None) for each in around)
+        if not isinstance(slot, cst.Subscript) or load.value not in dicts:
+            return False
+        user = self._module.parent(slot)
+        if isinstance(user, cst.Attribute):
+            return user.attr.value == "sort"
+        statement = self._module.parent(user) if isinstance(user, cst.AssignTarget) else None
+        value = statement.value if isinstance(statement, cst.Assign) else None
+        return self._module.called(value) == "builtins.sorted"
 
     def _asks(self, load: cst.Name) -> bool:
         """``len(groups[key])``, ``if groups[key]:``."""

@@ -33,7 +33,7 @@ class Travels:
     """Where one value goes.
 
     escapes  whether code that is out of sight gets it
-    loops    the loops over a loader that has it
+    loops    the loops over a loader that has it, and ``batches = iter(loader)``
     own      the calls of the file's own functions
     names    the variables, attributes and parameters that hold it on its way
     """
@@ -43,7 +43,7 @@ class Travels:
         self._reads = reads
         self.own = OwnCalls(module)
         self.escapes = False
-        self.loops: list[cst.For] = []
+        self.loops: list[cst.CSTNode] = []
         self.names: set[str] = set()
         self._pending: list[cst.CSTNode] = [start]
         self._seen: set[cst.CSTNode] = set()
@@ -152,6 +152,8 @@ class Travels:
             if keyword in _SAMPLERS or (not keyword and place in (3, 4)):
                 self._pending.append(call)
         elif self._carries(call):
+            if name == "builtins.iter" and isinstance(self._module.parent(call), cst.Assign):
+                self.loops.append(call)
             self._pending.append(call)
         elif not (name and _LOOKING.fullmatch(name)):
             self._given_to_own(call, keyword, place)

@@ -252,6 +252,23 @@ def grouped(fs):
     return groups
 
 
+def grouped_and_sorted(fs, progbar):
+    groups = {"new": [], "old": []}
+    for f in progbar(as_completed(fs)):
+        path, status = f.result()
+        groups[status].append(path)
+    for status in groups:
+        groups[status] = sorted(groups[status])
+    return groups
+
+
+def own_bar(fs, progress_bar):
+    rows = []
+    for f in progress_bar(as_completed(fs), len(fs)):  # DET205
+        rows.append(f.result())
+    return rows
+
+
 class Store:
     def keep(self, key, value):
         self.values[key] = value

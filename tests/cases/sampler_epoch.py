@@ -107,7 +107,21 @@ def built_in_each_epoch(dataset):
             step(batch)
 
 
+def step_by_step(dataset, state):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset, shuffle=True))  # DET206
+    for state["epoch"] in range(state["epoch"], 10):
+        batches = iter(loader)
+        for number in range(len(loader)):
+            step(next(batches))
+
+
 # Silent
+
+
+def only_looked_at(dataset):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for epoch in range(3):
+        print(next(iter(loader)))
 
 
 def seeded_in_each_epoch(dataset):
