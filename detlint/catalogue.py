@@ -25,8 +25,12 @@ class Entry(NamedTuple):
     scope: str
     silencers: tuple[str, ...]
     needs: tuple[str, ...]
-    cleared_by: tuple[tuple[str, str], ...]
+    clearable: bool
     programs: bool
+
+    def may_be_cleared(self) -> bool:
+        """``Rule.may_be_cleared``."""
+        return self.clearable
 
     def judges_programs(self) -> bool:
         """``Rule.judges_programs``."""
@@ -77,7 +81,7 @@ def _imported() -> tuple[Entry, ...]:
             rule.scope,
             rule.silencers,
             rule.needs,
-            rule.cleared_by,
+            rule.may_be_cleared(),
             rule.judges_programs(),
         )
         for rule in every_rule()
@@ -98,7 +102,7 @@ def _read(file: str, key: str) -> tuple[Entry, ...]:
 
 
 def _frozen(value: object) -> object:
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _write(file: str, key: str, entries: tuple[Entry, ...]) -> None:

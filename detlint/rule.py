@@ -60,9 +60,6 @@ class Rule:
     examples: ClassVar[tuple[Example, ...]]
     default: ClassVar[bool] = True
 
-    # Facts of a program (kind, what) that clear a finding in any of its files.
-    cleared_by: ClassVar[tuple[tuple[str, str], ...]] = ()
-
     def __init__(self, module: Module, settings: Settings) -> None:
         self.module = module
         self.settings = settings
@@ -81,6 +78,16 @@ class Rule:
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
         """Findings of a program: an entrypoint with the files that it imports."""
         return iter(())
+
+    @classmethod
+    def cleared(cls, finding: Finding, program: Program) -> bool:  # noqa: ARG003
+        """Whether what a program does elsewhere clears a finding in one of its files."""
+        return False
+
+    @classmethod
+    def may_be_cleared(cls) -> bool:
+        """Whether findings of files wait for what programs say."""
+        return cls.cleared.__func__ is not Rule.cleared.__func__  # type: ignore[attr-defined]
 
     @classmethod
     def judges_programs(cls) -> bool:

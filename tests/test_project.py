@@ -354,3 +354,26 @@ def test_a_tool_answers_for_its_own_draws_only(project: Project, lint: Lint) -> 
     assert lint("--select", "DET102") == []
     project({"tool.py": DRAWS})
     assert lint("--select", "DET102") == ["tool.py:4 DET102"]
+
+
+FLASH = (
+    'import model\n\ndef load():\n    return model.get(attn_implementation="flash_attention_2")\n'
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'import os; os.environ["FLASH_ATTENTION_DETERMINISTIC"] = "1"',
+        "import guard; guard.enable(seed=0)",
+        "from transformers import enable_full_determinism as full; full(0)",
+    ],
+)
+def test_what_the_program_sets_clears_findings_in_its_files(
+    project: Project, lint: Lint, line: str
+) -> None:
+    train = "from loading import load\n\nload()\n\n" + MAIN
+    project({"train.py": train, "loading.py": FLASH})
+    assert lint("--select", "DET601") == ["loading.py:4 DET601"]
+    project({"train.py": f"{line}\n{train}"})
+    assert lint("--select", "DET601") == []

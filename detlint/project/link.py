@@ -63,18 +63,20 @@ class Linker:
     def _joined(
         self, findings: Sequence[Finding], programs: Sequence[Program]
     ) -> Iterator[Finding]:
-        clearing = {rule.code: rule.cleared_by for rule in self._rules if rule.cleared_by}
+        clearing = {rule.code: _class(rule) for rule in self._rules if rule.may_be_cleared()}
         for finding in findings:
-            facts = clearing.get(finding.code, ())
-            path = os.path.realpath(finding.path) if facts else ""
-            if not any(path in each and _has_any(each, facts) for each in programs if facts):
+            rule = clearing.get(finding.code)
+            path = os.path.realpath(finding.path) if rule is not None else ""
+            if rule is None or not any(
+                path in program and rule.cleared(finding, program) for program in programs
+            ):
                 yield finding
         found = [
-            finding
+            each
             for rule in self._rules
             if rule.judges_programs()
             for program in programs
-            for finding in _class(rule).judge(program, self._settings)
+            for each in _class(rule).judge(program, self._settings)
         ]
         yield from _unsuppressed(_once(found), self._files)
 
@@ -95,10 +97,6 @@ def _package_root(path: str) -> str:
 
 def _class(rule: AnyRule) -> type[Rule]:
     return rule if isinstance(rule, type) else rule.rule
-
-
-def _has_any(program: Program, facts: Iterable[tuple[str, str]]) -> bool:
-    return any(program.has(kind, what) for kind, what in facts)
 
 
 def _once(findings: Iterable[Finding]) -> list[Finding]:

@@ -100,6 +100,10 @@ class Program:
         """Whether there is such a fact."""
         return self.first(kind, what) is not None
 
+    def is_guarded(self) -> bool:
+        """Whether guard, or a helper like it, sets all that determinism needs."""
+        return any(each.fact.what == EVERY for each in self.facts("enables"))
+
     def _is_about(self, fact: Fact, what: str) -> bool:
         if not what or fact.what in (what, EVERY):
             return True

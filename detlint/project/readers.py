@@ -45,7 +45,8 @@ def _seeds_at(module: Module, node: cst.CSTNode) -> Iterator[Fact]:
         yield _fact(module, node, EVERY)
     if not isinstance(node, cst.Call):
         return
-    name, last = module.called(node), last_name(node.func)
+    name = module.called(node)
+    last = (name or "").rpartition(".")[2] or last_name(node.func)
     if name in SEEDS:
         given = node.args[0].value if node.args else None
         if given is not None and not _is_none(given):
@@ -149,7 +150,8 @@ def _enables(module: Module) -> list[Fact]:
 
 def _enabled(module: Module, call: cst.Call) -> str | None:
     """The library that a call makes deterministic, also where a setting decides."""
-    name, last = module.called(call) or "", last_name(call.func)
+    name = module.called(call) or ""
+    last = name.rpartition(".")[2] or last_name(call.func)
     if last == "enable_op_determinism":
         return "tensorflow"
     if last in SWITCHES:  # turned off is a decision too, and DET303's to report

@@ -13,7 +13,8 @@ from detlint.rule import Example, Rule, cst
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.finding import Edit
+    from detlint.finding import Edit, Finding
+    from detlint.project.program import Program
 
 _IMPLEMENTATIONS = frozenset({"flash_attention_2", "flash_attention_3"})
 _CHOICES = frozenset({"attn_implementation", "_attn_implementation"})
@@ -128,6 +129,20 @@ class FlashAttention(Rule):
     def concerns(cls, text: str, offset: int) -> bool:
         """Not where a name is only read, compared, or talked about."""
         return asks(text, offset)
+
+    @classmethod
+    def cleared(cls, finding: Finding, program: Program) -> bool:
+        """FlashAttention itself reads no variable: only what calls it for the program does."""
+        if finding.advice not in (_ADVICE, _ANY_ADVICE):
+            return False
+        return (
+            program.has("sets", "FLASH_ATTENTION_DETERMINISTIC=1")
+            or program.is_guarded()
+            or (
+                finding.advice == _ANY_ADVICE
+                and program.has("sets", "NVTE_ALLOW_NONDETERMINISTIC_ALGO=0")
+            )
+        )
 
     # Each looks through the whole text, so only once there is something to report.
 

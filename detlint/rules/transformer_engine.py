@@ -60,8 +60,7 @@ class TransformerEngine(Rule):
             return
         trains = program.first("trains", "torch")
         given = list(program.facts("sets", _VARIABLE))
-        guarded = any(each.fact.what == "*" for each in program.facts("enables"))
-        if trains is None or guarded or any(each.fact.text != "1" for each in given):
+        if trains is None or program.is_guarded() or any(each.fact.text != "1" for each in given):
             return
         said = f"sets {_VARIABLE}=1" if given else f"leaves {_VARIABLE} at its default, 1"
         yield program.finding(

@@ -75,7 +75,7 @@ class XlaFlags(Rule):
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
         trains = program.first("trains", "jax")
-        if trains is None or any(each.fact.what == "*" for each in program.facts("enables")):
+        if trains is None or program.is_guarded():
             return
         given = list(program.facts("sets", "XLA_FLAGS"))
         asks = program.has("enables") or program.has("sets", "TF_DETERMINISTIC_OPS")
