@@ -47,6 +47,10 @@ class BodyCalls:
         """Whether an object belongs to the element alone."""
         return self._elements.varies(node)
 
+    def _adds_apart(self, _: cst.CSTNode) -> bool:
+        """Whether the order in which things are added to ``d[key]`` shows nowhere."""
+        return False
+
     def _judge(self, call: cst.Call) -> bool | None:
         """Whether what a call does has an order; None if its function cannot be seen."""
         return self._consumption.functions.depend_on_order(call, self._elements)
@@ -162,7 +166,7 @@ class BodyCalls:
         if self._elements.counts(call) or self._stops:
             return True
         if isinstance(receiver, (cst.Subscript, cst.Call)):  # groups[key].append
-            if Groups(self._consumption).are_sorted(receiver):
+            if Groups(self._consumption).are_sorted(receiver) or self._adds_apart(receiver):
                 return False
             return not self._elements.varies(getattr(receiver, "value", None))
         if self._elements.varies(receiver):  # a list of its own

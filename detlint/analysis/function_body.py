@@ -17,7 +17,7 @@ from detlint.rule import cst
 # Objects that draw random numbers, wherever they come from.
 _GENERATOR = re.compile(r"(?:^|_)(?:p?rng|generator|random_state)(?:_|$)", re.IGNORECASE)
 # Methods that give something else each time they are called.
-_TAKING = frozenset(("__next__", "increment", "next", "pop", "popitem", "popleft", "step"))
+TAKING = frozenset(("__next__", "increment", "next", "pop", "popitem", "popleft", "step"))
 _GIVING = frozenset(("append", "appendleft", "extend", "extendleft", "insert", "push", "put"))
 # Of the methods that may be called on an element, those that leave files as they are.
 _HARMLESS = frozenset(("clear", "close", "flush", "reverse", "seek", "sort"))
@@ -34,7 +34,7 @@ class FunctionBody(FunctionStatements):
             return True
         below = self._module.tree.descendants(body)
         undecided = (cst.Yield, cst.Global, cst.Nonlocal)
-        if any(isinstance(each, undecided) or _is_generator(each) for each in below):
+        if any(isinstance(each, undecided) or is_generator(each) for each in below):
             return True
         calls = [each for each in below if isinstance(each, cst.Call) and self._runs(each)]
         if any(map(self._exchanges, calls)):
@@ -57,7 +57,7 @@ class FunctionBody(FunctionStatements):
         if self._module.called(call) == "builtins.next":
             return not (call.args and self._owns(call.args[0].value))
         gives = _method_of(call) in _GIVING and self._elements.varies(call)
-        return (gives or _method_of(call) in _TAKING) and not self._owns(call.func)
+        return (gives or _method_of(call) in TAKING) and not self._owns(call.func)
 
     def _does_more(self, call: cst.Call) -> bool:
         """Whether a call gives the element to code that keeps it, by its name."""
@@ -88,5 +88,6 @@ def _method_of(call: cst.Call) -> str:
     return call_word(call) if isinstance(call.func, cst.Attribute) else ""
 
 
-def _is_generator(node: cst.CSTNode) -> bool:
+def is_generator(node: cst.CSTNode) -> bool:
+    """Whether a name is that of an object which draws random numbers."""
     return isinstance(node, cst.Name) and _GENERATOR.search(node.value) is not None

@@ -14,6 +14,7 @@ from detlint.analysis import selections
 from detlint.analysis.body_statements import BodyStatements, any_of
 from detlint.analysis.elements import Elements
 from detlint.analysis.order import Use
+from detlint.analysis.passes import Passes
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class LoopBody(BodyStatements):
         self._target = loop.target if isinstance(loop, cst.For) else None
         self._constants: dict[str, set[str]] = {}
         self._strange: list[cst.Call] = []
+        self._apart = False
         self.kept: list[tuple[cst.Name, cst.CSTNode]] = []
 
     @classmethod
@@ -85,7 +87,20 @@ class LoopBody(BodyStatements):
             return True
         if any(len(values) > 1 for values in self._constants.values()):
             return True
-        return not self._effects and any(map(self._is_asked_in_order, self._strange))
+        asked = self._used_calls() if self._apart else [] if self._effects else self._strange
+        return any(map(self._is_asked_in_order, asked))
+
+    def _used_calls(self) -> list[cst.Call]:
+        below = self._module.tree.descendants(self._loop.body)
+        calls = (each for each in below if isinstance(each, cst.Call))
+        used = (each for each in calls if not isinstance(self._module.parent(each), cst.Expr))
+        return list(filter(self._is_strange, used))
+
+    def _adds_apart(self, slot: cst.CSTNode) -> bool:
+        loop = self._loop
+        apart = isinstance(loop, cst.For) and Passes(self._consumption, loop).add_apart(slot)
+        self._apart = self._apart or apart
+        return apart
 
     def _is_asked_in_order(self, call: cst.Call) -> bool:
         """``loss = model.step(element)``, of which only the call itself may matter."""
@@ -131,7 +146,10 @@ class LoopBody(BodyStatements):
                 self._fill(node.target, keyed=False)
                 return self._stops
             return self._elements.varies(node.value)
-        return self._changes(node.target, node.value)
+        if not self._changes(node.target, node.value):
+            return False
+        placed = self._stops or self._elements.counts(node.value)
+        return placed or not self._adds_apart(node.target)
 
     # Assignments
 

@@ -92,6 +92,11 @@ class Reads:
         scope = self.home(name)
         return self._loads.get((scope, name.value), []) if scope else []
 
+    def stores(self, name: cst.Name) -> list[Store]:
+        """Every assignment of the variable that a name stands for."""
+        scope = self.home(name)
+        return self._stores.get((scope, name.value), []) if scope else []
+
     def reached(self, name: cst.Name, statement: cst.CSTNode) -> Iterator[cst.Name]:
         """The reads that see the value which the statement gave a name."""
         scope = self.home(name)
@@ -103,10 +108,10 @@ class Reads:
             place = self._place[load]
             if place > end and not self._exclusive(statement, load):
                 hiding = (each for each in later if each.end < place)
-                if not any(self._dominates(each.statement, load) for each in hiding):
+                if not any(self.dominates(each.statement, load) for each in hiding):
                     yield load
 
-    def _dominates(self, statement: cst.CSTNode, load: cst.CSTNode) -> bool:
+    def dominates(self, statement: cst.CSTNode, load: cst.CSTNode) -> bool:
         """Whether the block of a statement holds the read that follows it."""
         blocks = (cst.IndentedBlock, cst.Module, cst.SimpleStatementSuite)
         if isinstance(statement, cst.For):  # its target, in its body

@@ -1605,3 +1605,162 @@ def grouped_and_kept(d):
     for name in os.listdir(d):  # DET203
         fourth[name[0]].append(name)
     return groups, second, third
+
+
+# A dict with keys of its own takes from each pass what is under its key
+
+
+def added_under_its_own_key(d, auto, runs):
+    results = {"train": [], "test": []}
+    sums = {kind: 0.0 for kind in ("train", "test")}
+    for run in runs:
+        for kind in os.listdir(d):
+            if kind not in results:
+                continue
+            if auto:
+                metric = auto.metric
+            else:
+                metric = "accuracy"
+            with open(os.path.join(run, kind)) as file:
+                stats = json.load(file)
+            remove_keys(stats, ["lr", "eta"])
+            logger.info("read %s", kind)
+            results[kind].append([each[metric] for each in stats])
+            sums[kind] += stats["loss"]
+            for each in stats["steps"]:
+                results[kind].extend(each)
+    return results, sums
+
+
+def made_for_each_run(d, runs):
+    for run in runs:
+        results = {"train": [], "test": []}
+        for kind in os.listdir(d):
+            results[kind].append(load(d, run, kind))
+        run.save(results)
+    return runs
+
+
+def added_under_another_key(d):
+    results = {"train": [], "test": []}
+    for name in os.listdir(d):  # DET203
+        results[name[:5]].append(name)
+    results = {"train": [], "test": []}
+    for name in os.listdir(d):  # DET203
+        results["train"].append(name)
+    results = {"train": [], "test": []}
+    for run in os.listdir(d):  # DET203
+        for kind in os.listdir(run):
+            results[kind].append(run)
+    results = {"train": [], "test": []}
+    for kind in os.listdir(d):  # DET203
+        kind = kind.lower()
+        results[kind].append(kind)
+    return results
+
+
+def added_to_another_dict(d, given, runs):
+    shared = []
+    results = {"train": shared, "test": shared}
+    for kind in os.listdir(d):  # DET203
+        results[kind].append(kind)
+    results = defaultdict(list)
+    for kind in os.listdir(d):  # DET203
+        results[kind].append(load(kind))
+    results = {**given, "test": []}
+    for kind in os.listdir(d):  # DET203
+        results[kind].append(load(kind))
+    results = {"train": [], "test": []}
+    if runs:
+        results = given
+    for kind in os.listdir(d):  # DET203
+        results[kind].append(kind)
+    results = {"train": [], "test": []}
+    for run in runs:
+        for kind in os.listdir(d):  # DET203
+            results[kind].append((kind, run.size()))
+        run.follow(results)
+    return results
+
+
+def read_as_a_whole(d):
+    results = {"train": [], "test": []}
+
+    def size():
+        return sum(map(len, results.values()))
+
+    for kind in os.listdir(d):  # DET203
+        results[kind].append((kind, size()))
+    counts = {"train": [], "test": []}
+    for kind in os.listdir(d):  # DET203
+        counts[kind].append((kind, len(counts["train"])))
+    both = {"train": [], "test": []}
+    view = both
+    for kind in os.listdir(d):  # DET203
+        both[kind].append((kind, len(view["train"])))
+    return both
+
+
+def carried_to_the_next_pass(d, last, runs, file, rng, model):
+    results = {"train": [], "test": []}
+    for kind in os.listdir(d):  # DET203
+        results[kind].append((kind, last))
+        last = kind
+    results = {"train": [], "test": []}
+    for kind in os.listdir(d):  # DET203
+        if kind.startswith("t"):
+            last = kind
+        results[kind].append(last)
+    results = {"train": [], "test": []}
+    for kind in os.listdir(d):  # DET203
+        for name in sorted(os.listdir(kind)):
+            last = name
+        results[kind].append(last)
+    results = {"train": [], "test": []}
+    for kind in os.listdir(d):  # DET203
+        results[kind].append((kind, runs.pop()))
+    results = {"train": [], "test": []}
+    for kind in os.listdir(d):  # DET203
+        results[kind].append((kind, file.readline()))
+    results = {"train": [], "test": []}
+    for kind in os.listdir(d):  # DET203
+        results[kind].append((kind, next(runs)))
+    results = {"train": [], "test": []}
+    for kind in os.listdir(d):  # DET203
+        results[kind].append((kind, rng.uniform()))
+    results = {"train": [], "test": []}
+    for kind in os.listdir(d):  # DET203
+        results[kind].append(model.train_step(kind))
+    results = {"train": [], "test": []}
+    for kind in os.listdir(d):  # DET203
+        results[kind].append(kind)
+        if results[kind]:
+            break
+    return results
+
+
+def changed_for_the_next_pass(d, state, settings):
+    found = []
+    results = {"train": [], "test": []}
+    for kind in os.listdir(d):  # DET203
+        found.append(kind)
+        results[kind].append((kind, len(found)))
+    results = {"train": [], "test": []}
+    for kind in os.listdir(d):  # DET203
+        mine = state.runs
+        mine.append(kind)
+        results[kind].append((kind, len(state.runs)))
+    results = {"train": [], "test": []}
+    for kind in os.listdir(d):  # DET203
+        note(state, kind)
+        results[kind].append((kind, load(state)))
+    results = {"train": [], "test": []}
+    for kind in os.listdir(d):  # DET203
+        results[kind].append((kind, settings.depth))
+        settings.depth += 1
+    results = {"train": 0.0, "test": 0.0}
+    number = 0
+    for kind in os.listdir(d):  # DET203
+        number += 1
+        results[kind] += load(kind, number)
+    return results, sorted(found)
