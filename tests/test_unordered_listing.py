@@ -130,3 +130,33 @@ def test_a_listing_is_judged_in_its_own_function(
             return names[0]
     """
     assert [each.row for each in findings(textwrap.dedent(code), "DET203")] == [8]
+
+
+SCRIPT = """
+import os
+
+def names(d):
+    return os.listdir(d)
+
+def main():
+    if names("a"):
+        print("built")
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "rows"),
+    [
+        pytest.param(SCRIPT, [], id="all its calls in the script ask for its truth"),
+        pytest.param(SCRIPT.replace('"built"', 'names("b")'), [4], id="one of them shows it"),
+        pytest.param(SCRIPT.replace("    main()", "    len(names('.'))"), [4], id="only tried out"),
+        pytest.param(SCRIPT.partition("if __name__")[0], [4], id="other files may import it"),
+    ],
+)
+def test_what_a_function_of_a_script_returns_is_followed_to_its_callers(
+    code: str, rows: list[int], findings: Callable[..., list[Finding]]
+) -> None:
+    assert [each.row for each in findings(code, "DET203")] == rows

@@ -8,7 +8,7 @@ from detlint.analysis.definitions import is_plain
 from detlint.analysis.function_body import FunctionBody
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import libcst as cst
 
@@ -36,6 +36,23 @@ class CalledFunctions:
             return True
         varying = {name for name, value in given.items() if elements.varies(value)}
         return FunctionBody(inner, definition, varying | seen, set(given)).depends_on_order()
+
+    def depend_when_applied(
+        self, function: cst.BaseExpression, bound: Sequence[cst.Arg]
+    ) -> bool | None:
+        """Whether a function does, called with each element after some arguments of its own."""
+        definition = self._consumption.definitions.of(function)
+        if definition is None or not is_plain(definition.node):
+            return None
+        parameters = [each.name.value for each in definition.node.params.params]
+        keywords = {each.keyword.value for each in bound if each.keyword is not None}
+        first = len(bound) - len(keywords) + definition.method
+        element = set(parameters[first : first + 1])
+        if not element or any(each.star for each in bound):
+            return None
+        inner = type(self._consumption)(definition.module)
+        given = element | keywords | set(parameters[:first])
+        return FunctionBody(inner, definition, element, given).depends_on_order()
 
 
 def _outer_names(consumption: Consumption, function: cst.FunctionDef) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis import patterns, reductions
 from detlint.analysis.attributes import Attributes
 from detlint.analysis.called_functions import CalledFunctions
+from detlint.analysis.callers import Callers
 from detlint.analysis.conditions import Conditions, call_word
 from detlint.analysis.definitions import Definitions
 from detlint.analysis.expressions import Expressions
@@ -36,13 +37,16 @@ if TYPE_CHECKING:
 class Consumption:
     """The uses of unordered values in one module."""
 
-    def __init__(self, module: Module, conditions: type[Conditions] = Conditions) -> None:
+    def __init__(
+        self, module: Module, conditions: type[Conditions] = Conditions, depth: int = 0
+    ) -> None:
         self.module = module
         self.reads = Reads(module)
         self.conditions = conditions(module, self.reads)
         self.indices = Indices(module, self.reads, self.conditions)
         self.definitions = Definitions(module)
         self.functions = CalledFunctions(self)
+        self.callers = Callers(self, depth)
         self.keys = Keys(module, self.definitions)
         self._attributes = Attributes(module)
         self._handlers = (Expressions(self), Iterations(self), Statements(self))
@@ -120,7 +124,7 @@ class Consumption:
         if scope is None or isinstance(scope.node, cst.ClassDef):
             return True
         if isinstance(scope.node, cst.Module):
-            return not reads
+            return not reads and name.value != "_"
         kinds = [binding.kind for binding in scope.bindings[name.value]]
         return filled and kinds == ["parameter"] and not self.sorted_later(name)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
 from detlint.analysis.argument import Argument, has_one_order
+from detlint.analysis.mappings import treats_each_alone
 from detlint.analysis.order import Flow, Use
 from detlint.rule import cst
 
@@ -34,6 +35,7 @@ class Expressions:
             return
         if (
             given.carries_order()
+            or treats_each_alone(self._all, arg, call, given.word)
             or (flow.filled and given.pairs_filled_lists())
             or given.pairs_with_itself()
         ):

@@ -29,5 +29,10 @@ def seeks_one(module: Module, listing: cst.CSTNode | None) -> bool:
     """``rglob("model.pth")``: a file by its whole name, of which code expects one."""
     if not isinstance(listing, cst.Call) or _word(module, listing) not in _MATCHING:
         return False
-    pattern = module.literal(listing.args[0].value) if listing.args else None
-    return isinstance(pattern, str) and re.search(r"[*?\[]", pattern) is None
+    pattern = listing.args[0].value if listing.args else None
+    text = module.literal(pattern)
+    of_path = not (module.called(listing) or "").startswith("glob.")  # else in a variable, often
+    if isinstance(pattern, cst.FormattedString) and of_path:  # rglob(f"{name}.pth")
+        text = "".join(each.value for each in pattern.parts if hasattr(each, "value"))
+        text = text if re.search(r"\w", text) else None
+    return isinstance(text, str) and re.search(r"[*?\[]", text) is None

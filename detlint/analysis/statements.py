@@ -48,9 +48,12 @@ class Statements:
 
     def in_return(self, statement: cst.CSTNode, flow: Flow) -> Iterator[Use]:
         """``return x``."""
-        yield from flow.escapes(statement, "returned")
+        if not self._all.callers.ignore_order(statement, keyed=flow.keyed):
+            yield from flow.escapes(statement, "returned")
 
-    in_lambda = in_return
+    def in_lambda(self, function: cst.CSTNode, flow: Flow) -> Iterator[Use]:
+        """``lambda: x``."""
+        yield from flow.escapes(function, "returned")
 
     def in_yield(self, statement: cst.CSTNode, flow: Flow) -> Iterator[Use]:
         """``yield x``, ``yield from x``."""

@@ -1,4 +1,5 @@
 import ast
+import functools
 import glob
 import hashlib
 import importlib.resources
@@ -24,6 +25,7 @@ from typing import Optional, Union
 
 import cv2
 import fsspec
+import mmengine
 import numpy as np
 import torch
 from fsspec.core import url_to_fs
@@ -1764,3 +1766,158 @@ def changed_for_the_next_pass(d, state, settings):
         number += 1
         results[kind] += load(kind, number)
     return results, sorted(found)
+
+
+# A pool applies a function as a loop would
+
+
+def shrink(path, size=64):
+    image = cv2.resize(cv2.imread(path), (size, size))
+    cv2.imwrite(path.replace(".png", ".small.png"), image)
+
+
+def collect_each(path):
+    seen_before.append(path)
+
+
+seen_before = []
+
+
+def applied_to_each(d, pool):
+    pool.map(shrink, glob.glob(d))
+    pool.map(functools.partial(shrink, size=32), glob.glob(d))
+    _ = pool.map(convert, os.listdir(d))
+    for _ in tqdm(pool.imap_unordered(shrink, glob.glob(d))):
+        pass
+    mmengine.track_parallel_progress(shrink, glob.glob(d), 8)
+    return sorted(pool.map(measure, glob.glob(d)))
+
+
+def applied_in_order(d, pool, labels, job):
+    pool.map(collect_each, glob.glob(d))  # DET203
+    pool.map(train_on, glob.glob(d))  # DET203
+    pool.map(shrink, glob.glob(d), labels)  # DET203
+    pool.map(lambda path: seen_before.append(path), glob.glob(d))  # DET203
+    pool.map(job(1), glob.glob(d))  # DET203
+    pool.map(functools.partial(collect_each), glob.glob(d))  # DET203
+    pool.map(*job, glob.glob(d))  # DET203
+    for size in pool.map(measure, glob.glob(d)):  # DET203
+        print(size)
+    return pool.map(measure, glob.glob(d))  # DET203
+
+
+# What a private function returns is used as its callers use it
+
+
+def _names_in(d):
+    names = os.listdir(d)
+    return names
+
+
+def known_names(d):
+    return sorted(_names_in(d)), len(_names_in(d))
+
+
+def _shown_names_in(d):
+    return os.listdir(d)  # DET203
+
+
+def shown_names(d):
+    print(_shown_names_in(d))
+    return sorted(_shown_names_in(d))
+
+
+def _given_names_in(d):
+    return os.listdir(d)  # DET203
+
+
+def given_names(d, job):
+    job(_given_names_in)
+    return sorted(_given_names_in(d))
+
+
+def _handed_on(d):
+    return _listed_for_it(d)
+
+
+def _listed_for_it(d):
+    return os.listdir(d)
+
+
+def handed_names(d):
+    return set(_handed_on(d))
+
+
+def _never_called_here(d):
+    return os.listdir(d)  # DET203
+
+
+def _again(d):
+    return _again(d) or os.listdir(d)  # DET203
+
+
+def public_names(d):
+    return os.listdir(d)  # DET203
+
+
+def sorted_public_names(d):
+    return sorted(public_names(d))
+
+
+class Names:
+    def _list(self, d):
+        return os.listdir(d)
+
+    def all(self, d):
+        return sorted(self._list(d))
+
+    def _list_by_name(self, d):
+        return os.listdir(d)  # DET203
+
+    def by_name(self, d):
+        return sorted(getattr(self, "_list_by_name")(d)) + sorted(self._list_by_name(d))
+
+
+# A count of passes is the same in any order
+
+
+def counted_aloud(d):
+    sizes = {}
+    for i, path in enumerate(glob.glob(d)):
+        if i % 100 == 0:
+            print(f"{i} files")
+        sizes[path] = os.path.getsize(path)
+    return sizes
+
+
+def counted_with_names(d):
+    sizes = {}
+    for i, path in enumerate(glob.glob(d)):  # DET203
+        if i % 100 == 0:
+            print(f"{i} {path}")
+        sizes[path] = os.path.getsize(path)
+    for i, path in enumerate(glob.glob(d)):  # DET203
+        if path.endswith("g"):
+            continue
+        if i % 100 == 0:
+            print(i)
+        sizes[path] = os.path.getsize(path)
+    for i, path in enumerate(glob.glob(d)):  # DET203
+        if path.endswith("g"):
+            if i % 100 == 0:
+                print(i)
+        sizes[path] = os.path.getsize(path)
+    for i, path in enumerate(glob.glob(d)):  # DET203
+        if i % 100 == 0:
+            if path:
+                print(i)
+        sizes[path] = os.path.getsize(path)
+    return sizes
+
+
+def found_by_a_name_made_up(d, name, number, pattern):
+    config = list(Path(d).rglob(f"{name}.yaml"))[0]
+    some = list(Path(d).rglob(f"{pattern}"))[0]  # DET203
+    several = list(Path(d).rglob(f"{name}*.yaml"))[0]  # DET203
+    joined = glob.glob(f"{d}/model.pth")[0]  # DET203
+    return config, some, several, joined, next(Path(d).glob(f"snapshot-{number}.index"))

@@ -1,0 +1,40 @@
+"""Calls that apply a function to each element: ``pool.map(convert, paths)``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.analysis.call_names import ordered_words
+from detlint.analysis.uses import words
+from detlint.rule import cst
+from detlint.scope import dotted
+
+if TYPE_CHECKING:
+    from detlint.analysis.consumption import Consumption
+
+# Where a further argument is another iterable, both are paired by place.
+_APPLYING = words("imap imap_unordered map map_async process_map thread_map")
+_APPLYING_ONE = words("track_parallel_progress track_progress")
+
+
+def treats_each_alone(consumption: Consumption, arg: cst.Arg, call: cst.Call, word: str) -> bool:
+    """Whether a call does to each element what has no order; its result has that of the argument.
+
+    A function that cannot be seen is judged by its name, as in the body of a loop.
+    """
+    places = [each for each in call.args if each.keyword is None and not each.star]
+    alone = word in _APPLYING_ONE or (word in _APPLYING and len(places) == 2)
+    if not alone or places[1:2] != [arg]:
+        return False
+    function = places[0].value
+    bound: list[cst.Arg] = []
+    if isinstance(function, cst.Call):
+        if consumption.module.called(function) != "functools.partial" or not function.args:
+            return False
+        bound += function.args[1:]
+        function = function.args[0].value
+    judged = consumption.functions.depend_when_applied(function, bound)
+    if judged is None:
+        name = (dotted(function) or "").rpartition(".")[2]
+        return bool(name) and not ordered_words(name, dropped=True)
+    return not judged
