@@ -160,3 +160,17 @@ def test_what_a_function_of_a_script_returns_is_followed_to_its_callers(
     code: str, rows: list[int], findings: Callable[..., list[Finding]]
 ) -> None:
     assert [each.row for each in findings(code, "DET203")] == rows
+
+
+@pytest.mark.parametrize(
+    ("test", "rows"),
+    [
+        pytest.param('__name__ == "__main__"', [], id="nobody imports it"),
+        pytest.param("os.name == 'nt'", [3], id="somebody may import it"),
+    ],
+)
+def test_a_name_of_a_script_that_nothing_reads_shows_no_order(
+    test: str, rows: list[int], findings: Callable[..., list[Finding]]
+) -> None:
+    code = f"import os\nif {test}:\n    names = list(map(str, os.listdir('.')))\n"
+    assert [each.row for each in findings(code, "DET203")] == rows

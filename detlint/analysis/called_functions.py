@@ -30,12 +30,30 @@ class CalledFunctions:
         given = definition.arguments(call)
         if given is None:
             return None
-        inner = type(self._consumption)(definition.module)
+        inner = self._consumption.of_other(definition.module)
         seen = elements.tainted.intersection(_outer_names(inner, definition.node))
         if elements.count_with(seen):
             return True
         varying = {name for name, value in given.items() if elements.varies(value)}
         return FunctionBody(inner, definition, varying | seen, set(given)).depends_on_order()
+
+    def ignore_order(self, call: cst.Call, value: cst.BaseExpression, *, keyed: bool) -> bool:
+        """Whether a function does not use the order of what it is given."""
+        definition = self._consumption.definitions.of(call.func)
+        if definition is None or not is_plain(definition.node) or self._consumption.is_deep():
+            return False
+        given = definition.arguments(call) or {}
+        inner = self._consumption.of_other(definition.module)
+        names = {name for name, each in given.items() if each is value}
+        reads = (each for each in inner.reads.variables(definition.node.body))
+        for read in reads:
+            scope = inner.reads.home(read) if read.value in names else None
+            if scope is not None and scope.node is definition.node:
+                if inner.sorts(read):
+                    break
+                if next(inner.uses(read, keyed=keyed), None) is not None:
+                    return False
+        return bool(names)
 
     def depend_when_applied(
         self, function: cst.BaseExpression, bound: Sequence[cst.Arg]
@@ -50,7 +68,7 @@ class CalledFunctions:
         element = set(parameters[first : first + 1])
         if not element or any(each.star for each in bound):
             return None
-        inner = type(self._consumption)(definition.module)
+        inner = self._consumption.of_other(definition.module)
         given = element | keywords | set(parameters[:first])
         return FunctionBody(inner, definition, element, given).depends_on_order()
 

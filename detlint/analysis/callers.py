@@ -15,21 +15,19 @@ if TYPE_CHECKING:
     from detlint.module import Module
 
 _SCRIPT = re.compile(r"__name__\s*==\s*[\"']__main__[\"']")
-_DEPTH = 3  # functions that hand the same listing on, each to the next
 
 
 class Callers:
     """Answers for the functions that no other file is likely to call."""
 
-    def __init__(self, consumption: Consumption, depth: int) -> None:
+    def __init__(self, consumption: Consumption) -> None:
         self._consumption = consumption
         self._module = consumption.module
-        self._depth = depth
 
     def ignore_order(self, statement: cst.CSTNode, *, keyed: bool) -> bool:
         """Whether the order of what a statement returns is lost in every call of its function."""
         function = self._module.enclosing_function(statement)
-        if not isinstance(function, cst.FunctionDef) or self._depth == _DEPTH:
+        if not isinstance(function, cst.FunctionDef) or self._consumption.is_deep():
             return False
         module = self._calling(function)
         if module is None:
@@ -42,8 +40,7 @@ class Callers:
             return False
         if not calls or not all(isinstance(each, cst.Call) for each in calls):
             return False
-        conditions = type(self._consumption.conditions)
-        inner = type(self._consumption)(module, conditions, self._depth + 1)
+        inner = self._consumption.of_other(module)
         uses = (use for each in calls for use in inner.uses(each, keyed=keyed))
         return next(uses, None) is None
 

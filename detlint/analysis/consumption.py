@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from detlint.module import Module
     from detlint.scope import Scope
 
+_DEPTH = 3  # functions that hand the same listing on, each to the next
+
 
 class Consumption:
     """The uses of unordered values in one module."""
@@ -46,7 +48,8 @@ class Consumption:
         self.indices = Indices(module, self.reads, self.conditions)
         self.definitions = Definitions(module)
         self.functions = CalledFunctions(self)
-        self.callers = Callers(self, depth)
+        self.callers = Callers(self)
+        self._depth = depth
         self.keys = Keys(module, self.definitions)
         self._attributes = Attributes(module)
         self._handlers = (Expressions(self), Iterations(self), Statements(self))
@@ -58,6 +61,14 @@ class Consumption:
         self._seen = set()
         self._root = value
         yield from self.follow(Flow(value, keyed))
+
+    def of_other(self, module: Module) -> Consumption:
+        """The uses in what a function that hands the order on stands in."""
+        return Consumption(module, type(self.conditions), self._depth + 1)
+
+    def is_deep(self) -> bool:
+        """Whether an order was followed from function to function often enough."""
+        return self._depth == _DEPTH
 
     def lists_one_folder(self) -> bool:
         """Whether what is being followed is the names in one folder, so that no two are equal."""
@@ -75,7 +86,7 @@ class Consumption:
         """
         found: dict[cst.Name, Use] = {}
         for read in self.reads.reached(name, statement):
-            if self._sorts(read):
+            if self.sorts(read):
                 break
             use = next(self.uses(read), None)
             if use is not None:
@@ -113,7 +124,7 @@ class Consumption:
         if not keyed and self._outlives(name, scope, reads, filled=filled):
             yield Use(statement, f"assigned to {name.value}")
         for read in reads:
-            if self._sorts(read):
+            if self.sorts(read):
                 return
             yield from self.follow(Flow(read, keyed, filled))
 
@@ -124,9 +135,14 @@ class Consumption:
         if scope is None or isinstance(scope.node, cst.ClassDef):
             return True
         if isinstance(scope.node, cst.Module):
-            return not reads and name.value != "_"
+            return not reads and name.value != "_" and not self._runs_as_script(name)
         kinds = [binding.kind for binding in scope.bindings[name.value]]
         return filled and kinds == ["parameter"] and not self.sorted_later(name)
+
+    def _runs_as_script(self, node: cst.CSTNode) -> bool:
+        """Whether code stands under ``if __name__ == "__main__":``: nobody imports its names."""
+        tests = (x.test for x in self.module.ancestors(node) if isinstance(x, cst.If))
+        return any(isinstance(x, cst.Comparison) and dotted(x.left) == "__name__" for x in tests)
 
     def is_settled(self, target: cst.CSTNode) -> bool:
         """Whether the order of an attribute or element does not matter once it is assigned."""
@@ -136,11 +152,11 @@ class Consumption:
         """Whether the function sorts an attribute or element that it assigns."""
         around = self.module.enclosing_function(target) or self.module.tree.module
         return any(
-            type(each) is type(target) and self._sorts(each) and each.deep_equals(target)
+            type(each) is type(target) and self.sorts(each) and each.deep_equals(target)
             for each in self.module.tree.descendants(around)
         )
 
-    def _sorts(self, read: cst.CSTNode) -> bool:
+    def sorts(self, read: cst.CSTNode) -> bool:
         """``x.sort()``, ``sort(x)``, or ``x = sorted(x)`` in any branch."""
         parent = self.module.parent(read)
         if isinstance(parent, cst.Attribute):

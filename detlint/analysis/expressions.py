@@ -44,6 +44,10 @@ class Expressions:
         elif given.joins():
             for use in self._all.follow(flow.into(call)):
                 yield use._replace(how="joined")
+        elif self._is_dropped(call) and self._all.functions.ignore_order(
+            call, arg.value, keyed=flow.keyed
+        ):
+            return
         elif given.extends():
             yield from self._all.follow_container(call.func.value, call, flow)  # type: ignore[attr-defined]
         elif not (given.repeats() or self._is_checked(given, flow)):
@@ -73,6 +77,9 @@ class Expressions:
             if not self._is_followed(given.call):
                 return False
         return next(self._all.follow(flow.into(given.call)), None) is None
+
+    def _is_dropped(self, call: cst.Call) -> bool:
+        return isinstance(self._module.parent(call), cst.Expr)
 
     def _is_followed(self, call: cst.Call) -> bool:
         """Whether every use of what a call returns is seen: looped over, or read as a local."""

@@ -199,7 +199,7 @@ class LoopBody(BodyStatements):
         again = target.value in self._elements.names(value)
         if called in ("builtins.max", "builtins.min") and again:
             self._effects += 1
-        elif self._elements.varies(value) or again:
+        elif self._elements.varies(value) or again or self._makes_own(target, value, node):
             self._elements.add(target, counted=self._elements.counts(value))
             self.kept.append((target, node))
             below = self._module.tree.descendants(value)
@@ -210,6 +210,16 @@ class LoopBody(BodyStatements):
             reads = self._consumption.reads.reached(target, node)
             if any(self._loop not in self._module.ancestors(read) for read in reads):
                 self._record(target.value, value)
+
+    def _makes_own(self, target: cst.Name, value: cst.CSTNode, node: cst.CSTNode) -> bool:
+        """``info = {}``, read after it in the same block: what it takes is this element's alone."""
+        if not isinstance(value, cst.Dict):
+            return False
+        reads = self._consumption.reads
+        inside = (x for x in reads.loads(target) if self._loop.body in self._module.ancestors(x))
+        return all(
+            reads.place(read) > reads.place(node) and reads.dominates(node, read) for read in inside
+        )
 
     def _record(self, name: str, value: cst.BaseExpression | None) -> None:
         code = self._module.tree.module.code_for_node(value) if value is not None else "None"

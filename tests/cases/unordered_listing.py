@@ -1921,3 +1921,85 @@ def found_by_a_name_made_up(d, name, number, pattern):
     several = list(Path(d).rglob(f"{name}*.yaml"))[0]  # DET203
     joined = glob.glob(f"{d}/model.pth")[0]  # DET203
     return config, some, several, joined, next(Path(d).glob(f"snapshot-{number}.index"))
+
+
+# What a function of the file is given is used as its body uses it
+
+
+def shrink_all(paths, size):
+    os.makedirs(str(size), exist_ok=True)
+    for path in paths:
+        shrink(path, size)
+
+
+def shrink_in_pool(pool, paths):
+    jobs = [pool.apply_async(shrink, kwds={"path": path}) for path in paths]
+    _ = [job.get() for job in tqdm(jobs)]
+
+
+def show_all(paths):
+    for path in paths:
+        print(path)
+
+
+def sort_first(paths):
+    paths = sorted(paths)
+    show_all(paths)
+
+
+def given_to_a_function(d, pool):
+    shrink_all(os.listdir(d), 32)
+    shrink_in_pool(pool, glob.glob(d))
+    sort_first(os.listdir(d))
+    show_all(os.listdir(d))  # DET203
+    first = take_first(os.listdir(d))  # DET203
+    give_back(os.listdir(d), give_back)
+    unknown(os.listdir(d))  # DET203
+    show_several(*os.listdir(d))  # DET203
+    return first
+
+
+def take_first(paths):
+    return paths[0]
+
+
+def give_back(paths, then):
+    return then(sorted(paths))
+
+
+def show_several(*paths):
+    print(paths)
+
+
+# A dict that each pass makes anew is its own
+
+
+def written_for_each(d):
+    for name in os.listdir(d):
+        info = {}
+        info["name"] = name
+        pictures = []
+        for part in load(name):
+            picture = {"kind": "part"}
+            picture["id"] = part
+            pictures.append(picture)
+        info["pictures"] = pictures
+        dump(info, name)
+
+
+def made_before_or_seen_again(d, info):
+    for name in os.listdir(d):  # DET203
+        info["name"] = name
+    last = {}
+    for name in os.listdir(d):  # DET203
+        note(name, last)
+        last = {}
+        last["name"] = name
+    for name in os.listdir(d):  # DET203
+        if name:
+            last = {}
+        last["name"] = name
+    for name in os.listdir(d):  # DET203
+        found = {}
+        found["name"] = name
+    return found
