@@ -33,8 +33,9 @@ class Walk:
         self._target = getattr(self._consumer, "target", None)
         self.folders: list[Use] = []
         self.entries: dict[cst.CSTNode, Use] = {}
-        if self._takes_first():
-            self.entries = dict(self._uses_of_first())
+        first = self._first()
+        if first is not None:
+            self.entries = dict(self._uses_of_first(first))
         else:
             if not (self._sorts_dirs() or self._stops_at_first()):
                 self.folders = list(consumption.uses(call))
@@ -57,18 +58,23 @@ class Walk:
         loop = parent if isinstance(parent, (cst.For, cst.CompFor)) else None
         return node, loop
 
-    # The first element alone: next(os.walk(top))
+    # The first element alone: next(os.walk(top)), list(os.walk(top))[0]
 
-    def _takes_first(self) -> bool:
+    def _first(self) -> cst.CSTNode | None:
+        """The expression that takes the first element and no other."""
         arg = self._module.parent(self._call)
         call = self._module.parent(arg) if isinstance(arg, cst.Arg) else None
-        return self._module.called(call) == "builtins.next"
+        name, above = self._module.called(call), self._module.parent(call or self._call)
+        if name not in ("builtins.list", "builtins.tuple") or not isinstance(above, cst.Subscript):
+            return call if name == "builtins.next" else None
+        index = above.slice[0].slice
+        top = len(self._call.args) == 1  # else it may go from the bottom up
+        zero = isinstance(index, cst.Index) and self._module.literal(index.value) == 0
+        return above if top and zero else None
 
-    def _uses_of_first(self) -> Iterator[tuple[cst.CSTNode, Use]]:
+    def _uses_of_first(self, first: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, Use]]:
         """The first folder is the top; only the names in it have no order."""
-        arg = self._module.parent(self._call)
-        first = self._module.parent(arg) if arg else None
-        parent = self._module.parent(first) if first else None
+        parent = self._module.parent(first)
         if isinstance(parent, cst.Subscript):
             index = parent.slice[0].slice
             if isinstance(index, cst.Index) and self._module.literal(index.value) != 0:

@@ -2003,3 +2003,12 @@ def made_before_or_seen_again(d, info):
         found = {}
         found["name"] = name
     return found
+
+
+def first_of_a_walk(d):
+    top, dirs, files = list(os.walk(d))[0]
+    for name in files:
+        os.remove(os.path.join(top, name))
+    folder, others, names = tuple(os.walk(d))[0]  # DET203
+    second = list(os.walk(d))[1]  # DET203
+    return sorted(dirs), len(others), names, folder, second, len(list(os.walk(d))[0][1])
