@@ -167,6 +167,8 @@ class Consumption:
         statement = self.module.parent(call)
         if isinstance(statement, cst.Expr):
             return True
+        if isinstance(statement, cst.Subscript):  # x = sorted(x)[:5]
+            statement = self.module.parent(statement)
         if not isinstance(statement, cst.Assign):
             return False
         targets = (each.target for each in statement.targets)

@@ -2012,3 +2012,16 @@ def first_of_a_walk(d):
     folder, others, names = tuple(os.walk(d))[0]  # DET203
     second = list(os.walk(d))[1]  # DET203
     return sorted(dirs), len(others), names, folder, second, len(list(os.walk(d))[0][1])
+
+
+def last_if_any(d):
+    names = [name for name in os.listdir(d) if name.endswith(".log")]
+    if len(names) > 0:
+        names = sorted(names, reverse=True)[0:1]
+    return names
+
+
+def last_beside_all(d):
+    names = [name for name in os.listdir(d) if name.endswith(".log")]  # DET203
+    last = sorted(names, reverse=True)[0:1]
+    return names, last
