@@ -52,7 +52,7 @@ class LoopBody(BodyStatements):
         targets = list(consumption.reads.variables(loop.target))
         elements = Elements(consumption, (each.value for each in targets), positions)
         body = cls(consumption, loop, elements, stops=_breaks(loop))
-        body._steps = positions  # noqa: SLF001
+        body._steps = positions
         body.kept += [(each, loop) for each in targets]
         return body
 

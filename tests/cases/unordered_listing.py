@@ -1700,7 +1700,7 @@ def read_as_a_whole(d):
     view = both
     for kind in os.listdir(d):  # DET203
         both[kind].append((kind, len(view["train"])))
-    return both
+    return both, counts, results
 
 
 def carried_to_the_next_pass(d, last, runs, file, rng, model):
