@@ -14,13 +14,25 @@ if TYPE_CHECKING:
 CUDNN = "torch.backends.cudnn"
 BENCHMARK = f"{CUDNN}.benchmark"
 DETERMINISTIC = f"{CUDNN}.deterministic"
+CUBLAS_TF32 = "torch.backends.cuda.matmul.allow_tf32"
+CUDNN_TF32 = f"{CUDNN}.allow_tf32"
 FILL = "torch.utils.deterministic.fill_uninitialized_memory"
 
 # Parameter names and positions in torch 2.13. Releases before benchmark_limit (1.13) had
 # deterministic at position 2; what stands there is read as today's torch reads it.
 _PARAMETERS = {
-    f"{CUDNN}.flags": {"benchmark": (BENCHMARK, 1), "deterministic": (DETERMINISTIC, 3)},
-    f"{CUDNN}.set_flags": {"_benchmark": (BENCHMARK, 1), "_deterministic": (DETERMINISTIC, 3)},
+    f"{CUDNN}.flags": {
+        "benchmark": (BENCHMARK, 1),
+        "deterministic": (DETERMINISTIC, 3),
+        "allow_tf32": (CUDNN_TF32, 4),
+    },
+    f"{CUDNN}.set_flags": {
+        "_benchmark": (BENCHMARK, 1),
+        "_deterministic": (DETERMINISTIC, 3),
+        "_allow_tf32": (CUDNN_TF32, 4),
+    },
+    "torch._C._set_cublas_allow_tf32": {"": (CUBLAS_TF32, 0)},
+    "torch._C._set_cudnn_allow_tf32": {"": (CUDNN_TF32, 0)},
     "torch._C._set_cudnn_benchmark": {"": (BENCHMARK, 0)},
     "torch._C._set_cudnn_deterministic": {"": (DETERMINISTIC, 0)},
     "torch._C._set_deterministic_fill_uninitialized_memory": {"": (FILL, 0)},
