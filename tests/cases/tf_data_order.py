@@ -1,0 +1,146 @@
+import random
+
+import numpy as np
+import tensorflow as tf
+import tensorflow as renamed
+import tensorflow.compat.v1 as tf1
+import tensorflow_datasets as tfds
+from keras.src.utils.module_utils import tensorflow as late
+from tensorflow import keras
+from tensorflow.data import AUTOTUNE, Dataset, Options
+
+options = tf.data.Options()
+options.deterministic = False  # DET802
+options.experimental_deterministic = False  # DET802
+other = Options()
+other.deterministic = False  # DET802
+old = tf1.data.Options()
+old.experimental_deterministic = False  # DET802
+tf.data.Dataset.range(8).options().experimental_deterministic = False  # DET802
+
+
+def parallel(files, parse, ds):
+    files = tf.data.Dataset.list_files(files, shuffle=False)
+    records = files.interleave(
+        tf.data.TFRecordDataset,
+        cycle_length=4,
+        num_parallel_calls=AUTOTUNE,
+        deterministic=False,  # DET802
+    )
+    records = records.map(parse, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)  # DET802
+    records = records.batch(8, num_parallel_calls=4, deterministic=False)  # DET802
+    records = records.apply(
+        tf.data.experimental.parallel_interleave(tf.data.TFRecordDataset, 4, sloppy=True)  # DET802
+    )
+    records = records.apply(tf.data.experimental.parallel_interleave(parse, 4, 1, True))  # DET802
+    records = records.apply(tf1.data.experimental.parallel_interleave(parse, sloppy=True))  # DET802
+    tf.data.experimental.make_csv_dataset("a.csv", 8, sloppy=True)  # DET802
+    return records
+
+
+def shuffled(paths, ds, dataset, directory):
+    first = tf.data.Dataset.from_tensor_slices(paths).shuffle(100)  # DET802
+    second = Dataset.range(9).shuffle(9, reshuffle_each_iteration=True).batch(3)  # DET802
+    third = renamed.data.TFRecordDataset(paths)
+    third = third.map(str)
+    third = third.shuffle(10, seed=None)  # DET802
+    third = third.shuffle(10, None)  # DET802
+    fourth = tfds.load("mnist", split="train")
+    fourth = fourth.shuffle(1024)  # DET802
+    splits = tfds.load("mnist")
+    fifth = splits["train"].shuffle(1024)  # DET802
+    sixth = keras.utils.image_dataset_from_directory(directory).shuffle(8)  # DET802
+    ds = ds.shuffle(8)  # DET802
+    ds = ds.batch(8).prefetch(AUTOTUNE)
+    dataset = dataset.shuffle(buffer_size=8).map(str, num_parallel_calls=2)  # DET802
+    seventh = late.data.Dataset.from_tensor_slices(paths).shuffle(3)  # DET802
+    return first, second, third, fourth, seventh, fifth, sixth, ds
+
+
+def annotated(data: tf.data.Dataset):
+    return data.shuffle(16)  # DET802
+
+
+def built() -> tf.data.Dataset:
+    return tf.data.Dataset.range(3)
+
+
+def unannotated(paths):
+    data = tf.data.TextLineDataset(paths)
+    return data
+
+
+ordered = built().shuffle(3)  # DET802
+lines = unannotated(["a"])
+lines = lines.shuffle(4)  # DET802
+
+def sloppy(files, parse):
+    return tf.data.experimental.make_batched_features_dataset(
+        files,
+        8,
+        parse,
+        sloppy_ordering=True,  # DET802
+    )
+
+
+# Silent
+
+options.deterministic = True
+options.experimental_deterministic = None
+options.experimental_slack = False
+
+
+def by_value(ds, parse, deterministic, seed, training, model, config):
+    ds = ds.map(parse, num_parallel_calls=4, deterministic=deterministic)
+    ds = ds.map(parse, num_parallel_calls=4, deterministic=True)
+    ds = ds.map(parse, deterministic=False)  # no effect without parallel calls
+    ds = ds.map(parse, num_parallel_calls=None, deterministic=False)
+    ds = ds.shuffle(8, seed=seed)
+    ds = ds.shuffle(8, seed)
+    ds = ds.shuffle(8, seed=1)
+    ds = ds.shuffle(8, 1)
+    choice = tf.data.Options()
+    choice.experimental_deterministic = not training
+    choice.deterministic = deterministic
+    if training:
+        choice.experimental_deterministic = False
+        ds = ds.map(parse, num_parallel_calls=4, deterministic=False)
+    model.deterministic = False
+    config.deterministic = False
+    tf.data.experimental.make_csv_dataset("a.csv", 8, sloppy=False)
+    return ds.with_options(choice)
+
+
+def listed(pattern, seed):
+    yield tf.data.Dataset.list_files(pattern)  # DET802
+    yield tf.data.Dataset.list_files(pattern, shuffle=True)  # DET802
+    yield Dataset.list_files(pattern, True, None)  # DET802
+    yield tf.data.Dataset.list_files(pattern, shuffle=False)
+    yield tf.data.Dataset.list_files(pattern, False)
+    yield tf.data.Dataset.list_files(pattern, shuffle=pattern)
+    yield tf.data.Dataset.list_files(pattern, seed=seed)
+    yield pattern.list_files("a")
+
+
+def dropped(paths):
+    data = tf.data.Dataset.from_tensor_slices(paths)
+    data.shuffle(8)
+    return data
+
+
+def not_datasets(rows, hf_dataset, loader, args):
+    random.shuffle(rows)
+    np.random.shuffle(rows)
+    rows.shuffle(3)
+    hf_dataset.shuffle(seed=1)
+    tf.random.shuffle(rows)
+    loader.shuffle()
+    args.shuffle(8)
+    return Dataset.range(3).shuffle(3, **args)
+
+
+class Reader:
+    deterministic = False
+
+    def __init__(self, deterministic=False):
+        self.deterministic = False
