@@ -44,6 +44,8 @@ _KEYWORDS = frozenset(
     {"cycle_length", "drop_remainder", "num_parallel_calls", "padded_shapes"}
     | {"reshuffle_each_iteration"}
 )
+# Methods that give one element for each.
+_KEEPING = frozenset({"cache", "enumerate", "map", "prefetch", "shuffle"})
 
 
 def plain_name(name: str | None) -> str:
@@ -115,20 +117,51 @@ class TensorFlowDatasets:
 
     def _is_treated_as_one(self, node: cst.BaseExpression) -> bool:
         """Whether the same chain of calls, or the same variable, is used as only they can be."""
-        if any(self._speaks(call) for call in self._chain(node)):
-            return True
+        return any(self._speaks(call) for call in self._calls(node))
+
+    def repeats_before(self, node: cst.Call) -> bool:
+        """Whether a dataset has no end where a method is called: ``repeat()`` came before."""
+        place = self._module.tree.span(node.func)[1]
+        return any(
+            isinstance(call.func, cst.Attribute)
+            and call.func.attr.value == "repeat"
+            and not self._is_number(self._module.argument(call, "count", 0))
+            and self._module.tree.span(call.func)[1] < place
+            for call in self._calls(node)
+        )
+
+    def size(self, node: cst.CSTNode) -> int | None:
+        """How many elements a chain of calls gives, where literals tell: ``range(8).repeat(2)``."""
+        node = self._module.names.value_of(node)
+        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+            return None
+        first = self._module.literal(node.args[0].value) if node.args else None
+        name, method = plain_name(self._module.called(node)), node.func.attr.value
+        if name == "tensorflow.data.Dataset.from_tensors":
+            return 1
+        if name == "tensorflow.data.Dataset.range":
+            return first if isinstance(first, int) and len(node.args) == 1 else None
+        inner = self.size(node.func.value)
+        if method == "repeat" and inner is not None:
+            return inner * first if isinstance(first, int) and first > 0 else None
+        return inner if method in _KEEPING else None
+
+    def _calls(self, node: cst.BaseExpression) -> Iterator[cst.Call]:
+        """The methods called in the same chain, or on the same variable in the function."""
+        yield from self._chain(node)
         root = _root(node)
         name = dotted(root)
         if name is None or self._module.qualified_name(root) is not None:
-            return False
+            return
         around = self._module.enclosing_function(node) or self._module.tree.module
-        return any(
-            isinstance(each, cst.Call)
-            and isinstance(each.func, cst.Attribute)
-            and dotted(_root(each)) == name
-            and self._speaks(each)
-            for each in self._module.tree.descendants(around)
-        )
+        for each in self._module.tree.descendants(around):
+            method = isinstance(each, cst.Call) and isinstance(each.func, cst.Attribute)
+            if isinstance(each, cst.Call) and method and dotted(_root(each)) == name:
+                yield each
+
+    def _is_number(self, count: cst.BaseExpression | None) -> bool:
+        value = self._module.literal(count)
+        return isinstance(value, int) and value >= 0
 
     def _chain(self, node: cst.CSTNode) -> Iterator[cst.Call]:
         """The calls of methods that lead to a node, and those that follow it."""
