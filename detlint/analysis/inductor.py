@@ -1,0 +1,123 @@
+"""The ways in which a program has torch.compile pick kernels by timing them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.analysis.branches import behind_setting
+from detlint.analysis.environments import variables
+from detlint.analysis.switches import code, switches
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.module import Module
+
+_CONFIG = "torch._inductor.config"
+# max_autotune_pointwise is not among them: it changes no result.
+_OPTIONS = ("max_autotune", "max_autotune_gemm", "coordinate_descent_tuning")
+_VARIABLES = tuple(f"TORCHINDUCTOR_{option.upper()}" for option in _OPTIONS)
+_MODE = "max-autotune"
+
+
+class Timing(NamedTuple):
+    """A setting by which inductor times kernels: where, and how the source says it."""
+
+    node: cst.CSTNode
+    shown: str
+
+
+_Item = tuple[str, cst.BaseExpression, cst.CSTNode]
+
+
+def timings(module: Module, node: cst.CSTNode) -> Iterator[Timing]:
+    """What a call, an assignment or an element of a dict turns on."""
+    for switch in switches(module, node):
+        place, _, option = switch.flag.rpartition(".")
+        on = place == _CONFIG and option in _OPTIONS and module.literal(switch.value) is True
+        if on and not behind_setting(module, node):
+            yield Timing(switch.node, switch.shown("True"))
+    for name in _VARIABLES:
+        for variable in variables(module, node, name):
+            if variable.text == "1" and not behind_setting(module, node):
+                yield Timing(variable.node, f"{name}=1")
+    if isinstance(node, cst.Call):
+        yield from _called(module, node)
+
+
+def _called(module: Module, call: cst.Call) -> Iterator[Timing]:
+    if module.called(call) == f"{_CONFIG}.patch":
+        yield from _turned_on(module, _patched(module, call))
+        return
+    function = _compiles(module, call)
+    if function is None or not _uses_inductor(module, call):
+        return
+    for argument in call.args:
+        keyword = argument.keyword.value if argument.keyword is not None else ""
+        if keyword in ("mode", "torch_compile_mode"):
+            mode = module.literal(argument.value)
+            if isinstance(mode, str) and mode.startswith(_MODE) and not _is_asked_for(module, call):
+                yield Timing(argument, f'{function}({keyword}="{mode}")')
+        elif keyword == "options":
+            options = module.names.value_of(argument.value)
+            for timing in _turned_on(module, _entries(module, options)):
+                yield Timing(argument, timing.shown)
+
+
+def _compiles(module: Module, call: cst.Call) -> str | None:
+    """How a call that has a model compiled is written, if it is one."""
+    name = module.called(call)
+    if name == "functools.partial" and call.args:
+        function = call.args[0].value
+        return code(function) if module.qualified_name(function) == "torch.compile" else None
+    if name == "torch.compile" or (name or "").startswith("transformers."):
+        return code(call.func)
+    # A method by its name, since the modes are torch's own: model.compile(mode="max-autotune").
+    method = isinstance(call.func, cst.Attribute) and call.func.attr.value == "compile"
+    return ".compile" if method and name is None else None
+
+
+def _uses_inductor(module: Module, call: cst.Call) -> bool:
+    backend = module.argument(call, "backend")
+    disabled = module.literal(module.argument(call, "disable"))
+    return disabled is not True and (backend is None or module.literal(backend) == "inductor")
+
+
+def _is_asked_for(module: Module, node: cst.CSTNode) -> bool:
+    """Whether a setting of that name decides, as in ``if args.max_autotune:``."""
+    return any(
+        isinstance(above, (cst.If, cst.IfExp))
+        and "autotune" in module.tree.text(above.test).casefold()
+        for above in module.ancestors(node)
+    )
+
+
+def _patched(module: Module, call: cst.Call) -> Iterator[_Item]:
+    """``patch(name=value)``, ``patch({"name": value})``, ``patch("name", value)``."""
+    yield from _entries(module, call)
+    values = [argument.value for argument in call.args if argument.keyword is None]
+    if len(values) == 1:
+        yield from _entries(module, module.names.value_of(values[0]))
+    elif len(values) == 2:
+        yield str(module.literal(values[0])), values[1], call
+
+
+def _entries(module: Module, node: cst.CSTNode) -> Iterator[_Item]:
+    """The items of a dict, or the keywords of a call."""
+    if isinstance(node, cst.Call):
+        for argument in node.args:
+            if argument.keyword is not None:
+                yield argument.keyword.value, argument.value, argument
+    elif isinstance(node, cst.Dict):
+        for element in node.elements:
+            if isinstance(element, cst.DictElement):
+                yield str(module.literal(element.key)), element.value, element
+
+
+def _turned_on(module: Module, items: Iterator[_Item]) -> Iterator[Timing]:
+    """The first option among some items that is on."""
+    for name, value, node in items:
+        if name in _OPTIONS and module.literal(value) is True:
+            yield Timing(node, f"{name}=True")
+            return

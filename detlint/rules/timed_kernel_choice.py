@@ -1,0 +1,176 @@
+"""DET307 timed-kernel-choice."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from detlint.analysis.autotuning import AUTOTUNE, Configurations, Kernels
+from detlint.analysis.branches import behind_setting
+from detlint.analysis.environments import variables
+from detlint.analysis.inductor import timings
+from detlint.analysis.seeding import uncommented
+from detlint.analysis.switches import code
+from detlint.rule import Example, Rule, cst
+
+# The first release whose use_deterministic_algorithms() keeps inductor from timing.
+_DETERMINISTIC_INDUCTOR = (2, 10)
+_DETERMINISM = re.compile(
+    r"\buse_deterministic_algorithms\(\s*(?:mode\s*=\s*)?True"
+    r"|\bset_deterministic_debug_mode\(\s*(?:\"(?:warn|error)\"|[12]\b)"
+    r"|\b_?inductor(?:\.|_)config\.deterministic\s*=\s*True"
+    r"|\bTORCHINDUCTOR_DETERMINISTIC\b\W+1"
+    r"|(?<!def )\b(?:enable_full_determinism|guard\.enable|guard\.deterministic)\("
+    r"|\b(?:Trainer|Fabric)\((?:[^()]|\([^()]*\))*\bdeterministic\s*=\s*True"
+    r"|\bimport guard\.auto\b"
+)
+_XLA_LEVEL = re.compile(r"--xla_gpu_autotune_level=(\d+)")
+_XLA_DETERMINISTIC = re.compile(r"--xla_gpu_deterministic_ops(?:=(?:true|1))?(?![\w=])")
+_ADVICE = "leave it out, or call torch.use_deterministic_algorithms(True)"
+
+
+class TimedKernelChoice(Rule):
+    """Kernels that a stopwatch picks. `max-autotune` and coordinate descent in
+    `torch.compile`, `triton.autotune`, and XLA's autotuner run several kernels, or several
+    configurations of one, and keep the fastest. Timings differ between runs, so the choice
+    can, and with it in which order numbers are added up and how they are rounded.
+
+    Since torch 2.10, `torch.use_deterministic_algorithms(True)` keeps inductor from timing
+    whatever changes results. It does not reach `triton.autotune`: give a kernel one
+    configuration, or choose it by a rule. XLA stops timing with
+    `--xla_gpu_deterministic_ops=true`.
+
+    One finding a file for the kernels of `triton.autotune`, at the first. Silent on kernels
+    that add nothing up, where the choice changes no result, on a number of configurations that
+    is not certain or may be one, and on values that are not literals.
+    """
+
+    code = "DET307"
+    summary = "kernels are picked by timing them"
+    triggers = (
+        "max-autotune",
+        "max_autotune",
+        "coordinate_descent_tuning",
+        "autotune(",
+        "autotune as",
+        "Autotuner(",
+        "TORCHINDUCTOR_MAX_AUTOTUNE",
+        "TORCHINDUCTOR_COORDINATE_DESCENT_TUNING",
+        "XLA_FLAGS",
+    )
+    source = (
+        "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
+    )
+    examples = (
+        Example(
+            bad="""
+                import torch
+
+                def prepare(model):
+                    return torch.compile(model, mode="max-autotune")  # DET307
+            """,
+            good="""
+                import torch
+
+                torch.use_deterministic_algorithms(True)
+
+                def prepare(model):
+                    return torch.compile(model, mode="max-autotune")
+            """,
+        ),
+        Example(
+            bad="""
+                import triton
+                import triton.language as tl
+
+                @triton.autotune(  # DET307
+                    [triton.Config({"BLOCK": size}) for size in (128, 256, 512)], key=["n"]
+                )
+                @triton.jit
+                def total(x, out, n, BLOCK: tl.constexpr):
+                    value = 0.0
+                    for start in range(0, n, BLOCK):
+                        value += tl.sum(tl.load(x + start + tl.arange(0, BLOCK)))
+                    tl.store(out, value)
+            """,
+        ),
+        Example(
+            bad="""
+                import os
+
+                os.environ["XLA_FLAGS"] = "--xla_gpu_autotune_level=4"  # DET307
+            """,
+            good="""
+                import os
+
+                os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=true"
+            """,
+        ),
+    )
+
+    @cached_property
+    def _inductor_is_told(self) -> bool:
+        """Whether the file keeps inductor from timing."""
+        known = self.settings.target_torch >= _DETERMINISTIC_INDUCTOR
+        return known and bool(_DETERMINISM.search(uncommented(self.module.source.text)))
+
+    def visit_Module(self, node: cst.Module) -> None:
+        if "autotune" in self.module.source.text.casefold():
+            self._check_kernels(node)
+
+    def visit_Assign(self, node: cst.Assign) -> None:
+        self._check_settings(node)
+
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+        self._check_settings(node)
+
+    def visit_DictElement(self, node: cst.DictElement) -> None:
+        self._check_settings(node)
+
+    def visit_Call(self, node: cst.Call) -> None:
+        self._check_settings(node)
+
+    def _check_settings(self, node: cst.CSTNode) -> None:
+        for timing in timings(self.module, node):
+            if not self._inductor_is_told:
+                message = f"{timing.shown} has torch.compile pick its kernels by timing them"
+                self.report(timing.node, message, advice=_ADVICE)
+        for variable in variables(self.module, node, "XLA_FLAGS"):
+            level = _XLA_LEVEL.search(variable.text)
+            told = _XLA_DETERMINISTIC.search(variable.text)
+            if level and int(level[1]) and not told and not behind_setting(self.module, node):
+                message = f"{level[0]} has XLA pick its kernels by timing them"
+                advice = "set --xla_gpu_deterministic_ops=true, which leaves the timing out"
+                self.report(variable.node, message, advice=advice)
+
+    # triton.autotune
+
+    def _check_kernels(self, tree: cst.Module) -> None:
+        configurations, kernels = Configurations(self.module), Kernels(self.module)
+        found: list[tuple[cst.Call, int]] = []
+        for node in self.module.tree.descendants(tree):
+            if isinstance(node, cst.Call) and self.module.called(node) in AUTOTUNE:
+                configs = self.module.argument(node, "configs", 0)
+                count = configurations.count(configs)
+                if configs is None or count is None or count < 2:
+                    continue
+                blocks = configurations.vary_blocks(configs)
+                if kernels.add_up(self._kernel(node), blocks=blocks):
+                    found.append((node, count))
+        if found:
+            call, count = found[0]
+            others = f" ({len(found)} kernels of this file are tuned so)" if found[1:] else ""
+            self.report(
+                call,
+                f"{code(call.func)}() picks among {count} configurations by timing them{others}",
+                advice="give one configuration, or choose it by a rule",
+            )
+
+    def _kernel(self, call: cst.Call) -> cst.CSTNode | None:
+        """What a tuner is put on: the function that it decorates, or is called with."""
+        parent = self.module.parent(call)
+        if isinstance(parent, cst.Decorator):
+            return self.module.parent(parent)
+        if isinstance(parent, cst.Call) and parent.func is call:
+            return parent
+        return None

@@ -1,0 +1,155 @@
+import itertools
+import os
+from functools import partial
+
+import torch
+import torch._inductor.config
+import torch._inductor.config as inductor_config
+import triton
+import triton.language as tl
+from torch._inductor import config as inductor
+from transformers import TrainingArguments
+
+OPTIONS = {"epilogue_fusion": True, "max_autotune": True}
+WARPS = [2, 4] if torch.version.hip else [2, 4, 8]
+
+# Modes and options of torch.compile
+
+
+@torch.compile(mode="max-autotune")  # DET307
+def forward(x):
+    return x @ x
+
+
+def prepare(model, args, backend, mode, options):
+    model = torch.compile(model, mode="max-autotune")  # DET307
+    model = torch.compile(model, mode="max-autotune-no-cudagraphs", backend="inductor")  # DET307
+    model = torch.compile(
+        model,
+        fullgraph=True,
+        mode="max-autotune",  # DET307
+    )
+    model = torch.compile(model, options={"max_autotune": True})  # DET307
+    model = torch.compile(model, options=dict(coordinate_descent_tuning=True))  # DET307
+    model = torch.compile(model, options=OPTIONS)  # DET307
+    model.compile(mode="max-autotune")  # DET307
+    model.vision.compile(mode="max-autotune-no-cudagraphs", fullgraph=True)  # DET307
+    compiled = partial(torch.compile, mode="max-autotune")  # DET307
+    TrainingArguments("out", torch_compile_mode="max-autotune")  # DET307
+    if args.compile:
+        model = torch.compile(model, mode="max-autotune")  # DET307
+    # silent
+    model = torch.compile(model, mode="reduce-overhead")
+    model = torch.compile(model, mode=mode)
+    model = torch.compile(model, options=options)
+    model = torch.compile(model, options={"max_autotune": False, "epilogue_fusion": True})
+    model = torch.compile(model, options={"max_autotune": args.tune})
+    model = torch.compile(model, options={"max_autotune_pointwise": True})
+    model = torch.compile(model, mode="max-autotune", disable=True)
+    model = torch.compile(model, mode="max-autotune", backend="eager")
+    model = torch.compile(model, mode="max-autotune", backend=backend)
+    model.compile(mode="default")
+    if args.max_autotune:
+        model = torch.compile(model, mode="max-autotune")
+    print("use mode='max-autotune'")
+    return model, compiled
+
+
+# inductor's configuration
+
+torch._inductor.config.max_autotune = True  # DET307
+torch._inductor.config.coordinate_descent_tuning = True  # DET307
+inductor_config.max_autotune_gemm = True  # DET307
+inductor.coordinate_descent_tuning = True  # DET307
+setattr(inductor, "max_autotune", True)  # DET307
+with inductor.patch(max_autotune=True):  # DET307
+    pass
+with torch._inductor.config.patch({"max_autotune": True, "benchmark_kernel": True}):  # DET307
+    pass
+with inductor.patch("coordinate_descent_tuning", True):  # DET307
+    pass
+os.environ["TORCHINDUCTOR_MAX_AUTOTUNE"] = "1"  # DET307
+os.environ["TORCHINDUCTOR_COORDINATE_DESCENT_TUNING"] = "1"  # DET307
+
+inductor.max_autotune = False
+inductor.max_autotune_pointwise = True
+inductor.max_autotune = bool(os.environ.get("TUNE"))
+inductor.max_autotune_gemm_backends = "ATEN"
+inductor.patch(max_autotune=False)
+os.environ["TORCHINDUCTOR_MAX_AUTOTUNE"] = "0"
+
+
+def by_setting(args):
+    inductor.max_autotune = args.tune
+    if args.tune:
+        inductor.max_autotune = True
+        inductor.coordinate_descent_tuning = True
+
+
+# XLA
+
+os.environ["XLA_FLAGS"] = "--xla_gpu_autotune_level=4"  # DET307
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_gpu_autotune_level=2"  # DET307
+os.environ["XLA_FLAGS"] = "--xla_gpu_autotune_level=0"
+os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=true --xla_gpu_autotune_level=4"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+
+# triton: one finding, at the first kernel that adds up
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 256})], key=["n"])
+@triton.jit
+def copies(x, out, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + offsets, tl.load(x + offsets, mask=offsets < n) * 2, mask=offsets < n)
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 128}, num_warps=4)], key=["n"])
+@triton.jit
+def one(x, out, n, BLOCK: tl.constexpr):
+    tl.store(out, tl.sum(tl.load(x + tl.arange(0, BLOCK))))
+
+
+@triton.autotune([triton.Config({"BLOCK": 64}, num_warps=warps) for warps in [4]], key=["n"])
+@triton.jit
+def still_one(x, out, n, BLOCK: tl.constexpr):
+    tl.store(out, tl.sum(tl.load(x + tl.arange(0, BLOCK))))
+
+
+@triton.autotune([triton.Config({}, num_warps=warps) for warps in [2, 4]], key=["n"])
+@triton.jit
+def multiplies(x, y, out, BLOCK: tl.constexpr):
+    tl.store(out, tl.dot(tl.load(x), tl.load(y)))  # the same with any number of warps
+
+
+def choices(n):
+    return [triton.Config({"BLOCK": size}) for size in range(n)]
+
+
+@triton.autotune(choices(3), key=["n"])
+@triton.jit
+def unknown(x, out, n, BLOCK: tl.constexpr):
+    tl.store(out, tl.sum(tl.load(x + tl.arange(0, BLOCK))))
+
+
+@triton.autotune(  # DET307
+    configs=[
+        triton.Config({"BLOCK": size}, num_warps=warps)
+        for size, warps in itertools.product((64, 128), WARPS)
+    ],
+    key=["n"],
+)
+@triton.jit
+def total(x, out, n, BLOCK: tl.constexpr):
+    tl.store(out, tl.sum(tl.load(x + tl.arange(0, BLOCK))))
+
+
+@triton.jit
+def add(x, BLOCK: tl.constexpr):
+    return tl.sum(x)
+
+
+@triton.autotune([triton.Config({}, num_warps=warps) for warps in WARPS], key=["n"])
+@triton.jit
+def second(x, out, n, BLOCK: tl.constexpr):
+    tl.store(out, add(tl.load(x + tl.arange(0, BLOCK)), BLOCK))
