@@ -1,0 +1,31 @@
+# needs: cuda, triton
+"""Sums of many lengths, by a kernel whose blocks are chosen by timing them."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.autotune(
+    configs=[
+        triton.Config({"BLOCK": block}, num_warps=warps)
+        for block in (512, 1024, 2048)
+        for warps in (2, 4, 8)
+    ],
+    key=["n"],
+)
+@triton.jit
+def total(x, out, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    value = tl.zeros([BLOCK], dtype=tl.float32)
+    for start in range(0, n, BLOCK):
+        value += tl.load(x + start + offsets, mask=start + offsets < n, other=0.0)
+    tl.store(out, tl.sum(value))
+
+
+torch.manual_seed(0)
+for exponent in range(10, 18):
+    numbers = torch.randn(3 * 2**exponent).cuda()
+    result = torch.empty(1, device="cuda")
+    total[(1,)](numbers, result, numbers.numel())
+    print(numbers.numel(), result.item().hex())
