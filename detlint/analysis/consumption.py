@@ -70,6 +70,12 @@ class Consumption:
         """Whether an order was followed from function to function often enough."""
         return self._depth == _DEPTH
 
+    def uses_of_filled(self, container: cst.CSTNode, node: cst.CSTNode) -> Iterator[Use]:
+        """Where the order of a list is used that a node adds an element to, round after round."""
+        self._seen = set()
+        self._root = node
+        yield from self.follow_container(container, node, Flow(node, filled=True))
+
     def lists_one_folder(self) -> bool:
         """Whether what is being followed is the names in one folder, so that no two are equal."""
         return patterns.lists_one_folder(self.module, self._root)
