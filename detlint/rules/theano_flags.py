@@ -21,7 +21,7 @@ _CHOICES = {
     "guess_on_shape_change": "by a guess, which may be one that adds up with atomics",
 }
 _CONFIGS = ("theano.config.", "theano.configdefaults.config.")
-_CHANGES = ("theano.config.change_flags", "theano.configparser.change_flags")
+_CHANGES = frozenset(f"theano.{place}change_flags" for place in ("", "config.", "configparser."))
 _FLAG = re.compile(r"([\w.]+)\s*=\s*([\w.-]*)")
 
 

@@ -43,6 +43,11 @@ theano.config.dnn.conv.algo_bwd_data = "time_on_shape_change"  # DET804
 theano.config.dnn.conv.algo_bwd = "guess_once"  # DET804
 config.dnn.conv.algo_bwd_data = "time_once"  # DET804
 theano.config.deterministic = "default"  # DET804
+@theano.change_flags(deterministic="default")  # DET804
+def changed():
+    pass
+
+
 with change_flags(dnn__conv__algo_bwd_data="time_once"):  # DET804
     pass
 with theano.config.change_flags(**{"dnn.conv.algo_bwd_filter": "guess_once"}):  # DET804
