@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.switches import code
-from detlint.names import UNKNOWN
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -124,6 +123,6 @@ def _makes_floats(module: Module, call: cst.Call) -> bool:
     if kind is not None:
         text = module.literal(kind)
         spelled = text if isinstance(text, str) else module.qualified_name(kind) or ""
-        return bool(_FLOATS.search(spelled.rpartition(".")[2] if text is UNKNOWN else spelled))
+        return bool(_FLOATS.search(spelled.rpartition(".")[2]))
     plain = not name.endswith((".full", ".tensor"))
     return plain and bool(_MADE_AS_FLOAT.match(name))

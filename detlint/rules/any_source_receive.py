@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from detlint.analysis.receives import Receive
 
-_ADDING = (cst.AddAssign, cst.SubtractAssign, cst.MultiplyAssign)
 _ADDING_METHODS = frozenset({"add_", "sub_", "mul_", "lerp_"})
 _TAKING_METHODS = frozenset({"append", "extend", "put"})
 # A loop over processes receives once from each.
@@ -135,7 +134,7 @@ class AnySourceReceive(Rule):
             return
         names = self._names(call, found, loop)
         for node in self.module.tree.descendants(loop.body):
-            if isinstance(node, cst.AugAssign) and isinstance(node.operator, _ADDING):
+            if isinstance(node, cst.AugAssign):
                 yield from self._of_operation(node, names, call)
             elif isinstance(node, cst.Assign) and len(node.targets) == 1:
                 target = node.targets[0].target
@@ -145,6 +144,9 @@ class AnySourceReceive(Rule):
                 yield from self._of_method(node, node.func, names, call)
 
     def _of_operation(self, node: cst.AugAssign, names: set[str], call: cst.Call) -> Iterator[str]:
+        adding = (cst.AddAssign, cst.SubtractAssign, cst.MultiplyAssign)
+        if not isinstance(node.operator, adding):
+            return
         if self._adds(node.target, node.value, names, call):
             yield f"added to {code(node.target)}"
         elif self._mentions(node.value, names, call) and self._is_list(node.target):
