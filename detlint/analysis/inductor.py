@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from detlint.module import Module
 
+    # An option, its value, and where it is given.
+    Item = tuple[str, cst.BaseExpression, cst.CSTNode]
+
 _CONFIG = "torch._inductor.config"
 # max_autotune_pointwise is not among them: it changes no result.
 _OPTIONS = ("max_autotune", "max_autotune_gemm", "coordinate_descent_tuning")
@@ -26,9 +29,6 @@ class Timing(NamedTuple):
 
     node: cst.CSTNode
     shown: str
-
-
-_Item = tuple[str, cst.BaseExpression, cst.CSTNode]
 
 
 def timings(module: Module, node: cst.CSTNode) -> Iterator[Timing]:
@@ -93,7 +93,7 @@ def _is_asked_for(module: Module, node: cst.CSTNode) -> bool:
     )
 
 
-def _patched(module: Module, call: cst.Call) -> Iterator[_Item]:
+def _patched(module: Module, call: cst.Call) -> Iterator[Item]:
     """``patch(name=value)``, ``patch({"name": value})``, ``patch("name", value)``."""
     yield from _entries(module, call)
     values = [argument.value for argument in call.args if argument.keyword is None]
@@ -103,7 +103,7 @@ def _patched(module: Module, call: cst.Call) -> Iterator[_Item]:
         yield str(module.literal(values[0])), values[1], call
 
 
-def _entries(module: Module, node: cst.CSTNode) -> Iterator[_Item]:
+def _entries(module: Module, node: cst.CSTNode) -> Iterator[Item]:
     """The items of a dict, or the keywords of a call."""
     if isinstance(node, cst.Call):
         for argument in node.args:
@@ -115,7 +115,7 @@ def _entries(module: Module, node: cst.CSTNode) -> Iterator[_Item]:
                 yield str(module.literal(element.key)), element.value, element
 
 
-def _turned_on(module: Module, items: Iterator[_Item]) -> Iterator[Timing]:
+def _turned_on(module: Module, items: Iterator[Item]) -> Iterator[Timing]:
     """The first option among some items that is on."""
     for name, value, node in items:
         if name in _OPTIONS and module.literal(value) is True:
