@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from detlint.analysis.environment import variables
+from detlint.analysis.environments import assignments
 from detlint.analysis.seeding import means_seeding
 from detlint.analysis.uses import last_name
 from detlint.project.facts import EVERY, Fact
@@ -168,7 +168,7 @@ def _sets(module: Module) -> list[Fact]:
     return [
         _fact(module, node, _text(module, name), _text(module, value))
         for node in module.tree.nodes
-        for name, value in variables(module, node)
+        for name, value in assignments(module, node)
     ]
 
 

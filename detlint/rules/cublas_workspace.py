@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis.environment import variables
+from detlint.analysis.environments import assignments
 from detlint.analysis.uses import words
 from detlint.project.variables import setting
 from detlint.rule import Example, Rule, cst
@@ -92,7 +92,7 @@ class CublasWorkspace(Rule):
         self._check(node)
 
     def _check(self, node: cst.Assign | cst.Call) -> None:
-        for name, value in variables(self.module, node):
+        for name, value in assignments(self.module, node):
             given = self.module.literal(value)
             if self.module.literal(name) != _VARIABLE or not isinstance(given, str):
                 continue
