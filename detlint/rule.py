@@ -80,7 +80,7 @@ class Rule:
         return iter(())
 
     @classmethod
-    def cleared(cls, finding: Finding, program: Program) -> bool:  # noqa: ARG003
+    def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         """Whether what a program does elsewhere clears a finding in one of its files."""
         return False
 

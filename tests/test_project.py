@@ -377,3 +377,26 @@ def test_what_the_program_sets_clears_findings_in_its_files(
     assert lint("--select", "DET601") == ["loading.py:4 DET601"]
     project({"train.py": f"{line}\n{train}"})
     assert lint("--select", "DET601") == []
+
+
+def test_turning_determinism_on_clears_what_inductor_would_time(
+    project: Project, lint: Lint
+) -> None:
+    model = 'import torch\n\ndef make(net):\n    return torch.compile(net, mode="max-autotune")\n'
+    train = "import torch\nfrom model import make\n\n{}\nmake(0)\n\n" + MAIN
+    project({"train.py": train.format("pass"), "model.py": model})
+    assert lint("--select", "DET307") == ["model.py:4 DET307"]
+    project({"train.py": train.format("torch.use_deterministic_algorithms(False)")})
+    assert lint("--select", "DET307") == ["model.py:4 DET307"]
+    project({"train.py": train.format("torch.use_deterministic_algorithms(True)")})
+    assert lint("--select", "DET307") == []
+    assert lint("--select", "DET307", "--target-torch", "2.9") == ["model.py:4 DET307"]
+
+
+def test_a_global_seed_clears_a_shuffle_of_tensorflow(project: Project, lint: Lint) -> None:
+    data = "import tensorflow as tf\n\ndef get():\n    return tf.data.Dataset.range(9).shuffle(9)\n"
+    train = "import tensorflow as tf\nfrom data import get\n\n{}\nget()\n\n" + MAIN
+    project({"train.py": train.format("pass"), "data.py": data})
+    assert lint("--select", "DET802") == ["data.py:4 DET802"]
+    project({"train.py": train.format("tf.keras.utils.set_random_seed(0)")})
+    assert lint("--select", "DET802") == []

@@ -68,7 +68,8 @@ class Linker:
             rule = clearing.get(finding.code)
             path = os.path.realpath(finding.path) if rule is not None else ""
             if rule is None or not any(
-                path in program and rule.cleared(finding, program) for program in programs
+                path in program and rule.cleared(finding, program, self._settings)
+                for program in programs
             ):
                 yield finding
         found = [

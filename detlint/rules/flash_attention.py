@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from detlint.finding import Edit, Finding
     from detlint.project.program import Program
+    from detlint.settings import Settings
 
 _IMPLEMENTATIONS = frozenset({"flash_attention_2", "flash_attention_3"})
 _CHOICES = frozenset({"attn_implementation", "_attn_implementation"})
@@ -131,7 +132,7 @@ class FlashAttention(Rule):
         return asks(text, offset)
 
     @classmethod
-    def cleared(cls, finding: Finding, program: Program) -> bool:
+    def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         """FlashAttention itself reads no variable: only what calls it for the program does."""
         if finding.advice not in (_ADVICE, _ANY_ADVICE):
             return False

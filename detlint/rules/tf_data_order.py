@@ -13,7 +13,9 @@ from detlint.analysis.tf_datasets import TensorFlowDatasets, plain_name
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
-    from detlint.finding import Edit
+    from detlint.finding import Edit, Finding
+    from detlint.project.program import Program
+    from detlint.settings import Settings
 
 _PARALLEL = frozenset({"map", "interleave", "batch", "padded_batch"})
 _ORDER = re.compile(r"(?:experimental_)?deterministic$")
@@ -33,6 +35,7 @@ _SEEDING = re.compile(
     r"|set_global_seeds?|set_all_seeds|enable_full_determinism|set_determinism|set_reproducibility"
     r"|reset_random_seeds|reset_seeds|guard\.enable|fix_seeds?|seed_everything_tf|seed_tf)\s*\("
 )
+_SEED_IT = "seed it here, or call tf.keras.utils.set_random_seed() first"
 
 
 class TfDataOrder(Rule):
@@ -180,6 +183,12 @@ class TfDataOrder(Rule):
         if calls is not None and self.module.literal(calls) not in (None, 1):
             self._report_order(given, given, f".{method}(…, deterministic=False)", "True")
 
+    @classmethod
+    def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+        """Another file of the program keeps the order, or seeds what shuffles."""
+        seeded = finding.advice == _SEED_IT and program.has("seeds", "tensorflow")
+        return seeded or program.has("enables", "tensorflow")
+
     def _report_order(
         self, node: cst.CSTNode, value: cst.BaseExpression, shown: str, kept: str
     ) -> None:
@@ -213,7 +222,7 @@ class TfDataOrder(Rule):
             self.report(
                 call,
                 f"{shown} has no seed, and the file sets no global one",
-                advice="seed it here, or call tf.keras.utils.set_random_seed() first",
+                advice=_SEED_IT,
                 edits=self._seed(call, seed),
                 safe=False,
             )

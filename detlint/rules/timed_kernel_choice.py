@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from detlint.analysis.autotuning import AUTOTUNE, Configurations, Kernels
 from detlint.analysis.branches import behind_setting
@@ -12,6 +13,11 @@ from detlint.analysis.inductor import timings
 from detlint.analysis.seeding import uncommented
 from detlint.analysis.switches import code
 from detlint.rule import Example, Rule, cst
+
+if TYPE_CHECKING:
+    from detlint.finding import Finding
+    from detlint.project.program import Program
+    from detlint.settings import Settings
 
 # The first release whose use_deterministic_algorithms() keeps inductor from timing.
 _DETERMINISTIC_INDUCTOR = (2, 10)
@@ -113,6 +119,13 @@ class TimedKernelChoice(Rule):
         """Whether the file keeps inductor from timing."""
         known = self.settings.target_torch >= _DETERMINISTIC_INDUCTOR
         return known and bool(_DETERMINISM.search(uncommented(self.module.source.text)))
+
+    @classmethod
+    def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:
+        """Another file of the program keeps inductor from timing."""
+        if finding.advice != _ADVICE or settings.target_torch < _DETERMINISTIC_INDUCTOR:
+            return False
+        return any("False" not in each.fact.text for each in program.facts("enables", "torch"))
 
     def visit_Module(self, node: cst.Module) -> None:
         if "autotune" in self.module.source.text.casefold():
