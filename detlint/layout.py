@@ -39,11 +39,11 @@ class Layout:
     def __init__(self, text: str) -> None:
         self.text = text
         self.spans = spans(text)  # strings and comments
-        self._starts = [span.start for span in self.spans]
+        self.starts = [span.start for span in self.spans]
 
     def at(self, offset: int) -> Span | None:
         """The string or comment around an offset, if the offset is inside one."""
-        index = bisect_right(self._starts, offset) - 1
+        index = bisect_right(self.starts, offset) - 1
         if index < 0 or offset >= self.spans[index].end:
             return None
         return self.spans[index]

@@ -35,7 +35,11 @@ class Linker:
     ) -> list[Finding]:
         """The findings of files that no program clears, and those of the programs, in the
         order of the paths that are linted."""
-        names = {os.path.realpath(path): path for path in paths}
+        folder = cached(os.path.realpath)  # of each file takes as long as linting it
+        names = {
+            os.path.join(folder(os.path.dirname(each)), os.path.basename(each)): each
+            for each in paths
+        }
         finders = cached(Finder)
         programs = []
         for real in map(os.path.realpath, entrypoints):

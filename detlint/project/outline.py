@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from detlint.layout import Layout
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from detlint.layout import Block
 
 MAIN = "__main__"  # what runs under `if __name__ == "__main__"`
-_WORD = re.compile(r"\w+")
-_LOOKED_UP = re.compile(r"\b(\w+)((?:\.\w+)+)")
+_DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _EXPORTS = re.compile(r"__all__\b")
 
 
@@ -27,14 +27,14 @@ def outline(text: str) -> dict[str, list[str]]:
     Strings and comments do not count. What is decorated counts as used: it may be registered.
     """
     layout = Layout(text)
-    code = _code(layout)
     blocks = list(layout.blocks(0, len(text), ""))
-    aliases = bound_names(code)
+    codes = [_code(layout, block.start, block.end) for block in blocks]
+    aliases = bound_names("\n".join(codes))
     known = {block.name for block in blocks if block.kind} | aliases.keys()
     found: dict[str, set[str]] = {"": set(), MAIN: set()}
-    for block in blocks:
+    for block, code in zip(blocks, codes, strict=True):
         names = found.setdefault(_part(block, text), set())
-        names.update(_used(without_imports(code[block.start : block.end]), known, aliases))
+        names.update(_used(without_imports(code), known, aliases))
         names.discard(block.name)
         if block.kind and text.startswith("@", block.start):
             found[""].add(block.name)
@@ -53,24 +53,24 @@ def _part(block: Block, text: str) -> str:
     return MAIN if MAIN_BLOCK.match(text, block.start) else ""
 
 
-def _code(layout: Layout) -> str:
-    """The text with blanks for its strings and comments."""
-    pieces, end = [], 0
-    for span in layout.spans:
-        pieces += [
-            layout.text[end : span.start],
-            re.sub(r"[^\n]", " ", layout.text[span.start : span.end]),
-        ]
-        end = span.end
-    return "".join([*pieces, layout.text[end:]])
+def _code(layout: Layout, start: int, end: int) -> str:
+    """A block without its strings and comments."""
+    pieces = []
+    for span in layout.spans[bisect_left(layout.starts, start) :]:
+        if span.start >= end:
+            break
+        pieces.append(layout.text[start : span.start])
+        start = span.end
+    return " ".join([*pieces, layout.text[start:end]])
 
 
 def _used(code: str, known: set[str], aliases: dict[str, str]) -> Iterator[str]:
     if _EXPORTS.match(code):
         return
-    words = known.intersection(_WORD.findall(code))
-    yield from words
-    yield from (aliases[word] for word in words if word in aliases)
-    for owner, looked_up in _LOOKED_UP.findall(code):
-        if owner in aliases:  # a module, maybe: what is looked up in it, or in its modules
-            yield from looked_up[1:].split(".")
+    for dotted in set(_DOTTED.findall(code)):
+        first, *looked_up = dotted.split(".")
+        if first in known:
+            yield first
+        if first in aliases:
+            yield aliases[first]
+            yield from looked_up  # in a module, or in its modules
