@@ -7,7 +7,57 @@ table with the torch that is installed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple
+
+ABSENT: Final = "left out"
+
+
+class Argument(NamedTuple):
+    """What an argument of a call must be, where source shows what it is.
+
+    name      of the parameter
+    position  its 0-based place, None for one that is given by name only; the tensor that a method
+              belongs to has place 0
+    test      "in": one of the values · "given": not None, nor left out · "not 1": a size, or
+              sizes not all of which are 1 · "perhaps not 1": not written as such · "length": a
+              sequence of as many elements · "dimensions": a tensor of that many or more ·
+              "tensor": not a number · "floating": of a floating-point type · "perhaps floating":
+              not of another type for sure
+    values    for "in", "length" and "dimensions"
+    default   the value of one that is left out; ABSENT if that cannot pass
+    """
+
+    name: str
+    position: int | None
+    test: Literal[
+        "in",
+        "given",
+        "not 1",
+        "perhaps not 1",
+        "length",
+        "dimensions",
+        "tensor",
+        "floating",
+        "perhaps floating",
+    ]
+    values: tuple[object, ...] = ()
+    default: object = ABSENT
+
+
+class Usage(NamedTuple):
+    """Calls that lead to an operator whatever else holds, as source shows them.
+
+    forms      what is called: public forms of the operator, without arguments
+    arguments  what all must be
+    called     where a form makes a module: what the arguments of a call of that must be
+    familiar   whether objects other than tensors have a method of that name, such as
+               ``queue.put``, so that its object has to be known as a tensor
+    """
+
+    forms: tuple[str, ...]
+    arguments: tuple[Argument, ...] = ()
+    called: tuple[Argument, ...] = ()
+    familiar: bool = False
 
 
 class Alternative(NamedTuple):
@@ -45,6 +95,7 @@ class Operation(NamedTuple):
     alternatives  best first
     since, until  torch releases, until exclusive; "" where unknown or still so
     source        where this is known from
+    usages        calls that certainly lead there, for a linter; () where source does not tell
     """
 
     name: str
@@ -62,6 +113,11 @@ class Operation(NamedTuple):
     since: str = ""
     until: str = ""
     source: str = ""
+    usages: tuple[Usage, ...] = ()
+
+
+def _mode(*values: str, position: int = 3) -> Argument:
+    return Argument("mode", position, "in", values)
 
 
 _NATIVE = "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/"
@@ -217,6 +273,24 @@ _POOLING = (
             Alternative("any size: a product with a matrix for each dimension", _ADAPTIVE_AVERAGE),
         ),
         source=_NATIVE + "cuda/AdaptiveAveragePooling.cu",
+        usages=(
+            Usage(
+                ("torch.nn.AdaptiveAvgPool2d", "torch.nn.AdaptiveAvgPool1d"),
+                (Argument("output_size", 0, "not 1"),),
+            ),
+            Usage(
+                (
+                    "torch.nn.functional.adaptive_avg_pool2d",
+                    "torch.nn.functional.adaptive_avg_pool1d",
+                    "torch.adaptive_avg_pool1d",
+                ),
+                (Argument("output_size", 1, "not 1"),),
+            ),
+            Usage(
+                ("torch.nn.functional.interpolate",),
+                (_mode("area"), Argument("size", 1, "perhaps not 1", default=None)),
+            ),
+        ),
     ),
     Operation(
         name="torch.nn.functional.adaptive_avg_pool3d",
@@ -239,6 +313,12 @@ _POOLING = (
             Alternative("a product with a matrix for each dimension", _ADAPTIVE_AVERAGE),
         ),
         source=_NATIVE + "cuda/AdaptiveAveragePooling3d.cu",
+        usages=(
+            Usage(("torch.nn.AdaptiveAvgPool3d",), (Argument("output_size", 0, "not 1"),)),
+            Usage(
+                ("torch.nn.functional.adaptive_avg_pool3d",), (Argument("output_size", 1, "not 1"),)
+            ),
+        ),
     ),
     Operation(
         name="torch.nn.functional.adaptive_max_pool2d",
@@ -262,6 +342,19 @@ _POOLING = (
         reason=_OVERLAPPING + "in no fixed order. It refuses also where no two windows overlap.",
         alternatives=(Alternative(_BY_INDEX, _ADAPTIVE_MAXIMUM),),
         source=_NATIVE + "cuda/AdaptiveMaxPooling2d.cu",
+        usages=(
+            Usage(
+                (
+                    "torch.nn.AdaptiveMaxPool2d",
+                    "torch.nn.AdaptiveMaxPool1d",
+                    "torch.nn.functional.adaptive_max_pool2d",
+                    "torch.nn.functional.adaptive_max_pool2d_with_indices",
+                    "torch.nn.functional.adaptive_max_pool1d",
+                    "torch.nn.functional.adaptive_max_pool1d_with_indices",
+                    "torch.adaptive_max_pool1d",
+                )
+            ),
+        ),
     ),
     Operation(
         name="torch.nn.functional.adaptive_max_pool3d",
@@ -309,6 +402,16 @@ _POOLING = (
             ),
         ),
         source=_NATIVE + "cuda/AveragePool3d.cu",
+        usages=(
+            Usage(
+                (
+                    "torch.nn.AvgPool3d",
+                    "torch.nn.LPPool3d",
+                    "torch.nn.functional.avg_pool3d",
+                    "torch.nn.functional.lp_pool3d",
+                )
+            ),
+        ),
     ),
     Operation(
         name="torch.nn.functional.fractional_max_pool2d",
@@ -328,6 +431,15 @@ _POOLING = (
         reason=_OVERLAPPING + "in no fixed order.",
         alternatives=(Alternative(_BY_INDEX, _FRACTIONAL_MAXIMUM),),
         source=_NATIVE + "cuda/FractionalMaxPool2d.cu",
+        usages=(
+            Usage(
+                (
+                    "torch.nn.FractionalMaxPool2d",
+                    "torch.nn.functional.fractional_max_pool2d",
+                    "torch.nn.functional.fractional_max_pool2d_with_indices",
+                )
+            ),
+        ),
     ),
     Operation(
         name="torch.nn.functional.fractional_max_pool3d",
@@ -347,6 +459,15 @@ _POOLING = (
         reason=_OVERLAPPING + "in no fixed order.",
         alternatives=(Alternative(_BY_INDEX, _FRACTIONAL_MAXIMUM),),
         source=_NATIVE + "cuda/FractionalMaxPool3d.cu",
+        usages=(
+            Usage(
+                (
+                    "torch.nn.FractionalMaxPool3d",
+                    "torch.nn.functional.fractional_max_pool3d",
+                    "torch.nn.functional.fractional_max_pool3d_with_indices",
+                )
+            ),
+        ),
     ),
     Operation(
         name="torch.nn.functional.max_pool3d",
@@ -373,6 +494,17 @@ _POOLING = (
             ),
         ),
         source=_NATIVE + "cuda/DilatedMaxPool3d.cu",
+        usages=(
+            Usage(
+                ("torch.nn.MaxPool3d",),
+                (Argument("return_indices", 4, "in", (False,), default=False),),
+            ),
+            Usage(
+                ("torch.nn.functional.max_pool3d",),
+                (Argument("return_indices", 6, "in", (False,), default=False),),
+            ),
+            Usage(("torch.max_pool3d",)),
+        ),
     ),
     Operation(
         name="torch.nn.functional.max_unpool2d",
@@ -395,6 +527,16 @@ _POOLING = (
         "values, but it refuses all.",
         alternatives=(Alternative("scatter, which is deterministic under the switch", _UNPOOL),),
         source=_NATIVE + "cuda/MaxUnpooling.cu",
+        usages=(
+            Usage(
+                (
+                    "torch.nn.MaxUnpool2d",
+                    "torch.nn.MaxUnpool1d",
+                    "torch.nn.functional.max_unpool2d",
+                    "torch.nn.functional.max_unpool1d",
+                )
+            ),
+        ),
     ),
     Operation(
         name="torch.nn.functional.max_unpool3d",
@@ -412,6 +554,7 @@ _POOLING = (
         "values, but it refuses all.",
         alternatives=(Alternative("scatter, which is deterministic under the switch", _UNPOOL),),
         source=_NATIVE + "cuda/MaxUnpooling.cu",
+        usages=(Usage(("torch.nn.MaxUnpool3d", "torch.nn.functional.max_unpool3d")),),
     ),
 )
 
@@ -587,6 +730,14 @@ _IMAGES = (
             Alternative(_BY_PRODUCTS, _RESIZE),
         ),
         source=_NATIVE + "cuda/UpSampleLinear1d.cu",
+        usages=(
+            Usage(
+                ("torch.nn.functional.interpolate",),
+                (_mode("linear"), Argument("antialias", 6, "in", (False,), default=False)),
+            ),
+            Usage(("torch.nn.functional.upsample",), (_mode("linear"),)),
+            Usage(("torch.nn.Upsample",), (_mode("linear", position=2),)),
+        ),
     ),
     Operation(
         name='torch.nn.functional.interpolate(mode="bicubic")',
@@ -612,6 +763,14 @@ _IMAGES = (
             ),
         ),
         source=_NATIVE + "cuda/UpSampleBicubic2d.cu",
+        usages=(
+            Usage(
+                ("torch.nn.functional.interpolate",),
+                (_mode("bicubic"), Argument("antialias", 6, "in", (False,), default=False)),
+            ),
+            Usage(("torch.nn.functional.upsample",), (_mode("bicubic"),)),
+            Usage(("torch.nn.Upsample",), (_mode("bicubic", position=2),)),
+        ),
     ),
     Operation(
         name="torch.nn.functional.interpolate(antialias=True)",
@@ -633,6 +792,12 @@ _IMAGES = (
         reason=_MANY_TO_ONE,
         alternatives=(Alternative(_BY_PRODUCTS + "; antialias=True", _RESIZE),),
         source=_NATIVE + "cuda/UpSampleBilinear2d.cu",
+        usages=(
+            Usage(
+                ("torch.nn.functional.interpolate",),
+                (_mode("bilinear", "bicubic"), Argument("antialias", 6, "in", (True,))),
+            ),
+        ),
     ),
     Operation(
         name='torch.nn.functional.interpolate(mode="bilinear")',
@@ -705,6 +870,13 @@ _IMAGES = (
         reason=_MANY_TO_ONE,
         alternatives=(Alternative("flip the borders and concatenate", _REFLECT),),
         source=_NATIVE + "cuda/ReflectionPad.cu",
+        usages=(
+            Usage(
+                ("torch.nn.functional.pad",),
+                (Argument("pad", 1, "length", (2, 6)), _mode("reflect", position=2)),
+            ),
+            Usage(("torch.nn.ReflectionPad1d", "torch.nn.ReflectionPad3d")),
+        ),
     ),
     Operation(
         name="torch.nn.ReflectionPad2d",
@@ -724,6 +896,13 @@ _IMAGES = (
         ),
         until="2.7",
         source=_PULLS + "136241",
+        usages=(
+            Usage(
+                ("torch.nn.functional.pad",),
+                (Argument("pad", 1, "length", (4,)), _mode("reflect", position=2)),
+            ),
+            Usage(("torch.nn.ReflectionPad2d",)),
+        ),
     ),
     Operation(
         name='torch.nn.functional.pad(mode="replicate")',
@@ -808,6 +987,7 @@ _IMAGES = (
             ),
         ),
         source=_NATIVE + "cuda/GridSampler.cu",
+        usages=(Usage(("torch.nn.functional.grid_sample", "torch.grid_sampler")),),
     ),
 )
 
@@ -922,6 +1102,7 @@ _LOSSES = (
             Alternative("sum over the alignments with torch's operators, step by step", _CTC),
         ),
         source=_NATIVE + "cuda/LossCTC.cu",
+        usages=(Usage(("torch.nn.CTCLoss", "torch.nn.functional.ctc_loss", "torch.ctc_loss")),),
     ),
     Operation(
         name="torch.nn.functional.nll_loss",
@@ -954,6 +1135,39 @@ _LOSSES = (
             ),
         ),
         source=_NATIVE + "cuda/NLLLoss2d.cu",
+        usages=(
+            Usage(
+                ("torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss"),
+                (
+                    Argument("input", 0, "dimensions", (3,)),
+                    Argument("reduction", 6, "in", ("mean", "sum"), default="mean"),
+                    Argument("reduce", 5, "in", (None, True), default=None),
+                ),
+            ),
+            Usage(
+                ("torch.nn.CrossEntropyLoss",),
+                (
+                    Argument("reduction", 4, "in", ("mean", "sum"), default="mean"),
+                    Argument("reduce", 3, "in", (None, True), default=None),
+                ),
+                called=(Argument("input", 0, "dimensions", (3,)),),
+            ),
+            Usage(
+                ("torch.nn.NLLLoss",),
+                (
+                    Argument("reduction", 4, "in", ("mean", "sum"), default="mean"),
+                    Argument("reduce", 3, "in", (None, True), default=None),
+                ),
+                called=(Argument("input", 0, "dimensions", (3,)),),
+            ),
+            Usage(
+                ("torch.nn.NLLLoss2d",),
+                (
+                    Argument("reduction", 4, "in", ("mean", "sum"), default="mean"),
+                    Argument("reduce", 3, "in", (None, True), default=None),
+                ),
+            ),
+        ),
     ),
     Operation(
         name='torch.nn.functional.embedding_bag(mode="max")',
@@ -979,6 +1193,11 @@ _LOSSES = (
             ),
         ),
         source=_NATIVE + "cuda/EmbeddingBag.cu",
+        usages=(
+            Usage(("torch.nn.EmbeddingBag",), (_mode("max", position=5),)),
+            Usage(("torch.nn.functional.embedding_bag",), (_mode("max", position=6),)),
+            Usage(("torch.embedding_bag",), (Argument("mode", 4, "in", (2,)),)),
+        ),
     ),
 )
 
@@ -1100,6 +1319,10 @@ _INDEXING = (
         "accumulate=True adds with atomics, in no fixed order.",
         alternatives=(Alternative("index_put, which is deterministic under the switch", _PUT),),
         source=_NATIVE + "TensorAdvancedIndexing.cpp",
+        usages=(
+            Usage(("torch.Tensor.put_", "torch.put")),
+            Usage(("torch.Tensor.put",), familiar=True),
+        ),
     ),
     Operation(
         name="torch.take",
@@ -1118,6 +1341,7 @@ _INDEXING = (
             Alternative("index the flattened tensor: that backward is deterministic", _TAKE),
         ),
         source=_NATIVE + "TensorAdvancedIndexing.cpp",
+        usages=(Usage(("torch.take",)), Usage(("torch.Tensor.take",), familiar=True)),
     ),
     Operation(
         name="torch.Tensor.scatter_",
@@ -1158,6 +1382,12 @@ _INDEXING = (
             Alternative('for reduce="add": scatter_add, which has a gradient', _SCATTER_ADD),
         ),
         source=_NATIVE + "cuda/ScatterGatherKernel.cu",
+        usages=(
+            Usage(
+                ("torch.Tensor.scatter_", "torch.Tensor.scatter", "torch.scatter"),
+                (Argument("src", 3, "tensor"), Argument("reduce", None, "in", ("multiply",))),
+            ),
+        ),
     ),
     Operation(
         name='torch.Tensor.scatter_reduce(reduce="prod")',
@@ -1184,6 +1414,16 @@ _INDEXING = (
             Alternative("multiply by one factor for each place at a time", _SCATTER_PROD),
         ),
         source=_NATIVE + "cuda/ScatterGatherKernel.cu",
+        usages=(
+            Usage(
+                (
+                    "torch.Tensor.scatter_reduce",
+                    "torch.Tensor.scatter_reduce_",
+                    "torch.scatter_reduce",
+                ),
+                (Argument("reduce", 4, "in", ("prod",)),),
+            ),
+        ),
     ),
     Operation(
         name="torch.Tensor.index_reduce_",
@@ -1208,6 +1448,11 @@ _INDEXING = (
             Alternative("prod: multiply by one slice for each place at a time", _INDEX_PROD),
         ),
         source=_NATIVE + "cuda/Indexing.cu",
+        usages=(
+            Usage(
+                ("torch.Tensor.index_reduce_", "torch.Tensor.index_reduce", "torch.index_reduce")
+            ),
+        ),
     ),
     Operation(
         name="torch.Tensor.resize_",
@@ -1305,6 +1550,10 @@ _SELECTION = (
             Alternative("index_add, which is deterministic under the switch", _BINCOUNT),
         ),
         source=_NATIVE + "cuda/SummaryOps.cu",
+        usages=(
+            Usage(("torch.bincount",), (Argument("weights", 1, "given"),)),
+            Usage(("torch.Tensor.bincount",), (Argument("weights", 1, "given"),), familiar=True),
+        ),
     ),
     Operation(
         name="torch.histc",
@@ -1323,6 +1572,11 @@ _SELECTION = (
             Alternative("number the bins, and count the numbers: integers add up exactly", _HISTC),
         ),
         source=_NATIVE + "cuda/SummaryOps.cu",
+        usages=(
+            Usage(
+                ("torch.histc", "torch.Tensor.histc"), (Argument("input", 0, "perhaps floating"),)
+            ),
+        ),
     ),
     Operation(
         name="torch.median",
@@ -1343,6 +1597,14 @@ _SELECTION = (
             Alternative("without indices: a quantile; this one leaves out nan", _NANMEDIAN),
         ),
         source=_NATIVE + "cuda/Sorting.cpp",
+        usages=(
+            Usage(("torch.median", "torch.nanmedian"), (Argument("dim", 1, "given"),)),
+            Usage(
+                ("torch.Tensor.median", "torch.Tensor.nanmedian"),
+                (Argument("dim", 1, "given"),),
+                familiar=True,
+            ),
+        ),
     ),
     Operation(
         name="torch.kthvalue",
@@ -1360,6 +1622,7 @@ _SELECTION = (
         alternatives=(Alternative("sort stably and select", _KTHVALUE),),
         until="2.10",
         source=_PULLS + "165762",
+        usages=(Usage(("torch.kthvalue", "torch.Tensor.kthvalue")),),
     ),
     Operation(
         name="torch.topk",
@@ -1469,6 +1732,12 @@ _SCANS = (
         ),
         until="2.6",
         source=_PULLS + "140887",
+        usages=(
+            Usage(
+                ("torch.cumsum", "torch.Tensor.cumsum", "torch.Tensor.cumsum_"),
+                (Argument("input", 0, "floating"),),
+            ),
+        ),
     ),
     Operation(
         name="torch.cumsum under torch.compile",

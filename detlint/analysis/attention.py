@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from detlint.analysis import gradients
 from detlint.lexer import spans
 from detlint.rule import cst
 
@@ -28,11 +29,6 @@ FUNCTIONS = {
 }
 BACKWARDS = frozenset({"_flash_attn_backward", "_flash_attn_varlen_backward"})
 
-_NO_GRADIENT = frozenset(
-    f"torch.{place}{name}"
-    for place in ("", "autograd.", "autograd.grad_mode.")
-    for name in ("no_grad", "inference_mode")
-)
 _GENERATION = re.compile(r"(?:^|_)(?:decode|decoding|generate|generation|infer|inference|predict)")
 _CACHE = re.compile(r"cache|block_table|page_table|past_key", re.IGNORECASE)
 
@@ -90,20 +86,12 @@ def has_no_backward(module: Module, call: cst.Call) -> bool:
 
 def _is_inference(module: Module, node: cst.CSTNode) -> bool:
     if isinstance(node, cst.With):
-        return any(_stops_gradients(module, item.item) for item in node.items)
+        return any(gradients.stops(module, item.item) for item in node.items)
     if isinstance(node, cst.FunctionDef):
         if _GENERATION.search(node.name.value):
             return True
-        return any(_stops_gradients(module, each.decorator) for each in node.decorators)
+        return any(gradients.stops(module, each.decorator) for each in node.decorators)
     return False
-
-
-def _stops_gradients(module: Module, node: cst.BaseExpression) -> bool:
-    function = node.func if isinstance(node, cst.Call) else node
-    name = module.qualified_name(function)
-    if name == "torch.set_grad_enabled" and isinstance(node, cst.Call):
-        return module.literal(module.argument(node, "mode", 0)) is False
-    return name in _NO_GRADIENT
 
 
 def registers_backend(module: Module, node: cst.CSTNode) -> bool:

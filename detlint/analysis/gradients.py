@@ -1,0 +1,143 @@
+"""Where no gradient is recorded, so that what a call returns has no backward."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.module import Module
+
+_STOPPING = frozenset(
+    f"torch.{place}{name}"
+    for place in ("", "autograd.", "autograd.grad_mode.")
+    for name in ("no_grad", "inference_mode")
+)
+_FUNCTIONS = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
+_DETACHED = frozenset({"data", "detach"})
+_DATA = frozenset({"torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.load"})
+# By name: code that gets data or weights ready, or that runs a trained model.
+_APART = re.compile(
+    r"(?:^|_)(?:pre_?process|post_?process|preprocessing|load|checkpoint|ckpt|state_?dict|infer"
+    r"|inference|generate|visuali[sz]e|plot|export|eval|evaluate|test)(?:_|$)"
+)
+_APART_CLASS = re.compile(r"(?:Image|Video|Pre|Post|pre|post)Process|Pipeline|Dataset")
+_LOADS = re.compile(r"state_?dict|checkpoint_model|\bckpt\b")
+
+
+def stops(module: Module, node: cst.BaseExpression) -> bool:
+    """Whether a context manager or decorator turns gradients off: ``torch.no_grad()``."""
+    function = node.func if isinstance(node, cst.Call) else node
+    name = module.qualified_name(function)
+    if name in ("torch.set_grad_enabled", "torch.autograd.set_grad_enabled"):
+        return isinstance(node, cst.Call) and (
+            module.literal(module.argument(node, "mode", 0)) is False
+        )
+    return name in _STOPPING
+
+
+def are_off(module: Module, node: cst.CSTNode) -> bool:
+    """Whether code runs where gradients are off: in such a block, function or method.
+
+    So is all that a custom ``torch.autograd.Function`` calls: its own backward is used.
+    """
+    for above in module.ancestors(node):
+        if isinstance(above, cst.With):
+            if any(stops(module, item.item) for item in above.items):
+                return True
+        elif isinstance(above, cst.FunctionDef):
+            if any(stops(module, each.decorator) for each in above.decorators):
+                return True
+            owner = module.parent(module.parent(above) or above)
+            if isinstance(owner, cst.ClassDef) and any(
+                module.qualified_name(base.value) in _FUNCTIONS for base in owner.bases
+            ):
+                return True
+    return False
+
+
+def are_unlikely(module: Module, node: cst.CSTNode) -> bool:
+    """Whether the names around some code say that nothing is trained there.
+
+    Preprocessing and postprocessing, loading weights, inference.
+    """
+    nearest = module.enclosing_function(node)
+    if isinstance(nearest, cst.FunctionDef) and _LOADS.search(module.tree.text(nearest.body)):
+        return True
+    for above in module.ancestors(node):
+        if isinstance(above, cst.FunctionDef) and _APART.search(above.name.value):
+            return True
+        if isinstance(above, cst.ClassDef) and _APART_CLASS.search(above.name.value):
+            return True
+    return False
+
+
+def is_detached(module: Module, node: cst.CSTNode | None) -> bool:
+    """Whether a tensor is data, or cut off from what it was computed from: ``x.detach()``."""
+    while node is not None:
+        node = module.names.value_of(node)
+        if module.called(node) in _DATA:
+            return True
+        function = node.func if isinstance(node, cst.Call) else node
+        if isinstance(node, cst.Subscript):
+            node = node.value
+            continue
+        if not isinstance(function, cst.Attribute):
+            return False
+        if function.attr.value in _DETACHED:
+            return True
+        node = function.value
+    return False
+
+
+def are_off_for(module: Module, made: cst.Call) -> bool:
+    """Whether every use of a module that a call makes lies where gradients are off.
+
+    A local, or an attribute of ``self``, whose uses all can be seen.
+    """
+    above = module.parent(made)
+    if not isinstance(above, cst.Assign) or len(above.targets) != 1:
+        return False
+    target = above.targets[0].target
+    if isinstance(target, cst.Name):
+        uses: list[tuple[Module, cst.CSTNode]] = [
+            (module, each)
+            for each in module.tree.occurrences.get(target.value, [])
+            if each is not target
+            and module.enclosing_function(each) is module.enclosing_function(target)
+        ]
+        return module.enclosing_function(target) is not None and _all_off(uses)
+    if isinstance(target, cst.Attribute) and isinstance(target.value, cst.Name):
+        return target.value.value == "self" and _all_off(list(_uses_of_attribute(module, target)))
+    return False
+
+
+def _all_off(uses: list[tuple[Module, cst.CSTNode]]) -> bool:
+    return bool(uses) and all(are_off(module, node) for module, node in uses)
+
+
+def _uses_of_attribute(
+    module: Module, target: cst.Attribute
+) -> Iterator[tuple[Module, cst.CSTNode]]:
+    """Where the class reads an attribute; in the source, since methods may be narrowed away."""
+    owner, text = module.enclosing_class(target), module.source.text
+    if owner is None or not ("no_grad" in text or "inference_mode" in text):
+        return
+    name = target.attr.value
+    places = [each.start() for each in re.finditer(rf"\bself\.{name}\b", text)]
+    around = module.around(places)
+    if around is None:
+        return
+    for each in around.tree.occurrences.get(name, []):
+        read = around.parent(each)
+        inside = around.enclosing_class(each)
+        if not isinstance(read, cst.Attribute) or read.attr is not each or inside is None:
+            continue
+        if inside.name.value == owner.name.value and not isinstance(
+            around.parent(read), cst.AssignTarget
+        ):
+            yield around, read

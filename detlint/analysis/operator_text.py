@@ -1,0 +1,52 @@
+"""What the text at the name of an operator tells of its arguments, before anything is parsed."""
+
+from __future__ import annotations
+
+import re
+
+_WORD = re.compile(r"\w+")
+_UNUSED = re.compile(r"[ \t]*(?:def|class|from|import)\b")
+_RENAMED = re.compile(r"[ \t]+as\b")
+# An adaptive average down to 1 is a mean.
+_TO_ONE = re.compile(r"\((?:output_size=)?[(\[]?(?:1,? ?){1,3}[)\]]?\)")
+_SHAPES = r"permute\(|transpose\(|rearrange\(|move(?:dim|axis)\(|swap(?:axes|dims)\("
+_ANY_SHAPE = r"|view\(|reshape\(|rand|zeros|ones"
+# For names that have many other uses: what must stand near (characters before, and behind).
+_NEAR: dict[str, tuple[int, int, re.Pattern[str]]] = {
+    **dict.fromkeys(
+        ("interpolate", "upsample", "Upsample"),
+        (500, 500, re.compile(r"[\"'](?:linear|bicubic|area)[\"']|antialias")),
+    ),
+    "pad": (300, 300, re.compile("[\"']reflect[\"']")),
+    **dict.fromkeys(("scatter", "scatter_"), (0, 300, re.compile("multiply"))),
+    **dict.fromkeys(("scatter_reduce", "scatter_reduce_"), (300, 300, re.compile("prod"))),
+    **dict.fromkeys(("EmbeddingBag", "embedding_bag"), (300, 500, re.compile(r"max|\b2\b"))),
+    **dict.fromkeys(("cross_entropy", "nll_loss"), (1000, 300, re.compile(_SHAPES + _ANY_SHAPE))),
+    **dict.fromkeys(
+        ("CrossEntropyLoss", "NLLLoss"), (1000, 2000, re.compile(_SHAPES + _ANY_SHAPE))
+    ),
+    **dict.fromkeys(("put", "take", "bincount"), (2000, 0, re.compile(r"\btorch\b|\bTensor\b"))),
+    **dict.fromkeys(
+        ("cumsum", "cumsum_"),
+        (500, 200, re.compile(r"float|softmax|double\(|half\(|rand|sigmoid|\b(?:exp|log)\(")),
+    ),
+}
+
+
+def leads(text: str, offset: int) -> bool:
+    """Whether a name at an offset may be an operator called as a row of the table says."""
+    word = _WORD.match(text, offset)
+    if word is None:
+        return False
+    line = text.rfind("\n", 0, offset) + 1
+    if _UNUSED.match(text, line, offset):
+        return bool(_RENAMED.match(text, word.end()))
+    if word[0].lower().startswith(("adaptiveavg", "adaptive_avg")):
+        return not _TO_ONE.match(text, word.end())
+    before, behind, wanted = _NEAR.get(word[0], (0, 0, _WORD))
+    return bool(wanted.search(text, max(offset - before, 0), word.end() + behind))
+
+
+def is_doubtful(name: str) -> bool:
+    """Whether the text near a name decides, so that another name for it leads nowhere."""
+    return name in _NEAR

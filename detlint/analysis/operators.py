@@ -1,0 +1,156 @@
+"""Which row of the table of operators a call leads to, as its source shows."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.analysis import tensor_facts
+from detlint.names import UNKNOWN
+from detlint.operations import ABSENT, OPERATIONS
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from detlint.module import Module
+    from detlint.operations import Argument, Operation, Usage
+
+_METHOD = "torch.Tensor."
+_DEFINED_IN = re.compile(r"^torch\.nn\.modules\.(?:[a-z]\w*\.)?(?=[A-Z])")
+_Rows = dict[str, list[tuple["Operation", "Usage"]]]
+
+
+class Match(NamedTuple):
+    """A row, how its use was found, and the form that was used."""
+
+    row: Operation
+    usage: Usage
+    form: str
+    made: cst.Call | None = None  # the call that made the module, where another one calls it
+
+
+@functools.cache
+def rows(release: tuple[int, int]) -> _Rows:
+    """Public forms with the rows that they may lead to, in a release of torch."""
+    found: _Rows = {}
+    for row in OPERATIONS:
+        if row.until and release >= tuple(map(int, row.until.split("."))):
+            continue
+        for usage in row.usages:
+            for form in usage.forms:
+                found.setdefault(form, []).append((row, usage))
+    return found
+
+
+def match(module: Module, call: cst.Call, release: tuple[int, int]) -> Match | None:
+    """The row to which a call leads for sure."""
+    known = rows(release)
+    name = module.called(call)
+    if name is not None:
+        form = _DEFINED_IN.sub("torch.nn.", name)
+        # ``torch.Tensor.put_(x, …)`` is a call of a method as a function.
+        for row, usage in known.get(form, ()):
+            if not usage.called and _all_hold(module, call, usage.arguments, method=False):
+                return Match(row, usage, form)
+        return None
+    if isinstance(call.func, cst.Attribute):
+        form = _METHOD + call.func.attr.value
+        for row, usage in known.get(form, ()):
+            if usage.familiar and not _is_of_tensor(module, call):
+                continue
+            if _all_hold(module, call, usage.arguments, method=True):
+                return Match(row, usage, form)
+    return _of_module(module, call, known)
+
+
+def _of_module(module: Module, call: cst.Call, known: _Rows) -> Match | None:
+    """``loss = nn.CrossEntropyLoss()`` and then ``loss(x, y)``, in one function."""
+    made = module.names.value_of(call.func)
+    if not isinstance(made, cst.Call) or _outermost(module, made) is not _outermost(module, call):
+        return None
+    form = _DEFINED_IN.sub("torch.nn.", module.called(made) or "")
+    for row, usage in known.get(form, ()):
+        if (
+            usage.called
+            and _all_hold(module, made, usage.arguments, method=False)
+            and _all_hold(module, call, usage.called, method=False)
+        ):
+            return Match(row, usage, form, made)
+    return None
+
+
+def _outermost(module: Module, node: cst.CSTNode) -> cst.CSTNode | None:
+    functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
+    return functions[-1] if functions else None
+
+
+def _is_of_tensor(module: Module, call: cst.Call) -> bool:
+    # NumPy and pandas say axis, and xarray names its dimensions with strings.
+    if type(module.literal(module.argument(call, "dim"))) is int:
+        return True
+    return isinstance(call.func, cst.Attribute) and tensor_facts.is_tensor(module, call.func.value)
+
+
+def _all_hold(
+    module: Module, call: cst.Call, arguments: tuple[Argument, ...], *, method: bool
+) -> bool:
+    return all(_holds(module, call, argument, method=method) for argument in arguments)
+
+
+def given(
+    module: Module, call: cst.Call, argument: Argument, *, method: bool
+) -> cst.BaseExpression | None:
+    """What a call passes for an argument; a method's tensor is its first."""
+    position = argument.position
+    if method and position is not None:
+        if position == 0:
+            return call.func.value if isinstance(call.func, cst.Attribute) else None
+        position -= 1
+    return module.argument(call, argument.name, position)
+
+
+def _holds(module: Module, call: cst.Call, argument: Argument, *, method: bool) -> bool:
+    node = given(module, call, argument, method=method)
+    if node is None:
+        if argument.test == "perhaps floating":
+            return True
+        return argument.default is not ABSENT and not module.has_unpacking(call)
+    return _passes(module, node, argument)
+
+
+def _passes(module: Module, node: cst.BaseExpression, argument: Argument) -> bool:
+    test, values = argument.test, argument.values
+    answers: dict[str, Callable[[], bool]] = {
+        "in": lambda: module.literal(node) in values,
+        # xarray's ``x.median(dim="time")`` is not torch's.
+        "given": lambda: not isinstance(module.literal(node), (str, type(None))),
+        "not 1": lambda: _other_than_one(module, node) is True,
+        "perhaps not 1": lambda: _other_than_one(module, node) is not False,
+        "length": lambda: _length(module.names.value_of(node)) in values,
+        "dimensions": lambda: (tensor_facts.dimensions(module, node),) >= values,
+        "tensor": lambda: not isinstance(module.literal(node), (int, float)),
+        "floating": lambda: tensor_facts.numbers(module, node) == "floating",
+        "perhaps floating": lambda: tensor_facts.numbers(module, node) not in ("integer", "open"),
+    }
+    return answers[test]()
+
+
+def _length(node: cst.CSTNode) -> int | None:
+    if not isinstance(node, (cst.Tuple, cst.List)):
+        return None
+    starred = any(isinstance(each, cst.StarredElement) for each in node.elements)
+    return None if starred else len(node.elements)
+
+
+def _other_than_one(module: Module, node: cst.CSTNode) -> bool | None:
+    """Whether a size is not 1, or one of several is not; None if that is not known."""
+    node = module.names.value_of(node)
+    if isinstance(node, (cst.Tuple, cst.List)):
+        parts = [_other_than_one(module, each.value) for each in node.elements]
+        if True in parts:
+            return True
+        return None if None in parts else False
+    value = module.literal(node)
+    return None if value is UNKNOWN else value != 1

@@ -1,0 +1,197 @@
+"""DET501 on the shapes that training code takes."""
+
+import numpy as np
+import pandas as pd
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from einops import rearrange
+from torch import Tensor
+from torch.nn import functional
+from torch.nn.functional import grid_sample as sample
+from torch.nn.modules.pooling import AdaptiveMaxPool2d
+
+SIZE = 7
+pool_class = nn.AdaptiveMaxPool1d
+
+
+class Attention(nn.Module):
+    def __init__(self, size, channels):
+        super().__init__()
+        self.average = nn.AdaptiveAvgPool2d(1)  # a mean
+        self.one = nn.AdaptiveAvgPool2d((1, 1))
+        self.named = nn.AdaptiveAvgPool2d(output_size=(1, 1))
+        self.unknown = nn.AdaptiveAvgPool2d(size)
+        self.half = nn.AdaptiveAvgPool2d((1, size))
+        self.volume = nn.AdaptiveAvgPool3d((None, 1, 1))  # DET501
+        self.seven = nn.AdaptiveAvgPool2d(SIZE)  # DET501
+        self.wide = nn.AdaptiveAvgPool2d((size, 7))  # DET501
+        self.most = AdaptiveMaxPool2d(1)  # DET501
+        self.line = pool_class(1)  # DET501
+        self.classes = torch.nn.Sequential(nn.AvgPool3d(2), nn.ReLU())  # DET501
+        self.plain = nn.AvgPool2d(2)
+        self.deep = nn.MaxPool3d(2, return_indices=True)
+        self.deeper = nn.MaxPool3d(2)  # DET501
+        self.undo = nn.MaxUnpool2d(2)  # DET501
+        self.mirror = nn.ReflectionPad1d(3)  # DET501
+        self.mirror2d = nn.ReflectionPad2d(3)  # deterministic since torch 2.7
+        self.edge = nn.ReplicationPad2d(3)
+        self.grow = nn.Upsample(scale_factor=2, mode="bicubic")  # DET501
+        self.smooth = nn.Upsample(scale_factor=2, mode="bilinear")
+        self.bag = nn.EmbeddingBag(10, 3, mode="max")  # DET501
+        self.mean_bag = nn.EmbeddingBag(10, 3, mode="mean")
+        self.loss = nn.CTCLoss(zero_infinity=True)  # DET501
+        self.only_here = nn.AvgPool3d(2)  # used without gradients below
+        self.there_too = nn.AvgPool3d(3)  # DET501
+
+    @torch.no_grad()
+    def target(self, x):
+        return self.only_here(x) + self.there_too(x) + F.grid_sample(x, x)
+
+    def forward(self, x):
+        return self.there_too(x)
+
+
+class AdaptiveAvgPool2d(nn.Module):
+    """One of the project's own, by torch's name."""
+
+
+own = AdaptiveAvgPool2d(7)
+
+
+def resizing(x, size, mode, options):
+    F.interpolate(x, size=size)
+    F.interpolate(x, size=size, mode="nearest")
+    F.interpolate(x, size=size, mode="bilinear")
+    F.interpolate(x, size=size, mode=mode)
+    F.interpolate(x, size=size, **options)
+    F.interpolate(x, size=size, mode="bicubic")  # DET501
+    F.interpolate(x, None, 2, "linear")  # DET501
+    F.interpolate(x, size=size, mode="bilinear", antialias=True)  # DET501
+    functional.interpolate(x, size=size, mode="area")  # DET501
+    F.interpolate(x, size=(1, 1), mode="area")
+    F.interpolate(x.detach(), size=size, mode="bicubic")
+    F.interpolate(x.detach().float(), size=size, mode="bicubic")
+    F.interpolate(torch.from_numpy(size), size=size, mode="bicubic")
+    kernel = "bicubic"
+    F.interpolate(x, size=size, mode=kernel)  # DET501
+    with torch.no_grad():
+        F.interpolate(x, size=size, mode="bicubic")
+    with torch.set_grad_enabled(False):
+        F.interpolate(x, size=size, mode="bicubic")
+    with torch.set_grad_enabled(options):
+        return F.interpolate(x, size=size, mode="bicubic")  # DET501
+
+
+@torch.inference_mode()
+def upscale(x):
+    return F.interpolate(x, scale_factor=2, mode="bicubic")
+
+
+def preprocess(image):
+    return F.interpolate(image, size=224, mode="bicubic")
+
+
+def adapt(model, state_dict):
+    state_dict["pos_embed"] = F.interpolate(state_dict["pos_embed"], size=14, mode="bicubic")
+
+
+class CLIPImageProcessor:
+    def resize(self, image):
+        return F.interpolate(image, size=224, mode="bicubic")
+
+
+class Warp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, grid):
+        return F.grid_sample(x, grid)
+
+
+def padding(x, n, sides):
+    F.pad(x, (n, n), mode="reflect")  # DET501
+    F.pad(x, [n, n], "reflect")  # DET501
+    F.pad(x, (0, 0, 0, 0, 1, 1), mode="reflect")  # DET501
+    F.pad(x, (1, 1, 1, 1), mode="reflect")
+    F.pad(x, sides, mode="reflect")
+    F.pad(x, (1, 1), mode="replicate")
+    F.pad(x, (1, 1))
+    np.pad(x, (1, 1), mode="reflect")
+
+
+def warping(x, grid):
+    grid = F.affine_grid(grid, x.shape)
+    torch.grid_sampler(x, grid, 0, 0, False)  # DET501
+    sample(x, grid)  # DET501
+    sample(x.detach(), grid)  # DET501
+    return torch.nn.functional.grid_sample(x, grid, align_corners=True)  # DET501
+
+
+def losses(logits, target, steps, lengths, batch: Tensor):
+    F.ctc_loss(logits, target, steps, lengths)  # DET501
+    F.cross_entropy(logits, target)
+    F.cross_entropy(logits.view(-1, 10), target.view(-1))
+    F.cross_entropy(logits.transpose(1, 2), target)  # DET501
+    F.cross_entropy(logits.transpose(0, 1), target)
+    F.cross_entropy(logits.permute(0, 2, 1), target, reduction="none")
+    F.cross_entropy(rearrange(logits, "b n c -> b c n"), target)  # DET501
+    F.cross_entropy(rearrange(logits, "b n c -> (b n) c"), target)
+    moved = logits.permute(0, 2, 1).contiguous()
+    F.nll_loss(F.log_softmax(moved, dim=1), target)  # DET501
+    criterion = nn.CrossEntropyLoss(ignore_index=0)
+    criterion(logits.permute(0, 3, 1, 2), target)  # DET501
+    criterion(logits.reshape(-1, 10), target)
+    apart = nn.CrossEntropyLoss(reduction="none")
+    return apart(logits.permute(0, 3, 1, 2), target)
+
+
+def indexing(x, index, source, queue, table: Tensor):
+    x.put_(index, source)  # DET501
+    queue.put(index)
+    torch.zeros(9).put(index, source)  # DET501
+    table.put(index, source)  # DET501
+    x.take(index)
+    np.take(x, index)
+    torch.take(x, index)  # DET501
+    torch.take(x.long(), index)
+    x.index_reduce_(0, index, source, "amax")  # DET501
+    x.scatter_(0, index, source)
+    x.scatter_(0, index, source, reduce="add")
+    x.scatter_(0, index, source, reduce="multiply")  # DET501
+    x.scatter_(0, index, 2.0, reduce="multiply")
+    x.scatter_reduce(0, index, source, reduce="sum")
+    x.scatter_reduce(0, index, source, reduce="prod")  # DET501
+    return x.scatter_reduce_(0, index, source, "prod")  # DET501
+
+
+def selecting(x, y, frame: pd.DataFrame, array, table: torch.Tensor):
+    x.median()
+    torch.median(x)
+    torch.median(x, dim=1)  # DET501
+    x.median(dim=-1).values  # DET501
+    x.median(1)
+    table.median(1)  # DET501
+    array.median(dim="time")
+    frame.median(axis=1)
+    np.median(x, axis=1)
+    torch.bincount(x)
+    torch.bincount(x, weights=y)  # DET501
+    np.bincount(x, weights=y)
+    torch.histc(x, bins=10)  # DET501
+    torch.histc(x.long(), bins=10)
+    torch.histc(x.float() if y is None else x.int(), bins=10)
+    kind = torch.int32 if y is None else torch.float32
+    torch.histc(x.to(kind), bins=10)
+    torch.kthvalue(x, 3)
+    torch.topk(x, 3)
+    return torch.cumsum(x.float(), dim=0)
+
+
+def shadowed(torch, x):
+    return torch.median(x, 1)
+
+
+class Frozen(nn.Module):
+    def forward(self, x):
+        pool = nn.AdaptiveMaxPool2d(1)
+        with torch.no_grad():
+            return pool(x)

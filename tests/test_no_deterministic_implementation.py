@@ -1,0 +1,120 @@
+"""DET501: the table that it reads, the words that lead to it, and older releases of torch."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+
+from detlint.engine import Engine
+from detlint.operations import OPERATIONS, Argument, Operation
+from detlint.rules.no_deterministic_implementation import NoDeterministicImplementation
+from detlint.settings import Settings
+from detlint.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from detlint.finding import Finding
+
+USAGES = [(row, usage) for row in OPERATIONS for usage in row.usages]
+FORMS = [(form, usage) for _, usage in USAGES for form in usage.forms]
+
+
+def found_for(release: tuple[int, int], call: str) -> list[str]:
+    text = f"import torch\nimport torch.nn.functional as F\n\n{call}\n"
+    engine = Engine([NoDeterministicImplementation], Settings(target_torch=release), known=())
+    return [each.message for each in engine.lint(Source("a.py", text))]
+
+
+def resolved(path: str) -> object:
+    return functools.reduce(getattr, path.split(".")[1:], torch)
+
+
+@pytest.mark.parametrize(("row", "usage"), USAGES, ids=lambda each: getattr(each, "name", ""))
+def test_usages_are_of_public_forms(row: Operation, usage: object) -> None:
+    plain = {form.partition("(")[0] for form in row.api}
+    assert set(usage.forms) <= plain  # type: ignore[attr-defined]
+    assert not row.silent
+
+
+def test_rows_that_torch_refuses_have_usages_unless_source_does_not_tell() -> None:
+    assert {row.name for row in OPERATIONS if not (row.silent or row.usages)} == {
+        # composed of other operators, or taken by another way, when called from Python
+        'torch.nn.functional.interpolate(mode="bilinear")',
+        'torch.nn.functional.interpolate(mode="trilinear")',
+        'torch.nn.functional.pad(mode="replicate")',
+        "torch.Tensor.scatter_",
+        "torch.Tensor.resize_",  # of quantized tensors
+    }
+
+
+@pytest.mark.parametrize(("form", "usage"), FORMS, ids=[form for form, _ in FORMS])
+def test_each_form_has_a_trigger(form: str, usage: object) -> None:
+    del usage
+    call = f"{form.rpartition('.')[2]}("
+    assert any(call.startswith(token) for token in NoDeterministicImplementation.triggers)
+
+
+@pytest.mark.parametrize(("form", "usage"), FORMS, ids=[form for form, _ in FORMS])
+def test_arguments_stand_where_torch_has_them(form: str, usage: object) -> None:
+    arguments: tuple[Argument, ...] = usage.arguments  # type: ignore[attr-defined]
+    try:
+        names = list(inspect.signature(resolved(form)).parameters)  # type: ignore[arg-type]
+    except ValueError:
+        return  # a builtin, which does not tell
+    if names[:2] == ["args", "kwargs"]:
+        return
+    for argument in arguments:
+        if argument.position is not None:
+            assert names[argument.position] == argument.name
+
+
+@pytest.mark.parametrize(
+    ("call", "last"),
+    [
+        ("torch.cumsum(torch.rand(9), 0)", (2, 5)),
+        ('F.pad(torch.rand(9), (1, 1, 1, 1), mode="reflect")', (2, 6)),
+        ("torch.nn.ReflectionPad2d(1)", (2, 6)),
+        ("torch.kthvalue(torch.rand(9), 2)", (2, 9)),
+    ],
+)
+def test_what_a_release_mended_is_found_before_it(call: str, last: tuple[int, int]) -> None:
+    following = (last[0], last[1] + 1)
+    assert len(found_for(last, call)) == 1
+    assert f"before torch {following[0]}.{following[1]}" in found_for(last, call)[0]
+    assert found_for(following, call) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            'F.interpolate(x, scale_factor=2, mode="bicubic")',
+            'F.interpolate(mode="bicubic") has no deterministic backward on CUDA',
+        ),
+        ("x.put_(i, y)", "x.put_() has no deterministic implementation"),
+        (
+            "F.cross_entropy(x.permute(0, 2, 1), y)",
+            "F.cross_entropy() of an input with more than two dimensions has no deterministic",
+        ),
+        ("torch.nn.AdaptiveAvgPool2d((7, 7))", "torch.nn.AdaptiveAvgPool2d((7, 7)) has no"),
+        ("f(x).median(dim=1)", "….median(dim=1) has no deterministic implementation on CUDA"),
+        ("torch.bincount(x, y)", "torch.bincount(weights=…) has no deterministic implementation"),
+    ],
+)
+def test_the_message_names_the_call(
+    call: str, said: str, findings: Callable[..., list[Finding]]
+) -> None:
+    text = f"import torch\nimport torch.nn.functional as F\n\ndef f(x, i, y):\n    {call}\n"
+    (found,) = findings(text, "DET501")
+    assert found.message.startswith(said)
+
+
+def test_the_advice_is_that_of_the_table(findings: Callable[..., list[Finding]]) -> None:
+    (found,) = findings("import torch\ntorch.nn.AvgPool3d(2)\n", "DET501")
+    row = next(row for row in OPERATIONS if row.name == "torch.nn.functional.avg_pool3d")
+    assert found.advice == f"instead: {row.alternatives[0].text}"
