@@ -1,0 +1,195 @@
+"""DET603 atomic-accumulation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.analysis.atomics import adds_integers, is_chosen, slot
+from detlint.analysis.cuda_text import additions
+from detlint.rule import Example, Rule, cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# The positions of the place that is added to, and of what is added.
+_ADDITIONS = {
+    "triton.language.atomic_add": (0, 1),
+    "tilelang.language.atomic_add": (0, 1),
+    "tilelang.language.atomic_addx2": (0, 1),
+    "tilelang.language.atomic_addx4": (0, 1),
+    "numba.cuda.atomic.add": (0, 2),
+    "numba.cuda.atomic.sub": (0, 2),
+    "cupyx.scatter_add": (0, 2),
+}
+_COMPILERS = frozenset(
+    {
+        "torch.utils.cpp_extension.load_inline",
+        "cupy.RawKernel",
+        "cupy.RawModule",
+        "cupy.ElementwiseKernel",
+        "cupy.ReductionKernel",
+        "pycuda.compiler.SourceModule",
+        "chainer.backends.cuda.elementwise",
+        "chainer.cuda.elementwise",
+    }
+)
+_SHORTEST = 60  # characters of a call that a message can hold
+_ADVICE = (
+    "let each block write its share to a place of its own, and add these up in one order, or sort "
+    "by index and add up each segment"
+)
+_SLOT_ADVICE = "compute the places with a prefix sum of the counts, or sort what was stored"
+
+
+class AtomicAccumulation(Rule):
+    """An atomic addition loses no update, but leaves open in which order they come. Floats rounded
+    in another order give another sum, so each launch of the kernel differs in the last bits.
+
+    Adding integers gives the same sum in any order. But where the old value that an atomic
+    addition returns is the place at which a thread stores its row, rows stand in the order in
+    which threads came.
+
+    Looks at kernels of Triton, tilelang and Numba, at `cupyx.scatter_add`, and at CUDA source in
+    strings that are compiled. No switch of PyTorch reaches any of these.
+
+    Silent on counters and locks, on values that are seen to be integers, on minima and maxima,
+    on code behind a flag that is named for determinism, and on source that nothing compiles.
+    """
+
+    code = "DET603"
+    summary = "a kernel adds up in the order in which its threads arrive"
+    triggers = (
+        "atomic_add",
+        "atomic.add(",
+        "atomic.sub(",
+        "scatter_add(",
+        "load_inline",
+        "RawKernel",
+        "RawModule",
+        "ElementwiseKernel",
+        "ReductionKernel",
+        "SourceModule",
+        "elementwise(",
+    )
+    source = (
+        "https://developer.nvidia.com/blog/controlling-floating-point-determinism-in-nvidia-cccl"
+    )
+    examples = (
+        Example(
+            bad="""
+                import triton
+                import triton.language as tl
+
+                @triton.jit
+                def gradient_of_bias(gradient, result, n, BLOCK: tl.constexpr):
+                    place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+                    part = tl.load(gradient + place, mask=place < n)
+                    tl.atomic_add(result, tl.sum(part))  # DET603
+            """,
+            good="""
+                import triton
+                import triton.language as tl
+
+                @triton.jit
+                def gradient_of_bias(gradient, parts, n, BLOCK: tl.constexpr):
+                    place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+                    part = tl.load(gradient + place, mask=place < n)
+                    tl.store(parts + tl.program_id(0), tl.sum(part))  # summed up afterwards
+            """,
+        ),
+        Example(
+            bad="""
+                import cupy
+
+                SOURCE = r\"\"\"
+                extern "C" __global__ void add(const float* x, const int* bin, float* total) {
+                    atomicAdd(&total[bin[threadIdx.x]], x[threadIdx.x]);
+                }
+                \"\"\"
+
+                add = cupy.RawKernel(SOURCE, "add")  # DET603
+            """,
+        ),
+        Example(
+            bad="""
+                from numba import cuda
+
+                @cuda.jit
+                def keep(rows, wanted, kept, counter):
+                    row = cuda.grid(1)
+                    if wanted[row]:
+                        slot = cuda.atomic.add(counter, 0, 1)  # DET603
+                        kept[slot] = rows[row]
+            """,
+        ),
+    )
+
+    @classmethod
+    def concerns(cls, text: str, offset: int) -> bool:
+        """Not torch's ``scatter_add``, nor a compiler where no source adds atomically."""
+        if text.startswith("scatter_add", offset):
+            return "cupyx" in text
+        return text.startswith("atomic", offset) or "atomicAdd" in text
+
+    def visit_Call(self, node: cst.Call) -> None:
+        name = self.module.called(node) or ""
+        if name in _ADDITIONS:
+            self._check_addition(node, *_ADDITIONS[name])
+        elif name in _COMPILERS:
+            self._check_source(node)
+
+    def _check_addition(self, call: cst.Call, place: int, value: int) -> None:
+        if is_chosen(self.module, call):
+            return
+        function = self.module.tree.text(call.func)
+        taken = slot(self.module, call)
+        if taken:
+            message = f"{taken} = {function}() hands out places in the order in which threads come"
+            self.report(call, message, advice=_SLOT_ADVICE)
+            return
+        where = self.module.argument(call, "pointer", place)
+        added = self.module.argument(call, "val", value)
+        if added is not None and not adds_integers(self.module, where, added):
+            shown = self._shown(call, f"{function}()")
+            message = f"{shown} adds up floats in the order in which threads come"
+            self.report(call, message, advice=_ADVICE)
+
+    def _shown(self, call: cst.Call, short: str) -> str:
+        text = self.module.tree.text(call)
+        return text if len(text) <= _SHORTEST and "\n" not in text else short
+
+    # CUDA
+
+    def _check_source(self, call: cst.Call) -> None:
+        for source in self._sources(call):
+            for addition in additions(source):
+                start, advice = addition.text, _ADVICE
+                what = "adds up floats"
+                if addition.slot:
+                    start, advice = f"{addition.slot} = {start}", _SLOT_ADVICE
+                    what = "hands out places"
+                message = f"{start} {what} in the order in which threads come"
+                self.report(call, message, advice=advice)
+                return
+
+    def _sources(self, call: cst.Call) -> Iterator[str]:
+        for argument in call.args:
+            value = self.module.names.value_of(argument.value)
+            if isinstance(value, (cst.List, cst.Tuple)):
+                for element in value.elements:
+                    yield "".join(self._strings(element.value, 3))
+            else:
+                yield "".join(self._strings(value, 3))
+
+    def _strings(self, node: cst.CSTNode, depth: int) -> Iterator[str]:
+        """The strings that an expression is made of, those of the locals that it names included."""
+        for each in self.module.tree.descendants(node):
+            if isinstance(each, cst.SimpleString):
+                text = each.evaluated_value
+                yield text if isinstance(text, str) else ""
+            elif isinstance(each, cst.FormattedStringText):
+                yield each.value.replace("{{", "{").replace("}}", "}")
+            elif isinstance(each, cst.Name) and depth:
+                value = self.module.names.value_of(each)
+                if value is not each:
+                    yield from self._strings(value, depth - 1)
