@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 
 _COUNTER = re.compile(
     r"(?:^|_)(?:n|num|counts?|cnts?|counters?|hist|histogram|locks?|sema|semaphores?|tickets?|flags?"
-    r"|barriers?|arrived|progress|done|sync|signals?|length|lens?|nnz|tokens_per_\w+)(?:_|$)",
+    r"|barriers?|arrived|progress|done|sync|signals?|length|lens?|nnz|tokens_per_\w+|cursors?|sizes?"
+    r"|offsets?|idx|index|indices|int32|int64)(?:_|$)",
     re.IGNORECASE,
 )
 _INTEGER_TYPES = re.compile(r"\b(?:u?int(?:8|16|32|64)|int1|bool)\b")
-_INTEGER_FUNCTIONS = words("program_id num_programs arange histogram cdiv argmax argmin popc")
+_INTEGER_FUNCTIONS = words("program_id num_programs arange histogram cdiv argmax argmin xor_sum")
+_BITS = re.compile("popc|popcount|bincount")
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*")
 _CHOICE = re.compile("determinis", re.IGNORECASE)
 
@@ -44,8 +46,13 @@ def _is_integer(module: Module, value: cst.CSTNode) -> bool:
 
 
 def _gives_integers(module: Module, call: cst.Call) -> bool:
-    name = (module.called(call) or "").rpartition(".")[2]
-    if name in _INTEGER_FUNCTIONS or _INTEGER_TYPES.search(_types(module, call)):
+    last = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
+    name = last.value if isinstance(last, cst.Name) else ""
+    if (
+        name in _INTEGER_FUNCTIONS
+        or _BITS.search(name)
+        or _INTEGER_TYPES.search(_types(module, call))
+    ):
         return True
     values = [each.value for each in call.args if each.keyword is None]
     if name == "where":
@@ -72,9 +79,12 @@ def _names(module: Module, node: cst.CSTNode) -> list[str]:
 def slot(module: Module, call: cst.Call) -> str:
     """The variable that takes the old value, if rows are then stored at places computed from it.
 
-    Not where what is stored there was loaded from there, too: then it hands out work, not places.
+    Or if it is stored itself. Not where what is stored there was loaded from there, too: then it
+    hands out work, not places.
     """
     above, function = module.parent(call), module.enclosing_function(call)
+    while isinstance(above, cst.BinaryOperation):  # ``start + tl.atomic_add(…)``
+        above = module.parent(above)
     if not isinstance(above, cst.Assign) or not isinstance(function, cst.FunctionDef):
         return ""
     target = above.targets[0].target
@@ -84,8 +94,8 @@ def slot(module: Module, call: cst.Call) -> str:
     for node in module.tree.descendants(function):
         place, value = _stored(module, node)
         if place is not None and value is not None:
-            there, what = _all_names(module, place), _all_names(module, value)
-            if there & tainted and not what & tainted:
+            there = not tainted.isdisjoint(_all_names(module, place))
+            if there is tainted.isdisjoint(_all_names(module, value)):
                 return target.value
     return ""
 

@@ -17,6 +17,7 @@ _ADDITIONS = {
     "tilelang.language.atomic_add": (0, 1),
     "tilelang.language.atomic_addx2": (0, 1),
     "tilelang.language.atomic_addx4": (0, 1),
+    "cuda.tile.atomic_add": (0, 2),
     "numba.cuda.atomic.add": (0, 2),
     "numba.cuda.atomic.sub": (0, 2),
     "cupyx.scatter_add": (0, 2),
@@ -49,8 +50,8 @@ class AtomicAccumulation(Rule):
     addition returns is the place at which a thread stores its row, rows stand in the order in
     which threads came.
 
-    Looks at kernels of Triton, tilelang and Numba, at `cupyx.scatter_add`, and at CUDA source in
-    strings that are compiled. No switch of PyTorch reaches any of these.
+    Looks at kernels of Triton, tilelang, cuTile and Numba, at `cupyx.scatter_add`, and at CUDA
+    source in strings that are compiled. No switch of PyTorch reaches any of these.
 
     Silent on counters and locks, on values that are seen to be integers, on minima and maxima,
     on code behind a flag that is named for determinism, and on source that nothing compiles.
@@ -133,6 +134,8 @@ class AtomicAccumulation(Rule):
 
     def visit_Call(self, node: cst.Call) -> None:
         name = self.module.called(node) or ""
+        if name.endswith(".tl.atomic_add"):  # handed on by a package: vllm.triton_utils
+            name = "triton.language.atomic_add"
         if name in _ADDITIONS:
             self._check_addition(node, *_ADDITIONS[name])
         elif name in _COMPILERS:

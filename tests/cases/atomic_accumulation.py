@@ -11,6 +11,8 @@ from cupyx import scatter_add
 from numba import cuda
 from torch.utils.cpp_extension import load_inline
 from triton.language import atomic_add
+from vllm.triton_utils import tl as handed_on
+from vllm.triton_utils import triton as vtriton
 
 
 @triton.jit
@@ -58,6 +60,30 @@ def persistent(a, c, next_tile):
         value = tl.load(a + tile)
         tl.store(c + tile, value * 2)
         tile = tl.atomic_add(next_tile, 1)
+
+
+@triton.jit
+def rank_of_each(experts, ranks, starts, cursor):
+    pair = tl.program_id(0)
+    expert = tl.load(experts + pair)
+    rank = tl.load(starts + expert) + tl.atomic_add(cursor + expert, 1)  # DET603
+    tl.store(ranks + pair, rank)
+
+
+@triton.jit
+def last_one_sums(parts, total, arrived, N: tl.constexpr):
+    tl.store(parts + tl.program_id(0), tl.load(total))
+    count = tl.atomic_add(arrived, 1, sem="acq_rel")
+    if count == N - 1:
+        tl.store(total, tl.sum(tl.load(parts + tl.arange(0, N))))
+
+
+@vtriton.jit
+def re_exported(c, acc, bits, Ret):
+    vtl.atomic_add(c, acc)
+    handed_on.atomic_add(c, acc)  # DET603
+    ones = popc_rows(bits)
+    tl.atomic_add(Ret, tl.sum(ones, 0))
 
 
 @T.prim_func
