@@ -12,7 +12,10 @@ _TO_ONE = re.compile(r"\((?:output_size=)?[(\[]?(?:1,? ?){1,3}[)\]]?\)")
 _SHAPES = r"permute\(|transpose\(|rearrange\(|move(?:dim|axis)\(|swap(?:axes|dims)\("
 _ANY_SHAPE = r"|view\(|reshape\(|rand|zeros|ones"
 # For names that have many other uses: what must stand near (characters before, and behind).
-_NEAR: dict[str, tuple[int, int, re.Pattern[str]]] = {
+Near = dict[str, tuple[int, int, re.Pattern[str]]]
+_FLOATS = re.compile(r"float|softmax|double\(|half\(|rand|sigmoid|\b(?:exp|log)\(")
+_CUMSUM: Near = dict.fromkeys(("cumsum", "cumsum_"), (500, 200, _FLOATS))
+NEAR: Near = {
     **dict.fromkeys(
         ("interpolate", "upsample", "Upsample"),
         (500, 500, re.compile(r"[\"'](?:linear|bicubic|area)[\"']|antialias")),
@@ -26,14 +29,20 @@ _NEAR: dict[str, tuple[int, int, re.Pattern[str]]] = {
         ("CrossEntropyLoss", "NLLLoss"), (1000, 2000, re.compile(_SHAPES + _ANY_SHAPE))
     ),
     **dict.fromkeys(("put", "take", "bincount"), (2000, 0, re.compile(r"\btorch\b|\bTensor\b"))),
+    **_CUMSUM,
+}
+# The same for operators that are deterministic only under the switch.
+NEAR_SWITCHED: Near = {
     **dict.fromkeys(
-        ("cumsum", "cumsum_"),
-        (500, 200, re.compile(r"float|softmax|double\(|half\(|rand|sigmoid|\b(?:exp|log)\(")),
+        ("interpolate", "upsample", "Upsample"), (500, 500, re.compile("[\"'](?:bi|tri)linear"))
     ),
+    "pad": (300, 300, re.compile("[\"'](?:reflect|replicate)[\"']")),
+    "gather": (2000, 100, re.compile(r"\btorch\b|\bTensor\b|dim=")),
+    **_CUMSUM,
 }
 
 
-def leads(text: str, offset: int) -> bool:
+def leads(text: str, offset: int, near: Near) -> bool:
     """Whether a name at an offset may be an operator called as a row of the table says."""
     word = _WORD.match(text, offset)
     if word is None:
@@ -43,10 +52,5 @@ def leads(text: str, offset: int) -> bool:
         return bool(_RENAMED.match(text, word.end()))
     if word[0].lower().startswith(("adaptiveavg", "adaptive_avg")):
         return not _TO_ONE.match(text, word.end())
-    before, behind, wanted = _NEAR.get(word[0], (0, 0, _WORD))
+    before, behind, wanted = near.get(word[0], (0, 0, _WORD))
     return bool(wanted.search(text, max(offset - before, 0), word.end() + behind))
-
-
-def is_doubtful(name: str) -> bool:
-    """Whether the text near a name decides, so that another name for it leads nowhere."""
-    return name in _NEAR

@@ -1,4 +1,4 @@
-"""Which row of the table of operators a call leads to, as its source shows."""
+"""Which row of a table of operators a call leads to, as its source shows."""
 
 from __future__ import annotations
 
@@ -10,43 +10,68 @@ from detlint.analysis import tensor_facts
 from detlint.names import UNKNOWN
 from detlint.operations import ABSENT, OPERATIONS
 from detlint.rule import cst
+from detlint.switched_operations import SWITCHED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from detlint.module import Module
     from detlint.operations import Argument, Operation, Usage
+    from detlint.switched_operations import Switched
 
 _METHOD = "torch.Tensor."
 _DEFINED_IN = re.compile(r"^torch\.nn\.modules\.(?:[a-z]\w*\.)?(?=[A-Z])")
-_Rows = dict[str, list[tuple["Operation", "Usage"]]]
+_Rows = dict[str, list[tuple["Operation | Switched", "Usage"]]]
+Release = tuple[int, int]
 
 
 class Match(NamedTuple):
     """A row, how its use was found, and the form that was used."""
 
-    row: Operation
+    row: Operation | Switched
     usage: Usage
     form: str
     made: cst.Call | None = None  # the call that made the module, where another one calls it
 
 
+def refused(module: Module, call: cst.Call, release: Release) -> Match | None:
+    """The operator without a deterministic implementation to which a call leads for sure."""
+    return _match(module, call, _refused_rows(release))
+
+
+def switched(module: Module, call: cst.Call, release: Release) -> Match | None:
+    """The operator that is deterministic only under the switch, to which a call leads for sure."""
+    return _match(module, call, _switched_rows(release))
+
+
 @functools.cache
-def rows(release: tuple[int, int]) -> _Rows:
+def _refused_rows(release: Release) -> _Rows:
+    return _by_form(OPERATIONS, release)
+
+
+@functools.cache
+def _switched_rows(release: Release) -> _Rows:
+    return _by_form(SWITCHED, release)
+
+
+def _by_form(rows: tuple[Operation | Switched, ...], release: Release) -> _Rows:
     """Public forms with the rows that they may lead to, in a release of torch."""
     found: _Rows = {}
-    for row in OPERATIONS:
-        if row.until and release >= tuple(map(int, row.until.split("."))):
-            continue
-        for usage in row.usages:
-            for form in usage.forms:
-                found.setdefault(form, []).append((row, usage))
+    for row in rows:
+        begun = not row.since or release >= _release(row.since)
+        if begun and not (row.until and release >= _release(row.until)):
+            for usage in row.usages:
+                for form in usage.forms:
+                    found.setdefault(form, []).append((row, usage))
     return found
 
 
-def match(module: Module, call: cst.Call, release: tuple[int, int]) -> Match | None:
-    """The row to which a call leads for sure."""
-    known = rows(release)
+def _release(text: str) -> Release:
+    major, minor = text.split(".")
+    return int(major), int(minor)
+
+
+def _match(module: Module, call: cst.Call, known: _Rows) -> Match | None:
     name = module.called(call)
     if name is not None:
         form = _DEFINED_IN.sub("torch.nn.", name)

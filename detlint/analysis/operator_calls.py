@@ -1,0 +1,108 @@
+"""Calls of operators that a table names, for the rules that read one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from detlint.analysis import gradients, tensor_facts
+from detlint.analysis.operator_text import leads
+from detlint.rule import cst
+from detlint.scope import dotted
+
+if TYPE_CHECKING:
+    from detlint.analysis.operator_text import Near
+    from detlint.analysis.operators import Match
+    from detlint.module import Module
+    from detlint.operations import Argument
+
+
+class OperatorCalls:
+    """What one rule asks about calls. ``triggers`` and ``near`` are those of the rule."""
+
+    def __init__(self, module: Module, triggers: tuple[str, ...], near: Near) -> None:
+        self._module = module
+        self._triggers = triggers
+        self._near = near
+        self._stems = tuple(token.rstrip("(") for token in triggers)
+
+    def match(
+        self, call: cst.Call, table: Literal["refused", "switched"], release: tuple[int, int]
+    ) -> Match | None:
+        """The row of a table that a call leads to."""
+        made = self._module.names.value_of(call.func)
+        name = _name(made if isinstance(made, cst.Call) else call)
+        if name is None:
+            return None
+        meaning = (self._module.qualified_name(name[1]) or "").rpartition(".")[2]
+        if not (name[0].startswith(self._stems) or meaning.startswith(self._stems)):
+            return None
+        # Not at the top: importing the tables takes longer than scanning a file.
+        from detlint.analysis import operators
+
+        search = operators.refused if table == "refused" else operators.switched
+        found = search(self._module, call, release)
+        return found if found is not None and self._is_kept(name, found) else None
+
+    def _is_kept(self, name: tuple[str, cst.BaseExpression], found: Match) -> bool:
+        """Whether a trigger led here: what narrowing leaves out is left out of whole files, too."""
+        written, node = name
+        own = found.form.rpartition(".")[2]
+        if written != own:
+            return f"{own}(" not in self._triggers and own not in self._near
+        last = node.attr if isinstance(node, cst.Attribute) else node
+        start, _ = self._module.tree.span(last)
+        return leads(self._module.source.text, start, self._near)
+
+    def is_harmless(self, call: cst.Call, found: Match) -> bool:
+        """Whether only the backward differs, and there visibly is none."""
+        if found.row.direction == "forward":
+            return False
+        if gradients.are_off(self._module, call):
+            return True
+        if found.form.rpartition(".")[2][0].isupper():
+            return found.made is None and gradients.are_off_for(self._module, call)
+        if gradients.are_unlikely(self._module, call):
+            return True
+        if found.form.startswith("torch.Tensor.") and isinstance(call.func, cst.Attribute):
+            tensor: cst.BaseExpression | None = call.func.value
+        else:
+            tensor = self._module.argument(call, "input", 0)
+        if tensor_facts.numbers(self._module, tensor) == "integer":
+            return True
+        # The grid of grid_sample can have a gradient of its own.
+        alone = not found.form.endswith(("grid_sample", "grid_sampler", "embedding_bag"))
+        return alone and gradients.is_detached(self._module, tensor)
+
+    def shown(self, call: cst.Call, found: Match) -> str:
+        """The call as a person would name it: ``F.interpolate(mode="bicubic")``."""
+        decisive = [self._argument(call, found, each) for each in found.usage.arguments]
+        function = dotted(call.func)
+        if function is None and isinstance(call.func, cst.Attribute):
+            function = f"….{call.func.attr.value}"
+        text = f"{function or 'it'}({', '.join(filter(None, decisive))})"
+        if any(each.test == "dimensions" for each in found.usage.arguments + found.usage.called):
+            text += " of an input with more than two dimensions"
+        return text
+
+    def _argument(self, call: cst.Call, found: Match, argument: Argument) -> str:
+        from detlint.analysis.operators import given
+
+        node = given(self._module, call, argument, method=found.form.startswith("torch.Tensor."))
+        if node is None or argument.test not in ("in", "given", "not 1"):
+            return ""
+        if argument.test == "not 1":
+            text = self._module.tree.text(node)
+            return f"({text})" if isinstance(node, cst.Tuple) else text
+        value = self._module.literal(node)
+        if argument.test == "in" and (found.made is not None or value == argument.default):
+            return ""
+        if isinstance(value, (str, int)):
+            shown = f'"{value}"' if isinstance(value, str) else repr(value)
+            return f"{argument.name}={shown}"
+        return f"{argument.name}=…"
+
+
+def _name(call: cst.Call) -> tuple[str, cst.BaseExpression] | None:
+    """The last word of what is called, and the whole of it."""
+    last = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
+    return (last.value, call.func) if isinstance(last, cst.Name) else None

@@ -1,0 +1,109 @@
+"""DET502 deterministic-only-if-enabled."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from detlint.analysis.enabling import turns_on
+from detlint.analysis.operator_calls import OperatorCalls
+from detlint.analysis.operator_text import NEAR_SWITCHED, leads
+from detlint.rule import Example, Rule, cst
+
+_ADVICE = "turn on torch.use_deterministic_algorithms(True), under which it is deterministic"
+_PLACES = {
+    ("cuda",): " on CUDA",
+    ("cpu",): " on the CPU",
+    ("cuda", "cpu"): "",
+}
+
+
+class DeterministicOnlyIfEnabled(Rule):
+    """Some operators of PyTorch have a fast kernel that differs from run to run, and a slower one
+    that does not. Which of them runs is decided by `torch.use_deterministic_algorithms(True)`
+    alone; seeds and cuDNN's flags have no say, but for convolutions.
+
+    Off by default: the switch is one line for all of these, and DET304 asks for it. Select this
+    rule to see what would differ without it.
+
+    Silent in files that turn the switch on, and, where only the backward differs, on integers, on
+    detached inputs and on code that visibly runs without gradients.
+    """
+
+    code = "DET502"
+    default = False
+    summary = "an operator is deterministic only under the switch"
+    triggers = (
+        "index_add",
+        "scatter_add",
+        "scatter_reduce",
+        "index_put",
+        "index_copy",
+        "gather(",
+        "index_select",
+        "ConvTranspose",
+        "conv_transpose",
+        "interpolate",
+        "upsample(",
+        "upsample_bilinear",
+        "Upsample",
+        "pad(",
+        "ReplicationPad",
+        "ReflectionPad2d",
+        "cumsum(",
+        "cumsum_(",
+    )
+    needs = ("torch",)
+    source = (
+        "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
+    )
+    shown = "CPU"
+    examples = (
+        Example(
+            bad="""
+                import torch
+
+                def total(messages, receivers, nodes):
+                    result = torch.zeros(nodes, messages.shape[1], device=messages.device)
+                    return result.index_add_(0, receivers, messages)  # DET502
+            """,
+            good="""
+                import torch
+
+                torch.use_deterministic_algorithms(True)
+
+                def total(messages, receivers, nodes):
+                    result = torch.zeros(nodes, messages.shape[1], device=messages.device)
+                    return result.index_add_(0, receivers, messages)
+            """,
+        ),
+        Example(
+            bad="""
+                from torch import nn
+
+                grow = nn.ConvTranspose2d(64, 32, 2, stride=2)  # DET502
+            """,
+        ),
+    )
+
+    @classmethod
+    def concerns(cls, text: str, offset: int) -> bool:
+        """Not where no argument stands near that makes it such a call."""
+        return leads(text, offset, NEAR_SWITCHED)
+
+    @cached_property
+    def _calls(self) -> OperatorCalls:
+        return OperatorCalls(self.module, self.triggers, NEAR_SWITCHED)
+
+    @cached_property
+    def _is_on(self) -> bool:
+        return turns_on(self.module)
+
+    def visit_Call(self, node: cst.Call) -> None:
+        found = self._calls.match(node, "switched", self.settings.target_torch)
+        if found is None or self._calls.is_harmless(node, found) or self._is_on:
+            return
+        backward = "'s backward" if found.row.direction == "backward" else ""
+        place = _PLACES[found.row.devices]
+        shown = self._calls.shown(node, found)
+        message = f"{shown}{backward}{place} by default {found.row.reason}"
+        self.report(node, message, advice=_ADVICE)
