@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from detlint.analysis import attention
 from detlint.analysis.enabling import turns_on
 from detlint.analysis.operator_calls import OperatorCalls
 from detlint.analysis.operator_text import NEAR_SWITCHED, leads
 from detlint.rule import Example, Rule, cst
 
+if TYPE_CHECKING:
+    from detlint.analysis.operators import Match
+
+_INTEGERS = re.compile(
+    r"(?:^|_)(?:ids?|idx|inds?|index|indices|labels?|masks?|tokens?|lengths?|lens?|positions?|targets?"
+    r"|tags?|valid|counts?|seqs?)(?:_|$)"
+)
 _ADVICE = "turn on torch.use_deterministic_algorithms(True), under which it is deterministic"
 _PLACES = {
     ("cuda",): " on CUDA",
@@ -26,7 +36,8 @@ class DeterministicOnlyIfEnabled(Rule):
     rule to see what would differ without it.
 
     Silent in files that turn the switch on, and, where only the backward differs, on integers, on
-    detached inputs and on code that visibly runs without gradients.
+    what is named like them, on detached inputs, and on code that visibly runs without gradients.
+    So are decoding and caches of keys and values.
     """
 
     code = "DET502"
@@ -46,6 +57,7 @@ class DeterministicOnlyIfEnabled(Rule):
         "upsample(",
         "upsample_bilinear",
         "Upsample",
+        "UpsamplingBilinear2d",
         "pad(",
         "ReplicationPad",
         "ReflectionPad2d",
@@ -102,8 +114,29 @@ class DeterministicOnlyIfEnabled(Rule):
         found = self._calls.match(node, "switched", self.settings.target_torch)
         if found is None or self._calls.is_harmless(node, found) or self._is_on:
             return
+        if attention.has_no_backward(self.module, node) or self._looks_up_integers(node, found):
+            return
         backward = "'s backward" if found.row.direction == "backward" else ""
         place = _PLACES[found.row.devices]
         shown = self._calls.shown(node, found)
         message = f"{shown}{backward}{place} by default {found.row.reason}"
         self.report(node, message, advice=_ADVICE)
+
+    def _looks_up_integers(self, call: cst.Call, found: Match) -> bool:
+        """``input_ids.gather(1, index)``, ``key_cache[0]…``: by name, nothing with a gradient."""
+        method = found.form.startswith("torch.Tensor.") and isinstance(call.func, cst.Attribute)
+        given = call.func.value if method else self.module.argument(call, "input", 0)  # type: ignore[attr-defined]
+        name = _owner(given)
+        backward = found.row.direction == "backward"
+        return "cache" in name or (backward and _INTEGERS.search(name) is not None)
+
+
+def _owner(node: cst.CSTNode | None) -> str:
+    """The name of what a value was taken from: ``self.key_cache[0].flatten()`` → ``key_cache``."""
+    while isinstance(node, (cst.Subscript, cst.Call)):
+        if isinstance(node, cst.Subscript):
+            node = node.value
+        else:
+            node = node.func.value if isinstance(node.func, cst.Attribute) else None
+    last = node.attr if isinstance(node, cst.Attribute) else node
+    return last.value if isinstance(last, cst.Name) else ""

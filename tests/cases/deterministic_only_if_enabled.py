@@ -27,7 +27,7 @@ class Decoder(nn.Module):
         return F.pad(x, (1, 1))
 
 
-def messages(x, index, values: Tensor, accelerator):
+def messages(self, x, index, values: Tensor, accelerator, input_ids):
     x.index_add_(0, index, values)  # DET502
     torch.scatter_add(x, 0, index, values)  # DET502
     x.scatter_reduce_(0, index, values, reduce="sum")  # DET502
@@ -37,7 +37,11 @@ def messages(x, index, values: Tensor, accelerator):
     x.index_copy_(0, index, values)  # DET502
     scatter(x, index)
     torch.gather(x, 1, index)  # DET502
+    torch.gather(input_ids, 1, index)
+    self.token_type_ids.gather(dim=1, index=index)
+    self.key_cache[0].index_select(0, index)
     x.gather(dim=-1, index=index)  # DET502
+    nn.UpsamplingBilinear2d(2)  # DET502
     values.gather(1, index)  # DET502
     accelerator.gather(x)
     dist.gather(x)
