@@ -733,7 +733,7 @@ _IMAGES = (
         usages=(
             Usage(
                 ("torch.nn.functional.interpolate",),
-                (_mode("linear"), Argument("antialias", 6, "in", (False,), default=False)),
+                (_mode("linear"),),
             ),
             Usage(("torch.nn.functional.upsample",), (_mode("linear"),)),
             Usage(("torch.nn.Upsample",), (_mode("linear", position=2),)),
@@ -766,7 +766,7 @@ _IMAGES = (
         usages=(
             Usage(
                 ("torch.nn.functional.interpolate",),
-                (_mode("bicubic"), Argument("antialias", 6, "in", (False,), default=False)),
+                (_mode("bicubic"),),
             ),
             Usage(("torch.nn.functional.upsample",), (_mode("bicubic"),)),
             Usage(("torch.nn.Upsample",), (_mode("bicubic", position=2),)),
@@ -856,6 +856,8 @@ _IMAGES = (
             'torch.nn.functional.pad(mode="reflect")',
             "torch.nn.ReflectionPad1d",
             "torch.nn.ReflectionPad3d",
+            'torch.nn.Conv1d(padding_mode="reflect")',
+            'torch.nn.Conv3d(padding_mode="reflect")',
         ),
         calls=(
             "torch._C._nn.pad",
@@ -876,6 +878,10 @@ _IMAGES = (
                 (Argument("pad", 1, "length", (2, 6)), _mode("reflect", position=2)),
             ),
             Usage(("torch.nn.ReflectionPad1d", "torch.nn.ReflectionPad3d")),
+            Usage(
+                ("torch.nn.Conv1d", "torch.nn.Conv3d"),
+                (Argument("padding_mode", 8, "in", ("reflect",)),),
+            ),
         ),
     ),
     Operation(

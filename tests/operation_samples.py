@@ -209,6 +209,14 @@ IMAGES: dict[str, dict[str, Form]] = {
         REFLECT: function("pad", SERIES, (1, 2), mode="reflect"),
         "torch.nn.ReflectionPad1d": module("ReflectionPad1d", SERIES, 1),
         "torch.nn.ReflectionPad3d": module("ReflectionPad3d", VOLUME, 1),
+        **{
+            f'torch.nn.Conv{axes}d(padding_mode="reflect")': lambda device, axes=axes: getattr(
+                nn, f"Conv{axes}d"
+            )(3, 2, 3, padding=1, padding_mode="reflect", device=device)(
+                (SERIES if axes == 1 else VOLUME)(device)
+            )
+            for axes in (1, 3)
+        },
     },
     "torch.nn.ReflectionPad2d": {
         REFLECT: function("pad", IMAGE, (1, 1, 1, 1), mode="reflect"),

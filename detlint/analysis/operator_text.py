@@ -21,6 +21,7 @@ NEAR: Near = {
         (500, 500, re.compile(r"[\"'](?:linear|bicubic|area)[\"']|antialias")),
     ),
     "pad": (300, 300, re.compile("[\"']reflect[\"']")),
+    **dict.fromkeys(("Conv1d", "Conv3d"), (0, 500, re.compile(r"padding_mode=[\"']reflect"))),
     **dict.fromkeys(("scatter", "scatter_"), (0, 300, re.compile("multiply"))),
     **dict.fromkeys(("scatter_reduce", "scatter_reduce_"), (300, 300, re.compile("prod"))),
     **dict.fromkeys(("EmbeddingBag", "embedding_bag"), (300, 500, re.compile(r"max|\b2\b"))),

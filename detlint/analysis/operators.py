@@ -63,6 +63,8 @@ def _by_form(rows: tuple[Operation | Switched, ...], release: Release) -> _Rows:
             for usage in row.usages:
                 for form in usage.forms:
                     found.setdefault(form, []).append((row, usage))
+    for known in found.values():
+        known.sort(key=lambda each: -len(each[1].arguments))  # what says more goes first
     return found
 
 

@@ -50,6 +50,8 @@ class NoDeterministicImplementation(Rule):
         "upsample(",
         "pad(",
         "ReflectionPad",
+        "Conv1d",
+        "Conv3d",
         "grid_sample",
         "CTCLoss",
         "ctc_loss",

@@ -36,6 +36,9 @@ class Attention(nn.Module):
         self.mirror = nn.ReflectionPad1d(3)  # DET501
         self.mirror2d = nn.ReflectionPad2d(3)  # deterministic since torch 2.7
         self.edge = nn.ReplicationPad2d(3)
+        self.reflecting = nn.Conv1d(3, 3, 5, padding=2, padding_mode="reflect")  # DET501
+        self.reflecting2d = nn.Conv2d(3, 3, 5, padding=2, padding_mode="reflect")
+        self.zeros = nn.Conv1d(3, 3, 5, padding=2)
         self.grow = nn.Upsample(scale_factor=2, mode="bicubic")  # DET501
         self.smooth = nn.Upsample(scale_factor=2, mode="bilinear")
         self.bag = nn.EmbeddingBag(10, 3, mode="max")  # DET501
@@ -69,6 +72,7 @@ def resizing(x, size, mode, options):
     F.interpolate(x, None, 2, "linear")  # DET501
     F.interpolate(x, size=size, mode="bilinear", antialias=True)  # DET501
     functional.interpolate(x, size=size, mode="area")  # DET501
+    F.interpolate(x, size=size, mode="bicubic", **options)  # DET501
     F.interpolate(x, size=(1, 1), mode="area")
     F.interpolate(x.detach(), size=size, mode="bicubic")
     F.interpolate(x.detach().float(), size=size, mode="bicubic")
