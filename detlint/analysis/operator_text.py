@@ -5,16 +5,29 @@ from __future__ import annotations
 import re
 
 _WORD = re.compile(r"\w+")
+# Longer words that begin so are other names: ``interpolate_pos_encoding``.
+_WHOLE = (
+    "interpolate",
+    "grid_sample",
+    "ctc_loss",
+    "cross_entropy",
+    "nll_loss",
+    "embedding_bag",
+    "CTCLoss",
+    "CrossEntropyLoss",
+    "EmbeddingBag",
+    "index_select",
+)
 _UNUSED = re.compile(r"[ \t]*(?:def|class|from|import)\b")
 _RENAMED = re.compile(r"[ \t]+as\b")
 # An adaptive average down to 1 is a mean.
 _TO_ONE = re.compile(r"\((?:output_size=)?[(\[]?(?:1,? ?){1,3}[)\]]?\)")
 _SHAPES = r"permute\(|transpose\(|rearrange\(|move(?:dim|axis)\(|swap(?:axes|dims)\("
-_ANY_SHAPE = r"|view\(|reshape\(|rand|zeros|ones"
+_THREE_SIZES = r"|(?:view|reshape|randn?|zeros|ones)\((?:[^(),]*,){2}"
 # For names that have many other uses: what must stand near (characters before, and behind).
 Near = dict[str, tuple[int, int, re.Pattern[str]]]
 _FLOATS = re.compile(r"float|softmax|double\(|half\(|rand|sigmoid|\b(?:exp|log)\(")
-_CUMSUM: Near = dict.fromkeys(("cumsum", "cumsum_"), (500, 200, _FLOATS))
+_CUMSUM: Near = dict.fromkeys(("cumsum", "cumsum_"), (300, 150, _FLOATS))
 NEAR: Near = {
     **dict.fromkeys(
         ("interpolate", "upsample", "Upsample"),
@@ -25,9 +38,9 @@ NEAR: Near = {
     **dict.fromkeys(("scatter", "scatter_"), (0, 300, re.compile("multiply"))),
     **dict.fromkeys(("scatter_reduce", "scatter_reduce_"), (300, 300, re.compile("prod"))),
     **dict.fromkeys(("EmbeddingBag", "embedding_bag"), (300, 500, re.compile(r"max|\b2\b"))),
-    **dict.fromkeys(("cross_entropy", "nll_loss"), (1000, 300, re.compile(_SHAPES + _ANY_SHAPE))),
+    **dict.fromkeys(("cross_entropy", "nll_loss"), (1000, 300, re.compile(_SHAPES + _THREE_SIZES))),
     **dict.fromkeys(
-        ("CrossEntropyLoss", "NLLLoss"), (1000, 2000, re.compile(_SHAPES + _ANY_SHAPE))
+        ("CrossEntropyLoss", "NLLLoss"), (1000, 2000, re.compile(_SHAPES + _THREE_SIZES))
     ),
     **dict.fromkeys(("put", "take", "bincount"), (2000, 0, re.compile(r"\btorch\b|\bTensor\b"))),
     **_CUMSUM,
@@ -46,7 +59,7 @@ NEAR_SWITCHED: Near = {
 def leads(text: str, offset: int, near: Near) -> bool:
     """Whether a name at an offset may be an operator called as a row of the table says."""
     word = _WORD.match(text, offset)
-    if word is None:
+    if word is None or (word[0].startswith(_WHOLE) and word[0] not in (*_WHOLE, "grid_sampler")):
         return False
     line = text.rfind("\n", 0, offset) + 1
     if _UNUSED.match(text, line, offset):
