@@ -1,5 +1,5 @@
 # needs: tensorflow
-"""Records prepared by several threads and handed on in order, and a shuffle that is seeded."""
+"""Records prepared by several threads and handed on in order."""
 
 import os
 
@@ -16,6 +16,3 @@ def prepare(index):
 
 prepared = tf.data.Dataset.range(64).map(prepare, num_parallel_calls=8)
 print([int(index) for index, _ in prepared])
-
-shuffled = tf.data.Dataset.range(64).shuffle(16, seed=0)
-print([int(index) for index in shuffled])
