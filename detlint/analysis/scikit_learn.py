@@ -1,0 +1,255 @@
+"""Which functions and classes of scikit-learn draw random numbers when they get no seed.
+
+Measured on scikit-learn 1.9.1 and imbalanced-learn 0.14.2, each with NumPy's global generator
+seeded in three ways: what is here gave different results. Left out is what draws for many samples
+only (``QuantileTransformer``, ``TheilSenRegressor``), to settle exact ties
+(``AffinityPropagation``), where a value runs out of others
+(``DictionaryLearning``), or without an effect on the results (``SparsePCA``, ``Lasso``).
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from detlint.module import Module
+    from detlint.rule import cst
+
+# One row for each name: package and name, the release that brought it or its ``random_state``
+# (as far as its page says), and what else it takes:
+#   if key=value|value      it draws only if one of these is given; ``some``: not None, 0 or False,
+#                           ``several``: not None or 1; ``@0``: it may be passed at that place
+#   while key=value|value   it draws unless the key is given another value
+#   at 3                    ``random_state`` may be passed at that place, without its name
+_TABLE = """
+sklearn.cluster.BisectingKMeans 1.1 while init=k-means++|random
+sklearn.cluster.KMeans while init=k-means++|random
+sklearn.cluster.MiniBatchKMeans
+sklearn.cluster.SpectralBiclustering
+sklearn.cluster.SpectralClustering while assign_labels=kmeans|discretize
+sklearn.cluster.SpectralCoclustering
+sklearn.cluster.k_means while init=k-means++|random
+sklearn.cluster.kmeans_plusplus 0.24
+sklearn.cluster.spectral_clustering while assign_labels=kmeans|discretize
+sklearn.covariance.EllipticEnvelope
+sklearn.covariance.MinCovDet
+sklearn.covariance.fast_mcd at 3
+sklearn.datasets.fetch_covtype if shuffle=True
+sklearn.datasets.fetch_kddcup99 0.18 if shuffle=True
+sklearn.datasets.fetch_rcv1 0.17 if shuffle=True
+sklearn.datasets.make_biclusters
+sklearn.datasets.make_blobs
+sklearn.datasets.make_checkerboard
+sklearn.datasets.make_circles while shuffle=True
+sklearn.datasets.make_classification
+sklearn.datasets.make_friedman1
+sklearn.datasets.make_friedman2
+sklearn.datasets.make_friedman3
+sklearn.datasets.make_gaussian_quantiles
+sklearn.datasets.make_hastie_10_2
+sklearn.datasets.make_low_rank_matrix
+sklearn.datasets.make_moons while shuffle=True
+sklearn.datasets.make_multilabel_classification
+sklearn.datasets.make_regression
+sklearn.datasets.make_s_curve
+sklearn.datasets.make_sparse_coded_signal
+sklearn.datasets.make_sparse_spd_matrix
+sklearn.datasets.make_sparse_uncorrelated
+sklearn.datasets.make_spd_matrix
+sklearn.datasets.make_swiss_roll
+sklearn.decomposition.FastICA while w_init=None
+sklearn.decomposition.KernelPCA 0.18 if eigen_solver=randomized
+sklearn.decomposition.LatentDirichletAllocation 0.17
+sklearn.decomposition.MiniBatchDictionaryLearning while dict_init=None
+sklearn.decomposition.MiniBatchNMF 1.1 while init=None|nndsvd|nndsvda|nndsvdar|random
+sklearn.decomposition.MiniBatchSparsePCA
+sklearn.decomposition.NMF while init=None|nndsvd|nndsvda|nndsvdar|random
+sklearn.decomposition.PCA 0.18 if svd_solver=randomized
+sklearn.decomposition.TruncatedSVD while algorithm=randomized
+sklearn.decomposition.dict_learning_online while dict_init=None
+sklearn.decomposition.fastica while w_init=None
+sklearn.decomposition.non_negative_factorization while init=None|nndsvd|nndsvda|nndsvdar|random
+sklearn.decomposition.randomized_svd
+sklearn.dummy.DummyClassifier 0.13 if strategy=stratified|uniform
+sklearn.ensemble.AdaBoostClassifier 0.14 while estimator@0=None base_estimator=None
+sklearn.ensemble.AdaBoostRegressor 0.14
+sklearn.ensemble.BaggingClassifier 0.15
+sklearn.ensemble.BaggingRegressor 0.15
+sklearn.ensemble.ExtraTreesClassifier
+sklearn.ensemble.ExtraTreesRegressor
+sklearn.ensemble.GradientBoostingClassifier
+sklearn.ensemble.GradientBoostingRegressor
+sklearn.ensemble.HistGradientBoostingClassifier 0.21 if early_stopping=True
+sklearn.ensemble.HistGradientBoostingRegressor 0.21 if early_stopping=True
+sklearn.ensemble.IsolationForest 0.18
+sklearn.ensemble.RandomForestClassifier
+sklearn.ensemble.RandomForestRegressor
+sklearn.ensemble.RandomTreesEmbedding
+sklearn.feature_extraction.PatchExtractor 0.9 if max_patches=some
+sklearn.feature_extraction.extract_patches_2d if max_patches=some
+sklearn.feature_selection.mutual_info_classif
+sklearn.feature_selection.mutual_info_regression
+sklearn.gaussian_process.GaussianProcessClassifier 0.18 if n_restarts_optimizer=some
+sklearn.gaussian_process.GaussianProcessRegressor 0.18 if n_restarts_optimizer=some
+sklearn.impute.IterativeImputer 0.21 if imputation_order=random sample_posterior=True
+sklearn.inspection.permutation_importance
+sklearn.kernel_approximation.Nystroem 0.13
+sklearn.kernel_approximation.PolynomialCountSketch 0.24
+sklearn.kernel_approximation.RBFSampler
+sklearn.kernel_approximation.SkewedChi2Sampler
+sklearn.linear_model.ElasticNet if selection=random
+sklearn.linear_model.ElasticNetCV if selection=random
+sklearn.linear_model.Lars 0.23 if jitter=some
+sklearn.linear_model.Lasso if selection=random
+sklearn.linear_model.LassoCV if selection=random
+sklearn.linear_model.LassoLars 0.23 if jitter=some
+sklearn.linear_model.LogisticRegression if solver=sag|saga
+sklearn.linear_model.LogisticRegressionCV if solver=sag|saga
+sklearn.linear_model.MultiTaskElasticNet if selection=random
+sklearn.linear_model.MultiTaskElasticNetCV 0.15 if selection=random
+sklearn.linear_model.MultiTaskLasso if selection=random
+sklearn.linear_model.MultiTaskLassoCV 0.15 if selection=random
+sklearn.linear_model.PassiveAggressiveClassifier while shuffle=True
+sklearn.linear_model.PassiveAggressiveRegressor while shuffle=True
+sklearn.linear_model.RANSACRegressor
+sklearn.linear_model.Ridge 0.17 if solver=sag|saga
+sklearn.linear_model.RidgeClassifier if solver=sag|saga
+sklearn.linear_model.SGDClassifier while shuffle=True
+sklearn.linear_model.SGDOneClassSVM 1.0 while shuffle=True at 6
+sklearn.linear_model.SGDRegressor while shuffle=True
+sklearn.linear_model.ridge_regression if solver=sag|saga
+sklearn.manifold.MDS while init=random
+sklearn.manifold.SpectralEmbedding
+sklearn.manifold.TSNE
+sklearn.manifold.smacof while init=None
+sklearn.manifold.spectral_embedding
+sklearn.metrics.silhouette_score if sample_size=some
+sklearn.mixture.BayesianGaussianMixture 0.18 if n_components@0=several
+sklearn.mixture.GaussianMixture 0.18 if n_components@0=several
+sklearn.model_selection.GroupKFold 1.6 if shuffle=True
+sklearn.model_selection.GroupShuffleSplit
+sklearn.model_selection.HalvingGridSearchCV
+sklearn.model_selection.HalvingRandomSearchCV
+sklearn.model_selection.KFold if shuffle=True
+sklearn.model_selection.ParameterSampler
+sklearn.model_selection.RandomizedSearchCV 0.14
+sklearn.model_selection.RepeatedKFold
+sklearn.model_selection.RepeatedStratifiedKFold
+sklearn.model_selection.ShuffleSplit
+sklearn.model_selection.StratifiedGroupKFold if shuffle=True at 2
+sklearn.model_selection.StratifiedKFold if shuffle=True
+sklearn.model_selection.StratifiedShuffleSplit
+sklearn.model_selection.learning_curve if shuffle=True
+sklearn.model_selection.train_test_split while shuffle=True
+sklearn.multiclass.OutputCodeClassifier
+sklearn.multioutput.ClassifierChain 0.19 if order=random
+sklearn.multioutput.RegressorChain 0.20 if order=random
+sklearn.neighbors.NeighborhoodComponentsAnalysis if init=random
+sklearn.neural_network.BernoulliRBM
+sklearn.neural_network.MLPClassifier 0.18
+sklearn.neural_network.MLPRegressor 0.18
+sklearn.random_projection.GaussianRandomProjection 0.13
+sklearn.random_projection.SparseRandomProjection 0.13
+sklearn.svm.LinearSVC if dual=True
+sklearn.svm.LinearSVR 0.16 while loss=epsilon_insensitive
+sklearn.svm.NuSVC if probability=True
+sklearn.svm.SVC if probability=True
+sklearn.tree.DecisionTreeClassifier
+sklearn.tree.DecisionTreeRegressor
+sklearn.tree.ExtraTreeClassifier
+sklearn.tree.ExtraTreeRegressor
+sklearn.utils.randomized_range_finder
+sklearn.utils.randomized_svd
+sklearn.utils.resample
+sklearn.utils.sample_without_replacement at 3
+sklearn.utils.shuffle
+imblearn.combine.SMOTEENN
+imblearn.combine.SMOTETomek
+imblearn.ensemble.BalancedBaggingClassifier
+imblearn.ensemble.BalancedRandomForestClassifier 0.4
+imblearn.ensemble.EasyEnsembleClassifier 0.4
+imblearn.over_sampling.ADASYN
+imblearn.over_sampling.BorderlineSMOTE 0.4
+imblearn.over_sampling.RandomOverSampler
+imblearn.over_sampling.SMOTE
+imblearn.over_sampling.SMOTEN 0.8
+imblearn.over_sampling.SMOTENC 0.4
+imblearn.over_sampling.SVMSMOTE 0.4
+imblearn.under_sampling.ClusterCentroids
+imblearn.under_sampling.CondensedNearestNeighbour
+imblearn.under_sampling.InstanceHardnessThreshold
+imblearn.under_sampling.OneSidedSelection
+imblearn.under_sampling.RandomUnderSampler
+"""
+
+
+class Drawing(NamedTuple):
+    """What makes one function or class draw: a row of the table."""
+
+    since: str
+    needs: dict[str, frozenset[str]]
+    keeps: dict[str, frozenset[str]]
+    position: int | None
+
+
+@functools.cache
+def drawings() -> dict[str, Drawing]:
+    """The rows by their names: ``sklearn.cluster.KMeans``."""
+    return dict(_row(line.split()) for line in _TABLE.strip().splitlines())
+
+
+def drawing(name: str) -> Drawing | None:
+    """The row of a qualified name, also of a private or an older module of the same package."""
+    library, _, rest = name.partition(".")
+    package, _, inner = rest.partition(".")
+    return drawings().get(f"{library}.{package}.{inner.rpartition('.')[2]}")
+
+
+def short_names() -> tuple[str, ...]:
+    """The last words of all names."""
+    return tuple(sorted({name.rpartition(".")[2] for name in drawings()}))
+
+
+def _row(words: list[str]) -> tuple[str, Drawing]:
+    name, since = words.pop(0), ""
+    needs: dict[str, frozenset[str]] = {}
+    keeps: dict[str, frozenset[str]] = {}
+    position, conditions = None, needs
+    for word in words:
+        if "=" in word:
+            key, _, values = word.partition("=")
+            conditions[key] = frozenset(values.split("|"))
+        elif word in ("if", "while"):
+            conditions = needs if word == "if" else keeps
+        elif word.isdecimal():
+            position = int(word)
+        elif word != "at":
+            since = word
+    return name, Drawing(since, needs, keeps, position)
+
+
+def draws(module: Module, call: cst.Call, row: Drawing) -> bool:
+    """Whether a call makes what certainly draws, as far as its arguments tell."""
+    if module.has_unpacking(call):
+        return False
+    needed = [_matches(module, call, key, values) for key, values in row.needs.items()]
+    if needed and not any(needed):
+        return False
+    return all(
+        _matches(module, call, key, values) is not False for key, values in row.keeps.items()
+    )
+
+
+def _matches(module: Module, call: cst.Call, key: str, values: frozenset[str]) -> bool | None:
+    """Whether an argument has one of the values; None if it is not given."""
+    name, _, place = key.partition("@")
+    given = module.argument(call, name, int(place) if place else None)
+    if given is None:
+        return None
+    value = module.literal(given)
+    if "several" in values:
+        return value not in (None, 0, 1)
+    if not isinstance(value, (bool, int, float, str, type(None))):
+        return False
+    return str(value) in values or ("some" in values and bool(value))

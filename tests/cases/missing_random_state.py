@@ -1,0 +1,272 @@
+"""DET104: the marked calls draw, and nothing here gives them a seed."""
+
+import random
+
+import datasets
+import numpy as np
+import pandas as pd
+import sklearn.cluster
+import sklearn.utils
+import tensorflow as tf
+import torch
+from datasets import Dataset, IterableDataset, load_dataset
+from imblearn.over_sampling import SMOTE
+from sklearn import model_selection as ms
+from sklearn.cluster import KMeans, MiniBatchKMeans, k_means
+from sklearn.datasets import fetch_covtype, load_iris, make_blobs, make_classification, make_moons
+from sklearn.decomposition import NMF, PCA, TruncatedSVD
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier as Forest,
+)
+from sklearn.linear_model import LinearRegression, LogisticRegression, RANSACRegressor, Ridge
+from sklearn.linear_model import SGDClassifier
+from sklearn.manifold import MDS, TSNE
+from sklearn.mixture import GaussianMixture
+from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, ShuffleSplit
+from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
+from sklearn.model_selection._split import RepeatedKFold
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import resample, shuffle
+
+SEED = 7
+UNSET = None
+
+
+def splits(x, y, groups):
+    a = train_test_split(x, y)  # DET104
+    b = train_test_split(x, y, test_size=0.2, random_state=None)  # DET104
+    c = ms.train_test_split(x, y, stratify=y, shuffle=True)  # DET104
+    d, e = shuffle(x, y)  # DET104
+    f = sklearn.utils.shuffle(x)  # DET104
+    g = resample(x, n_samples=10, replace=True)  # DET104
+    for train, test in ShuffleSplit(10, test_size=0.1).split(x):  # DET104
+        fit(train, test)
+    return a, b, c, d, e, f, g
+
+
+def folds(x, y):
+    a = KFold(5, shuffle=True)  # DET104
+    b = StratifiedKFold(n_splits=5, shuffle=True, random_state=None)  # DET104
+    c = RepeatedKFold(n_splits=5)  # DET104
+    return cross_val_score(LinearRegression(), x, y, cv=KFold(3, shuffle=True)), a, b, c  # DET104
+
+
+def makers():
+    x, y = make_classification(n_samples=100)  # DET104
+    z, _ = make_blobs(100, 2, centers=3)  # DET104
+    return x, y, z, make_moons(100)  # DET104
+
+
+def estimators(x, k):
+    a = KMeans(n_clusters=k).fit(x)  # DET104
+    b = KMeans(k, init="random", n_init=10).fit_predict(x)  # DET104
+    c = sklearn.cluster.MiniBatchKMeans(8)  # DET104
+    d = Forest()  # DET104
+    e = MLPClassifier((100,), max_iter=300)  # DET104
+    f = TSNE(n_components=2).fit_transform(x)  # DET104
+    g = DecisionTreeClassifier(max_depth=3)  # DET104
+    h = SGDClassifier(loss="log_loss")  # DET104
+    i = TruncatedSVD(50)  # DET104
+    j = AdaBoostClassifier(n_estimators=10)  # DET104
+    _, labels, _ = k_means(x, k)  # DET104
+    l = NMF(3, init="nndsvd")  # DET104
+    m = SMOTE().fit_resample(x, labels)  # DET104
+    n = GaussianMixture(n_components=k)  # DET104
+    return a, b, c, d, e, f, g, h, i, j, l, m, n
+
+
+def unset():
+    state = None
+    return KMeans(3, random_state=state)  # DET104
+
+
+def search(x, y, grid):
+    return RandomizedSearchCV(  # DET104
+        LogisticRegression(), grid, n_iter=20
+    ).fit(x, y)
+
+
+def seeded_search_of_an_unseeded_forest(x, y, grid):
+    return RandomizedSearchCV(Forest(), grid, random_state=0).fit(x, y)  # DET104
+
+
+def in_a_pipeline():
+    return make_pipeline(PCA(2), KMeans(3))  # DET104
+
+
+class Model:
+    def __init__(self, forest=Forest()):  # DET104
+        self.forest = forest
+
+
+def only_by_an_option():
+    a = LogisticRegression(solver="saga")  # DET104
+    b = Ridge(solver="sag")  # DET104
+    c = PCA(2, svd_solver="randomized")  # DET104
+    d = SVC(probability=True)  # DET104
+    e = LinearSVC(dual=True)  # DET104
+    f = HistGradientBoostingClassifier(early_stopping=True)  # DET104
+    g = fetch_covtype(shuffle=True)  # DET104
+    return a, b, c, d, e, f, g
+
+
+# A seed, or none needed.
+
+
+def given(x, y, seed, random_state, options):
+    a = train_test_split(x, y, random_state=0)
+    b = KMeans(3, random_state=seed)
+    c = KFold(5, shuffle=True, random_state=SEED)
+    d = Forest(random_state=random_state)
+    e = Forest(random_state=np.random.RandomState(0))
+    f = Forest(**options)
+    g = train_test_split(*options)
+    h = shuffle(x, y, random_state=UNSET)
+    return a, b, c, d, e, f, g, h
+
+
+def in_order(x, y, keep):
+    a = train_test_split(x, y, shuffle=False)
+    b = train_test_split(x, y, shuffle=keep)
+    c = KFold(5), StratifiedKFold(5, shuffle=False), KFold(5, shuffle=keep)
+    d = make_moons(100, shuffle=False)
+    e = SGDClassifier(shuffle=False)
+    return a, b, c, d, e, load_iris(), fetch_covtype()
+
+
+def deterministic(x, solver, centers):
+    a = LogisticRegression(), LogisticRegression(solver="lbfgs"), LogisticRegression(solver=solver)
+    b = PCA(2), PCA(0.9, svd_solver="full"), Ridge(), Ridge(solver="cholesky")
+    c = SVC(), SVC(probability=False), LinearSVC(), LinearSVC(dual="auto")
+    d = HistGradientBoostingClassifier(), HistGradientBoostingClassifier(early_stopping="auto")
+    e = KMeans(3, init=centers, n_init=1), NMF(3, init="custom"), MDS(2, init="classical_mds")
+    f = GaussianMixture(), GaussianMixture(1), AdaBoostClassifier(LinearRegression())
+    g = GridSearchCV(LogisticRegression(), {"C": [1, 10]})
+    return a, b, c, d, e, f, g
+
+
+def seeded_from_outside(x, y, seed):
+    a = BaggingClassifier(DecisionTreeClassifier(), random_state=0)
+    b = AdaBoostClassifier(estimator=DecisionTreeClassifier(max_depth=2), random_state=seed)
+    c = RANSACRegressor(DecisionTreeClassifier(), random_state=seed)
+    d = clone_with(Forest(), seed)
+    e = Forest().get_params()
+    return a, b, c, d, e
+
+
+class Clones:
+    def __init__(self, random_state=0):
+        self.base = DecisionTreeClassifier()
+        self.random_state = random_state
+
+    def grow(self):
+        return clone_with(self.base, self.random_state)
+
+
+def not_called(kind):
+    return {"forest": Forest, "kmeans": KMeans}[kind]
+
+
+def shadowed(train_test_split, x):
+    return train_test_split(x)
+
+
+class KMedians(KMeans):
+    pass
+
+
+def other_shuffles(x, order, net):
+    random.shuffle(order)
+    np.random.shuffle(order)
+    np.random.default_rng(0).shuffle(order)
+    net.shuffle()
+    deck.shuffle()
+    return tf.data.Dataset.range(3).shuffle(10), torch.randperm(3)
+
+
+# Hugging Face's data sets.
+
+
+def loaded():
+    texts = load_dataset("imdb", split="train")
+    a = texts.shuffle()  # DET104
+    b = texts.train_test_split(test_size=0.1)  # DET104
+    c = texts.map(tokenize).filter(len).train_test_split(0.1)  # DET104
+    d = load_dataset("imdb")["train"].shuffle(seed=None).select(range(10))  # DET104
+    e = datasets.load_from_disk("data").shuffle(load_from_cache_file=False)  # DET104
+    return a, b, c, d, e
+
+
+def annotated(texts: Dataset, stream: "IterableDataset", more: datasets.IterableDataset):
+    more = more.shuffle(buffer_size=1000)  # DET104
+    return texts.train_test_split(), more  # DET104
+
+
+def by_name(train_dataset, dataset, val_size):
+    train_dataset = train_dataset.shuffle()  # DET104
+    return dataset.train_test_split(test_size=val_size)["train"]  # DET104
+
+
+def streamed():
+    texts = load_dataset("c4", "en", streaming=True)
+    return texts.shuffle(), Dataset.from_dict({}).to_iterable_dataset().shuffle()  # DET104 DET104
+
+
+def seeded_data_sets(texts: Dataset, seed, generator):
+    a = texts.shuffle(seed=42), texts.shuffle(seed), texts.shuffle(generator=generator)
+    b = texts.train_test_split(0.1, seed=seed), texts.train_test_split(0.1, shuffle=False)
+    c = texts.train_test_split(0.1, None, False), texts.train_test_split(0.1, **options)
+    d = texts.train_test_split(test_size=0.1, shuffle=seed)
+    texts.shuffle()
+    return a, b, c, d
+
+
+def not_hugging_face(pipe, splitter, dataset, tf_dataset, loader):
+    a = pipe.shuffle(), pipe.shuffle(1000), loader.shuffle()
+    b = splitter.train_test_split(dataset), splitter.train_test_split(dataset, frac_train=0.8)
+    c = tf_dataset.shuffle(buffer_size=1000), dataset.shuffle(1000)
+    d = tf_dataset.shuffle(1000, reshuffle_each_iteration=True), dataset.batch(3)
+    return a, b, c, d
+
+
+class Splits:
+    def split(self):
+        return self.train_test_split(test_size=0.1), self.shuffle()
+
+
+# Tables.
+
+
+def tables(frame, groups, n):
+    a = frame.sample(frac=1)  # DET104
+    b = frame.sample(frac=1.0, random_state=None).reset_index(drop=True)  # DET104
+    c = frame[frame.label == 1].sample(n=n)  # DET104
+    d = frame.groupby("label").sample(replace=True, n=10)  # DET104
+    e = pd.read_csv("train.csv").sample(n=5, weights=frame.weight)  # DET104
+    f = frame.sample(  # DET104
+        frac=len(groups) / 10,  # of all
+        replace=True,
+    )
+    return a, b, c, d, e, f
+
+
+def not_tables(frame, dist, space, replay_buffer, rng, n, policy):
+    a = frame.sample(frac=1, random_state=0), frame.sample(n=5, random_state=SEED)
+    b = frame.sample(5), frame.sample(), frame.sample(n=3, **options)
+    c = dist.sample((3,)), dist.sample(n=3), torch.distributions.Normal(0, 1).sample()
+    d = space.sample(), replay_buffer.sample(n=32), rng.sample(n=3), policy.sample(n=1)
+    e = random.sample(range(10), k=3), frame.sample(n=3, seed=1), frame.sample(fraction=0.5)
+    f = frame.sample(n=3, with_replacement=True), frame.sample(model=1, frac=2)
+    frame.sample(n=5)
+    return a, b, c, d, e, f
+
+
+class Sampler:
+    def draw(self):
+        return self.sample(n=3)
