@@ -169,6 +169,10 @@ class Clones:
         return clone_with(self.base, self.random_state)
 
 
+class Trees:
+    kind = DecisionTreeClassifier()
+
+
 def not_called(kind):
     return {"forest": Forest, "kmeans": KMeans}[kind]
 
