@@ -32,7 +32,7 @@ _WRITE = re.compile(rf"\w+(?:{_INDEX}[ \t]*=(?!=)|(?:{_INDEX})?\.(?!requires_gra
 _PASSES_THROUGH = re.compile(r"(?:async[ \t]+)?(?:for|while|with|try)\b")
 
 
-def looks_unwritten(text: str, offset: int) -> bool:
+def looks_unwritten(text: str, offset: int, foreign: re.Pattern[str] = _FOREIGN) -> bool:
     """Whether a call that begins at an offset may be read unwritten, as far as the text tells.
 
     No for data, for nothing, for what a method fills at once, for parameters, for a
@@ -44,7 +44,7 @@ def looks_unwritten(text: str, offset: int) -> bool:
     if (
         _NO_MEMORY.match(text, offset, end)
         or _FILLED.match(text, offset, end)
-        or _FOREIGN.search(line)
+        or foreign.search(line)
         or _PARAMETER.search(text, max(offset - _REACH, 0), offset)
         or _is_data(text, offset)
     ):

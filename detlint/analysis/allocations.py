@@ -35,12 +35,12 @@ TOKENS = (
 )
 
 
-def is_written_plainly(call: cst.Call) -> bool:
-    """Whether the call is spelt as in ``TOKENS``, so that narrowing finds it."""
+def is_written_plainly(call: cst.Call, tokens: tuple[str, ...] = TOKENS) -> bool:
+    """Whether the call is spelt as in the tokens, so that narrowing finds it."""
     function = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
     space = call.whitespace_after_func
     plain = isinstance(space, cst.SimpleWhitespace) and not space.value
-    return plain and isinstance(function, cst.Name) and f"{function.value}(" in TOKENS
+    return plain and isinstance(function, cst.Name) and f"{function.value}(" in tokens
 
 
 def is_allocation(module: Module, call: cst.Call, *, parameter: bool = False) -> bool:
@@ -65,7 +65,7 @@ def is_allocation(module: Module, call: cst.Call, *, parameter: bool = False) ->
             return False
     elif function != "torch.empty":
         return False
-    return not _is_small(module, sizes, least)
+    return not is_small(module, sizes, least)
 
 
 def _is_real(module: Module, call: cst.Call) -> bool:
@@ -76,7 +76,7 @@ def _is_real(module: Module, call: cst.Call) -> bool:
 
 
 def _is_method(module: Module, call: cst.Call, sizes: list[cst.BaseExpression], least: int) -> bool:
-    if not isinstance(call.func, cst.Attribute) or _is_small(module, sizes, least):
+    if not isinstance(call.func, cst.Attribute) or is_small(module, sizes, least):
         return False
     if call.func.attr.value == "new_empty":
         return True
@@ -130,7 +130,8 @@ def elements(module: Module, sizes: Sequence[cst.BaseExpression]) -> int | None:
     return math.prod(known) if len(known) == len(lengths) else None
 
 
-def _is_small(module: Module, sizes: Sequence[cst.BaseExpression], least: int) -> bool:
+def is_small(module: Module, sizes: Sequence[cst.BaseExpression], least: int) -> bool:
+    """Whether a shape certainly has fewer elements."""
     count = elements(module, sizes)
     return count is not None and count < least
 

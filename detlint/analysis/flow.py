@@ -59,7 +59,7 @@ class Flow:
         self._module = module
         self._library = library
         self._global = isinstance(root, cst.Module)
-        self._shared = set(_shared_names(module, root))
+        self._shared = set(shared_names(module, root))
         self._loops: list[_Loop] = []
         self._handlers: dict[str, Callable[..., State | None]] = {
             "SimpleStatementLine": self._line,
@@ -275,7 +275,7 @@ def _swallows(context: cst.BaseExpression) -> bool:
     return "suppress" in words or "raises" in words
 
 
-def _shared_names(module: Module, root: cst.FunctionDef | cst.Module) -> Iterator[str]:
+def shared_names(module: Module, root: cst.FunctionDef | cst.Module) -> Iterator[str]:
     """Names that other code may write, too: a nested function, or whoever shares a global."""
     nodes: Iterable[cst.CSTNode] = module.tree.descendants(root)
     closures: tuple[type[cst.CSTNode], ...] = (cst.FunctionDef, cst.Lambda, cst.ClassDef)

@@ -32,6 +32,10 @@ class Use(NamedTuple):
     node: cst.CSTNode
 
 
+def _every(_: str) -> int:
+    return 99
+
+
 class Vocabulary(NamedTuple):
     """What a library's names do.
 
@@ -45,6 +49,7 @@ class Vocabulary(NamedTuple):
     properties         methods and attributes that don't look at values
     property_functions functions, by qualified name, that don't look at values
     shape_arguments    methods that don't look at the values of their arguments
+    inputs             how many of its first arguments a function reads; what follows is written
     """
 
     reads: Callable[[str], bool]
@@ -57,6 +62,7 @@ class Vocabulary(NamedTuple):
     properties: frozenset[str]
     property_functions: frozenset[str]
     shape_arguments: frozenset[str]
+    inputs: Callable[[str], int] = _every
 
 
 def words(text: str) -> frozenset[str]:
@@ -170,6 +176,9 @@ class Uses:
             return Use(Event.GONE, parent)
         if argument.star or (argument.keyword and argument.keyword.value == "out"):
             return Use(Event.GONE, call)
+        place = 0 if argument.keyword else call.args.index(argument)
+        if place >= self._words.inputs(self._module.called(call) or ""):
+            return Use(Event.GONE, call)  # np.add(x, y, out)
         return Use(self._called(call), call)
 
     def _called(self, call: cst.Call) -> Event:

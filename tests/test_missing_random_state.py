@@ -1,0 +1,91 @@
+"""What a finding of DET104 says of the generator that is drawn from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from detlint.finding import Finding
+
+IMPORTS = """
+from datasets import load_dataset
+from sklearn.cluster import KMeans
+from sklearn.model_selection import train_test_split
+"""
+GLOBAL = "it draws from NumPy's global generator, which nothing in this file seeds"
+SYSTEM = "it is seeded by the operating system, whatever else is seeded"
+MESSAGES = {
+    "KMeans(3)": f"KMeans() has no random_state: {GLOBAL}",
+    "train_test_split(x, random_state=None)": (
+        f"train_test_split() gets None as its random_state: {GLOBAL}"
+    ),
+    "x.sample(frac=1)": f"sample(frac=…) has no random_state: {GLOBAL}",
+    "load_dataset('imdb').shuffle()": f"shuffle() has no seed: {GLOBAL}",
+    "load_dataset('c4', streaming=True).shuffle()": f"shuffle() has no seed: {SYSTEM}",
+}
+SEEDING = [
+    "np.random.seed(0)",
+    "numpy.random.seed(args.seed)",
+    "seed_everything(42)",
+    "L.seed_everything()",
+    "set_seed(seed)",
+    "seed_torch(42)",
+    "guard.enable()",
+    "np.random.set_state(state)",
+    "from numpy.random import seed; seed(1)",
+]
+NOT_SEEDING = [
+    "torch.manual_seed(0)",
+    "random.seed(0)",
+    "np.random.seed()",
+    "rng = np.random.default_rng(seed)",
+    "seed = get_seed(args)",
+    "sequence = SeedSequence(1)",
+    "# np.random.seed(0)",
+]
+LATER = [
+    "model.set_params(random_state=0)",
+    "model.random_state = 0",
+    "setattr(model, 'random_state', 0)",
+    "search = Search(model, {'kmeans__random_state': [0]})",
+]
+
+
+@pytest.mark.parametrize(("call", "message"), MESSAGES.items(), ids=MESSAGES)
+def test_the_message_says_where_the_numbers_come_from(
+    call: str, message: str, findings: Callable[..., list[Finding]]
+) -> None:
+    (found,) = findings(f"{IMPORTS}y = {call}\n", "DET104")
+    assert found.message == message
+    assert not found.safe
+
+
+@pytest.mark.parametrize("line", SEEDING)
+def test_a_file_that_seeds_numpy_is_silent(
+    line: str, findings: Callable[..., list[Finding]]
+) -> None:
+    assert findings(f"{IMPORTS}{line}\ny = KMeans(3), x.sample(frac=1)\n", "DET104") == []
+
+
+@pytest.mark.parametrize("line", NOT_SEEDING)
+def test_what_seeds_another_generator_is_not_enough(
+    line: str, findings: Callable[..., list[Finding]]
+) -> None:
+    assert len(findings(f"{IMPORTS}{line}\ny = KMeans(3), x.sample(frac=1)\n", "DET104")) == 2
+
+
+@pytest.mark.parametrize("line", LATER)
+def test_an_estimator_that_gets_its_seed_later_is_silent(
+    line: str, findings: Callable[..., list[Finding]]
+) -> None:
+    assert findings(f"{IMPORTS}model = KMeans(3)\n{line}\n", "DET104") == []
+
+
+def test_seeding_numpy_does_not_seed_a_stream(findings: Callable[..., list[Finding]]) -> None:
+    text = f"{IMPORTS}np.random.seed(0)\ny = load_dataset('c4', streaming=True).shuffle()\n"
+    (found,) = findings(text, "DET104")
+    assert found.message == f"shuffle() has no seed: {SYSTEM}"
