@@ -52,7 +52,7 @@ def _is_filled(module: Module, call: cst.Call) -> bool:
 def is_independent(module: Module, node: cst.CSTNode) -> bool:
     """Whether arithmetic gives the same whatever an array held, or only gives it a unit.
 
-    ``np.nan * np.empty(3)`` is all NaN, and ``np.empty(3) * u.m`` is memory as before.
+    ``np.nan * np.empty(3)`` is all NaN; ``np.empty(3) * u.m`` and ``+ 0j`` are memory as before.
     """
     if isinstance(node, cst.AugAssign):
         operator, operands = type(node.operator).__name__.removesuffix("Assign"), [node.value]
@@ -66,6 +66,8 @@ def is_independent(module: Module, node: cst.CSTNode) -> bool:
 
 
 def _is_unit(module: Module, node: cst.BaseExpression) -> bool:
+    if isinstance(node, cst.Imaginary):  # makes a buffer of complex numbers
+        return True
     return (module.qualified_name(node) or "").startswith(_UNITS)
 
 

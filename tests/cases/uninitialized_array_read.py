@@ -152,6 +152,12 @@ def with_a_unit(n, length):
     return out
 
 
+def of_complex_numbers(n, values):
+    out = np.empty(n) + 0j
+    out[:] = values
+    return out
+
+
 def other_libraries(n, jobs):
     waiting = queue.Queue()
     while not waiting.empty():
