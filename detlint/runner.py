@@ -128,7 +128,7 @@ def _in_pool(
     pool = _pool(engine, workers)
     try:
         futures = {pool.submit(_lint_batch, batch): batch for batch in batches}
-        for future in as_completed(futures):  # lint_files puts the results in order
+        for future in as_completed(futures):  # detlint: ignore[DET205] put in order later
             try:
                 yield future.result()
             except BrokenProcessPool:  # noqa: PERF203 - a batch takes milliseconds
