@@ -1,0 +1,50 @@
+"""The leaky example, fixed as far as fixes go, and run."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from detlint.cli import main
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "leaky"
+
+
+def last_line(folder: Path) -> str:
+    """What a training run prints last, in a fresh process."""
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "train.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.splitlines()[-1]
+
+
+def test_a_fixed_project_says_what_is_left_and_then_repeats_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    project = tmp_path / "leaky"
+    shutil.copytree(EXAMPLE, project, ignore=shutil.ignore_patterns("shards", "__pycache__"))
+    assert last_line(project) != last_line(project)
+
+    main(["--no-cache", "--isolated", "--fix", "--unsafe-fixes", str(project)])
+    left = capsys.readouterr().out.splitlines()
+    assert [line.split(" ")[1] for line in left[:-1]] == ["DET402"]
+    assert left[-1].startswith("Fixed 12 findings. Found 1 finding")
+
+    model = project / "model.py"
+    bias = "self.bias = nn.Parameter(torch.{}(width))"
+    model.write_text(model.read_text().replace(bias.format("empty"), bias.format("zeros")))
+    assert main(["--no-cache", "--isolated", str(project)]) == 0
+    results = {last_line(project) for _ in range(3)}
+    assert len(results) == 1
+    assert "nan" not in results.pop()
