@@ -45,7 +45,7 @@ def _sections(rule: type[Rule]) -> Iterator[str]:
 
 def _shown(rule: type[Rule]) -> str:
     """How the claim that runs differ was shown; the linter's own findings claim nothing."""
-    if not rule.triggers:
+    if not rule.examples:
         return ""
     if rule.shown == "source":
         return "Taken from its source, not from runs of ours. "
@@ -66,7 +66,7 @@ def _rows() -> Iterator[str]:
     for rule in every_rule():
         link = f"[{rule.code}](#{rule.code.lower()}-{rule.name()})"
         default = "on" if rule.default else "off"
-        shown = rule.shown.partition(" ")[0] if rule.triggers else "-"
+        shown = rule.shown.partition(" ")[0] if rule.examples else "-"
         yield f"| {link} | {rule.name()} | {rule.summary} | {default} | {_fix(rule)} | {shown} |"
 
 
