@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from detlint.module import Module
 
 _EXTREMES = ("builtins.max", "builtins.min")
-_CHOOSING = ("itertools.", "more_itertools.", "functools.", "heapq.")
+_CHOOSING = ("itertools.", "more_itertools.", "functools.reduce", "heapq.")
 
 
 class Argument:
@@ -20,14 +20,14 @@ class Argument:
 
     def __init__(self, module: Module, arg: cst.Arg, call: cst.Call) -> None:
         self._module = module
-        self._arg = arg
+        self.arg = arg
         self.call = call
         self.name = module.called(call)
         self.word = call_word(call)
 
     def ignores_order(self) -> bool:
         """``len(x)``, ``sorted(x)``, ``max(x)``, ``seen.update(x)``."""
-        keyword = self._arg.keyword
+        keyword = self.arg.keyword
         if keyword is not None and keyword.value in reductions.LOOKED_UP:
             return True
         if self.is_extreme():
@@ -46,7 +46,8 @@ class Argument:
         if not isinstance(self.call.func, cst.Attribute):
             return False
         updates = self.word == "update" and not self._module.has_unpacking(self.call)
-        return updates or self.word in reductions.ORDER_FREE_METHODS
+        removes = reductions.REMOVING.search(self.word) is not None
+        return updates or removes or self.word in reductions.ORDER_FREE_METHODS
 
     def carries_order(self) -> bool:
         """Whether the result is in the order of the argument."""
@@ -65,7 +66,7 @@ class Argument:
 
     def joins(self) -> bool:
         """``", ".join(x)``."""
-        return self.word == "join" and self.name != "os.path.join" and not self._arg.star
+        return self.word == "join" and self.name != "os.path.join" and not self.arg.star
 
     def extends(self) -> bool:
         """``found.extend(x)``."""
@@ -100,6 +101,14 @@ class Argument:
         itself = [self._module.names.value_of(each) in made for each in values]
         return self.name == "builtins.zip" and len(made) == 1 and itself.count(True) < 2
 
+    def is_sorted_after(self) -> bool:
+        """``sorted(zip(names, sizes))``: pairs made of the same elements, in any order."""
+        above = self._module.parent(self.call)
+        outer = self._module.parent(above) if isinstance(above, cst.Arg) else None
+        if self.name != "builtins.zip" or not isinstance(outer, cst.Call):
+            return False
+        return self._module.called(outer) == "builtins.sorted" and len(outer.args) == 1
+
     def _listed(self, node: cst.BaseExpression) -> cst.CSTNode:
         """What a list has one element for each element of, in the same order."""
         value = self._module.names.value_of(node) or node
@@ -116,7 +125,7 @@ class Argument:
 
     def _adds_floats(self) -> bool:
         """Whether what ``sum`` adds is visibly a float."""
-        element = getattr(self._arg.value, "elt", None)
+        element = getattr(self.arg.value, "elt", None)
         if element is None:
             return False
         if isinstance(element, cst.BinaryOperation) and isinstance(element.operator, cst.Divide):
@@ -130,7 +139,7 @@ class Argument:
         """``assertEqual(os.listdir(d), ["only"])``: one element has one order."""
         if not self.word.startswith("assert"):
             return False
-        others = (arg.value for arg in self.call.args if arg is not self._arg)
+        others = (arg.value for arg in self.call.args if arg is not self.arg)
         return any(has_one_order(other) for other in others)
 
 

@@ -147,7 +147,7 @@ class BodyCalls:
         if isinstance(value, (cst.Set, cst.SetComp)):
             return True
         made = self._module.instance_of(receiver)
-        if made in SETS:
+        if made in SETS or self._consumption.sets.is_set(receiver):
             return True
         return word != "update" and not (made or "").startswith(_ORDERED_ADD)
 

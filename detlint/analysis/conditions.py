@@ -93,6 +93,15 @@ class Conditions:
 
     # Emptiness
 
+    def is_worklist(self, attribute: cst.Attribute) -> bool:
+        """``while x: … x.pop()``: what is left to do is done in any order."""
+        loops = (each for each in self._module.ancestors(attribute) if isinstance(each, cst.While))
+        return any(
+            each.deep_equals(attribute.value)
+            for loop in loops
+            for each in self._module.tree.descendants(loop.test)
+        )
+
     def only_tested(self, node: cst.CSTNode) -> bool:
         """Whether only the truth of a value, or its being None, is asked for."""
         parent = self._module.parent(node)

@@ -8,6 +8,7 @@ filled in that order and leaves the function: most are only looked up in.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.analysis import patterns, reductions
@@ -21,8 +22,10 @@ from detlint.analysis.handlers import handler
 from detlint.analysis.indices import Indices
 from detlint.analysis.iterations import Iterations
 from detlint.analysis.keys import Keys
+from detlint.analysis.loop_body import LoopBody
 from detlint.analysis.order import Flow, Use
 from detlint.analysis.reads import Reads
+from detlint.analysis.sets import Sets
 from detlint.analysis.statements import Statements
 from detlint.rule import cst
 from detlint.scope import dotted
@@ -56,6 +59,11 @@ class Consumption:
         self._seen: set[cst.CSTNode] = set()
         self._root: cst.CSTNode | None = None
 
+    @cached_property
+    def sets(self) -> Sets:
+        """The sets of the module."""
+        return Sets(self.module, self.reads)
+
     def uses(self, value: cst.CSTNode, *, keyed: bool = False) -> Iterator[Use]:
         """Where the order of a value is used; ``keyed`` for a dict filled in that order."""
         self._seen = set()
@@ -65,6 +73,10 @@ class Consumption:
     def of_other(self, module: Module) -> Consumption:
         """The uses in what a function that hands the order on stands in."""
         return Consumption(module, type(self.conditions), self._depth + 1)
+
+    def body(self, loop: cst.For, positions: frozenset[str]) -> LoopBody:
+        """The body of a loop over the elements; ``positions`` are names that count them."""
+        return LoopBody.of(self, loop, positions)
 
     def is_deep(self) -> bool:
         """Whether an order was followed from function to function often enough."""

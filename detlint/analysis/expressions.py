@@ -31,7 +31,7 @@ class Expressions:
         if not isinstance(call, cst.Call):
             return
         given = Argument(self._module, arg, call)
-        if given.ignores_order() or self._picks_by_name(given):
+        if given.ignores_order() or given.is_sorted_after() or self._picks_by_name(given):
             return
         if (
             given.carries_order()
@@ -211,5 +211,7 @@ class Expressions:
             yield from self._all.follow(flow.into(call))  # a set again, or a truth value
         elif flow.keyed and method in reductions.KEYED_READS:
             return
-        elif method != "pop" or not self._all.holds_one(flow):
+        elif method != "pop":
             yield Use(attribute, f"asked for .{method}")
+        elif not (self._all.holds_one(flow) or self._all.conditions.is_worklist(attribute)):
+            yield Use(attribute, "asked for .pop()")

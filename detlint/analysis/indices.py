@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.conditions import call_word
+from detlint.analysis.parallels import Parallels
 from detlint.rule import cst
 from detlint.scope import dotted
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from detlint.analysis.reads import Reads
     from detlint.module import Module
 
+_LEAVING = re.compile("exit|fail|skip|error|raise(?:_.*)?")
 _EQUALITY_CALLS = ("assertEqual", "assert_equal", "assertEquals")
 _PROMPTS = ("builtins.input", "click.prompt", "typer.prompt", "rich.prompt.IntPrompt.ask")
 
@@ -26,9 +29,12 @@ class Indices:
         self._module = module
         self._reads = reads
         self._conditions = conditions
+        self.parallels = Parallels(module, reads)
 
     def picks_surely(self, subscript: cst.Subscript) -> bool:
         """Whether an index picks the same element whatever the order."""
+        if self.parallels.follows(subscript):
+            return True
         return self.holds_one(subscript.value) or self._is_asked_for(subscript.slice[0])
 
     def _is_asked_for(self, index: cst.CSTNode) -> bool:
@@ -167,5 +173,5 @@ def _leaves(block: cst.BaseSuite) -> bool:
     return (
         isinstance(statement, cst.Expr)
         and isinstance(statement.value, cst.Call)
-        and call_word(statement.value) in ("exit", "fail", "skip", "error")
+        and _LEAVING.fullmatch(call_word(statement.value)) is not None
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis import selections
-from detlint.analysis.loop_body import LoopBody
 from detlint.analysis.order import Use
 from detlint.rule import cst
 
@@ -27,7 +26,10 @@ class Iterations:
         """``for name in x:``."""
         if loop.iter is not flow.node:
             return
-        yield from LoopBody.of(self._all, loop, self._positions(flow.node, loop.target)).uses()
+        positions = self._positions(flow.node, loop.target)
+        if positions and self._all.indices.parallels.only_index(_first(loop.target), loop):
+            positions = frozenset()
+        yield from self._all.body(loop, positions).uses()
 
     def in_comp_for(self, clause: cst.CompFor, flow: Flow) -> Iterator[Use]:
         """``… for name in x``."""
@@ -83,3 +85,8 @@ class Iterations:
             return frozenset()
         first = target.elements[0].value
         return frozenset((first.value,)) if isinstance(first, cst.Name) else frozenset()
+
+
+def _first(target: cst.CSTNode) -> cst.CSTNode:
+    """The counter in ``for i, x in enumerate(y)``."""
+    return target.elements[0].value if isinstance(target, (cst.Tuple, cst.List)) else target

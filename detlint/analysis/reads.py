@@ -105,11 +105,29 @@ class Reads:
         end = self.end(statement)
         later = [each for each in self._stores.get((scope, name.value), ()) if each.end > end]
         for load in self._loads.get((scope, name.value), ()):
-            place = self._place[load]
-            if place > end and not self._exclusive(statement, load):
-                hiding = (each for each in later if each.end < place)
-                if not any(self.dominates(each.statement, load) for each in hiding):
-                    yield load
+            if self._sees(load, Store(statement, end), later):
+                yield load
+
+    def _sees(self, load: cst.Name, store: Store, later: list[Store]) -> bool:
+        place = self._place[load]
+        if place <= store.end or self._exclusive(store.statement, load):
+            return False
+        hiding = (each for each in later if each.end < place)
+        return not any(self.dominates(each.statement, load) for each in hiding)
+
+    def reaching(self, load: cst.Name) -> list[cst.CSTNode]:
+        """The statements that gave the value which a read sees, as far as they come before it."""
+        stores = self.stores(load)
+        return [
+            store.statement
+            for store in stores
+            if self._sees(load, store, [each for each in stores if each.end > store.end])
+        ]
+
+    def hides_parameter(self, load: cst.Name) -> bool:
+        """Whether a read sees an assignment, and not what the caller gave."""
+        before = (each for each in self.stores(load) if each.end < self._place[load])
+        return any(self.dominates(each.statement, load) for each in before)
 
     def dominates(self, statement: cst.CSTNode, load: cst.CSTNode) -> bool:
         """Whether the block of a statement holds the read that follows it."""

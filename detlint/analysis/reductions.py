@@ -33,14 +33,18 @@ ORDER_FREE_METHODS = _words(
     difference difference_update discard intersection intersection_update isdisjoint isin issubset
     issuperset symmetric_difference symmetric_difference_update union"""
 )
+# Whatever takes things away by name: `dataset.remove_columns(x)`, `remove_ignored_hparams(x)`.
+REMOVING = re.compile(r"(?:^|_)(?:delete|drop|exclude|ignore|remove)(?:_|$)")
 # Methods that a collection has, and that do not read its order.
 UNORDERED_READS = _words(
     """__contains__ __len__ add append appendleft clear close count discard extend extendleft insert
     remove reverse setdefault sort update"""
 )
-KEYED_READS = _words("__contains__ clear get pop setdefault update")
+KEYED_READS = _words("__contains__ clear get index pop setdefault update")
 # Keywords whose value is only looked up in.
-LOOKED_UP = _words("allowed choices exclude ignore skip valid")
+LOOKED_UP = _words(
+    "allow_patterns allowed choices exclude ignore ignore_patterns remove_columns skip valid"
+)
 
 # What a loop may do with each element, whatever the order.
 FILE_OPERATIONS = _words(
@@ -84,10 +88,7 @@ GENERATORS = _words(
 )
 
 _LOGGERS = re.compile(r"(?:^|_)(?:log|logger|logging)$", re.IGNORECASE)
-_LOG_METHODS = _words(
-    """critical debug error exception fatal info log trace warn warning warning_advice warning_once
-    info_once"""
-)
+_LOG_METHODS = _words("critical debug error exception fatal info log trace warn warning")
 _LOG_FUNCTIONS = re.compile(
     r"warnings\.warn|logging\.\w+|sys\.exit|builtins\.exit|pytest\.(?:fail|skip)|.*\brank_zero_\w+"
 )
@@ -99,4 +100,5 @@ def is_log(name: str | None, receiver: str | None, method: str) -> bool:
         return True
     if receiver is None:
         return method.startswith("rank_zero_")
-    return method in _LOG_METHODS and bool(_LOGGERS.search(receiver.rpartition(".")[2]))
+    level = re.sub(r"_(?:rank_?0|rank_zero|once|advice|main_process)+$", "", method)
+    return level in _LOG_METHODS and bool(_LOGGERS.search(receiver.rpartition(".")[2]))

@@ -1,0 +1,155 @@
+"""Loops over elements of which no two are equal, as those of a set.
+
+What a dict holds for such an element is its own: no other pass reads or changes it. Nor do
+others see a container that the body makes anew for each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.analysis import reductions
+from detlint.analysis.body_calls import SETS
+from detlint.analysis.consumption import Consumption
+from detlint.analysis.loop_body import LoopBody
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from detlint.analysis.elements import Elements
+    from detlint.module import Module
+
+_CONTAINERS = (
+    *SETS,
+    *(f"builtins.{name}" for name in ("bytearray", "dict", "list")),
+    *("collections.OrderedDict", "collections.defaultdict", "copy.copy", "copy.deepcopy"),
+)
+
+
+class DistinctBody(LoopBody):
+    """As ``LoopBody``, where ``totals[name]`` belongs to ``name`` alone."""
+
+    def __init__(
+        self,
+        consumption: Consumption,
+        loop: cst.For | cst.While,
+        elements: Elements,
+        *,
+        stops: bool,
+    ) -> None:
+        super().__init__(consumption, loop, elements, stops=stops)
+        over = loop.target if isinstance(loop, cst.For) else None
+        targets = list(consumption.reads.variables(over)) if over is not None else []
+        self._unique = {each.value for each in targets} if len(targets) == 1 else set()
+        self._inside: set[str] = set()
+        self._fresh: set[str] = set()
+
+    def on_aug_assign(self, node: cst.AugAssign) -> bool:
+        if self._has_own_slot(node.target):
+            self._effects += 1
+            return self._elements.counts(node.value)
+        if isinstance(node.target, cst.Name) and node.target.value in self._inside:
+            self._effects += 1
+            if self._elements.varies(node.value):
+                self._elements.add(node.target, counted=self._elements.counts(node.value))
+            return False
+        return super().on_aug_assign(node)
+
+    def _assign(self, target: cst.CSTNode, value: cst.BaseExpression, node: cst.CSTNode) -> bool:
+        fresh = isinstance(target, cst.Subscript) and self._is_fresh(target.value)
+        if isinstance(target, cst.Subscript) and fresh and not self._owns(target.value):
+            self._note_fresh(target.value, target.slice[0], value)
+            return False
+        return super()._assign(target, value, node)
+
+    def _bind(self, target: cst.Name, value: cst.BaseExpression, node: cst.CSTNode) -> None:
+        self._inside.add(target.value)
+        if _makes_container(self._module, value):
+            self._fresh.add(target.value)
+        if self._takes_away(target, value):
+            self._effects += 1
+        else:
+            super()._bind(target, value, node)
+
+    def _takes_away(self, target: cst.Name, value: cst.BaseExpression) -> bool:
+        """``data = data.remove_columns(name)``, ``text = text.replace(mark, "")``."""
+        func = value.func if isinstance(value, cst.Call) else None
+        if not isinstance(func, cst.Attribute) or not isinstance(value, cst.Call):
+            return False
+        if not func.value.deep_equals(target) or any(map(self._elements.counts, value.args)):
+            return False
+        if reductions.REMOVING.search(func.attr.value):
+            return True
+        given = [each.value for each in value.args]
+        marks = len(given) == 2 and isinstance(given[0], cst.Name)
+        constant = marks and isinstance(given[1], cst.SimpleString)
+        return func.attr.value == "replace" and constant
+
+    # What a dict holds for the element
+
+    def _numbers(self, target: cst.Subscript, value: cst.CSTNode) -> bool:
+        """As before; ``found[name] = found[name] + 1`` numbers nothing."""
+        if "next" in set(self._elements.names(value)):
+            return True
+        below = self._module.tree.descendants(value)
+        return any(each.deep_equals(target.value) and not self._is_slot(each) for each in below)
+
+    def _is_slot(self, container: cst.CSTNode) -> bool:
+        """``found[name]``, ``found.pop(name)``: of the element alone."""
+        above = self._module.parent(container)
+        if isinstance(above, cst.Subscript):
+            return above.value is container and self._has_own_slot(above)
+        call = self._module.parent(above) if isinstance(above, cst.Attribute) else None
+        if not isinstance(above, cst.Attribute) or not isinstance(call, cst.Call):
+            return False
+        takes = above.attr.value in ("get", "pop") and bool(call.args)
+        return takes and self._is_unique(call.args[0].value)
+
+    def _has_own_slot(self, node: cst.CSTNode) -> bool:
+        """``totals[name]``: no other element has it."""
+        if not isinstance(node, cst.Subscript):
+            return False
+        key = node.slice[0].slice
+        return isinstance(key, cst.Index) and self._is_unique(key.value)
+
+    def _is_unique(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, cst.Name):
+            return node.value in self._unique
+        return self._consumption.indices.parallels.follows(node)
+
+    def _owns(self, node: cst.CSTNode) -> bool:
+        return self._has_own_slot(node) or super()._owns(node)
+
+    def _method(self, call: cst.Call, receiver: cst.BaseExpression, word: str) -> bool:
+        if self._is_fresh(receiver):
+            self._note_fresh(receiver, *call.args)
+            return False
+        if self._has_own_slot(receiver) and not word.startswith("assert"):
+            return self._does_each_alone(call)
+        return super()._method(call, receiver, word)
+
+    # Containers that the body makes for each element anew
+
+    def _is_fresh(self, node: cst.CSTNode) -> bool:
+        return isinstance(node, cst.Name) and node.value in self._fresh
+
+    def _note_fresh(self, container: cst.CSTNode, *values: cst.CSTNode) -> None:
+        if any(map(self._elements.varies, values)):
+            counted = any(map(self._elements.counts, values))
+            self._elements.add(container, counted=counted)
+
+
+def _makes_container(module: Module, value: cst.CSTNode) -> bool:
+    """``{}``, ``[]``, ``dict(x)``."""
+    if isinstance(value, (cst.Dict, cst.List, cst.Set, cst.DictComp, cst.ListComp, cst.SetComp)):
+        return True
+    return module.called(value) in _CONTAINERS
+
+
+class Distinct(Consumption):
+    """The uses of the order of distinct elements, in one module."""
+
+    def body(self, loop: cst.For, positions: frozenset[str]) -> LoopBody:
+        return DistinctBody.of(self, loop, positions)
+
+    def of_other(self, module: Module) -> Consumption:
+        return Distinct(module, type(self.conditions), self._depth + 1)

@@ -1,0 +1,80 @@
+"""Lists with one element for each element of another collection, in the same order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.analysis.reads import Reads
+    from detlint.module import Module
+
+
+class Parallels:
+    """``parts = [part(x) for x in names]``, then ``for i, x in enumerate(names): parts[i]``."""
+
+    def __init__(self, module: Module, reads: Reads) -> None:
+        self._module = module
+        self._reads = reads
+
+    def only_index(self, counter: cst.CSTNode, loop: cst.For) -> bool:
+        """Whether a loop over ``enumerate(x)`` reads its counter in no place but ``parts[i]``."""
+        if not isinstance(counter, cst.Name):
+            return False
+        reads = [
+            each for each in self._reads.loads(counter) if loop in self._module.ancestors(each)
+        ]
+        return bool(reads) and all(self.follows(self._indexed_by(each)) for each in reads)
+
+    def follows(self, subscript: cst.CSTNode | None) -> bool:
+        """Whether ``parts[i]`` is what belongs to the element that a loop is at."""
+        if not isinstance(subscript, cst.Subscript) or not isinstance(subscript.value, cst.Name):
+            return False
+        index = subscript.slice[0].slice
+        if not isinstance(index, cst.Index) or not isinstance(index.value, cst.Name):
+            return False
+        source = self._enumerated(index.value)
+        return source is not None and self._is_made_of(subscript.value, source)
+
+    def _indexed_by(self, name: cst.CSTNode) -> cst.CSTNode | None:
+        index = self._module.parent(name)
+        element = self._module.parent(index) if isinstance(index, cst.Index) else None
+        return self._module.parent(element) if element is not None else None
+
+    def _enumerated(self, counter: cst.Name) -> cst.Name | None:
+        """The local that the nearest loop numbers with a counter."""
+        for loop in self._module.ancestors(counter):
+            if not isinstance(loop, cst.For) or not isinstance(loop.target, cst.Tuple):
+                continue
+            if not loop.target.elements[0].value.deep_equals(counter):
+                continue
+            call = loop.iter
+            if isinstance(call, cst.Call) and self._module.called(call) == "builtins.enumerate":
+                given = call.args[0].value if len(call.args) == 1 else None
+                return given if isinstance(given, cst.Name) else None
+        return None
+
+    def _is_made_of(self, parts: cst.Name, source: cst.Name) -> bool:
+        value = self._module.names.value_of(parts)
+        if isinstance(value, cst.ListComp):
+            clause = value.for_in
+            plain = not clause.ifs and clause.inner_for_in is None
+            return plain and self._is_same(clause.iter, source)
+        if not isinstance(value, cst.List) or value.elements:
+            return False
+        loops = list(self._filling_loops(parts))
+        return len(loops) == 1 and self._is_same(loops[0].iter, source)
+
+    def _filling_loops(self, parts: cst.Name) -> Iterator[cst.For]:
+        for load in self._reads.loads(parts):
+            above = self._module.parent(load)
+            if isinstance(above, cst.Attribute) and above.attr.value == "append":
+                loops = (x for x in self._module.ancestors(load) if isinstance(x, cst.For))
+                yield from list(loops)[:1]
+
+    def _is_same(self, node: cst.CSTNode, source: cst.Name) -> bool:
+        same = isinstance(node, cst.Name) and node.value == source.value
+        return same and self._reads.reaching(node) == self._reads.reaching(source)  # type: ignore[arg-type]

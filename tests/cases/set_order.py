@@ -1,0 +1,537 @@
+"""Cases of DET204."""
+
+import itertools
+import os
+import random
+import re
+from collections import Counter, defaultdict
+from enum import Enum, IntEnum
+from pathlib import Path
+from typing import Dict, FrozenSet, List, Optional, Set
+
+import torch
+from tqdm import tqdm
+
+# What people write: names made unique.
+
+
+def list_of_set(labels: List[str]):
+    classes = list(set(labels))  # DET204
+    return {name: index for index, name in enumerate(classes)}
+
+
+def tuple_of_set(labels: List[str]):
+    return tuple(set(labels))  # DET204
+
+
+def numbered(words: List[str]):
+    return {word: index for index, word in enumerate(set(words))}  # DET204
+
+
+def seeded_shuffle(paths: List[str], seed):
+    unique = list(set(paths))  # DET204
+    random.Random(seed).shuffle(unique)
+    return unique
+
+
+def seeded_sample(paths: List[str], seed):
+    return random.Random(seed).sample(list(set(paths)), 10)  # DET204
+
+
+def seeded_permutation(speakers: List[str]):
+    names = list({speaker.lower() for speaker in speakers})  # DET204
+    return [names[index] for index in torch.randperm(len(names))]
+
+
+def vocabulary(lines):
+    vocab = set()
+    for line in lines:
+        vocab.update(line.split())
+    return {"<pad>": 0, **{word: number for number, word in enumerate(vocab, 1)}}  # DET204
+
+
+def characters(text):
+    chars = list(set(text.lower()))  # DET204
+    return chars
+
+
+def from_file(path):
+    with open(path) as file:
+        words = {line.strip() for line in file}
+    return list(words)  # DET204
+
+
+def loop_that_appends(labels: List[str]):
+    found = []
+    for label in set(labels):  # DET204
+        found.append(label)
+    return found
+
+
+def loop_that_writes(file, labels: List[str]):
+    for label in set(labels):  # DET204
+        file.write(label)
+
+
+def loop_that_prints(labels: List[str]):
+    for label in {*labels}:  # DET204
+        print(label)
+
+
+def loop_that_yields(labels: List[str]):
+    for label in set(labels):  # DET204
+        yield label
+
+
+def yields_from(labels: List[str]):
+    yield from set(labels)  # DET204
+
+
+def loop_that_numbers(labels: List[str]):
+    index = {}
+    for label in set(labels):  # DET204
+        index[label] = len(index)
+    return index
+
+
+def loop_that_fills_a_dict_that_is_read(labels: List[str]):
+    sizes = {}
+    for label in set(labels):  # DET204
+        sizes[label] = size_of(label)
+    for label, size in sizes.items():
+        print(label, size)
+
+
+def loop_with_draws(labels: List[str]):
+    return {label: random.random() for label in set(labels)}  # DET204
+
+
+def comprehension(labels: List[str]):
+    return [size_of(label) for label in set(labels)]  # DET204
+
+
+def joined(labels: List[str]):
+    return ", ".join(set(labels))  # DET204
+
+
+def popped(labels: List[str]):
+    names = set(labels)
+    return names.pop()  # DET204
+
+
+def first(labels: List[str]):
+    return next(iter(set(labels)))  # DET204
+
+
+def indexed(labels: List[str]):
+    return list(set(labels))[0]  # DET204
+
+
+def unpacked():
+    left, right = {"train", "valid"}  # DET204
+    return left, right
+
+
+def starred(labels: List[str]):
+    names = [*set(labels), "other"]  # DET204
+    return names
+
+
+def passed_as_arguments(labels: List[str]):
+    return build(*set(labels))  # DET204
+
+
+def extended(labels: List[str]):
+    names = ["<pad>"]
+    names.extend(set(labels))  # DET204
+    names += set(labels)  # DET204
+    return names
+
+
+def mapped(labels: List[str]):
+    return list(map(size_of, set(labels)))  # DET204
+
+
+def chained(labels: List[str]):
+    return list(itertools.islice(set(labels), 5))  # DET204
+
+
+def with_progress(labels: List[str]):
+    return [size_of(label) for label in tqdm(set(labels))]  # DET204
+
+
+def floats_over_a_set(text: str, weights):
+    return sum(float(weights[word]) for word in set(text.split()))  # DET204
+
+
+# Ties.
+
+
+def most_common(labels: List[str]):
+    return max(set(labels), key=labels.count)  # DET204
+
+
+def longest(labels: List[str]):
+    return max(set(labels), key=len)  # DET204
+
+
+def by_length(labels: List[str]):
+    return sorted(set(labels), key=len)  # DET204
+
+
+def by_count(labels: List[str], counts: Dict[str, int]):
+    return sorted(set(labels), key=lambda label: -counts[label])  # DET204
+
+
+def by_length_and_name(labels: List[str]):
+    return sorted(set(labels), key=lambda label: (len(label), label))
+
+
+def by_natural_order(labels: List[str]):
+    return sorted(set(labels), key=natural_key)
+
+
+def by_place(labels: List[str], order: List[str]):
+    return sorted(set(labels), key=order.index), sorted(set(labels), key=str.lower)
+
+
+def by_length_for_a_set(labels: List[str]):
+    return set(sorted(set(labels), key=len)), len(sorted(set(labels), key=len))
+
+
+# What a set is made of.
+
+
+def literal():
+    return [size_of(name) for name in {"train", "test"}]  # DET204
+
+
+def keys_of_dicts(left: Dict[str, int], right: Dict[str, int]):
+    return [left[key] for key in left.keys() & right.keys()]  # DET204
+
+
+def taken_away(found, state):
+    return list(set(state.state_dict().keys()) - set(found))  # DET204
+
+
+def taken_from_the_unknown(found):
+    return list(found.keys() - {"epoch"})  # DET204
+
+
+def union(labels: Set[str], more):
+    return list(labels | more), list(labels.union(more))  # DET204 DET204
+
+
+def annotated(labels: FrozenSet[str]):
+    return list(labels)  # DET204
+
+
+def optional(labels: Optional[Set[str]] = None):
+    return list(labels or ()), [label for label in labels]  # DET204
+
+
+def module_names(model):
+    names = {name for name, _ in model.named_modules()}
+    return list(names)  # DET204
+
+
+def class_names(model):
+    return list({type(module).__name__ for module in model.modules()})  # DET204
+
+
+def files(folder):
+    return list({os.path.splitext(name)[0] for name in os.listdir(folder)} | {"readme"})  # DET204
+
+
+def found_by_pattern(text):
+    return list(set(re.findall(r"\w+", text)))  # DET204
+
+
+def tuples(labels: List[str]):
+    return list({(label, len(label)) for label in labels})  # DET204
+
+
+def paths(names: List[str]):
+    return list({Path(name) for name in names})  # DET204
+
+
+def by_use(items):
+    return [item for item in set(items) if item.startswith("train")]  # DET204
+
+
+def by_name(file_names):
+    return list(set(file_names))  # DET204
+
+
+def keyword_names(**options):
+    return list(options.keys() - {"seed"})  # DET204
+
+
+class Split(Enum):
+    TRAIN = 1
+    TEST = 2
+
+
+class Level(IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+def enumeration():
+    return [size_of(split) for split in {Split("train"), Split("test")}]  # DET204
+
+
+def integer_enumeration():
+    return [size_of(level) for level in {Level(1), Level(2)}]
+
+
+# Numbers: their order does not vary from run to run.
+
+
+def ints(rows):
+    numbers = list(set(map(int, rows)))
+    lengths = list({len(row) for row in rows})
+    places = list(set(range(10)) - {3})
+    literals = [size_of(number) for number in {1, 2, 3}]
+    flags = list({True, False, None})
+    return numbers, lengths, places, literals, flags
+
+
+def annotated_ints(labels: List[int], ids: Set[int], table: Dict[int, str]):
+    return list(set(labels)), list(ids), list(table.keys() - ids)
+
+
+def counted(rows):
+    seen = set()
+    for index, row in enumerate(rows):
+        seen.add(index)
+    return list(seen)
+
+
+def pairs_of_numbers(sizes: List[int]):
+    return list({(size, 2 * size) for size in sizes})
+
+
+def unknown(rows, labels, targets):
+    return list(set(rows)), list(set(labels)), [x for x in set(targets)], set(rows).pop()
+
+
+def attribute_of_unknown(config):
+    return list(set(config.labels)), {kind: 1 for kind in set(config.kinds)}
+
+
+def tensor_values(batch):
+    return list(set(batch.tolist()))
+
+
+# Sorted, or without an order.
+
+
+def sorted_at_once(labels: List[str]):
+    return sorted(set(labels)), sorted(list(set(labels))), sorted(x for x in set(labels))
+
+
+def rebound(labels: List[str]):
+    labels = set(labels)
+    labels = sorted(labels)
+    return [size_of(label) for label in labels]
+
+
+def sorted_in_place(labels: List[str]):
+    names = list(set(labels))
+    names.sort()
+    return names
+
+
+def sorted_after_the_loop(labels: List[str]):
+    found = []
+    for label in set(labels):
+        found.append(size_of(label))
+    found.sort()
+    return found
+
+
+def reduced(labels: List[str]):
+    names = set(labels)
+    return len(names), max(names), any(size_of(x) for x in names), Counter(names), "a" in names
+
+
+def algebra(labels: List[str], others: Set[str]):
+    names = set(labels) - others
+    names |= {label.lower() for label in others}
+    return names, {size_of(name) for name in names}, names <= others, frozenset(names)
+
+
+def summed(labels: List[str]):
+    return sum(len(label) for label in set(labels))
+
+
+def only_looked_up(labels: List[str], rows):
+    known = list(set(labels))
+    return [row for row in rows if row in known]
+
+
+def looked_up_dict(labels: List[str]):
+    return {label: size_of(label) for label in set(labels)}
+
+
+def counted_by_key(labels: List[str]):
+    counts = defaultdict(int)
+    for label in set(labels):
+        counts[label] += 1
+    return counts
+
+
+def errors(labels: List[str], known: List[str]):
+    missing = set(labels) - set(known)
+    for name in missing:
+        if name.startswith("_"):
+            raise ValueError(name)
+    for name in missing:
+        assert name not in known
+    if missing:
+        raise ValueError(f"missing: {', '.join(missing)}")
+    assert not missing, list(missing)
+
+
+def deleted(table, labels: List[str]):
+    for label in set(labels):
+        del table[label]
+    for label in set(labels):
+        table.pop(label)
+    for label in set(labels):
+        os.remove(label)
+
+
+def only_one(labels: List[str]):
+    names = set(labels)
+    if len(names) == 1:
+        return names.pop()
+    assert len(names) == 1
+    return next(iter(names)), list(names)[0]
+
+
+def single():
+    return list({"only"}), wrap(layer_classes={Split})
+
+
+def added_to_a_set(labels: List[str], table):
+    reached: Set[str] = set()
+    for label in set(labels):
+        reached.update(table[label])
+    return reached
+
+
+def worklist(start: str, graph):
+    todo, seen = {start}, set()
+    while todo:
+        node = todo.pop()
+        seen.add(node)
+        todo |= graph[node] - seen
+    return len(seen)
+
+
+def each_by_itself(modules, labels: List[str]):
+    for name in set(labels):
+        modules[name] = torch.jit.script(modules[name])
+    for name in set(labels):
+        modules[name].load_state_dict(torch.load(name))
+
+
+def dropped_columns(dataset, kept):
+    return dataset.remove_columns(list(set(dataset.column_names) - set(kept)))
+
+
+def parts_of_a_batch(batch, adapter_names: List[str]):
+    unique = set(adapter_names)
+    parts = [[i for i, name in enumerate(adapter_names) if name == each] for each in unique]
+    for number, name in enumerate(unique):
+        batch[parts[number]] += size_of(name)
+    return batch
+
+
+def passed_on(labels: List[str]):
+    return build(set(labels)), {"labels": set(labels)}
+
+
+def membership(name):
+    return name in {"train", "test"} or name in set(os.environ)
+
+
+# Sets that functions share.
+
+SPLITS = {"train", "valid", "test"}
+SIZES = {32, 64}
+ALLOWED = {"a", "b"}
+
+
+def splits():
+    return list(SPLITS)  # DET204
+
+
+def sizes():
+    return list(SIZES)
+
+
+def allowed(name):
+    return name in ALLOWED
+
+
+class Tokenizer:
+    SPECIAL = {"<pad>", "<unk>"}
+
+    def __init__(self, lines):
+        self.words = set()
+        self.ids: Set[int] = set()
+        self.known: Set[str] = set()
+        for line in lines:
+            self.words.update(line.split())
+
+    def index(self):
+        return {word: number for number, word in enumerate(self.words)}  # DET204
+
+    def everything(self):
+        return list(self.words | self.SPECIAL)  # DET204
+
+    def special(self):
+        for word in self.SPECIAL:  # DET204
+            yield word
+
+    def numbers(self):
+        return list(self.ids)
+
+    def is_known(self, word):
+        return word in self.known
+
+    def in_order(self):
+        return sorted(self.words)
+
+
+class Other:
+    def __init__(self, words):
+        self.words = words
+
+    def index(self):
+        return list(self.words)
+
+
+def taken_away_one_by_one(dataset, unwanted: Set[str], text):
+    for column in unwanted:
+        dataset = dataset.remove_columns(column)
+    for mark in unwanted:
+        text = text.replace(mark, "")
+    return dataset, text
+
+
+def replaced_one_by_one(text, marks: Set[str], names):
+    for mark in marks:  # DET204
+        text = text.replace(mark, names[mark])
+    return text
+
+
+def pairs_sorted_again(labels: List[str], paths: Set[str]):
+    return sorted(zip(paths, [size_of(path) for path in paths]))
+
+
+def named_by_the_loop(tokenizer, line):
+    return [word for word in set(tokenizer.cut(line))]  # DET204
