@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.seeding import is_read, means_seed, means_seeding
+from detlint.analysis.seeding import SEED_PARAMETER, is_read, means_seed, means_seeding
 from detlint.analysis.uses import last_name
 from detlint.rule import cst
 
@@ -18,6 +18,7 @@ _READING_ALL = frozenset(f"builtins.{name}" for name in ("eval", "exec", "locals
 _NAMING = frozenset(
     ["add_argument", "option", "get", "pop", "setdefault", "getattr", "setattr", "getenv"]
 )
+_KEYS = frozenset({"jax.random.key", "jax.random.PRNGKey", "flax.nnx.Rngs"})
 # Functions that make up a label. Not `key`: JAX seeds with keys.
 _LABELLING = re.compile(r"(?:^|_)(?:name|id|uuid|tag|path|port)$")
 # Calls that seed a global generator, with those that save and restore its state.
@@ -33,6 +34,12 @@ _CHOICES = frozenset({"choice", "choices", "permutation"})
 _NOISE = frozenset({"randn", "normal", "gauss", "betavariate", "triangular"})
 _RANGES = frozenset({"builtins.range", "numpy.arange", "torch.arange"})
 _COPIES = frozenset({"builtins.list", "builtins.tuple"})
+
+
+def takes_seed(module: Module, call: cst.Call) -> bool:
+    """Whether what a call is given by place is a seed."""
+    name = module.called(call)
+    return name in SEED_PARAMETER or name in _KEYS or means_seeding(last_name(call.func))
 
 
 def key_of_seed(module: Module, call: cst.Call) -> str:

@@ -13,24 +13,21 @@ from detlint.analysis.seed_places import (
     key_of_seed,
     may_be_seed,
     only_labels,
+    takes_seed,
 )
 from detlint.analysis.seeding import (
-    SEED_PARAMETER,
     fallback,
     is_only_written,
     means_seed,
-    means_seeding,
     seeds_elsewhere,
     target_name,
     uncommented,
 )
-from detlint.analysis.uses import last_name
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.finding import Edit
 
-_KEYS = frozenset({"jax.random.key", "jax.random.PRNGKey", "flax.nnx.Rngs"})
 _LONGEST = 50
 _DIFFERS = "so it differs from run to run"
 
@@ -158,7 +155,7 @@ class EntropySeed(Rule):
         elif reseeds(self.module, node):
             self._report_reseeding(node, seeded_with_zero(self.module, node))
         elif not is_undone(self.module, node):
-            self._check_arguments(node, self.module.called(node) or "")
+            self._check_arguments(node)
 
     def _report_reseeding(self, call: cst.Call, edits: tuple[Edit, ...]) -> None:
         if call not in self._told and not is_undone(self.module, call):
@@ -170,14 +167,14 @@ class EntropySeed(Rule):
                 safe=False,
             )
 
-    def _check_arguments(self, call: cst.Call, name: str) -> None:
-        takes_seed = name in SEED_PARAMETER or name in _KEYS or means_seeding(last_name(call.func))
+    def _check_arguments(self, call: cst.Call) -> None:
+        seeding = takes_seed(self.module, call)
         key = key_of_seed(self.module, call)
         for argument in call.args:
             keyword = argument.keyword.value if argument.keyword else ""
             if means_seed(keyword):
                 self._check(argument.value, f"`{keyword}`", keyword)
-            elif takes_seed and not keyword:
+            elif seeding and not keyword:
                 self._check(argument.value, f"the seed that `{self._text(call.func)}` gets")
             elif key and keyword in {"", "default"}:
                 self._check(argument.value, f"`{key}`", key)
