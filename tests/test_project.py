@@ -348,7 +348,7 @@ def test_a_tool_answers_for_its_own_draws_only(project: Project, lint: Lint) -> 
         "tool.py": "from data import batch\n\ndef main():\n    print(batch())\n\n" + MAIN,
         "data.py": "import numpy as np\n\ndef batch():\n    return np.random.rand(3)\n",
         "package/__init__.py": "",
-        "package/layer.py": DRAWS,
+        "package/layer.py": "import numpy as np\n" + MAIN.replace("main()", "np.random.rand(3)"),
     }
     project(files)
     assert lint("--select", "DET102") == []
@@ -400,3 +400,10 @@ def test_a_global_seed_clears_a_shuffle_of_tensorflow(project: Project, lint: Li
     assert lint("--select", "DET802") == ["data.py:4 DET802"]
     project({"train.py": train.format("tf.keras.utils.set_random_seed(0)")})
     assert lint("--select", "DET802") == []
+
+
+def test_programs_that_share_a_draw_have_a_finding_each(project: Project, lint: Lint) -> None:
+    train = "from data import batch\n\ndef main():\n    batch().backward()\n\n" + MAIN
+    files = {"data.py": "import numpy as np\n\ndef batch():\n    return np.random.rand(3)\n"}
+    project({**files, "one.py": train, "two.py": train})
+    assert lint("--select", "DET102") == ["data.py:4 DET102", "two.py:6 DET102"]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from detlint.project.entrypoints import is_entrypoint
 from detlint.project.files import Files
 from detlint.project.imports import Finder
-from detlint.project.program import Program
+from detlint.project.program import Located, Program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from detlint.cache import Cache
     from detlint.engine import AnyRule
@@ -41,10 +41,11 @@ class Linker:
             for each in paths
         }
         finders = cached(Finder)
+        told: set[tuple[str, Located]] = set()
         programs = []
         for real in map(os.path.realpath, entrypoints):
             finder = finders(_bound(real, self._settings))
-            programs.append(Program(real, names, self._files, finder))
+            programs.append(Program(real, names, self._files, finder, told))
         joined = self._joined(findings, programs)
         order = {path: place for place, path in enumerate(paths)}
         found = sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
@@ -61,7 +62,7 @@ class Linker:
         path = os.path.realpath(source.path)
         self._files.replace(path, source)
         finder = None if alone else Finder(_bound(path, self._settings))
-        program = Program(path, {path: source.path}, self._files, finder)
+        program = Program(path, {path: source.path}, self._files, finder, set())
         return sorted(self._joined(findings, [program]), key=lambda each: each[1:6])
 
     def _joined(
@@ -83,7 +84,7 @@ class Linker:
             for program in programs
             for each in _class(rule).judge(program, self._settings)
         ]
-        yield from _unsuppressed(_once(found), self._files)
+        yield from _unsuppressed(found, self._files)
 
 
 def _bound(path: str, settings: Settings) -> str:
@@ -102,11 +103,6 @@ def _package_root(path: str) -> str:
 
 def _class(rule: AnyRule) -> type[Rule]:
     return rule if isinstance(rule, type) else rule.rule
-
-
-def _once(findings: Iterable[Finding]) -> list[Finding]:
-    """One finding a place and code: two programs may share a file."""
-    return list({(each.path, *each[1:6]): each for each in reversed(list(findings))}.values())
 
 
 def _unsuppressed(findings: Sequence[Finding], files: Files) -> Iterator[Finding]:

@@ -34,13 +34,20 @@ class Located(NamedTuple):
 class Program:
     """An entrypoint and its import closure, in the order in which they are met.
 
-    ``path`` is its real path; ``names`` says how the user named the files that are linted.
+    ``path`` is its real path; ``names`` says how the user named the files that are linted,
+    and ``told`` at which facts programs have had findings.
     """
 
     def __init__(
-        self, path: str, names: Mapping[str, str], files: Files, finder: Finder | None
+        self,
+        path: str,
+        names: Mapping[str, str],
+        files: Files,
+        finder: Finder | None,
+        told: set[tuple[str, Located]],
     ) -> None:
         self.path = path
+        self._told = told
         self._names = names
         self._files = files
         self._finder = finder
@@ -62,10 +69,12 @@ class Program:
                         seen.add(found)
                         pending.append(found)
 
-    @property
-    def is_in_package(self) -> bool:
-        """Whether the entrypoint is a module of a package, and perhaps only tries itself."""
-        return os.path.isfile(os.path.join(os.path.dirname(self.path), "__init__.py"))
+    def only_tries(self, located: Located) -> bool:
+        """Whether a fact stands in the main block of a module of a package."""
+        package = os.path.isfile(os.path.join(os.path.dirname(located.path), "__init__.py"))
+        source = self._files.source(located.path)
+        start = main_line(source.text)
+        return package and start is not None and located.fact.row >= source.location(start)[0]
 
     def imports(self, *libraries: str) -> bool:
         """Whether one of its files imports one of some top-level modules."""
@@ -143,9 +152,9 @@ class Program:
         return os.path.basename(self.path)
 
     def shown(self, located: Located) -> str:
-        """``loss.backward()`` in backticks, with its place if no finding can stand there."""
+        """``loss.backward()`` in backticks, with its place if that is another file."""
         text = f"`{_short(located.fact.text)}`"
-        if located.path in self._names:
+        if located.path == self.path:
             return text
         where = os.path.relpath(located.path, os.path.dirname(self.path))
         return f"{text} ({where}:{located.fact.row})"
@@ -160,12 +169,13 @@ class Program:
         *,
         safe: bool = False,
     ) -> Finding:
-        """A finding at a fact of a file that is linted, or else where the program starts.
-        Edits change the entrypoint, and come only with a finding in it."""
-        if at is None or at.path not in self._names:
-            path, place = self.path, self._start()
-        else:
+        """A finding at a fact of a file that is linted, or else where the program starts: also
+        where another program has said the same of the fact. Edits change the entrypoint, and
+        come only with a finding in it."""
+        path, place = self.path, self._start()
+        if at is not None and at.path in self._names and (rule.code, at) not in self._told:
             path, place = at.path, at.fact[-4:]
+            self._told.add((rule.code, at))
         return Finding(
             self._names[path],
             *place,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.guard_calls import with_guard
@@ -30,6 +31,11 @@ _DRAWING = {
 _MODULES = ("torch.utils.data", "torch.utils.data.sampler", "torch.utils.data.dataset")
 # Their places in the signature of torch's DataLoader.
 _SHUFFLE, _SAMPLER, _BATCH_SAMPLER, _GENERATOR = 2, 3, 4, 12
+_SEEDING = frozenset({"torch.manual_seed", "torch.random.manual_seed"})
+
+
+def _is_line(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.SimpleStatementLine)
 
 
 class MissingLoaderGenerator(Rule):
@@ -96,6 +102,8 @@ class MissingLoaderGenerator(Rule):
         given = self.module.argument(node, "generator", drawing.position)
         if given is not None and self.module.literal(given) is not None:
             return
+        if self._is_seeded_right_before(node):
+            return
         self.report(
             node,
             f"{drawing.name} has no generator: its {drawing.drawn} depends on how many numbers "
@@ -104,6 +112,16 @@ class MissingLoaderGenerator(Rule):
             edits=self._fix(node, given),
             safe=False,
         )
+
+    def _is_seeded_right_before(self, call: cst.Call) -> bool:
+        """Whether the statement above seeds torch: ``torch.manual_seed(0)``."""
+        line = next((each for each in self.module.ancestors(call) if _is_line(each)), None)
+        block = self.module.parent(line) if line is not None else None
+        body = list(block.body) if isinstance(block, (cst.IndentedBlock, cst.Module)) else []
+        above = next((one for one, other in pairwise(body) if other is line), None)
+        small = above.body[0] if isinstance(above, cst.SimpleStatementLine) else None
+        value = small.value if isinstance(small, cst.Expr) else None
+        return self.module.called(value) in _SEEDING
 
     def _drawing(self, call: cst.Call) -> _Drawing | None:
         name = self.module.called(call)

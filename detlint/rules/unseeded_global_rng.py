@@ -25,7 +25,11 @@ _SEEDED_BY = {
     "torch": "torch.manual_seed(seed)",
 }
 # Where none of these is at work, a random port or file name is all that a program draws.
-_NUMERIC = ("torch", "numpy", "tensorflow", "jax", "sklearn", "lightning", "pytorch_lightning")
+_NUMERIC = (
+    *("torch", "torchaudio", "torchvision", "transformers", "datasets", "lightning"),
+    *("pytorch_lightning", "numpy", "scipy", "pandas", "sklearn", "librosa", "cv2", "PIL"),
+    *("tensorflow", "keras", "jax"),
+)
 
 
 class UnseededGlobalRng(Rule):
@@ -37,8 +41,8 @@ class UnseededGlobalRng(Rule):
     One finding an entrypoint and library, at the first draw. Judged over what the
     entrypoint imports: a helper that seeds counts however deep. In a program that trains,
     initial weights count as a draw; in another, only what its own file draws. Silent in
-    tests, on the main block of a package's module that does not train, and on programs
-    that use no numeric library.
+    tests, on draws in the main block of a package's module that does not train, and on
+    programs that use no numeric library.
 
     Fix safety: unsafe. `guard.enable(seed=0)` at the entrypoint seeds every generator,
     and turns deterministic algorithms on as well.
@@ -107,10 +111,11 @@ class UnseededGlobalRng(Rule):
     @staticmethod
     def _first_draw(program: Program, library: str) -> Located | None:
         if not program.has("trains"):
-            # A tool's imports hold much that it never calls, and a module's own main block
-            # tries it on random numbers.
-            own = (each for each in program.facts("draws", library) if each.path == program.path)
-            return None if program.is_in_package else next(own, None)
+            # A tool's imports hold much that it never calls, and the main block of a package's
+            # module often only tries it on random numbers.
+            draws = program.facts("draws", library)
+            own = (each for each in draws if each.path == program.path)
+            return next((each for each in own if not program.only_tries(each)), None)
         first = program.first("draws", library)
         if first is None and library == "torch":
             return program.first("builds", "torch")

@@ -96,3 +96,10 @@ class OwnLoader:
 
 def other(dataset):
     return OwnLoader(dataset, shuffle=True)
+
+
+def split_right_after_seeding(dataset):
+    torch.manual_seed(0)
+    train, held_out = torch.utils.data.random_split(dataset, [0.9, 0.1])
+    first, second = torch.utils.data.random_split(dataset, [0.9, 0.1])  # DET202
+    return train, held_out, first, second
