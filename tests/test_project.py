@@ -407,3 +407,45 @@ def test_programs_that_share_a_draw_have_a_finding_each(project: Project, lint: 
     files = {"data.py": "import numpy as np\n\ndef batch():\n    return np.random.rand(3)\n"}
     project({**files, "one.py": train, "two.py": train})
     assert lint("--select", "DET102") == ["data.py:4 DET102", "two.py:6 DET102"]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("determine_size(); model.is_deterministic()", True),
+        ("policy(0, deterministic=True)", True),
+        ("from tools import set_deterministic_mode as on; on()", False),
+        ("def set_deterministic(): cudnn.deterministic = True\nset_deterministic()", True),
+        ("Trainer(deterministic=True)", False),
+        ("TrainingArguments(full_determinism=args.full)", False),
+        ("torch.are_deterministic_algorithms_enabled()", True),
+    ],
+)
+def test_what_turns_determinism_on(project: Project, lint: Lint, line: str, *, found: bool) -> None:
+    project({"train.py": f"import torch\n{line}\nloss.backward()\n"})
+    row = 3 + line.count("\n")
+    assert lint("--select", "DET304") == [f"train.py:{row} DET304"] * found
+
+
+def test_names_of_a_star_import_are_followed(project: Project, lint: Lint) -> None:
+    project(
+        {
+            "train.py": "import torch\nfrom loops import *\n\nLoop().run()\n\n" + MAIN,
+            "loops.py": "from steps import *\n\nclass Loop(Step):\n    pass\n",
+            "steps.py": "class Step:\n    def run(self):\n        self.loss.backward()\n",
+        }
+    )
+    assert lint("--select", "DET304") == ["steps.py:3 DET304"]
+
+
+def test_a_program_that_only_uses_a_model_does_not_train(project: Project, lint: Lint) -> None:
+    files = {
+        "engine.py": "import torch\n\nclass Engine:\n    def step(self):\n        x.backward()\n"
+    }
+    project({**files, "export.py": "from engine import Engine\n\nEngine()\n\n" + MAIN})
+    assert lint("--select", "DET304") == []
+    demo = "from engine import Engine\nif __name__ == '__main__':\n    Engine()\n"
+    project({"package/__init__.py": "", "package/data.py": demo})
+    assert lint("--select", "DET304") == []
+    project({"train.py": "from engine import Engine\n\nEngine()\n\n" + MAIN})
+    assert lint("--select", "DET304") == ["engine.py:5 DET304"]

@@ -30,6 +30,19 @@ _BY_BLOCKS = frozenset({"dot", "dot_scaled"})
 _COPIES = frozenset({"builtins.list", "builtins.tuple"})
 
 
+def called(module: Module, node: cst.CSTNode | None) -> str | None:
+    """The function that a call calls, also where a package hands triton on:
+    ``from vllm.triton_utils import tl, triton``."""
+    name = module.called(node)
+    if name is None or name.startswith("triton."):
+        return name
+    _, handed_on, rest = name.rpartition(".triton.")
+    if handed_on:
+        return f"triton.{rest}"
+    _, handed_on, rest = name.rpartition(".tl.")
+    return f"{_LANGUAGE}{rest}" if handed_on else name
+
+
 class Configurations:
     """The configurations that a tuner is given."""
 
@@ -106,7 +119,7 @@ class Configurations:
         made = [
             each
             for each in self._module.tree.descendants(node)
-            if isinstance(each, cst.Call) and self._module.called(each) in _CONFIG
+            if isinstance(each, cst.Call) and called(self._module, each) in _CONFIG
         ]
         return not made or not all(self._has_no_blocks(each) for each in made)
 
@@ -147,7 +160,7 @@ class Kernels:
         kernels = self if module is self._module else Kernels(module)
         for each in module.tree.descendants(kernel.body):
             if isinstance(each, cst.Call):
-                name = module.called(each)
+                name = called(module, each)
                 if name is not None:
                     yield name.removeprefix(_LANGUAGE)
                 elif isinstance(each.func, cst.Name):

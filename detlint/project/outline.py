@@ -69,7 +69,7 @@ def _used(code: str, known: set[str], aliases: dict[str, str]) -> Iterator[str]:
         return
     for dotted in set(_DOTTED.findall(code)):
         first, *looked_up = dotted.split(".")
-        if first in known:
+        if first in known or "*" in aliases:
             yield first
         if first in aliases:
             yield aliases[first]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 50
+# Programs that use a model, by their names.
+_OTHER_TOOL = re.compile(
+    r"infer|predict|export|convert|eval|quantiz|visuali|demo|serve", re.IGNORECASE
+)
+_STARTS = re.compile(r"(?:train|fit|learn|run|launch|main)\w*\(", re.IGNORECASE)
 _SETTLING = frozenset({"seeds", "enables", "sets"})
 
 
@@ -94,7 +100,10 @@ class Program:
         """
         what, _, value = what.partition("=")
         anywhere = kind in _SETTLING and not runs
-        for path in self.paths:
+        paths = self.paths
+        if kind == "trains" and self._only_shares():
+            paths = [self.path]
+        for path in paths:
             own = {MAIN} if path == self.path else set()
             parts = None if anywhere else self._reached | own | {""}
             for fact in self._files.facts(path, kind, parts):
@@ -108,6 +117,13 @@ class Program:
     def has(self, kind: str, what: str = "") -> bool:
         """Whether there is such a fact."""
         return self.first(kind, what) is not None
+
+    def _only_shares(self) -> bool:
+        """Whether it shares the code of programs that train, and is for something else: by its
+        name, or as a module of a package that tries itself and starts nothing."""
+        package = os.path.isfile(os.path.join(os.path.dirname(self.path), "__init__.py"))
+        tries = package and not _STARTS.search(self.source.text)
+        return tries or bool(_OTHER_TOOL.search(self.name))
 
     def is_guarded(self) -> bool:
         """Whether guard, or a helper like it, sets all that determinism needs."""

@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 
     Reader = Callable[[Module], list[Fact]]
 
+# Helpers that turn determinism on, by their names: not `is_deterministic`, not `determine_size`.
+_ENABLES = re.compile(
+    r"_?(?:set|enable|use|make|turn|ensure|force|seed|setup|init|config|full|activate)\w*"
+    r"(?<!non)(?<!non_)determinis",
+    re.IGNORECASE,
+)
+_CONFIGURES = re.compile(r"(?:Trainer|Fabric|Config|Args|Arguments)$")
+
 
 def _seeds(module: Module) -> list[Fact]:
     return [fact for node in module.tree.nodes for fact in _seeds_at(module, node)]
@@ -123,6 +131,8 @@ def _trains(module: Module) -> list[Fact]:
 def _trained(module: Module, call: cst.Call) -> str | None:
     """The library that a call trains with; "keras" where only the file's imports can tell."""
     known = TRAINING.get(module.called(call) or "")
+    if known == "tensorflow" and _is_in_custom_gradient(module, call):
+        return None
     if known is not None or not isinstance(call.func, cst.Attribute):
         return known
     method, owner = call.func.attr.value, call.func.value
@@ -136,6 +146,19 @@ def _trained(module: Module, call: cst.Call) -> str | None:
     if method == "minimize" and call.args:
         return "tensorflow"
     return "keras" if method == "fit" else None
+
+
+def _is_in_custom_gradient(module: Module, call: cst.Call) -> bool:
+    """Whether a tape only works out the gradient of an operator."""
+    return any(
+        isinstance(each, cst.FunctionDef)
+        and ("grad" in each.name.value or any(map(_is_custom_gradient, each.decorators)))
+        for each in module.ancestors(call)
+    )
+
+
+def _is_custom_gradient(decorator: cst.Decorator) -> bool:
+    return last_name(decorator.decorator) == "custom_gradient"
 
 
 def _enables(module: Module) -> list[Fact]:
@@ -154,14 +177,18 @@ def _enabled(module: Module, call: cst.Call) -> str | None:
     last = name.rpartition(".")[2] or last_name(call.func)
     if last == "enable_op_determinism":
         return "tensorflow"
-    if last in SWITCHES:  # turned off is a decision too, and DET303's to report
+    if (
+        name in SWITCHES or last == "use_deterministic_algorithms"
+    ):  # turned off is a decision too, and DET303's to report
         return "torch"
     for keyword in ("deterministic", "full_determinism", "use_deterministic_algorithms"):
         given = module.argument(call, keyword)
         if given is not None and module.literal(given) is not False:
-            is_trainer = name.startswith((*LIGHTNING, *SEEDING_TRAINERS)) or not name
-            return "torch" if is_trainer or keyword != "deterministic" else None
-    return EVERY if "determin" in last.lower() and "non" not in last.lower() else None
+            takes = name.startswith((*LIGHTNING, *SEEDING_TRAINERS)) or _CONFIGURES.search(last)
+            return "torch" if takes or keyword != "deterministic" else None
+    if last == "enable_full_determinism":
+        return EVERY
+    return f"{last}()" if _ENABLES.match(last) else None
 
 
 def _sets(module: Module) -> list[Fact]:

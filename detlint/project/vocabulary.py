@@ -56,7 +56,5 @@ TRAINING = {
     "jax.value_and_grad": "jax",
 }
 LIGHTNING = ("lightning.", "pytorch_lightning.", "lightning_fabric.")
-SWITCHES = frozenset(
-    {"use_deterministic_algorithms", "set_deterministic", "set_deterministic_debug_mode"}
-)
+SWITCHES = frozenset({"torch.set_deterministic", "torch.set_deterministic_debug_mode"})
 GUARD = frozenset({"guard.enable", "guard.deterministic"})

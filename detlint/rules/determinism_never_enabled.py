@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from detlint.project.program import Program
     from detlint.settings import Settings
 
+_TORCH = (
+    *("torch", "lightning", "pytorch_lightning", "transformers", "trl", "accelerate"),
+    *("torchvision", "fastai", "composer", "super_gradients"),
+)
+
 
 class DeterminismNeverEnabled(Rule):
     """A seed fixes the numbers that a program draws, not the order in which it adds them
@@ -61,7 +66,7 @@ class DeterminismNeverEnabled(Rule):
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
         first = program.first("trains", "torch")
-        if first is None or program.has("enables", "torch"):
+        if first is None or not program.imports(*_TORCH) or program.has("enables", "torch"):
             return
         yield program.finding(
             cls,

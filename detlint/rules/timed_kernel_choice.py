@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.autotuning import AUTOTUNE, Configurations, Kernels
+from detlint.analysis.autotuning import AUTOTUNE, Configurations, Kernels, called
 from detlint.analysis.branches import behind_setting
 from detlint.analysis.environments import variables
 from detlint.analysis.inductor import timings
@@ -162,7 +162,7 @@ class TimedKernelChoice(Rule):
         configurations, kernels = Configurations(self.module), Kernels(self.module)
         found: list[tuple[cst.Call, int]] = []
         for node in self.module.tree.descendants(tree):
-            if isinstance(node, cst.Call) and self.module.called(node) in AUTOTUNE:
+            if isinstance(node, cst.Call) and called(self.module, node) in AUTOTUNE:
                 configs = self.module.argument(node, "configs", 0)
                 count = configurations.count(configs)
                 if configs is None or count is None or count < 2:
