@@ -2025,3 +2025,25 @@ def last_beside_all(d):
     names = [name for name in os.listdir(d) if name.endswith(".log")]  # DET203
     last = sorted(names, reverse=True)[0:1]
     return names, last
+
+
+# What is printed beside the removal of a file is its log
+
+
+class Cleaner:
+    def remove_old(self, d, kept):
+        for name in os.listdir(d):
+            if name != kept:
+                shutil.rmtree(os.path.join(d, name))
+                self.print(f"removed {name}")
+        for name in os.listdir(d):
+            os.remove(os.path.join(d, name))
+            print("removed", name)
+
+    def show(self, d):
+        for name in os.listdir(d):  # DET203
+            self.print(name)
+        for name in os.listdir(d):  # DET203
+            if name.endswith(".tmp"):
+                os.remove(os.path.join(d, name))
+            print(name)
