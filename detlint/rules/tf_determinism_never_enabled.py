@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from detlint.finding import Edit
+from detlint.header import below_imports
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from detlint.finding import Finding
     from detlint.project.program import Located, Program
     from detlint.settings import Settings
+    from detlint.source import Source
 
 _OLD = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
 _BACKENDS = ("torch", "jax")
+_IMPORT = re.compile(r"^import[ \t]+tensorflow(?:[ \t]+as[ \t]+(\w+))?[ \t]*$", re.MULTILINE)
 
 
 class TfDeterminismNeverEnabled(Rule):
@@ -26,6 +31,9 @@ class TfDeterminismNeverEnabled(Rule):
 
     One finding an entrypoint that trains with TensorFlow or Keras and, in the files that it
     imports, never does one of the two. Silent where Keras runs on torch or JAX.
+
+    Fix safety: unsafe. It seeds with 0; operators without a deterministic implementation
+    raise, and others may take longer.
     """
 
     code = "DET801"
@@ -44,11 +52,12 @@ class TfDeterminismNeverEnabled(Rule):
                 model.compile(loss="mse")
                 model.fit(x, y)  # DET801
             """,
-            good="""
+            fixed="""
                 import tensorflow as tf
 
                 tf.keras.utils.set_random_seed(0)
                 tf.config.experimental.enable_op_determinism()
+
                 model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
                 model.compile(loss="mse")
                 model.fit(x, y)
@@ -75,7 +84,20 @@ class TfDeterminismNeverEnabled(Rule):
                 f"{program.name} trains with TensorFlow ({program.shown(first)}) and never "
                 f"calls {' nor '.join(missing)}{also}",
                 f"call {' and '.join(missing)} at the start of {program.name}",
+                cls._fix(program.source, missing),
             )
+
+    @staticmethod
+    def _fix(source: Source, missing: Sequence[str]) -> tuple[Edit, ...]:
+        """The calls below the imports, the seed first; none where TensorFlow has no name there."""
+        imported = _IMPORT.search(source.text)
+        if imported is None:
+            return ()
+        name, newline = imported[1] or "tensorflow", source.newline
+        lines = (each.replace("tf.", f"{name}.", 1).replace("(seed)", "(0)") for each in missing)
+        place, _ = below_imports(source.text)
+        text = newline.join(reversed(list(lines)))
+        return (Edit(place, place, f"{newline * 2}{text}"),)
 
     @staticmethod
     def _training(program: Program) -> Located | None:
