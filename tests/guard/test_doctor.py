@@ -178,7 +178,9 @@ def test_under_guard_nothing_differs(tmp_path: Path) -> None:
         "ok              torch cpu: 7 (seeded by guard)",
     ]
     assert "guard=on seed=7 env=" in lines[-1]
-    assert "differ" not in lines[-2]
+    # A library that is there and not in use may still come to be used.
+    differing = [line for line in lines if line.startswith(("may differ", "differs"))]
+    assert all("(installed, not imported" in line for line in differing)
 
 
 def test_strict_fails_where_something_differs(tmp_path: Path) -> None:
