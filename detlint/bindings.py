@@ -36,29 +36,24 @@ class Bindings:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.module = Scope(tree.module, None)
-        self.scope_of: dict[cst.CSTNode, Scope] = {}
+        self.scope_of = _Scopes(tree, self.module)
         self.attributes: dict[cst.ClassDef, dict[str, list[cst.CSTNode | None]]] = {}
         self._walk()
 
     def _walk(self) -> None:
-        tree, scope_of = self.tree, self.scope_of
-        scope_of[tree.module] = self.module
-        for node in tree.nodes:
-            scope = scope_of[node]
+        for node in self.tree.nodes:
             kind = type(node)
             binder = _BINDERS.get(kind)
             if binder is not None:
-                binder(self, node, scope)
+                binder(self, node, self.scope_of[node])
             if kind in _SCOPES:
-                self._enter(node, scope)
-            else:
-                for child in tree.children(node):
-                    scope_of[child] = scope
+                self._enter(node)
 
-    def _enter(self, node: cst.CSTNode, scope: Scope) -> None:
-        inner = Scope(node, scope)
+    def _enter(self, node: cst.CSTNode) -> None:
+        outer = self.scope_of[node]
+        inner = Scope(node, outer)
         for child in self.tree.children(node):
-            self.scope_of[child] = _home(node, child, scope, inner)
+            self.scope_of[child] = _home(node, child, outer, inner)
             if isinstance(child, cst.Parameters):
                 _bind_parameters(child, inner)
 
@@ -84,6 +79,18 @@ class Bindings:
     def is_fallback(self, node: cst.CSTNode) -> bool:
         """Whether the node stands in an ``except`` handler, as a stand-in for a failed import."""
         return any(isinstance(each, cst.ExceptHandler) for each in self.tree.ancestors(node))
+
+
+class _Scopes(dict[cst.CSTNode, Scope]):
+    """The scope of each node: that of the node above, unless another was set. Few are asked for."""
+
+    def __init__(self, tree: Tree, module: Scope) -> None:
+        super().__init__({tree.module: module})
+        self._parents = tree.parents
+
+    def __missing__(self, node: cst.CSTNode) -> Scope:
+        scope = self[node] = self[self._parents[node]]
+        return scope
 
 
 def _owner(scope: Scope | None) -> cst.ClassDef | None:

@@ -22,6 +22,7 @@ class Entry(NamedTuple):
     code: str
     default: bool
     triggers: tuple[str, ...]
+    settled: tuple[tuple[str, tuple[int, int]], ...]
     scope: str
     silencers: tuple[str, ...]
     needs: tuple[str, ...]
@@ -78,6 +79,7 @@ def _imported() -> tuple[Entry, ...]:
             rule.code,
             rule.default,
             rule.triggers,
+            rule.settled,
             rule.scope,
             rule.silencers,
             rule.needs,
@@ -102,7 +104,7 @@ def _read(file: str, key: str) -> tuple[Entry, ...]:
 
 
 def _frozen(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _write(file: str, key: str, entries: tuple[Entry, ...]) -> None:

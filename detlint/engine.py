@@ -48,7 +48,7 @@ class Engine:
         self._enabled = {rule.code for rule in rules if not rule.judges_programs()}
         self._known = known
         self._narrowed = narrowed
-        self._triggers = Triggers(rules)
+        self._triggers = Triggers(rules, settings.target_torch)
 
     def lint_bytes(self, path: str, data: bytes) -> list[Finding]:
         """Findings of a file's bytes. What cannot be read is a finding, DET000."""

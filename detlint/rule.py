@@ -45,6 +45,8 @@ class Rule:
     # Tokens without one of which a file cannot hold a finding. Matched in bytes, as
     # substrings, outside comments and docstrings; a leading letter must begin a word.
     triggers: ClassVar[tuple[str, ...]]
+    # Triggers that mean nothing from a release of torch on, if that is the `target-torch`.
+    settled: ClassVar[tuple[tuple[str, tuple[int, int]], ...]] = ()
     # How much around a trigger the rule must see: "function" (the outermost function or
     # method), "class" (the class and its bases too) or "module". Module-level code that
     # this names, or that uses what a trigger gave, is always there; the rest may not be.

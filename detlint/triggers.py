@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 class Triggers:
     """The tokens of a set of rules."""
 
-    def __init__(self, rules: Sequence[AnyRule]) -> None:
+    def __init__(self, rules: Sequence[AnyRule], target_torch: tuple[int, int]) -> None:
         self._rules: dict[str, list[AnyRule]] = {}
         for rule in rules:
+            settled = {token for token, release in rule.settled if target_torch >= release}
             for token in rule.triggers:
-                self._rules.setdefault(token, []).append(rule)
+                if token not in settled:
+                    self._rules.setdefault(token, []).append(rule)
         self._tokens = list(self._rules)
 
     @cached_property

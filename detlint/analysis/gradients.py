@@ -66,7 +66,10 @@ def are_unlikely(module: Module, node: cst.CSTNode) -> bool:
     Preprocessing and postprocessing, loading weights, inference.
     """
     nearest = module.enclosing_function(node)
-    if isinstance(nearest, cst.FunctionDef) and _LOADS.search(module.tree.text(nearest.body)):
+    if isinstance(nearest, cst.FunctionDef) and any(
+        isinstance(each, (cst.Name, cst.SimpleString)) and _LOADS.search(each.value)
+        for each in module.tree.descendants(nearest.body)
+    ):
         return True
     for above in module.ancestors(node):
         if isinstance(above, cst.FunctionDef) and _APART.search(above.name.value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal
 
 from detlint.analysis import gradients, tensor_facts
@@ -50,8 +51,14 @@ class OperatorCalls:
         if written != own:
             return f"{own}(" not in self._triggers and own not in self._near
         last = node.attr if isinstance(node, cst.Attribute) else node
+        text = self._module.source.text
+        told = {
+            leads(text, match.start(), self._near) for match in re.finditer(rf"\b{written}\b", text)
+        }
+        if len(told) == 1:  # the same wherever it stands
+            return told.pop()
         start, _ = self._module.tree.span(last)
-        return leads(self._module.source.text, start, self._near)
+        return leads(text, start, self._near)
 
     def is_harmless(self, call: cst.Call, found: Match) -> bool:
         """Whether only the backward differs, and there visibly is none."""

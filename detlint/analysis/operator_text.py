@@ -27,7 +27,9 @@ _THREE_SIZES = r"|(?:view|reshape|randn?|zeros|ones)\((?:[^(),]*,){2}"
 # For names that have many other uses: what must stand near (characters before, and behind).
 Near = dict[str, tuple[int, int, re.Pattern[str]]]
 _FLOATS = re.compile(r"float|softmax|double\(|half\(|rand|sigmoid|\b(?:exp|log)\(")
-_CUMSUM: Near = dict.fromkeys(("cumsum", "cumsum_"), (300, 150, _FLOATS))
+_FLOATING: Near = dict.fromkeys(("cumsum", "cumsum_", "histc"), (300, 150, _FLOATS))
+# A queue's is given one thing, a tensor's where and what.
+_PUTS = re.compile(r"\.put\((?:[^(),]|\((?:[^()]|\([^()]*\))*\))+,(?!\s*(?:block|timeout))")
 NEAR: Near = {
     **dict.fromkeys(
         ("interpolate", "upsample", "Upsample"),
@@ -42,8 +44,9 @@ NEAR: Near = {
     **dict.fromkeys(
         ("CrossEntropyLoss", "NLLLoss"), (1000, 2000, re.compile(_SHAPES + _THREE_SIZES))
     ),
-    **dict.fromkeys(("put", "take", "bincount"), (2000, 0, re.compile(r"\btorch\b|\bTensor\b"))),
-    **_CUMSUM,
+    **dict.fromkeys(("take", "bincount"), (2000, 0, re.compile(r"\btorch\b|\bTensor\b"))),
+    "put": (1, 500, _PUTS),
+    **_FLOATING,
 }
 # The same for operators that are deterministic only under the switch.
 NEAR_SWITCHED: Near = {
@@ -52,7 +55,7 @@ NEAR_SWITCHED: Near = {
     ),
     "pad": (300, 300, re.compile("[\"'](?:reflect|replicate)[\"']")),
     "gather": (2000, 100, re.compile(r"\btorch\b|\bTensor\b|dim=")),
-    **_CUMSUM,
+    **_FLOATING,
 }
 
 

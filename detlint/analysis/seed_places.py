@@ -67,26 +67,25 @@ def is_never_read(module: Module, target: cst.CSTNode, statement: cst.CSTNode) -
     scope = module.bindings.scope_of[target]
     if scope.node is not function or target.value in scope.outer:  # of a class, global, nonlocal
         return False
-    end = module.tree.span(statement)[1]
     return not any(
         module.called(each) in _READING_ALL
         or (
             isinstance(each, cst.Name)
             and each.value == target.value
-            and not _is_gone(module, each, statement, end)
+            and not _is_gone(module, each, statement)
         )
         for each in module.tree.descendants(function.body)
     )
 
 
-def _is_gone(module: Module, name: cst.Name, statement: cst.CSTNode, end: int) -> bool:
+def _is_gone(module: Module, name: cst.Name, statement: cst.CSTNode) -> bool:
     """Whether a mention of a local is no read of what the statement assigns."""
     if not is_read(module, name) or statement in module.ancestors(name):
         return True
     here = module.enclosing_function(name) is module.enclosing_function(statement)
     loops = (cst.For, cst.While)
     again = any(isinstance(each, loops) for each in module.ancestors(statement))
-    return here and not again and module.tree.span(name)[0] < end
+    return here and not again and module.tree.comes_before(name, statement)
 
 
 def is_undone(module: Module, call: cst.CSTNode) -> bool:
@@ -95,10 +94,9 @@ def is_undone(module: Module, call: cst.CSTNode) -> bool:
     names = _STATES.get(module.called(call) or "")
     if names is None or function is None:
         return False
-    here = module.tree.span(call)[0]
     below = list(module.tree.descendants(function))
     saved = any(
-        module.called(each) == names[0] and module.tree.span(each)[0] < here
+        module.called(each) == names[0] and module.tree.comes_before(each, call)
         for each in below
         if isinstance(each, cst.Call)
     )
@@ -106,7 +104,7 @@ def is_undone(module: Module, call: cst.CSTNode) -> bool:
     return saved and any(
         isinstance(each, cst.Call) and module.called(each) == names[1]
         for last in lasts
-        if last is not None and here < module.tree.span(last)[0]
+        if last is not None and module.tree.comes_before(call, last)
         for each in module.tree.descendants(last)
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.datasets import family, is_self, methods, run_in_workers
+from detlint.analysis.datasets import family, is_self, may_follow_dataset, methods, run_in_workers
 from detlint.analysis.kept_generators import BUILDING, kept_generators
 from detlint.analysis.uses import words
 from detlint.rule import Example, Rule, cst
@@ -90,6 +90,11 @@ class CopiedGenerator(Rule):
             """,
         ),
     )
+
+    @classmethod
+    def concerns(cls, text: str, offset: int) -> bool:
+        """Only below the head of a class that may be a dataset."""
+        return may_follow_dataset(text, offset)
 
     def visit_ClassDef(self, node: cst.ClassDef) -> None:
         kept = dict(kept_generators(self.module, node))

@@ -180,14 +180,20 @@ class EntropySeed(Rule):
                 self._check(argument.value, f"`{key}`", key)
 
     def visit_Assign(self, node: cst.Assign) -> None:
-        for target in node.targets:
-            written = is_only_written(self.module, target.target)
-            if not (written or is_never_read(self.module, target.target, node)):
-                self._check_target(target.target, node.value)
+        for each in node.targets:
+            target = each.target
+            if (
+                means_seed(target_name(self.module, target))
+                and not is_only_written(self.module, target)
+                and not is_never_read(self.module, target, node)
+            ):
+                self._check_target(target, node.value)
 
     def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
         value = node.value
         factory = None
+        if not means_seed(target_name(self.module, node.target)):
+            return
         if isinstance(value, cst.Call):
             factory = self.module.argument(value, "default_factory")
         if isinstance(factory, cst.Lambda):

@@ -76,6 +76,7 @@ class NoDeterministicImplementation(Rule):
         "cumsum(",
         "cumsum_(",
     )
+    settled = (("cumsum(", (2, 6)), ("cumsum_(", (2, 6)), ("kthvalue(", (2, 10)))
     needs = ("torch",)
     source = (
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
