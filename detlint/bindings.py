@@ -86,10 +86,13 @@ class _Scopes(dict[cst.CSTNode, Scope]):
 
     def __init__(self, tree: Tree, module: Scope) -> None:
         super().__init__({tree.module: module})
-        self._parents = tree.parents
+        self._tree = tree
 
     def __missing__(self, node: cst.CSTNode) -> Scope:
-        scope = self[node] = self[self._parents[node]]
+        above = self._tree.parent(node)
+        if above is None:
+            raise KeyError(node)
+        scope = self[node] = self[above]
         return scope
 
 

@@ -47,7 +47,7 @@ class Module:
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """The node directly above."""
-        return self.tree.parents.get(node)
+        return self.tree.parent(node)
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The nodes above, nearest first."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.cache import content_digest
 from detlint.project.entrypoints import may_run
+from detlint.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -63,6 +64,8 @@ def lint_files(
     ``make_engine`` is called only if there is something to lint.
     ``progress`` is told how many of how many files are done.
     """
+    # A syntax tree is many objects and no garbage: collecting at each 700th costs a third.
+    gc.set_threshold(100_000, 20, 20)
     found: dict[str, list[Finding]] = {}
     runs: set[str] = set()
     tasks: list[Task] = []
@@ -115,7 +118,7 @@ def _results(
 
 def _here(batches: Sequence[Sequence[Task]], engine: Engine) -> Iterator[list[Result]]:
     for batch in batches:
-        yield [_lint(task, engine) for task in batch]
+        yield _lint_batch(batch, engine)
 
 
 def _in_pool(
@@ -127,7 +130,7 @@ def _in_pool(
     lost: list[Sequence[Task]] = []
     pool = _pool(engine, workers)
     try:
-        futures = {pool.submit(_lint_batch, batch): batch for batch in batches}
+        futures = {pool.submit(_work, batch): batch for batch in batches}
         for future in as_completed(futures):  # detlint: ignore[DET205] put in order later
             try:
                 yield future.result()
@@ -145,7 +148,7 @@ def _one_by_one(batches: Sequence[Sequence[Task]], engine: Engine) -> Iterator[l
     pool = _pool(engine, 1)
     for task in (task for batch in batches for task in batch):
         try:
-            yield pool.submit(_lint_batch, [task]).result()
+            yield pool.submit(_work, [task]).result()
         except BrokenProcessPool:  # noqa: PERF203 - the process is worth more than the block
             message = "the process that parsed it died; leave the file out and report it"
             yield [Result(task.path, None, "", engine.unreadable(task.path, message))]
@@ -172,12 +175,14 @@ def _start_worker(engine: Engine) -> None:
     global _engine  # noqa: PLW0603 - sent once a process rather than with each batch
     _engine = engine
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # die at once and silently: the parent speaks
-    # A syntax tree is many objects and no garbage: collecting at each 700th costs a tenth.
-    gc.set_threshold(100_000, 20, 20)
 
 
-def _lint_batch(batch: Sequence[Task]) -> list[Result]:
-    return [_lint(task, cast("Engine", _engine)) for task in batch]
+def _work(batch: Sequence[Task]) -> list[Result]:
+    return _lint_batch(batch, cast("Engine", _engine))
+
+
+def _lint_batch(batch: Sequence[Task], engine: Engine) -> list[Result]:
+    return in_deep_stack(lambda: [_lint(task, engine) for task in batch])
 
 
 def _lint(task: Task, engine: Engine) -> Result:

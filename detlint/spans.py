@@ -42,15 +42,16 @@ class Spans:
     """
 
     def __init__(self, tree: Tree) -> None:
-        self._tree = tree
+        # Not the tree, which holds this: a cycle would keep both until garbage is collected.
         self._text = tree.region.text
         provider = ByteSpanPositionProvider()
         self._known = provider._computed  # noqa: SLF001
         self._rest = _generate(tree.module, provider)
         self._places: dict[str, list[int]] = {}
 
-    def __getitem__(self, node: cst.CSTNode) -> tuple[int, int]:
-        return self._found(node) or self._generated(node)
+    def find(self, tree: Tree, node: cst.CSTNode) -> tuple[int, int]:
+        """The span of a node of the tree."""
+        return self._found(tree, node) or self._generated(node)
 
     def _generated(self, node: cst.CSTNode) -> tuple[int, int]:
         while node not in self._known:
@@ -58,19 +59,19 @@ class Spans:
         span = cast("CodeSpan", self._known[node])
         return span.start, span.start + span.length
 
-    def _found(self, node: cst.CSTNode) -> tuple[int, int] | None:
+    def _found(self, tree: Tree, node: cst.CSTNode) -> tuple[int, int] | None:
         """The span of an expression that begins with a name, if the text has it there."""
         first = node
         while type(first) in _FIRST and not _in_parentheses(first):
             first = getattr(first, _FIRST[type(first)])
         if not isinstance(first, cst.Name) or _in_parentheses(first):
             return None
-        alike = self._tree.occurrences[first.value]
+        alike = tree.occurrences[first.value]
         places = self._of(first.value)
         if len(places) != len(alike):  # one stands in an f-string, say
             return None
         start = places[next(index for index, each in enumerate(alike) if each is first)]
-        code = self._code(node)
+        code = _code(tree, node)
         return (start, start + len(code)) if self._text.startswith(code, start) else None
 
     def _of(self, name: str) -> list[int]:
@@ -93,18 +94,19 @@ class Spans:
         found = spans(self._text)
         return [each.start for each in found], [each.end for each in found]
 
-    def _code(self, node: cst.CSTNode) -> str:
-        module = self._tree.module
-        state = CodegenState(module.default_indent, module.default_newline)
-        blocks = [each for each in self._tree.ancestors(node) if isinstance(each, cst.IndentedBlock)]
-        for block in reversed(blocks):
-            state.increase_indent(module.default_indent if block.indent is None else block.indent)
-        node._codegen(state)  # noqa: SLF001
-        return "".join(state.tokens)
-
 
 def _in_parentheses(node: cst.CSTNode) -> bool:
     return bool(getattr(node, "lpar", ()))
+
+
+def _code(tree: Tree, node: cst.CSTNode) -> str:
+    module = tree.module
+    state = CodegenState(module.default_indent, module.default_newline)
+    blocks = [each for each in tree.ancestors(node) if isinstance(each, cst.IndentedBlock)]
+    for block in reversed(blocks):
+        state.increase_indent(module.default_indent if block.indent is None else block.indent)
+    node._codegen(state)  # noqa: SLF001
+    return "".join(state.tokens)
 
 
 def _generate(module: cst.Module, provider: ByteSpanPositionProvider) -> Iterator[None]:

@@ -14,10 +14,16 @@ T = TypeVar("T")
 # Only the pages of a stack that are touched take memory.
 _STACK_BYTES = 256 * 1024 * 1024
 _RECURSION = 50_000
+_NAME = "detlint-deep-stack"
 
 
 def in_deep_stack(function: Callable[[], T]) -> T:
-    """Call a function in a thread with a large stack, and return or raise what it does."""
+    """Call a function in a thread with a large stack, and return or raise what it does.
+
+    Within such a call it is called as it is: a new stack takes as long as parsing a function.
+    """
+    if threading.current_thread().name == _NAME:
+        return function()
     outcome: list[T] = []
     failure: list[BaseException] = []
 
@@ -30,7 +36,7 @@ def in_deep_stack(function: Callable[[], T]) -> T:
     limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
     sys.setrecursionlimit(max(limit, _RECURSION))
     try:
-        thread = threading.Thread(target=call, daemon=True)
+        thread = threading.Thread(target=call, name=_NAME, daemon=True)
         thread.start()
         thread.join()
     finally:

@@ -24,6 +24,10 @@ class Problem(NamedTuple):
 _FOREIGN = ("\n>>>>>>> ", 'print "', "print '", "(" * 200, "[" * 200)
 
 
+_PAIRS = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"))
+_NO_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
+
+
 def is_suspicious(text: str) -> bool:
     """Whether a text that no rule has to parse may still not be Python.
 
@@ -37,7 +41,9 @@ def is_suspicious(text: str) -> bool:
 
 
 def _balanced(text: str) -> bool:
-    return all(text.count(left) == text.count(right) for left, right in ("()", "[]", "{}"))
+    # One pass that drops all else takes a quarter of six that count.
+    brackets = text.encode("utf-8", "surrogatepass").translate(None, _NO_BRACKETS)
+    return all(brackets.count(left) == brackets.count(right) for left, right in _PAIRS)
 
 
 def _code(text: str) -> str:

@@ -9,7 +9,7 @@ and positions are worked out only for a region that has a finding.
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -64,6 +64,7 @@ _ORDER: dict[str, tuple[str, ...]] = {
 }
 _FIELDS: dict[type, tuple[str, ...]] = {}
 _TEXT = (str, "str")
+_SYNTAX: set[type] = set()  # kinds of nodes that were met
 
 
 def _syntax_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
@@ -78,12 +79,6 @@ def _syntax_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     return names
 
 
-@cache
-def _is_syntax(kind: type) -> bool:
-    # Kept, because libcst's nodes are abstract base classes: isinstance takes five times as long.
-    return issubclass(kind, cst.CSTNode)
-
-
 def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The syntax directly below a node, in source order, without punctuation and layout."""
     kind = type(node)
@@ -93,7 +88,9 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
         value = getattr(node, name)
         if isinstance(value, (list, tuple)):
             below.extend(value)
-        elif _is_syntax(type(value)):  # not None, text, a flag or MaybeSentinel
+        elif type(value) in _SYNTAX or isinstance(value, cst.CSTNode):
+            # isinstance takes five times as long, since libcst's nodes are abstract base classes.
+            _SYNTAX.add(type(value))
             below.append(value)
     return below
 
@@ -101,7 +98,7 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
 def _parse(text: str) -> cst.Module:
     # Each node checks itself, which takes a fifth of the time and tells nothing of parsed text.
     check = cst.CSTNode.__post_init__
-    cst.CSTNode.__post_init__ = lambda _: None  # type: ignore[method-assign]
+    cst.CSTNode.__post_init__ = bool  # type: ignore[method-assign,assignment]  # does nothing
     try:
         return cst.parse_module(text)
     finally:
@@ -119,52 +116,60 @@ class Tree:
         self.region = region
         self.module = _parse(region.text)
         self.nodes: list[cst.CSTNode] = []
-        self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
-        self._below: dict[cst.CSTNode, list[cst.CSTNode]] = {}
+        # By id, and then by place in ``nodes``: libcst hashes nodes in Python code.
+        self._index: dict[int, int] = {}
+        self._above: list[int] = []
+        self._below: dict[int, list[cst.CSTNode]] = {}
         self._walk()
 
     def _walk(self) -> None:
         stack: list[cst.CSTNode] = [self.module]
-        nodes, parents, below = self.nodes, self.parents, self._below
+        owners = [-1]
+        nodes, index, above, below = self.nodes, self._index, self._above, self._below
         while stack:  # not recursive: a chain of 3,000 operators is as many nodes deep
             node = stack.pop()
+            place = index[id(node)] = len(nodes)
             nodes.append(node)
+            above.append(owners.pop())
             found = children(node)
             if found:
-                below[node] = found
-                for child in found:
-                    parents[child] = node
+                below[place] = found
                 stack.extend(reversed(found))
+                owners.extend([place] * len(found))
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """The node directly above."""
+        above = self._above[self._index[id(node)]] if id(node) in self._index else -1
+        return self.nodes[above] if above >= 0 else None
 
     def children(self, node: cst.CSTNode) -> Sequence[cst.CSTNode]:
         """The syntax directly below a node, in source order."""
-        return self._below.get(node, ())
+        return self._below.get(self._index.get(id(node), -1), ())
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The nodes above, nearest first."""
-        parents = self.parents
-        above = parents.get(node)
-        while above is not None:
-            yield above
-            above = parents.get(above)
+        nodes, places = self.nodes, self._above
+        above = places[self._index[id(node)]] if id(node) in self._index else -1
+        while above >= 0:
+            yield nodes[above]
+            above = places[above]
 
     def descendants(self, node: cst.CSTNode) -> list[cst.CSTNode]:
         """The node and everything below it, in source order."""
-        first, end = self._extent[node]
-        return self.nodes[first:end]
+        first = self._index[id(node)]
+        return self.nodes[first : first + self._sizes[first]]
 
     def comes_before(self, node: cst.CSTNode, other: cst.CSTNode) -> bool:
         """Whether a node starts first, or is around the other."""
-        return self._extent[node] < self._extent[other]
+        return self._index[id(node)] < self._index[id(other)]
 
     @cached_property
-    def _extent(self) -> dict[cst.CSTNode, tuple[int, int]]:
-        """Where the nodes from a node down stand in ``nodes``: they are contiguous."""
+    def _sizes(self) -> list[int]:
+        """How many nodes each node is with those below it, which follow it."""
         sizes = [1] * len(self.nodes)
-        index = {node: number for number, node in enumerate(self.nodes)}
-        for number in range(len(self.nodes) - 1, 0, -1):
-            sizes[index[self.parents[self.nodes[number]]]] += sizes[number]
-        return {node: (number, number + sizes[number]) for node, number in index.items()}
+        for place in range(len(self.nodes) - 1, 0, -1):
+            sizes[self._above[place]] += sizes[place]
+        return sizes
 
     @cached_property
     def occurrences(self) -> dict[str, list[cst.Name]]:
@@ -177,7 +182,7 @@ class Tree:
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
         """Start and end of a node, as offsets in the source's text, parentheses excluded."""
-        start, end = self._spans[node]
+        start, end = self._spans.find(self, node)
         offset = self.region.offset
         # The end is exclusive: map the last character, in case a cut follows it.
         return offset(start), offset(max(end - 1, start)) + (end > start)

@@ -52,9 +52,9 @@ class OperatorCalls:
             return f"{own}(" not in self._triggers and own not in self._near
         last = node.attr if isinstance(node, cst.Attribute) else node
         text = self._module.source.text
-        told = {
-            leads(text, match.start(), self._near) for match in re.finditer(rf"\b{written}\b", text)
-        }
+        # sre looks for a pattern that begins with plain text ten times as fast.
+        alike = re.finditer(rf"{written}(?!\w)(?<!\w{written})", text)
+        told = {leads(text, match.start(), self._near) for match in alike}
         if len(told) == 1:  # the same wherever it stands
             return told.pop()
         start, _ = self._module.tree.span(last)
