@@ -21,21 +21,23 @@ _DATASETS = re.compile(
 _OTHERS = re.compile(
     r"(?:tensorflow|tf|keras|paddle|mindspore|jittor|oneflow|megengine|datasets)\."
 )
-_HEAD = re.compile(r"^[ \t]*class[ \t]+\w+[ \t]*\(([^)]*)\)", re.MULTILINE)
+_HEAD = re.compile(r"class[ \t]+\w+[ \t]*\(([^)]*)\)")
+_NAME = re.compile(r"[\w.]+")
 _ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 
 
 def may_follow_dataset(text: str, offset: int) -> bool:
     """Whether the head of a class stands before an offset that, by its text, may be of a dataset:
     a base is called one, or is a class of the file."""
-    for head in _HEAD.finditer(text, 0, offset):
-        for base in re.findall(r"[\w.]+", head[1]):
-            last = base.rpartition(".")[2]
-            if "Dataset" in last or "Folder" in last or "datasets" in base:
-                return True
-            if re.search(rf"\bclass[ \t]+{last}\b|\b{last}[ \t]*=|\bas[ \t]+{last}\b", text):
-                return True
-    return False
+    bases = {base for head in _HEAD.finditer(text, 0, offset) for base in _NAME.findall(head[1])}
+    return any(
+        "Dataset" in base
+        or "Folder" in base
+        or "datasets" in base
+        or any(f"{word}{base}" in text for word in ("class ", "as "))
+        or f"{base} = " in text
+        for base in bases
+    )
 
 
 def family(module: Module, owner: cst.ClassDef) -> list[cst.ClassDef]:
