@@ -132,5 +132,5 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
 def _add_running(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--jobs", type=_jobs, default=_cores(), metavar="N", help="processes (default: cores)")
-    add("--no-cache", action="store_true", help="neither read nor write the cache")
+    add("--no-cache", action="store_true", help="lint everything anew, and keep no findings")
     add("--cache-dir", metavar="FOLDER", help="where the cache lies (default: the user's)")

@@ -98,8 +98,8 @@ def _catalogue(options: argparse.Namespace) -> Sequence[Entry]:
     from detlint.cache import folder_of
     from detlint.catalogue import catalogue
 
-    folder = None if options.no_cache else folder_of(options.cache_dir)
-    return catalogue(folder, _version())
+    # Also with --no-cache: it knows the rules, as compiled files do, and nothing of what is linted.
+    return catalogue(folder_of(options.cache_dir), _version())
 
 
 def _engine(options: argparse.Namespace, settings: Settings) -> Engine:
