@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.cache import content_digest
 from detlint.project.entrypoints import may_run
-from detlint.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -118,7 +117,7 @@ def _results(
 
 def _here(batches: Sequence[Sequence[Task]], engine: Engine) -> Iterator[list[Result]]:
     for batch in batches:
-        yield _lint_batch(batch, engine)
+        yield [_lint(task, engine) for task in batch]
 
 
 def _in_pool(
@@ -178,10 +177,9 @@ def _start_worker(engine: Engine) -> None:
 
 
 def _work(batch: Sequence[Task]) -> list[Result]:
-    return _lint_batch(batch, cast("Engine", _engine))
+    from detlint.stack import in_deep_stack
 
-
-def _lint_batch(batch: Sequence[Task], engine: Engine) -> list[Result]:
+    engine = cast("Engine", _engine)
     return in_deep_stack(lambda: [_lint(task, engine) for task in batch])
 
 
