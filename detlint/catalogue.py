@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from detlint.documents import Document
     from detlint.module import Module
     from detlint.rule import Rule
     from detlint.settings import Settings
@@ -22,6 +23,7 @@ class Entry(NamedTuple):
     code: str
     default: bool
     triggers: tuple[str, ...]
+    mentions: tuple[str, ...]
     settled: tuple[tuple[str, tuple[int, int]], ...]
     scope: str
     silencers: tuple[str, ...]
@@ -49,9 +51,9 @@ class Entry(NamedTuple):
         """``Rule.concerns``."""
         return self.rule.concerns(text, offset)
 
-    def __call__(self, module: Module, settings: Settings) -> Rule:
+    def __call__(self, source: Module | Document, settings: Settings) -> Rule:
         """An instance of the rule."""
-        return self.rule(module, settings)
+        return self.rule(source, settings)
 
 
 def catalogue(folder: str | None, key: str) -> tuple[Entry, ...]:
@@ -79,6 +81,7 @@ def _imported() -> tuple[Entry, ...]:
             rule.code,
             rule.default,
             rule.triggers,
+            rule.mentions,
             rule.settled,
             rule.scope,
             rule.silencers,

@@ -126,7 +126,7 @@ def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
     results.save()
     findings = _not_ignored(findings, settings)
     if not paths:
-        _say("warning: no Python file found under the given paths")
+        _say("warning: no file to lint found under the given paths")
     if options.fix or options.diff:
         return _fix(options, settings, engine(), findings, len(paths))
     _report(options, findings, files=len(paths))
@@ -200,7 +200,7 @@ def _version() -> str:
     """Changes with any file of the package, so that a development install needs no new version."""
     entries = [__version__]
     package = os.path.dirname(__file__)
-    for folder in ("", "analysis", "project", "rules"):
+    for folder in ("", "analysis", "documents", "project", "rules"):
         with os.scandir(os.path.join(package, folder)) as files:
             entries += [f"{file.name} {file.stat().st_mtime_ns}" for file in files]
     return " ".join(sorted(entries))

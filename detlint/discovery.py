@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING
 
 from detlint.errors import SettingsError, UsageError
 from detlint.gitignore import Ignore, read_lines
+from detlint.kinds import NAMES, SUFFIXES, kind_of_line, kind_of_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.settings import Settings
-
-# What each suffix holds. Another kind of source is another row.
-KINDS = {".py": "python", ".pyw": "python"}
 
 # Folders of tools, of builds and of installed packages: code that nobody edits in place.
 DEFAULT_EXCLUDES = frozenset(
@@ -35,7 +33,8 @@ DEFAULT_EXCLUDES = frozenset(
 )
 # The file that makes a folder of any name a virtual environment.
 _ENVIRONMENT = "pyvenv.cfg"
-_SUFFIXES = tuple(KINDS)
+# A file of another name may be one of Dockerfile.gpu's kind, or have a first line that says.
+_ENDINGS = (*SUFFIXES, "*")
 
 
 def discover(paths: Sequence[str], settings: Settings, warn: Callable[[str], None]) -> list[str]:
@@ -85,7 +84,7 @@ class _Search:
     def settle_links(self) -> None:
         """Judge the links that the walks met, once it is known what else was found."""
         for shown, path in sorted(self._links):
-            is_source = path.endswith(_SUFFIXES)
+            is_source = kind_of_name(os.path.basename(path)) is not None
             try:
                 target = os.path.realpath(path, strict=True)
             except OSError as error:
@@ -98,7 +97,7 @@ class _Search:
             if not any(_within(target, tree) for tree in self._trees):
                 where = f"a link out of the tree (-> {_target(path)})"
                 self.warnings.add(f"{shown}: {where}; not followed")
-            elif is_source and os.path.isfile(target) and not target.endswith(_SUFFIXES):
+            elif is_source and os.path.isfile(target) and kind_of_name(target) is None:
                 # The walk took the target for something else, so it is met here only.
                 self.found.setdefault(target, shown)
 
@@ -107,16 +106,16 @@ class _Search:
         return any(_within(real, tree) for tree in (self.cwd, self.root, folder))
 
     def _add_file(self, real: str, shown: str) -> str | None:
-        if not shown.endswith(_SUFFIXES):
+        if kind_of_name(os.path.basename(shown)) is None:
             try:
-                is_script = _runs_python(real)
+                kind = kind_of_line(_first_line(real))
             except OSError as error:
                 return f"{shown}: {_reason(real, error)}"
-            if not is_script:
-                kinds = ", ".join(KINDS)
+            if kind is None:
+                kinds = ", ".join((*SUFFIXES, *NAMES))
                 return (
                     f"{shown}: not a kind of file that detlint reads: {kinds}, "
-                    "or a script whose first line names python"
+                    "or a script whose first line names python or a shell"
                 )
         self.found.setdefault(real, shown)
         return None
@@ -164,7 +163,7 @@ class _Search:
                     self._links.append((shown + name, path))
                 else:
                     yield entry
-            elif name.endswith(_SUFFIXES):
+            elif kind_of_name(name) or _is_script(entry):
                 if any(each.ignores_file(path, name) for each in filters):
                     continue
                 if entry.is_file(follow_symlinks=False):
@@ -198,7 +197,7 @@ class _Search:
         if not lines:
             return None
         if base not in self._compiled:
-            excludes = Ignore(base, lines, _SUFFIXES)
+            excludes = Ignore(base, lines, _ENDINGS)
             if invalid := excludes.invalid():
                 raise SettingsError(f"exclude: not a pattern of files: {invalid[0]!r}")
             self._compiled[base] = excludes
@@ -229,7 +228,7 @@ class _Search:
         except OSError as error:
             self.warnings.add(f"{os.path.relpath(path)}: {_reason(path, error)}; not applied")
             return above
-        return Ignore(folder, lines, _SUFFIXES, above) if lines else above
+        return Ignore(folder, lines, _ENDINGS, above) if lines else above
 
 
 def _tidy(path: str) -> str:
@@ -254,13 +253,23 @@ def _repository(folder: str) -> str | None:
     return folder
 
 
-def _runs_python(path: str) -> bool:
-    """Whether the first line hands the file to a Python interpreter. Raises OSError."""
-    import re
-
+def _first_line(path: str) -> bytes:
+    """Raises OSError."""
     with open(path, "rb") as file:
-        line = file.readline(512)
-    return re.match(rb"#!.*?(?:/|\s)(?:i?python|pypy|uv run)[\d.]*w?(?:\s|$)", line) is not None
+        return file.readline(512)
+
+
+def _is_script(entry: os.DirEntry[str]) -> bool:
+    """Whether a file without a suffix is a program: looked into only if it may be run."""
+    if "." in entry.name:
+        return False
+    try:
+        mode = entry.stat(follow_symlinks=False).st_mode
+        if not (stat.S_ISREG(mode) and mode & 0o111):
+            return False
+        return kind_of_line(_first_line(entry.path)) is not None
+    except OSError:
+        return False
 
 
 def _target(link: str) -> str:

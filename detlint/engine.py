@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from detlint import syntax
 from detlint.finding import Finding
+from detlint.kinds import PYTHON, kind_of
 from detlint.source import DecodeError, Source
-from detlint.triggers import Triggers
+from detlint.triggers import Mentions, Triggers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from detlint.catalogue import Entry
+    from detlint.documents import Document
+    from detlint.documents.document import Node
     from detlint.module import Module
     from detlint.narrowing import Region
     from detlint.rule import Rule
@@ -49,6 +52,7 @@ class Engine:
         self._known = known
         self._narrowed = narrowed
         self._triggers = Triggers(rules, settings.target_torch)
+        self._mentions = Mentions(rules)
 
     def lint_bytes(self, path: str, data: bytes) -> list[Finding]:
         """Findings of a file's bytes. What cannot be read is a finding, DET000."""
@@ -57,11 +61,15 @@ class Engine:
         try:
             source = Source.decode(path, data)
         except DecodeError as error:
+            if kind_of(path, data) != PYTHON and not self._mentions.occur_in(data):
+                return []  # nothing that a rule would read
             return self.unreadable(path, error.message, error.row, error.column)
         return self.lint(source)
 
     def lint(self, source: Source) -> list[Finding]:
         """Findings of a decoded source, suppressed ones left out, in order of place."""
+        if source.kind != PYTHON:
+            return self._lint_document(source)
         rules, region = self._work(source)
         # Python's parser would take half of the time, so it is asked about what libcst is to parse.
         doubtful = syntax.is_suspicious(source.text) or (region and not syntax.reads(region.text))
@@ -76,6 +84,30 @@ class Engine:
             from detlint import suppression
 
             findings = suppression.apply(source, findings, enabled=self._enabled, known=self._known)
+        return sorted(findings, key=lambda each: each[1:6])
+
+    def _lint_document(self, source: Source) -> list[Finding]:
+        rules = self._mentions.find(source.text)
+        directed = any(word in source.text for word in _MENTIONS)
+        if not (rules or directed):
+            return []
+        from detlint.documents import Unreadable, read
+
+        try:
+            document = read(source)
+        except Unreadable as problem:
+            return self.unreadable(source.path, *problem.place) if rules else []
+        findings = _visit(document, rules, self._settings)
+        if directed:
+            from detlint import suppression
+
+            findings = suppression.apply(
+                source,
+                findings,
+                enabled=self._enabled,
+                known=self._known,
+                comments=document.comments,
+            )
         return sorted(findings, key=lambda each: each[1:6])
 
     def unreadable(self, path: str, message: str, row: int = 1, column: int = 1) -> list[Finding]:
@@ -117,15 +149,17 @@ def _has_work(rule: AnyRule, text: str) -> bool:
     return any(s in text for s in rule.needs) and not any(s in text for s in rule.silencers)
 
 
-def _visit(module: Module, rules: Sequence[AnyRule], settings: Settings) -> list[Finding]:
+def _visit(
+    source: Module | Document, rules: Sequence[AnyRule], settings: Settings
+) -> list[Finding]:
     """One traversal for all rules."""
-    active = [rule(module, settings) for rule in rules]
-    handlers: dict[str, list[Callable[[cst.CSTNode], None]]] = {}
+    active = [rule(source, settings) for rule in rules]
+    handlers: dict[str, list[Callable[[cst.CSTNode | Node], None]]] = {}
     for rule in active:
         for attribute in dir(rule):
             if attribute.startswith("visit_"):
                 handlers.setdefault(attribute[6:], []).append(getattr(rule, attribute))
-    for node in module.tree.nodes:
+    for node in source.nodes:
         for handler in handlers.get(type(node).__name__, ()):
             handler(node)
     return [finding for rule in active for finding in rule.findings]

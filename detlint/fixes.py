@@ -7,6 +7,7 @@ from bisect import bisect_left, insort
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.kinds import PYTHON
 from detlint.source import DecodeError, Source
 
 if TYPE_CHECKING:
@@ -199,13 +200,25 @@ def _rewrite(text: str, edits: dict[Edit, int]) -> str:
 
 def _sound(source: Source) -> bool:
     """Whether the text parses, and survives being written and read."""
-    from detlint.syntax import problem
-
     try:
         again = Source.decode(source.path, source.encode())
     except (UnicodeEncodeError, DecodeError):
         return False
-    return again.text == source.text and problem(source) is None
+    return again.text == source.text and _parses(source)
+
+
+def _parses(source: Source) -> bool:
+    if source.kind == PYTHON:
+        from detlint.syntax import problem
+
+        return problem(source) is None
+    from detlint.documents import Unreadable, read
+
+    try:
+        read(source)
+    except Unreadable:
+        return False
+    return True
 
 
 def _one_by_one(source: Source, findings: list[Finding]) -> tuple[str, list[Finding]]:

@@ -28,6 +28,7 @@ class Module:
     def __init__(self, source: Source, region: Region) -> None:
         self.source = source
         self.tree = Tree(source, region)
+        self.nodes = self.tree.nodes
         self.bindings = Bindings(self.tree)
         self.names = Names(self.bindings)
         self.qualified_name = self.names.qualified_name
@@ -87,6 +88,10 @@ class Module:
     def has_unpacking(call: cst.Call) -> bool:
         """Whether the call passes ``*args`` or ``**kwargs``, which may hold any parameter."""
         return any(argument.star for argument in call.args)
+
+    def span(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Start and end of a node, as offsets in the source's text."""
+        return self.tree.span(node)
 
     # Edits
 

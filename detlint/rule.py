@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from detlint.finding import Edit, Finding
 from detlint.lazy import cst
@@ -12,6 +12,7 @@ from detlint.lazy import cst
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.documents.document import Document, Node, Word
     from detlint.module import Module
     from detlint.project.program import Program
     from detlint.settings import Settings
@@ -35,8 +36,9 @@ class Example(NamedTuple):
 class Rule:
     """One kind of non-determinism.
 
-    A subclass defines the attributes below and methods ``visit_<Node>`` (for any
-    class of libcst, ``visit_Module`` included), or ``judge``. One instance lints one file.
+    A subclass defines the attributes below and methods ``visit_<Node>`` (for any class of
+    libcst, ``visit_Module`` included, and of ``detlint.documents.document`` in other kinds of
+    sources), or ``judge``. One instance lints one file.
     Its docstring, source and examples are its documentation, and are tested.
     """
 
@@ -47,6 +49,8 @@ class Rule:
     triggers: ClassVar[tuple[str, ...]]
     # Triggers that mean nothing from a release of torch on, if that is the `target-torch`.
     settled: ClassVar[tuple[tuple[str, tuple[int, int]], ...]] = ()
+    # Tokens without one of which a source that is not Python cannot hold a finding.
+    mentions: ClassVar[tuple[str, ...]] = ()
     # How much around a trigger the rule must see: "function" (the outermost function or
     # method), "class" (the class and its bases too) or "module". Module-level code that
     # this names, or that uses what a trigger gave, is always there; the rest may not be.
@@ -62,8 +66,11 @@ class Rule:
     examples: ClassVar[tuple[Example, ...]]
     default: ClassVar[bool] = True
 
-    def __init__(self, module: Module, settings: Settings) -> None:
-        self.module = module
+    def __init__(self, source: Module | Document, settings: Settings) -> None:
+        self._read = source
+        # One of them: a rule is made for one source, and called with the nodes of its kind.
+        self.module = cast("Module", source)
+        self.document = cast("Document", source)
         self.settings = settings
         self.findings: list[Finding] = []
 
@@ -109,7 +116,7 @@ class Rule:
 
     def report(
         self,
-        node: cst.CSTNode,
+        node: cst.CSTNode | Node | Word,
         message: str = "",
         *,
         advice: str = "",
@@ -120,9 +127,9 @@ class Rule:
 
         A fix that would drop a comment is never safe.
         """
-        source = self.module.source
-        start, end = self.module.tree.span(node)
-        keeps_comments = not any(self.module.drops_comment(edit) for edit in edits)
+        source = self._read.source
+        start, end = self._read.span(node)  # type: ignore[arg-type]  # of its own kind
+        keeps_comments = not any(self._read.drops_comment(edit) for edit in edits)
         self.findings.append(
             Finding(
                 source.path,

@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.cache import content_digest
+from detlint.kinds import is_data
 from detlint.project.entrypoints import may_run
 
 if TYPE_CHECKING:
@@ -73,6 +74,9 @@ def lint_files(
             stat = os.stat(path)
         except OSError:
             tasks.append(Task(path))  # reading it again says why
+            continue
+        if is_data(path, stat.st_size):
+            found[path] = []
             continue
         cached = cache.lookup(path, stat)
         if cached is None:

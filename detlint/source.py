@@ -7,6 +7,8 @@ import re
 from bisect import bisect_right
 from functools import cached_property
 
+from detlint.kinds import PYTHON, kind_of
+
 # PEP 263: the cookie stands in a comment on line 1, or on line 2 below a comment or blank line.
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?$")
@@ -27,18 +29,27 @@ class DecodeError(Exception):
 class Source:
     """A file's text, with what is needed to write it back as it was."""
 
-    def __init__(self, path: str, text: str, encoding: str = "utf-8", bom: bytes = b"") -> None:
+    def __init__(
+        self,
+        path: str,
+        text: str,
+        encoding: str = "utf-8",
+        bom: bytes = b"",
+        kind: str = PYTHON,
+    ) -> None:
         self.path = path
+        self.kind = kind
         self.text = text
         self.encoding = encoding
         self.bom = bom
 
     @classmethod
     def decode(cls, path: str, data: bytes) -> Source:
-        """Decode as Python does. Raises DecodeError, which says where and why."""
+        """Decode as Python does, or as UTF-8. Raises DecodeError, which says where and why."""
+        kind = kind_of(path, data)
         bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
         body = data[len(bom) :]
-        encoding = "utf-8" if bom else declared_encoding(body)
+        encoding = "utf-8" if bom or kind != PYTHON else declared_encoding(body)
         if b"\0" in body:
             row, column = _place(body, body.index(b"\0"))
             raise DecodeError("source code cannot contain null bytes", row, column)
@@ -49,11 +60,11 @@ class Source:
             byte = body[error.start]
             message = f"byte 0x{byte:02x} is not valid {encoding}: {error.reason}"
             raise DecodeError(message, row, column) from error
-        return cls(path, text, encoding, bom)
+        return cls(path, text, encoding, bom, kind)
 
     def with_text(self, text: str) -> Source:
         """The same file holding another text."""
-        return Source(self.path, text, self.encoding, self.bom)
+        return Source(self.path, text, self.encoding, self.bom, self.kind)
 
     def encode(self) -> bytes:
         """The bytes of the file. Raises UnicodeEncodeError where its encoding lacks a character."""

@@ -18,7 +18,7 @@ UNPARSED = "DET000"
 UNUSED = "DET001"
 
 # "noqa" and "detlint:" in the cases that people write; lowering 53 MB takes twice as long.
-_MARK = re.compile(r"#[ \t]*(?:(?i:(noqa))(?!\w)|(?i:detlint:))")
+_MARK = re.compile(r"(?:#|//|/\*)[ \t]*(?:(?i:(noqa))(?!\w)|(?i:detlint:))")
 _LINE = re.compile(r"[^\r\n]*")
 # "see #12" is a part of the reason; "# type: ignore" is the next directive.
 _NEXT_COMMENT = re.compile(r"#(?!\d)")
@@ -76,12 +76,16 @@ def apply(
     *,
     enabled: Collection[str],
     known: Collection[str],
+    comments: Sequence[Span] | None = None,
 ) -> list[Finding]:
-    """The findings that no comment silences, and those about comments that silence nothing."""
+    """The findings that no comment silences, and those about comments that silence nothing.
+
+    ``comments`` says where a source that is not Python has them.
+    """
     text = source.text
     if not _MARK.search(text):
         return list(findings)
-    page = _Page(source)
+    page = _Page(source, spans(text) if comments is None else comments)
     if any(each.kind == "skip-file" for each in page.directives):
         return []
     kept = [each for each in findings if not page.silences(each)]
@@ -94,9 +98,9 @@ def apply(
 class _Page:
     """The directives of one source, and which of their codes were of use."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, where: Sequence[Span]) -> None:
         self.source = source
-        self.spans = spans(source.text)
+        self.spans = where
         self.directives = list(_directives(source, self.spans))
         self.ranges = [each for each in self.directives if each.kind in ("off", "on")]
         self.used: set[Code] = set()
@@ -204,7 +208,7 @@ def _row(directive: Directive) -> int:
     return directive.row
 
 
-def _directives(source: Source, where: list[Span]) -> Iterator[Directive]:
+def _directives(source: Source, where: Sequence[Span]) -> Iterator[Directive]:
     """Every directive in a real comment, in order."""
     text = source.text
     for match in _MARK.finditer(text):
@@ -255,7 +259,7 @@ def _alone(text: str, comment: Span) -> bool:
 
 
 def _empty(line: str) -> bool:
-    return not line.strip() or line.lstrip().startswith("#")
+    return not line.strip() or line.lstrip().startswith(("#", "//"))
 
 
 def _without(text: str, directive: Directive, code: Code) -> Edit:
@@ -276,7 +280,7 @@ def _without(text: str, directive: Directive, code: Code) -> Edit:
     return Edit(start, min(end, len(text)), "")
 
 
-def _logical_ends(source: Source, where: list[Span]) -> list[int]:
+def _logical_ends(source: Source, where: Sequence[Span]) -> list[int]:
     """Rows that end a logical line: no bracket, string or backslash carries on to the next."""
     text = source.text
     ends: list[int] = []

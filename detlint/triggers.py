@@ -57,3 +57,18 @@ def _begins_word(text: str, start: int, token: str) -> bool:
         return True
     before = text[start - 1]
     return not (before.isalnum() or before == "_")
+
+
+class Mentions:
+    """Which rules have work in a source that is not Python: those whose tokens it holds."""
+
+    def __init__(self, rules: Sequence[AnyRule]) -> None:
+        self._rules = [rule for rule in rules if rule.mentions]
+
+    def find(self, text: str) -> list[AnyRule]:
+        """The rules that have work in a text."""
+        return [rule for rule in self._rules if any(token in text for token in rule.mentions)]
+
+    def occur_in(self, data: bytes) -> bool:
+        """Whether any token occurs in bytes."""
+        return any(token.encode() in data for rule in self._rules for token in rule.mentions)

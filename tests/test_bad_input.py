@@ -206,7 +206,8 @@ def test_a_full_disk_keeps_the_file_whole(tmp_path: Path) -> None:
                     filler.write(b"x" * 4096)
             except OSError:
                 pass
-        done = detlint("good.py", "--fix", "--no-cache", cwd=disk)
+        kept = f"--cache-dir={tmp_path / 'kept'}"
+        done = detlint("good.py", "--fix", kept, cwd=disk)
         assert done.returncode == 2
         assert "not fixed, and left as it was: No space left on device" in done.stderr
         assert (disk / "good.py").read_text() == LEAK

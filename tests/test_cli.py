@@ -198,7 +198,7 @@ def test_explain_and_rules_document_each_rule(tmp_path: Path) -> None:
     assert "no rule 'DET999'; there are DET000" in unknown.stderr
 
 
-def test_a_folder_without_python_says_so(tmp_path: Path) -> None:
+def test_a_folder_without_sources_says_so(tmp_path: Path) -> None:
     done = detlint(".", cwd=tmp_path)
     assert done.returncode == 0
-    assert "no Python file found" in done.stderr
+    assert "no file to lint found" in done.stderr

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from detlint.discovery import discover
 from detlint.errors import SettingsError, UsageError
+from detlint.kinds import NAMES, SUFFIXES, kind_of
 from detlint.settings import Settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)
@@ -348,15 +346,15 @@ def test_a_folder_named_like_a_source_is_walked() -> None:
 
 
 def test_all_that_is_wrong_with_the_paths_is_told_at_once() -> None:
-    make("a.py", "notes.txt", "Makefile")
+    make("a.py", "notes.txt", "LICENSE")
     legal = (
-        "not a kind of file that detlint reads: .py, .pyw, "
-        "or a script whose first line names python"
+        f"not a kind of file that detlint reads: {', '.join((*SUFFIXES, *NAMES))}, "
+        "or a script whose first line names python or a shell"
     )
-    assert refused("src/nope", "a.py", "notes.txt", "Makefile", "a.py/b", "", "x\0y") == [
+    assert refused("src/nope", "a.py", "notes.txt", "LICENSE", "a.py/b", "", "x\0y") == [
         "src/nope: no such file or directory",
         f"notes.txt: {legal}",
-        f"Makefile: {legal}",
+        f"LICENSE: {legal}",
         "a.py/b: not a directory",
         "'': no such file or directory",
         "x\0y: embedded null byte",
@@ -377,14 +375,49 @@ def test_a_named_script_is_known_by_its_first_line(line: str) -> None:
     make("train", "train.in", text=f"{line}\nimport torch\n")
     assert found("train", "train.in") == ["train", "train.in"]
     assert found() == []  # a walk does not open files to see what they are
+    Path("train").chmod(0o755)
+    Path("train.in").chmod(0o755)
+    assert found() == ["train"]  # but for programs that have no suffix
+
+
+@pytest.mark.parametrize("line", ["#!/bin/sh", "#!/usr/bin/env bash", "#!/home/python/bin/zsh -e"])
+def test_a_script_for_a_shell_is_known_by_its_first_line(line: str) -> None:
+    make("train", text=f"{line}\npython train.py\n")
+    assert found("train") == ["train"]
+    assert kind_of("train", line.encode()) == "shell"
 
 
 @pytest.mark.parametrize(
-    "line", ["#!/bin/sh", "#!/home/python-user/bin/bash", "# /usr/bin/python", "import python"]
+    "line", ["#!/usr/bin/perl", "#!/opt/my-python-bin/ruby", "# /usr/bin/python", "import python"]
 )
-def test_another_first_line_is_no_python_script(line: str) -> None:
+def test_another_first_line_is_no_script(line: str) -> None:
     make("train", text=line)
     assert len(refused("train")) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.py", "python"),
+        ("a.sbatch", "shell"),
+        ("Dockerfile", "dockerfile"),
+        ("Dockerfile.gpu", "dockerfile"),
+        ("gpu.dockerfile", "dockerfile"),
+        ("Makefile", "makefile"),
+        ("a.yml", "yaml"),
+        ("a.cu", "cuda"),
+        ("Makefile.py", "python"),
+    ],
+)
+def test_a_walk_finds_all_kinds_by_their_names(name: str, kind: str) -> None:
+    make(name, "README.md", "a.py.bak")
+    assert found() == [name]
+    assert kind_of(name) == kind
+
+
+def test_an_ignored_file_of_any_kind_is_left_out() -> None:
+    make("Dockerfile.gpu", "a.yaml", "b.yaml", ".gitignore", text="*.gpu\na.*\n")
+    assert found() == ["b.yaml"]
 
 
 def test_a_file_name_that_is_not_utf8_is_kept() -> None:

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+# Strings too, so that what looks like a comment in one is none. A raw string of C++ with a
+# delimiter of its own (R"x(…)x") is not told apart.
+_TOKEN = re.compile(
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL
+)
 _CALL = re.compile(r"\b(?:(\w+)\s*=\s*)?atomicAdd(?:_block|_system)?\s*\(")
 _INTEGER = re.compile(r"\(?\s*[-+]?\d+[uUlL]*\s*\)?|\(?\s*[-+]?\d+\.0*f?\s*\)?")
 _CAST = re.compile(r"\(\s*(?:(?:unsigned|long|int|u?int(?:32|64)_t|size_t|ull)\b[\s*]*)+\)")
@@ -21,24 +25,35 @@ class Addition(NamedTuple):
 
     text: str
     slot: str
+    start: int
+    end: int
 
 
 def additions(source: str) -> Iterator[Addition]:
     """Atomic additions whose order can show: of floats, and integers that hand out places."""
-    source = _COMMENT.sub("", source)
+    source = _TOKEN.sub(_blank, source)  # offsets stay
     for match in _CALL.finditer(source):
-        arguments = _arguments(source, match.end())
+        arguments, end = _arguments(source, match.end())
         if len(arguments) < 2:
             continue
         text = f"atomicAdd({', '.join(arguments)})"
         if match[1] and _is_place(source, match[1]):
-            yield Addition(text, match[1])
+            yield Addition(text, match[1], match.start(), end)
         elif not (match[1] or _is_integer(source, *arguments[:2])):
-            yield Addition(text, "")
+            yield Addition(text, "", match.start(), end)
 
 
-def _arguments(source: str, start: int) -> list[str]:
-    """The arguments of a call whose parenthesis opens before an offset."""
+def comments(source: str) -> Iterator[tuple[int, int]]:
+    """Where comments start and end."""
+    return (match.span() for match in _TOKEN.finditer(source) if match[0].startswith("/"))
+
+
+def _blank(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", match[0])
+
+
+def _arguments(source: str, start: int) -> tuple[list[str], int]:
+    """The arguments of a call whose parenthesis opens before an offset, and where it ends."""
     depth, arguments, begin = 1, [], start
     for offset in range(start, len(source)):
         depth += (source[offset] in "([{") - (source[offset] in ")]}")
@@ -46,8 +61,8 @@ def _arguments(source: str, start: int) -> list[str]:
             arguments.append(" ".join(source[begin:offset].split()))
             begin = offset + 1
         if depth == 0:
-            return arguments
-    return []
+            return arguments, offset + 1
+    return [], start
 
 
 def _is_integer(source: str, place: str, value: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+from detlint.kinds import PYTHON, kind_of
+
 # Bytes without one of which a file is no entrypoint, whatever its name.
 _HINTS = (b"__main__", b".backward(", b".fit(", b".train(")
 MAIN_BLOCK = re.compile(r"^if[ \t(]+(?:__name__[ \t]*==|['\"]__main__['\"][ \t]*==)", re.MULTILINE)
@@ -14,6 +16,8 @@ _TEST = re.compile(r"(?:test_\w*|\w*_tests?|conftest|setup)\.py")
 
 def may_run(path: str, data: bytes) -> bool:
     """``is_entrypoint`` of a file's bytes."""
+    if kind_of(path, data) != PYTHON:
+        return False
     if not any(hint in data for hint in _HINTS) and not path.endswith("__main__.py"):
         return False
     from detlint.source import DecodeError, Source

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.atomics import adds_integers, is_chosen, slot
 from detlint.analysis.cuda_text import additions
+from detlint.documents.document import Word
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from detlint.analysis.cuda_text import Addition
+    from detlint.documents.document import Text
 
 # The positions of the place that is added to, and of what is added.
 _ADDITIONS = {
@@ -50,8 +54,10 @@ class AtomicAccumulation(Rule):
     addition returns is the place at which a thread stores its row, rows stand in the order in
     which threads came.
 
-    Looks at kernels of Triton, tilelang, cuTile and Numba, at `cupyx.scatter_add`, and at CUDA
-    source in strings that are compiled. No switch of PyTorch reaches any of these.
+    Looks at kernels of Triton, tilelang, cuTile and Numba, at `cupyx.scatter_add`, at CUDA
+    source in strings that are compiled, and at files of CUDA and C++, which are not parsed: a
+    macro that hides the call, and a type that another file declares, are not seen. No switch of
+    PyTorch reaches any of these.
 
     Silent on counters and locks, on values that are seen to be integers, on minima and maxima,
     on code behind a flag that is named for determinism, and on source that nothing compiles.
@@ -72,6 +78,7 @@ class AtomicAccumulation(Rule):
         "SourceModule",
         "elementwise(",
     )
+    mentions = ("atomicAdd",)
     source = (
         "https://developer.nvidia.com/blog/controlling-floating-point-determinism-in-nvidia-cccl"
     )
@@ -163,15 +170,16 @@ class AtomicAccumulation(Rule):
 
     # CUDA
 
+    def visit_Text(self, node: Text) -> None:
+        for addition in additions(node.text):
+            place = Word(addition.start, addition.end, None)
+            message, advice = _told(addition)
+            self.report(place, message, advice=advice)
+
     def _check_source(self, call: cst.Call) -> None:
         for source in self._sources(call):
             for addition in additions(source):
-                start, advice = addition.text, _ADVICE
-                what = "adds up floats"
-                if addition.slot:
-                    start, advice = f"{addition.slot} = {start}", _SLOT_ADVICE
-                    what = "hands out places"
-                message = f"{start} {what} in the order in which threads come"
+                message, advice = _told(addition)
                 self.report(call, message, advice=advice)
                 return
 
@@ -196,3 +204,11 @@ class AtomicAccumulation(Rule):
                 value = self.module.names.value_of(each)
                 if value is not each:
                     yield from self._strings(value, depth - 1)
+
+
+def _told(addition: Addition) -> tuple[str, str]:
+    """The message and the advice."""
+    shown, what, advice = addition.text, "adds up floats", _ADVICE
+    if addition.slot:
+        shown, what, advice = f"{addition.slot} = {shown}", "hands out places", _SLOT_ADVICE
+    return f"{shown} {what} in the order in which threads come", advice

@@ -1,0 +1,111 @@
+"""What scripts, configurations and other text say of a run, the same for every kind.
+
+Each node has ``start`` and ``end``, offsets in the source's text; a value that cannot be
+told from the text is None, and rules are silent on it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from detlint.lexer import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from detlint.finding import Edit
+    from detlint.source import Source
+
+Scalar: TypeAlias = "str | int | float | bool | None"
+
+
+class Text(NamedTuple):
+    """The whole source, for rules that read it as text."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Variable(NamedTuple):
+    """A variable of the environment that is set: ``export NAME=value``, ``ENV NAME=value``,
+    ``env:`` of a manifest.
+
+    exported  whether programs that start below see it; in shell, ``NAME=value`` alone is not
+    """
+
+    start: int
+    end: int
+    name: str
+    value: str | None
+    value_start: int
+    value_end: int
+    exported: bool = True
+
+
+class Word(NamedTuple):
+    """One argument of a command, without its quotes; ``text`` is None if it is not known."""
+
+    start: int
+    end: int
+    text: str | None
+
+
+class Command(NamedTuple):
+    """A command line, with the variables that are set for it: by name, None where not known.
+
+    ``words`` begins with the program; what is in front of it (``env``, ``nohup``, ``exec``,
+    ``sudo``) is left out.
+    """
+
+    start: int
+    end: int
+    words: tuple[Word, ...]
+    environment: Mapping[str, str | None]
+
+
+class Entry(NamedTuple):
+    """A setting of a configuration: ``trainer: {benchmark: true}`` has the keys ("trainer",
+    "benchmark") and the value True. Items of a list have their index, as text, for a key.
+
+    ``start`` and ``end`` are those of the value, ``key_start`` that of the last key.
+    ``known`` is False where the value is an interpolation (``${seed}``) or another unknown.
+    """
+
+    start: int
+    end: int
+    keys: tuple[str, ...]
+    value: Scalar
+    key_start: int
+    known: bool = True
+
+
+Node: TypeAlias = "Text | Variable | Command | Entry"
+
+
+class Document:
+    """One source: its nodes in order, and where its comments lie.
+
+    ``flavour`` says which library's configuration it is ("lightning"), "" if not known.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        nodes: Iterable[Node],
+        comments: Iterable[tuple[int, int]] = (),
+        flavour: str = "",
+    ) -> None:
+        self.source = source
+        whole = Text(0, len(source.text), source.text)
+        self.nodes: list[Node] = [whole, *sorted(nodes, key=lambda each: each[:2])]
+        self.comments = [Span(start, end, "comment") for start, end in comments]
+        self.flavour = flavour
+
+    def span(self, node: Node | Word) -> tuple[int, int]:
+        """Start and end of a node."""
+        return node.start, node.end
+
+    def drops_comment(self, edit: Edit) -> bool:
+        """Whether an edit would remove a comment."""
+        return any(edit.start <= each.start < edit.end for each in self.comments)

@@ -1,0 +1,63 @@
+"""What kind of source a file is, by its name or its first line."""
+
+from __future__ import annotations
+
+import re
+
+PYTHON = "python"
+# Kinds other than Python and notebooks are read by the module of that name in detlint.documents.
+SUFFIXES = {
+    ".py": PYTHON,
+    ".pyw": PYTHON,
+    ".sh": "shell",
+    ".bash": "shell",
+    ".sbatch": "shell",
+    ".slurm": "shell",
+    ".dockerfile": "dockerfile",
+    ".mk": "makefile",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".toml": "toml",
+    ".json": "json",
+    ".cu": "cuda",
+    ".cuh": "cuda",
+    ".cpp": "cuda",
+}
+# Names without a suffix, or before any: Dockerfile.gpu.
+NAMES = {
+    "Dockerfile": "dockerfile",
+    "Containerfile": "dockerfile",
+    "Makefile": "makefile",
+    "makefile": "makefile",
+    "GNUmakefile": "makefile",
+}
+_PYTHON_LINE = re.compile(rb"#!.*?(?:/|\s)(?:i?python|pypy|uv run)[\d.]*w?(?:\s|$)")
+_SHELL_LINE = re.compile(rb"#!.*?(?:/|\s)(?:ba|da|z|k)?sh(?:\s|$)")
+# Beyond this a configuration, or a script, is data.
+_LARGEST = 1_000_000
+
+
+def kind_of_name(name: str) -> str | None:
+    """The kind that a file's name says; None where the name says nothing."""
+    stem, dot, suffix = name.rpartition(".")
+    if dot and (kind := SUFFIXES.get(f".{suffix}")):
+        return kind
+    return NAMES.get(stem.partition(".")[0] if dot else name)
+
+
+def kind_of_line(line: bytes) -> str | None:
+    """The kind that a file's first line says: ``#!/usr/bin/env python``."""
+    if _PYTHON_LINE.match(line):
+        return PYTHON
+    return "shell" if _SHELL_LINE.match(line) else None
+
+
+def kind_of(path: str, data: bytes = b"") -> str:
+    """The kind of a file that is to be linted, Python unless it says otherwise."""
+    name = re.split(r"[\\/]", path)[-1]
+    return kind_of_name(name) or kind_of_line(data[:512].partition(b"\n")[0]) or PYTHON
+
+
+def is_data(path: str, size: int) -> bool:
+    """Whether a file is too large for what its name says that it is."""
+    return size > _LARGEST and kind_of(path) in SUFFIXES.values() and kind_of(path) != PYTHON

@@ -1,0 +1,56 @@
+"""Sources that are not Python: what reads them, suppressions in them, what is left alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.engine import Engine
+from detlint.rules import every_rule
+from detlint.settings import Settings
+
+if TYPE_CHECKING:
+    from detlint.finding import Finding
+
+KERNEL = """
+__global__ void add(float* out, const float* x, int n) {
+  int i = threadIdx.x;
+  if (i < n) atomicAdd(&out[0], x[i]);@
+}
+"""
+
+
+def lint(path: str, data: bytes) -> list[Finding]:
+    rules = every_rule()
+    return Engine(rules, Settings(), known={rule.code for rule in rules}).lint_bytes(path, data)
+
+
+@pytest.mark.parametrize("name", ["k.cu", "k.cuh", "k.cpp"])
+def test_an_atomic_addition_of_floats_is_found_in_cuda(name: str) -> None:
+    (found,) = lint(name, KERNEL.replace("@", "").encode())
+    assert (found.code, found.row, found.column) == ("DET603", 4, 14)
+    assert "atomicAdd(&out[0], x[i]) adds up floats" in found.message
+
+
+@pytest.mark.parametrize(
+    "comment", ["// detlint: ignore[DET603] wanted", "/* detlint: ignore[DET603] wanted */"]
+)
+def test_comments_of_cuda_suppress(comment: str) -> None:
+    assert lint("k.cu", KERNEL.replace("@", f"  {comment}").encode()) == []
+
+
+def test_a_suppression_that_is_not_needed_is_told() -> None:
+    text = KERNEL.replace("@", "").replace("float", "int") + "// detlint: ignore[DET603]\n"
+    assert [each.code for each in lint("k.cu", text.encode())] == ["DET001"]
+
+
+def test_atomics_in_comments_and_strings_are_none() -> None:
+    text = '// atomicAdd(&a, b)\n/* atomicAdd(&a, b) */\nconst char* s = "atomicAdd(&a, b)";\n'
+    assert lint("k.cu", text.encode()) == []
+
+
+def test_what_cannot_be_decoded_is_told_only_where_a_rule_would_read() -> None:
+    assert lint("k.cpp", b"// caf\xe9\nint x;\n") == []
+    (found,) = lint("k.cpp", b"// caf\xe9\natomicAdd(&a[0], x);\n")
+    assert found.code == "DET000"
