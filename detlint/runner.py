@@ -83,7 +83,7 @@ def lint_files(
             tasks.append(Task(path, cache.digest(path), stat.st_size))
         else:
             found[path] = cached
-            if (cache.facts(path, stat) or {}).get("runs"):
+            if cache.runs(path):
                 runs.add(path)
     if tasks:
         # The largest first: a large one begun last would keep one process busy alone.

@@ -52,9 +52,10 @@ _TOKENS: dict[str, tuple[str, ...]] = {
 }
 _WORDS = [token for tokens in _TOKENS.values() for token in tokens]
 _KINDS = [kind for kind, tokens in _TOKENS.items() for _ in tokens]
-# What must follow a token that is a common word.
-_CALLS = re.compile(r"\w*[ \t]*(?:[=(]|as\b)")
-_COMMON = frozenset({"seed", "Seed", "determin"})
+# What must follow a token that is a common word: a call or an alias, and of options a value.
+_CALLED = re.compile(r"\w*[ \t]*(?:\(|as\b)")
+_GIVEN = re.compile(r"\w*[ \t]*(?:[=(]|as\b)")
+_COMMON = {"seed": _CALLED, "Seed": _CALLED, "determin": _GIVEN}
 
 
 class Fact(NamedTuple):
@@ -76,7 +77,8 @@ def hints(text: str) -> dict[str, list[int]]:
     """Where facts of each kind may be."""
     found: dict[str, list[int]] = {kind: [] for kind in _TOKENS}
     for index, start, end in _automaton().find_matches_as_indexes(text, overlapping=True):
-        if _WORDS[index] not in _COMMON or _CALLS.match(text, end):
+        common = _COMMON.get(_WORDS[index])
+        if common is None or common.match(text, end):
             found[_KINDS[index]].append(start)
     return found
 
