@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.cache import content_digest
@@ -165,7 +166,10 @@ def _pool(engine: Engine, workers: int) -> ProcessPoolExecutor:
     # Forking is the quickest start, and safe here: nothing has started a thread yet.
     from multiprocessing import get_context
 
-    context = get_context("fork" if sys.platform == "linux" else "spawn")
+    forks = sys.platform == "linux"
+    if forks:
+        import_module("detlint.module")  # once for all of them: libcst is slow to import
+    context = get_context("fork" if forks else "spawn")
     return ProcessPoolExecutor(
         workers, mp_context=context, initializer=_start_worker, initargs=(engine,)
     )
