@@ -49,6 +49,9 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         "TF_CUDNN_DETERMINISTIC",
     ),
     "places": ('"cuda', "'cuda", ".cuda("),
+    "samplers": ("DistributedSampler(",),
+    "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),
+    "tells": ("set_epoch", "sampler.epoch"),
 }
 _WORDS = [token for tokens in _TOKENS.values() for token in tokens]
 _KINDS = [kind for kind, tokens in _TOKENS.items() for _ in tokens]

@@ -27,7 +27,7 @@ _OTHER_TOOL = re.compile(
     r"infer|predict|export|convert|eval|quantiz|visuali|demo|serve", re.IGNORECASE
 )
 _STARTS = re.compile(r"(?:train|fit|learn|run|launch|main)\w*\(", re.IGNORECASE)
-_SETTLING = frozenset({"seeds", "enables", "sets"})
+_SETTLING = frozenset({"seeds", "enables", "sets", "tells"})
 _RARE = frozenset({"trains", "enables"})
 
 
