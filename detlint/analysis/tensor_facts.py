@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.tensors import TORCH
 from detlint.analysis.uses import words
+from detlint.names import UNKNOWN
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -71,6 +72,15 @@ def is_tensor(module: Module, node: cst.CSTNode | None) -> bool:
             known = name in _FACTORIES or name in TORCH.readers - _NOT_TENSORS
             return owner == "torch.nn.functional" or (owner == "torch" and known)
     return False
+
+
+def is_gather(module: Module, call: cst.Call) -> bool:
+    """``x.gather(1, index)``: the gathers of processes and futures take what they gather first."""
+    named = isinstance(call.func, cst.Attribute) and call.func.attr.value == "gather"
+    if not named or len(call.args) != 2 or any(each.keyword or each.star for each in call.args):
+        return False
+    dim, index = (module.literal(each.value) for each in call.args)
+    return type(dim) is int and index is UNKNOWN
 
 
 def numbers(module: Module, node: cst.CSTNode | None) -> str:
