@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.tensors import TORCH
 from detlint.analysis.uses import words
-from detlint.names import UNKNOWN
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def is_gather(module: Module, call: cst.Call) -> bool:
     if not named or len(call.args) != 2 or any(each.keyword or each.star for each in call.args):
         return False
     dim, index = (module.literal(each.value) for each in call.args)
-    return type(dim) is int and index is UNKNOWN
+    return type(dim) is int and not isinstance(index, (int, str))  # comm.gather(1, 0)
 
 
 def numbers(module: Module, node: cst.CSTNode | None) -> str:
