@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
 from detlint.analysis.body_calls import SETS
-from detlint.analysis.consumption import Consumption
 from detlint.analysis.loop_body import LoopBody
 from detlint.rule import cst
 
 if TYPE_CHECKING:
+    from detlint.analysis.consumption import Consumption
     from detlint.analysis.elements import Elements
     from detlint.module import Module
 
@@ -143,13 +143,3 @@ def _makes_container(module: Module, value: cst.CSTNode) -> bool:
     if isinstance(value, (cst.Dict, cst.List, cst.Set, cst.DictComp, cst.ListComp, cst.SetComp)):
         return True
     return module.called(value) in _CONTAINERS
-
-
-class Distinct(Consumption):
-    """The uses of the order of distinct elements, in one module."""
-
-    def body(self, loop: cst.For, positions: frozenset[str]) -> LoopBody:
-        return DistinctBody.of(self, loop, positions)
-
-    def of_other(self, module: Module) -> Consumption:
-        return Distinct(module, type(self.conditions), self._depth + 1)

@@ -1,56 +1,86 @@
-"""What the text around a token tells of a set, before anything is parsed."""
+"""What the text around a token tells of a set, before anything is parsed.
+
+A set is of interest if something goes through it: where it stands, or where the variable or
+attribute is read to which it is assigned.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+from detlint.analysis import reductions
+from detlint.analysis.text_places import Bracket, brackets, function_around, statement_start
+from detlint.analysis.uses import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _NUMBERS = re.compile(r"(?:int|bool|float)\b")
-_MEMBER = re.compile(r"\bin\s+(?:frozen)?$")
-# What ends the way of a set that begins after it.
-_ENDING = (".", "len(", "def ", "== ", "!= ", "<= ", ">= ", ".issubset(", ".update(")
-_KEY = re.compile(r"(?:(?!\n\s*\n)[\s\S]){0,400}?\bkey\b")
+_STABLE = re.compile(
+    r"(?:(?:frozen)?set\(\s*[\[(]?|\{)\s*(?:(?:range|int|len|id|float)\(|map\(\s*(?:int|len)\b|-?\d)"
+)
 # A dict, by its first key: most braces are.
 _DICT = re.compile(
     r"""\{\s*(?:\} | \*\* | (?:\#.*\n\s*)*
       [rbfu]{0,2}(?:"[^"\\\n]*" | '[^'\\\n]*' | [\w.]+(?:\([\w.,\ ]*\))?)\s*:)""",
     re.VERBOSE,
 )
-_NUMBER = re.compile(r"\{\s*-?\d[\d.]*\s*[,}]")
+_SPACE = r"(?:(?!\n[ \t]*\n)[\s\S])"
+_KEY = re.compile(_SPACE + r"{0,400}?\bkey\b")
+_POPPED = re.compile(_SPACE + r"{0,600}?[)}\]]\s*\.pop\(\s*\)")
+
+# What is called with a set and goes through it. The names may be imported from anywhere.
+_READING = words(
+    """accumulate batched cast chain combinations combinations_with_replacement compress cycle
+    defaultdict deque dict dropwhile enumerate extend extendleft filter filterfalse from_iterable
+    fromkeys groupby heapify imap islice iter join list map nlargest nsmallest pairwise permutations
+    product reduce repeat reversed starmap sum takewhile tee tuple writelines zip zip_longest
+    OrderedDict"""
+)
+_TAKING_KEYS = ("max", "min", "sorted")
+_MODULES = re.compile(r"(?:itertools|more_itertools|functools|heapq)\.")
+_SETS = words("set frozenset copy difference intersection symmetric_difference union")
+
+_LOOP = re.compile(r"\bfor\b(?:(?!\bin\b)[\s\S])*\bin\b((?:(?!\bfor\b)[\s\S])*)$")
+_FILTER = re.compile(r"\bif\b(?![\s\S]*\belse\b)")
+_COMPARED = re.compile(r"(?:\bin|[=!<>]=|[<>])\s*$")
+_EITHER = re.compile(r"\b(?:and|or)\b(?![\s\S]*\b(?:and|or|else|if)\b)")
+_STAR = re.compile(r"\s*\*(?!\*)")
+_WALRUS = re.compile(r"(\w+)\s*:=")
+_ASSIGNED = re.compile(r"(?<![=!<>:])=(?!=)")
+_AUGMENTED = re.compile(r"(?:[-+*/%&|^@]|//|\*\*|<<|>>)$")
+_TARGET = re.compile(
+    r"(?:^|[\n;:])[ \t]*(?!(?:else|finally|try)\b)((?:self|cls)\s*\.\s*)?(\w+)\s*(?::.*)?$", re.DOTALL
+)
+_PARAMETER = re.compile(r"\s*\*{0,2}(\w+)\s*:[^=]*$")
+_FIELD = re.compile(r"\s*((?:self|cls)\s*\.\s*)?(\w+)\s*:[^=]*$")
+_DEFINING = re.compile(r"\s*(?:async\s+)?def\b")
+_HEAD = re.compile(r"(?::|\||\b(?:Optional|Union|Annotated|Final|ClassVar)\[)[^\[\]:]*$")
+# What follows a mention of a set that does not go through it.
+_QUIET = re.compile(
+    r"\s*(?:=(?!=)|[-+&|^@*/%]=|\[|\(|:=|\.\s*(?!(?:pop|copy|difference|intersection"
+    r"|symmetric_difference|union)\b))"
+)
+_POP = re.compile(r"\s*\.\s*pop\(\s*\)")
+_MANY = 200  # mentions of one variable
 
 
 def may_matter(text: str, offset: int) -> bool:
     """Whether the token of DET204 at an offset may lead to a set whose order shows."""
-    if text.startswith(("set(", "frozenset("), offset):
-        return _call(text, offset)
+    trail = _Trail(text)
+    if text.startswith(("set[", "frozenset[", "Set[", "FrozenSet["), offset):
+        return trail.is_declared(offset)
     if text.startswith(".keys()", offset):
-        return True
-    if text.startswith(("in {", "= {", "({", "[*{"), offset):
-        return _brace(text, offset)
-    return _annotation(text, offset)
-
-
-def _call(text: str, offset: int) -> bool:
-    before = text[max(offset - 16, 0) : offset]
-    if before.endswith(_ENDING) or (before.endswith("sorted(") and not _KEY.match(text, offset)):
-        return False
-    return not (_MEMBER.search(before) and not _loops(text, offset))
-
-
-def _loops(text: str, offset: int) -> bool:
-    """Whether a ``for`` stands before a place, in its line or in the one before."""
-    line = text.rfind("\n", 0, max(text.rfind("\n", 0, offset), 0)) + 1
-    return re.search(r"\bfor\b", text[line:offset]) is not None
-
-
-def _brace(text: str, offset: int) -> bool:
+        return trail.leads_on(offset)
+    if text.startswith(("set(", "frozenset("), offset):
+        return not _STABLE.match(text, offset) and trail.leads_on(offset)
     brace = text.index("{", offset)
-    if _DICT.match(text, brace) or _NUMBER.match(text, brace):
-        return False
-    if text[offset] == "i" and not _loops(text, offset):
+    if _DICT.match(text, brace) or _STABLE.match(text, brace):
         return False
     # One element has one order, unless a local takes more; `({x})` is mostly in an f-string.
     single = text[offset] == "=" or text[brace + 1 : brace + 2] == "*"
-    return _is_set(text, brace, single=single)
+    return _is_set(text, brace, single=single) and trail.leads_on(brace)
 
 
 def _is_set(text: str, brace: int, *, single: bool) -> bool:
@@ -77,9 +107,107 @@ def _is_set(text: str, brace: int, *, single: bool) -> bool:
     return True
 
 
-def _annotation(text: str, offset: int) -> bool:
-    inner = text.index("[", offset) + 1
-    if _NUMBERS.match(text, inner):
+class _Trail:
+    """Follows a set through the text of a file."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._seen: set[tuple[str, int]] = set()
+
+    def is_declared(self, offset: int) -> bool:
+        """Whether what is declared as a set at an offset may be gone through."""
+        if _NUMBERS.match(self._text, self._text.index("[", offset) + 1):
+            return False
+        around = list(brackets(self._text, offset))
+        while around and around[0].mark == "[":
+            if not re.search(r"(?:Optional|Union|Annotated|Final|ClassVar)$", around[0].word):
+                return False
+            around.pop(0)
+        if not around:
+            return False
+        start = statement_start(self._text, offset)
+        if around[0].mark == "(":
+            parameter = _PARAMETER.match(around[0].last)
+            if parameter is None or not _DEFINING.match(around[-1].inside):
+                return False
+            return self._follow(parameter[1], function_around(self._text, start, own=True))
+        field = _FIELD.match(around[0].inside)
+        if field is None:
+            return False
+        inside = None if field[1] else function_around(self._text, start)
+        return self._follow(field[2], inside)
+
+    def leads_on(self, offset: int) -> bool:
+        """Whether the set that stands at an offset may be gone through, here or later."""
+        if _POPPED.match(self._text, offset):
+            return True
+        for bracket in brackets(self._text, offset):
+            if _goes_through(bracket):
+                return True
+            named = _WALRUS.findall(bracket.inside)
+            if any(self._follow(each, self._function(offset)) for each in named):
+                return True
+            if _EITHER.search(bracket.last) or _COMPARED.search(bracket.last):
+                return False
+            if not bracket.mark:
+                return self._is_kept(bracket.inside, offset)
+            if bracket.mark != "(":
+                return False
+            if bracket.word:
+                return self._is_read_by(bracket, offset)
         return False
-    before = text[max(offset - 12, 0) : offset].removesuffix("typing.").removesuffix("t.")
-    return not before.endswith("-> ")
+
+    def _function(self, offset: int) -> tuple[int, int] | None:
+        return function_around(self._text, statement_start(self._text, offset))
+
+    def _is_read_by(self, call: Bracket, offset: int) -> bool:
+        """``list(x)``, ``max(x, key=len)``."""
+        word = call.word.rpartition(".")[2]
+        if word in _TAKING_KEYS:
+            return _KEY.match(self._text, offset) is not None or "key" in call.inside
+        if word in _READING or _MODULES.match(call.word):
+            return True
+        if word.lower() in reductions.CARRYING_WORDS:
+            return True
+        return word not in _SETS and re.search(rf"\bas\s+{word}\b", self._text) is not None
+
+    def _is_kept(self, inside: str, offset: int) -> bool:
+        """``names = x``, where something goes through ``names``."""
+        *targets, value = _ASSIGNED.split(inside)
+        if not targets:
+            return False
+        if _AUGMENTED.search(targets[0]):
+            return targets[0].endswith("+")
+        if any("," in each or each.rstrip().endswith("()") for each in targets):
+            return True
+        found = filter(None, map(_TARGET.search, targets))
+        return any(
+            self._follow(each[2], None if each[1] else self._function(offset)) for each in found
+        )
+
+    def _follow(self, name: str, inside: tuple[int, int] | None) -> bool:
+        """Whether something goes through the set of a name, in a function or in the file."""
+        start, end = inside or (0, len(self._text))
+        if (name, start) in self._seen:
+            return False
+        self._seen.add((name, start))
+        mentions = list(self._mentions(name, start, end, shared=inside is None))
+        return len(mentions) > _MANY or any(
+            _POP.match(self._text, after) or self.leads_on(before) for before, after in mentions
+        )
+
+    def _mentions(self, name: str, start: int, end: int, *, shared: bool) -> Iterator[tuple[int, int]]:
+        owner = r"(?<![\w.\])])(?:\w+\s*\.\s*)?" if shared else r"(?<![\w.])"
+        for match in re.compile(rf"{owner}{name}\b").finditer(self._text, start, end):
+            if not _QUIET.match(self._text, match.end()):
+                yield match.span()
+
+
+def _goes_through(bracket: Bracket) -> bool:
+    """``for name in x``, ``*x``, ``yield from x``."""
+    loop = _LOOP.search(bracket.inside)
+    if loop is not None and not _FILTER.search(loop[1]):
+        return True
+    if _STAR.match(bracket.last):
+        return bracket.mark != "{"
+    return not bracket.mark and re.match(r"\s*yield\s+from\b", bracket.inside) is not None

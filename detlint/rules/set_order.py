@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.distinct_bodies import Distinct
+from detlint.analysis.distinct import Distinct
 from detlint.analysis.kinds import Annotation, Kind
 from detlint.analysis.set_reads import SetReads
 from detlint.analysis.set_text import may_matter

@@ -74,8 +74,13 @@ def loop_that_writes(file, labels: List[str]):
 
 
 def loop_that_prints(labels: List[str]):
-    for label in {*labels}:  # DET204
+    for label in {*labels}:
         print(label)
+
+
+def loop_that_prints_to_a_file(labels: List[str], file):
+    for label in {*labels}:  # DET204
+        print(label, file=file)
 
 
 def loop_that_yields(labels: List[str]):
@@ -98,8 +103,7 @@ def loop_that_fills_a_dict_that_is_read(labels: List[str]):
     sizes = {}
     for label in set(labels):  # DET204
         sizes[label] = size_of(label)
-    for label, size in sizes.items():
-        print(label, size)
+    return [f"{label} {size}" for label, size in sizes.items()]
 
 
 def loop_with_draws(labels: List[str]):
@@ -535,3 +539,108 @@ def pairs_sorted_again(labels: List[str], paths: Set[str]):
 
 def named_by_the_loop(tokenizer, line):
     return [word for word in set(tokenizer.cut(line))]  # DET204
+
+
+# What is listed for people to read.
+
+
+class Vocabulary:
+    def __init__(self, words: Set[str]):
+        self.words = frozenset(words)
+
+    def __repr__(self):
+        return f"Vocabulary({', '.join(self.words)})"
+
+    def save(self, file):
+        file.write("\n".join(self.words))  # DET204
+
+
+def messages(click, msg, parser, found: Set[str], expected: Set[str]):
+    print(", ".join(found), list(found))
+    click.echo(", ".join(found))
+    msg.info("found", list(found))
+    parser.add_argument("--split", help=", ".join(found))
+    missing_keys = list(expected - found)
+    unexpected_keys = list(found - expected)
+    return missing_keys, unexpected_keys
+
+
+def added_though_missing(table, found: Set[str], expected: Set[str]):
+    missing = expected - found
+    for name in missing:  # DET204
+        table.append(name)
+    return table
+
+
+# What is handed to functions that cannot be seen: data are, and most others look things up.
+
+
+def handed_on(tokenizer, trainer, index, model, words: Set[str]):
+    tokenizer.add_tokens(list(words))  # DET204
+    trainer.train_on(list(words))  # DET204
+    model.save("model", separately=list(words))
+    index.clean_up(list(words))
+    dataset = model.features.select(*words)
+    return dataset.select_columns(list(words))
+
+
+def _lengths_of(words):
+    return [size_of(word) for word in words]
+
+
+def _are_known(words, table):
+    return all(word in table for word in words)
+
+
+def handed_on_in_the_file(words: Set[str], table):
+    return _lengths_of(list(words)), _are_known(list(words), table)  # DET204
+
+
+def in_common(left: Set[str], right: Set[str]):
+    shared = left & right
+    if not shared:
+        return None
+    return next(iter(shared)), list(left.intersection(right))[0], (left & right).pop()
+
+
+_NUMBER_WORDS = list(set("one two three".split()))
+_LETTERS = list(set("abcdefgh"))  # DET204
+
+
+def like_number(text):
+    return text in _NUMBER_WORDS or text.lower() in _NUMBER_WORDS
+
+
+# Read far from where they are made.
+
+
+def made_in_branches(lines, lower):
+    words = (
+        set(line.lower() for line in lines)
+        if lower
+        else set(line.strip() for line in lines)
+    )
+    others = words
+    kept = others - {"the"}
+    return [size_of(word) for word in kept]  # DET204
+
+
+def several_lines(labels: List[str], others: Set[str]):
+    return list(  # a comment
+        set(labels)  # DET204
+        .union(others)
+    )
+
+
+def named_in_a_loop(labels: List[str]):
+    if (names := set(labels)) and len(names) > 2:
+        return list(names)  # DET204
+    return []
+
+
+if SPLITS:
+    LANGUAGES = {"de", "en", "fr"}
+
+
+def languages():
+    return [size_of(language) for language in LANGUAGES]  # DET204
