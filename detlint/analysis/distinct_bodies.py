@@ -94,15 +94,20 @@ class DistinctBody(LoopBody):
         return any(each.deep_equals(target.value) and not self._is_slot(each) for each in below)
 
     def _is_slot(self, container: cst.CSTNode) -> bool:
-        """``found[name]``, ``found.pop(name)``: of the element alone."""
+        """``found[name]``, ``found.pop(name)``: of the element alone; ``found["total"]``."""
         above = self._module.parent(container)
         if isinstance(above, cst.Subscript):
-            return above.value is container and self._has_own_slot(above)
+            constant = isinstance(self._module.literal(_key(above)), str)
+            return above.value is container and (constant or self._has_own_slot(above))
         call = self._module.parent(above) if isinstance(above, cst.Attribute) else None
         if not isinstance(above, cst.Attribute) or not isinstance(call, cst.Call):
             return False
         takes = above.attr.value in ("get", "pop") and bool(call.args)
-        return takes and self._is_unique(call.args[0].value)
+        if not takes:
+            return False
+        key = call.args[0].value
+        constant = above.attr.value == "get" and isinstance(self._module.literal(key), str)
+        return constant or self._is_unique(key)
 
     def _has_own_slot(self, node: cst.CSTNode) -> bool:
         """``totals[name]``: no other element has it."""
@@ -136,6 +141,11 @@ class DistinctBody(LoopBody):
         if any(map(self._elements.varies, values)):
             counted = any(map(self._elements.counts, values))
             self._elements.add(container, counted=counted)
+
+
+def _key(node: cst.Subscript) -> cst.CSTNode:
+    key = node.slice[0].slice
+    return key.value if isinstance(key, cst.Index) else key
 
 
 def _makes_container(module: Module, value: cst.CSTNode) -> bool:

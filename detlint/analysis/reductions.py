@@ -16,8 +16,8 @@ ORDER_FREE = _words("set frozenset len any all bool isinstance id type", "builti
 # The result is in the order of the argument.
 CARRYING = _words("list tuple iter reversed map filter enumerate zip", "builtins.") | _words(
     """collections.deque copy.copy copy.deepcopy fnmatch.filter itertools.chain
-    itertools.chain.from_iterable itertools.filterfalse itertools.starmap numpy.array numpy.asarray
-    typing.cast"""
+    itertools.chain.from_iterable itertools.filterfalse itertools.product itertools.starmap
+    numpy.array numpy.asarray typing.cast"""
 )
 # Progress bars hand on what they get: tqdm, tqdm.auto.tqdm, rich.progress.track.
 CARRYING_WORDS = _words("tqdm tqdm_notebook track")

@@ -644,3 +644,15 @@ if SPLITS:
 
 def languages():
     return [size_of(language) for language in LANGUAGES]  # DET204
+
+
+def moved(options, root: str):
+    for key in {"model_file", "dict_file"}:
+        if options.get(key) is not None:
+            options[key] = find_model(options.get("folder"), options[key], options["kind"])
+    return options
+
+
+def pairs_in_a_dict(words: Set[str]):
+    found = {"".join(pair): pair[0] for pair in itertools.product(words, ".,")}
+    return list(itertools.product(words, ".,")), found  # DET204
