@@ -29,10 +29,21 @@ _FAULTS = re.compile(
     r"(?:^|_)(?:conflicting|illegal|incompatible|invalid|mismatch(?:ed|ing)?|missing|undefined"
     r"|unexpected|unrecognized|unsupported|unused)(?:_|$)"
 )
+# And what is listed under these, names that are looked up among: `stop_words`, `target_modules`.
+_LOOKED_UP = re.compile(
+    r"(?:^|_)(?:allow(?:ed|list)?|banned|blacklist|blocked|denylist|exclude[ds]?|forbidden|ignored?"
+    r"|leaf|skip(?:ped)?|supported|whitelist)(?:_|$)"
+    r"|(?:^|_)(?:extensions|suffixes|modules?(?:_(?:names?|classes|types))?)$",
+    re.IGNORECASE,
+)
+_STOPS = re.compile(r"(?:^|_)stop(?:ping|words?)?(?:_|$)")
 _HANDED_ON = (
     *("assigned", "collected", "cut", "indexed", "joined", "passed", "returned", "sliced"),
     *("stored", "unpacked"),
 )
+
+# Copies of dicts.
+_FULL = ("copy", "deepcopy", "state_dict")
 
 
 class Distinct(Consumption):
@@ -66,28 +77,67 @@ class Distinct(Consumption):
         keyed: bool = False,
         filled: bool = False,
     ) -> Iterator[Use]:
-        tells = _FAULTS.search(name.value) is not None
+        if filled and keyed and not self._grows(name):
+            return  # what is there already keeps its place
+        if _STOPS.search(name.value):
+            return
+        quiet = _says_little(name.value)
         for use in super().follow_name(name, statement, keyed=keyed, filled=filled):
-            if not (tells and use.how.startswith(_HANDED_ON)):
+            if not (quiet and use.how.startswith(_HANDED_ON)):
                 yield use
+
+    def _grows(self, name: cst.Name) -> bool:
+        """Whether a dict starts empty, or nobody knows."""
+        made = self.module.names.value_of(name)
+        if isinstance(made, cst.Dict):
+            return not made.elements
+        if name.value == "self":
+            return False
+        return not isinstance(made, cst.Call) or call_word(made) not in _FULL
 
     def holds_one(self, flow: Flow) -> bool:
         """Also what two sets have in common: whoever takes one of that expects no more."""
-        made = self.module.names.value_of(self._root) if self._root is not None else None
-        return super().holds_one(flow) or (not flow.filled and _is_common(made))
+        if super().holds_one(flow):
+            return True
+        root = self._root
+        if flow.filled or root is None:
+            return False
+        return _is_common(self.module.names.value_of(root)) or self._is_counted(root)
+
+    def _is_counted(self, node: cst.CSTNode) -> bool:
+        """``if x and len(self.names) == 1: return next(iter(self.names))``."""
+        below = node
+        for each in self.module.ancestors(node):
+            if isinstance(each, (cst.If, cst.IfExp)) and each.body is below:
+                tests = self.module.tree.descendants(each.test)
+                if any(_compares_length(test, node) for test in tests):
+                    return True
+            below = each
+        return False
 
     def _matters(self, use: Use, flow: Flow) -> bool:
         """Whether a use shows the order to more than a reader of messages."""
         if use.how.startswith("passed to ") and isinstance(use.node, cst.Call):
             return flow.filled or self._takes_order(use.node, flow)
+        return not any(map(_says_little, self._labels(use)))
+
+    def _labels(self, use: Use) -> Iterator[str]:
+        """The names under which a use keeps what it is given."""
+        node = use.node
         if use.how.startswith("assigned to "):
-            return not _FAULTS.search(use.how.rpartition(".")[2])
-        if use.how == "returned":
-            function = self.module.enclosing_function(use.node)
-            return not (
-                isinstance(function, cst.FunctionDef) and _FAULTS.search(function.name.value)
-            )
-        return True
+            yield use.how.rpartition(" ")[2].rpartition(".")[2].removesuffix("[…]")
+            for target in getattr(node, "targets", ()):
+                if isinstance(target.target, cst.Subscript):
+                    yield self._text(getattr(target.target.slice[0].slice, "value", None))
+        elif use.how == "stored" and isinstance(node, cst.DictElement):
+            yield self._text(node.key)
+        elif use.how == "returned":
+            function = self.module.enclosing_function(node)
+            yield function.name.value if isinstance(function, cst.FunctionDef) else ""
+
+    def _text(self, key: cst.BaseExpression | None) -> str:
+        literal = self.module.literal(key) if key is not None else None
+        return literal if isinstance(literal, str) else ""
 
     def _takes_order(self, call: cst.Call, flow: Flow) -> bool:
         """``train_on(x)``, ``f(*x)``, or a function of the file that goes through what it gets."""
@@ -111,6 +161,21 @@ class Distinct(Consumption):
         if seen and scope is not None and isinstance(scope.node, cst.Module):
             return not self._globals.global_only_looked_up(name.value)
         return seen
+
+
+def _says_little(name: str) -> bool:
+    return bool(_FAULTS.search(name) or _LOOKED_UP.search(name) or _STOPS.search(name))
+
+
+def _compares_length(test: cst.CSTNode, node: cst.CSTNode) -> bool:
+    """``len(node) == 1``."""
+    if not isinstance(test, cst.Comparison) or not isinstance(test.left, cst.Call):
+        return False
+    first = test.comparisons[0]
+    one = isinstance(first.comparator, cst.Integer) and first.comparator.value == "1"
+    given = [each.value for each in test.left.args]
+    counts = call_word(test.left) == "len" and len(given) == 1 and given[0].deep_equals(node)
+    return counts and one and isinstance(first.operator, cst.Equal)
 
 
 def _is_common(node: cst.CSTNode | None) -> bool:

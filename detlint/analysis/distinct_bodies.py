@@ -12,6 +12,7 @@ from detlint.analysis import reductions
 from detlint.analysis.body_calls import SETS
 from detlint.analysis.loop_body import LoopBody
 from detlint.rule import cst
+from detlint.scope import dotted
 
 if TYPE_CHECKING:
     from detlint.analysis.consumption import Consumption
@@ -96,6 +97,8 @@ class DistinctBody(LoopBody):
     def _is_slot(self, container: cst.CSTNode) -> bool:
         """``found[name]``, ``found.pop(name)``: of the element alone; ``found["total"]``."""
         above = self._module.parent(container)
+        if isinstance(above, cst.Attribute) and dotted(container) in ("self", "cls"):
+            return above.value is container  # `self[name] = self.convert(self[name])`
         if isinstance(above, cst.Subscript):
             constant = isinstance(self._module.literal(_key(above)), str)
             return above.value is container and (constant or self._has_own_slot(above))

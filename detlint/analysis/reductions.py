@@ -30,8 +30,8 @@ SORTING = re.compile(r"sort", re.IGNORECASE)
 # Methods that take a collection and do not look at its order.
 ORDER_FREE_METHODS = _words(
     """assertCountEqual assertFalse assertIn assertItemsEqual assertNotIn assertSetEqual assertTrue
-    difference difference_update discard intersection intersection_update isdisjoint isin issubset
-    issuperset symmetric_difference symmetric_difference_update union"""
+    difference difference_update discard endswith intersection intersection_update isdisjoint isin
+    issubset issuperset startswith symmetric_difference symmetric_difference_update union"""
 )
 # Whatever takes things away by name: `dataset.remove_columns(x)`, `remove_ignored_hparams(x)`.
 REMOVING = re.compile(r"(?:^|_)(?:delete|drop|exclude|ignore|remove)(?:_|$)")

@@ -10,6 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
+from detlint.analysis.kind_tables import ELEMENTS, NAMESPACES
+from detlint.analysis.kinds import elements_by_name, value_by_name
 from detlint.analysis.text_places import Bracket, brackets, function_around, statement_start
 from detlint.analysis.uses import words
 
@@ -26,6 +28,7 @@ _DICT = re.compile(
       [rbfu]{0,2}(?:"[^"\\\n]*" | '[^'\\\n]*' | [\w.]+(?:\([\w.,\ ]*\))?)\s*:)""",
     re.VERBOSE,
 )
+_MORE_TEXT = re.compile(r"[\w\"'`%{}]|\.(?!\s*(?:copy|difference|intersection|symmetric_difference|union)\b)")
 _SPACE = r"(?:(?!\n[ \t]*\n)[\s\S])"
 _KEY = re.compile(_SPACE + r"{0,400}?\bkey\b")
 _POPPED = re.compile(_SPACE + r"{0,600}?[)}\]]\s*\.pop\(\s*\)")
@@ -53,10 +56,22 @@ _AUGMENTED = re.compile(r"(?:[-+*/%&|^@]|//|\*\*|<<|>>)$")
 _TARGET = re.compile(
     r"(?:^|[\n;:])[ \t]*(?!(?:else|finally|try)\b)((?:self|cls)\s*\.\s*)?(\w+)\s*(?::.*)?$", re.DOTALL
 )
+_UNPACKED = re.compile(r"(?:^|[\n;:])[ \t]*(?:\(\)|\[\])\s*$")
 _PARAMETER = re.compile(r"\s*\*{0,2}(\w+)\s*:[^=]*$")
 _FIELD = re.compile(r"\s*((?:self|cls)\s*\.\s*)?(\w+)\s*:[^=]*$")
 _DEFINING = re.compile(r"\s*(?:async\s+)?def\b")
 _HEAD = re.compile(r"(?::|\||\b(?:Optional|Union|Annotated|Final|ClassVar)\[)[^\[\]:]*$")
+_DRAWING = re.compile(r"rand|rng|gen|bernoulli|normal|secrets|choice|sample|shuffle", re.IGNORECASE)
+# A loop over `set(config.kinds)`; what `self.kinds` holds, an annotation may say.
+_OF_ATTRIBUTE = re.compile(r"(?:frozen)?set\(((?:\w+\.)+\w+)\)\s*(?:[:)\]}]|$|\n)")
+_LOOP_OVER = re.compile(r"\bfor[ \t]+(\w+)[ \t]+in[ \t]+$")
+_FEW_OWNERS = re.compile(r"(?:self|cls)\.\w+$")
+_NAMED = {*NAMESPACES, "parameters", "environ", *(name.rpartition(".")[2] for name in ELEMENTS)}
+_TEXT_USE = (
+    r"\bNAME\s*(?:\.|[=!]=|\+)|\bNAME\s+(?:not\s+)?in\b(?<!\bfor NAME in)|(?:[=!]=|\+|\bin)\s*NAME\b"
+    r"|\b(?:(?:get|has|set)attr|basename|dirname|exists|import_module|isdir|isfile|join|listdir"
+    r"|makedirs|open|splitext)\([^\n]*\bNAME\b"
+)
 # What follows a mention of a set that does not go through it.
 _QUIET = re.compile(
     r"\s*(?:=(?!=)|[-+&|^@*/%]=|\[|\(|:=|\.\s*(?!(?:pop|copy|difference|intersection"
@@ -78,7 +93,8 @@ def may_matter(text: str, offset: int) -> bool:
     brace = text.index("{", offset)
     if _DICT.match(text, brace) or _STABLE.match(text, brace):
         return False
-    # One element has one order, unless a local takes more; `({x})` is mostly in an f-string.
+    # One element has one order, unless a local takes more; `({x})` is mostly in an f-string, and
+    # so is `= {x}` before more text.
     single = text[offset] == "=" or text[brace + 1 : brace + 2] == "*"
     return _is_set(text, brace, single=single) and trail.leads_on(brace)
 
@@ -98,7 +114,7 @@ def _is_set(text: str, brace: int, *, single: bool) -> bool:
             depth += 1
         elif character in ")]}":
             if depth == 0:
-                return character == "}" and single
+                return character == "}" and single and not _MORE_TEXT.match(text, index + 1)
             depth -= 1
         elif depth == 0 and character == ":":
             return False
@@ -141,9 +157,15 @@ class _Trail:
         """Whether the set that stands at an offset may be gone through, here or later."""
         if _POPPED.match(self._text, offset):
             return True
+        if self._holds_unknown(offset):
+            return False
         for bracket in brackets(self._text, offset):
             if _goes_through(bracket):
-                return True
+                if not self._is_reduced(bracket, offset):
+                    return True
+                if bracket.mark != "{":
+                    return False
+                continue  # a set again
             named = _WALRUS.findall(bracket.inside)
             if any(self._follow(each, self._function(offset)) for each in named):
                 return True
@@ -157,6 +179,31 @@ class _Trail:
                 return self._is_read_by(bracket, offset)
         return False
 
+    def _is_reduced(self, bracket: Bracket, offset: int) -> bool:
+        """``any(f(name) for name in x)``, ``{f(name) for name in x}``, without random draws."""
+        loop = _LOOP.search(bracket.inside)
+        if loop is None or _DRAWING.search(self._text, max(offset - 400, 0), offset + 400):
+            return False
+        if bracket.mark == "{":
+            return ":" not in bracket.inside[: loop.start()]
+        return bracket.mark == "(" and bracket.word in ("all", "any")
+
+    def _holds_unknown(self, offset: int) -> bool:
+        """Whether a loop goes through something that nothing says to be text.
+
+        ``for kind in set(config.kinds)``
+        """
+        made = _OF_ATTRIBUTE.match(self._text, offset)
+        line = self._text.rfind("\n", 0, offset) + 1
+        loop = _LOOP_OVER.search(self._text, line, offset)
+        if made is None or loop is None or _FEW_OWNERS.match(made[1]):
+            return False
+        word = made[1].rpartition(".")[2]
+        if word in _NAMED or elements_by_name(word).varies or value_by_name(loop[1]).varies:
+            return False
+        start, end = self._function(offset) or (0, len(self._text))
+        return not re.compile(_TEXT_USE.replace("NAME", loop[1])).search(self._text, start, end)
+
     def _function(self, offset: int) -> tuple[int, int] | None:
         return function_around(self._text, statement_start(self._text, offset))
 
@@ -169,7 +216,12 @@ class _Trail:
             return True
         if word.lower() in reductions.CARRYING_WORDS:
             return True
-        return word not in _SETS and re.search(rf"\bas\s+{word}\b", self._text) is not None
+        return word not in _SETS and self._is_alias(word)
+
+    def _is_alias(self, word: str) -> bool:
+        """``from itertools import chain as word``."""
+        pattern = rf"(?:\bimport\b[^\n]*|^\s*\w+)[ \t]+as[ \t]+{word}\b"
+        return word != "" and re.search(pattern, self._text, re.MULTILINE) is not None
 
     def _is_kept(self, inside: str, offset: int) -> bool:
         """``names = x``, where something goes through ``names``."""
@@ -178,7 +230,7 @@ class _Trail:
             return False
         if _AUGMENTED.search(targets[0]):
             return targets[0].endswith("+")
-        if any("," in each or each.rstrip().endswith("()") for each in targets):
+        if any("," in each.partition(":")[0] or _UNPACKED.search(each) for each in targets):
             return True
         found = filter(None, map(_TARGET.search, targets))
         return any(

@@ -18,6 +18,7 @@ _HIDDEN = re.compile(
     re.VERBOSE,
 )
 _PAIRS = re.compile(r"\([^()\[\]{}]*\)|\[[^()\[\]{}]*\]|\{[^()\[\]{}]*\}")
+_CLOSED = {"\0": "()", "\1": "[]", "\2": "{}"}  # what stands for closed brackets
 _OPENING = re.compile(r"[(\[{]")
 _INDENT = re.compile(r"[ \t]*")
 _WORD = re.compile(r"[\w.]+$")
@@ -53,20 +54,30 @@ def brackets(text: str, offset: int) -> Iterator[Bracket]:
     code = _HIDDEN.sub(_blank, text[statement_start(text, offset) : offset])
     before = ""
     while code != before:
-        before, code = code, _PAIRS.sub("\0", code)
+        before, code = code, _PAIRS.sub(_closed, code)
     places = [match.start() for match in _OPENING.finditer(code)]
     end = len(code)
     for place in reversed(places):
         found = _WORD.search(code, 0, place)
         word = found[0] if found is not None else ""
-        after = code[place - 1 : place] in ("\0", "]", ")")
+        after = code[place - 1 : place] in tuple(_CLOSED)
         yield Bracket(
             code[place],
             "" if word in _KEYWORDS else word or ("." if after else ""),
-            code[place + 1 : end].replace("\0", "()"),
+            _shown(code[place + 1 : end]),
         )
         end = place
-    yield Bracket("", "", code[:end].replace("\0", "()"))
+    yield Bracket("", "", _shown(code[:end]))
+
+
+def _closed(match: re.Match[str]) -> str:
+    return next(mark for mark, pair in _CLOSED.items() if pair[0] == match[0][0])
+
+
+def _shown(code: str) -> str:
+    for mark, pair in _CLOSED.items():
+        code = code.replace(mark, pair)
+    return code
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -234,7 +234,7 @@ def optional(labels: Optional[Set[str]] = None):
     return list(labels or ()), [label for label in labels]  # DET204
 
 
-def module_names(model):
+def names_of_layers(model):
     names = {name for name, _ in model.named_modules()}
     return list(names)  # DET204
 
@@ -656,3 +656,47 @@ def moved(options, root: str):
 def pairs_in_a_dict(words: Set[str]):
     found = {"".join(pair): pair[0] for pair in itertools.product(words, ".,")}
     return list(itertools.product(words, ".,")), found  # DET204
+
+
+class Tables:
+    fallback = {"train"}
+
+    def __init__(self, labels: List[str], extensions: List[str], stop_words: List[str]):
+        self.labels: Set[str] = set(labels)
+        self.extensions = tuple(set(extensions))
+        self.stop_words = list(set(stop_words))
+
+    def one(self):
+        if self.fallback and len(self.labels) == 1:
+            return next(iter(self.labels))
+        return next(iter(self.labels))  # DET204
+
+    def convert(self):
+        for label in self.labels:
+            self[label] = self.size_of(self[label])
+        return self
+
+
+def single_in_a_local(model):
+    kinds = {"2:4"}
+    grown = {"2:4"}
+    grown.add("1:2")
+    for kind in kinds:
+        model.append(kind)
+    for kind in grown:  # DET204
+        model.append(kind)
+
+
+def refilled(model, other, labels: List[str]):
+    state = model.state_dict()
+    sizes = {"a": 1, "b": 2}
+    for key in state.keys() & other.keys():
+        state[key] = other[key]
+    for label in set(labels):
+        sizes[label] = size_of(label)
+    return list(state), list(sizes)
+
+
+def stop(labels: List[str]):
+    stop_words = list(set(labels))
+    return {"stop": list(set(labels)), "words": [size_of(word) for word in stop_words]}
