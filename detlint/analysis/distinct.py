@@ -65,6 +65,10 @@ class Distinct(Consumption):
         return Distinct(module, type(self.conditions), self._depth + 1)
 
     def follow(self, flow: Flow) -> Iterator[Use]:
+        if isinstance(self.module.parent(flow.node), cst.FormattedStringExpression):
+            made = self.module.names.value_of(flow.node)
+            if not isinstance(made, cst.Call) or call_word(made) != "join":
+                return  # a list as Python shows it is for people to read
         for use in super().follow(flow):
             if self._matters(use, flow):
                 yield use
@@ -146,6 +150,8 @@ class Distinct(Consumption):
             return True  # the use of an expression in this one
         word = call_word(call)
         if reductions.REMOVING.search(word) or word == "select":
+            return False
+        if self.module.literal(self.module.argument(call, "sort_keys")) is True:
             return False
         if argument.star or takes_order(word):
             return True

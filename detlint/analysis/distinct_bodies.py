@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
 from detlint.analysis.body_calls import SETS
+from detlint.analysis.conditions import call_word
 from detlint.analysis.loop_body import LoopBody
 from detlint.rule import cst
 from detlint.scope import dotted
@@ -24,6 +25,9 @@ _CONTAINERS = (
     *(f"builtins.{name}" for name in ("bytearray", "dict", "list")),
     *("collections.OrderedDict", "collections.defaultdict", "copy.copy", "copy.deepcopy"),
 )
+
+
+_COUNTING = ("len", "max", "min", "next", "sorted", "sum")
 
 
 class DistinctBody(LoopBody):
@@ -102,6 +106,10 @@ class DistinctBody(LoopBody):
         if isinstance(above, cst.Subscript):
             constant = isinstance(self._module.literal(_key(above)), str)
             return above.value is container and (constant or self._has_own_slot(above))
+        if isinstance(above, cst.Arg):  # `found[name] = self.convert(found, name)`
+            call = self._module.parent(above)
+            counts = not isinstance(call, cst.Call) or call_word(call) in _COUNTING
+            return not counts and any(self._is_unique(each.value) for each in call.args)
         call = self._module.parent(above) if isinstance(above, cst.Attribute) else None
         if not isinstance(above, cst.Attribute) or not isinstance(call, cst.Call):
             return False

@@ -42,7 +42,8 @@ _READING = words(
     OrderedDict"""
 )
 _TAKING_KEYS = ("max", "min", "sorted")
-_MODULES = re.compile(r"(?:itertools|more_itertools|functools|heapq)\.")
+_REDUCING = ("all", "any", "frozenset", "max", "min", "set", "sorted")
+_MODULES = re.compile(r"(?:itertools|more_itertools|heapq)\.")
 _SETS = words("set frozenset copy difference intersection symmetric_difference union")
 
 _LOOP = re.compile(r"\bfor\b(?:(?!\bin\b)[\s\S])*\bin\b((?:(?!\bfor\b)[\s\S])*)$")
@@ -61,7 +62,13 @@ _PARAMETER = re.compile(r"\s*\*{0,2}(\w+)\s*:[^=]*$")
 _FIELD = re.compile(r"\s*((?:self|cls)\s*\.\s*)?(\w+)\s*:[^=]*$")
 _DEFINING = re.compile(r"\s*(?:async\s+)?def\b")
 _HEAD = re.compile(r"(?::|\||\b(?:Optional|Union|Annotated|Final|ClassVar)\[)[^\[\]:]*$")
-_DRAWING = re.compile(r"rand|rng|gen|bernoulli|normal|secrets|choice|sample|shuffle", re.IGNORECASE)
+_DRAWING = re.compile(r"rand|secrets|bernoulli|normal", re.IGNORECASE)
+_GENERATORS = re.compile(r"\bRandom\(|default_rng|RandomState|from (?:random|secrets|numpy.random) import")
+# What only an error or a log shows.
+_TOLD = re.compile(r"\s*raise\b")
+_LOGGED = re.compile(
+    r"(?:^|\.)(?:log|logger|logging)\.(?:critical|debug|error|exception|info|warning)$|^warnings\.warn$"
+)
 # A loop over `set(config.kinds)`; what `self.kinds` holds, an annotation may say.
 _OF_ATTRIBUTE = re.compile(r"(?:frozen)?set\(((?:\w+\.)+\w+)\)\s*(?:[:)\]}]|$|\n)")
 _LOOP_OVER = re.compile(r"\bfor[ \t]+(\w+)[ \t]+in[ \t]+$")
@@ -72,6 +79,23 @@ _TEXT_USE = (
     r"|\b(?:(?:get|has|set)attr|basename|dirname|exists|import_module|isdir|isfile|join|listdir"
     r"|makedirs|open|splitext)\([^\n]*\bNAME\b"
 )
+_EMPTY = re.compile(r"(?:frozen)?set\(\)\s*,")
+# Statements that only keep a dict, and what reads one at once.
+_KEEPING = re.compile(r"\s*(?:return|(?:self|cls)\.\w+\s*=)\s*$")
+_LOCAL = re.compile(r"\s*(\w+)\s*=\s*$")
+_ASKED = re.compile(_SPACE + r"{0,600}?\}\s*\.")
+# A loop with one short statement, and what that may be.
+_ONE_LINE = re.compile(
+    r"(?P<head>([ \t]*)for[ \t]+(?P<name>\w+)[ \t]+in[ \t][^\n]+):[ \t]*\n"
+    r"\2[ \t]+(?P<body>\S[^\n]*)\n(?!(?:[ \t]*\n)*\2[ \t]+\S)"
+)
+_ALONE = (
+    r"del [\w.]+\[NAME\]|delattr\(\w+, ?NAME\)|[\w.]+\.pop\(NAME(?:, ?\w+)?\)|NAME\.(?:__exit__|cancel|close)\([\w, ]*\)"
+)
+# What stands before a mention: of a local, of an attribute, of either.
+_FREE = r"(?<![\w.])"
+_OWNED = r"(?<![\w.\])])\w+\s*\.\s*"
+_SHARED = r"(?<![\w.\])])(?:\w+\s*\.\s*)?"
 # What follows a mention of a set that does not go through it.
 _QUIET = re.compile(
     r"\s*(?:=(?!=)|[-+&|^@*/%]=|\[|\(|:=|\.\s*(?!(?:pop|copy|difference|intersection"
@@ -150,8 +174,9 @@ class _Trail:
         field = _FIELD.match(around[0].inside)
         if field is None:
             return False
-        inside = None if field[1] else function_around(self._text, start)
-        return self._follow(field[2], inside)
+        if field[1]:
+            return self._follow(field[2], None, own=True)
+        return self._follow(field[2], function_around(self._text, start))
 
     def leads_on(self, offset: int) -> bool:
         """Whether the set that stands at an offset may be gone through, here or later."""
@@ -159,8 +184,13 @@ class _Trail:
             return True
         if self._holds_unknown(offset):
             return False
-        for bracket in brackets(self._text, offset):
+        around = list(brackets(self._text, offset))
+        if _TOLD.match(around[-1].inside) or any(_LOGGED.search(each.word) for each in around):
+            return False
+        for bracket in around:
             if _goes_through(bracket):
+                if self._is_quiet_loop(bracket, offset) or self._is_kept_dict(around, offset):
+                    return False
                 if not self._is_reduced(bracket, offset):
                     return True
                 if bracket.mark != "{":
@@ -182,11 +212,62 @@ class _Trail:
     def _is_reduced(self, bracket: Bracket, offset: int) -> bool:
         """``any(f(name) for name in x)``, ``{f(name) for name in x}``, without random draws."""
         loop = _LOOP.search(bracket.inside)
-        if loop is None or _DRAWING.search(self._text, max(offset - 400, 0), offset + 400):
+        if loop is None or self._may_draw(offset):
             return False
         if bracket.mark == "{":
             return ":" not in bracket.inside[: loop.start()]
-        return bracket.mark == "(" and bracket.word in ("all", "any")
+        if bracket.mark != "(" or bracket.word not in _REDUCING:
+            return False
+        return not _KEY.match(self._text, offset) and "key" not in bracket.inside
+
+    def _is_kept_dict(self, around: list[Bracket], offset: int) -> bool:
+        """``self.sizes = {name: f(name) for name in x}``: most dicts are only looked up in."""
+        inner, outer = around[0], around[1] if len(around) > 1 else around[0]
+        loop = _LOOP.search(inner.inside)
+        if inner.mark != "{" or outer.mark or loop is None:
+            return False
+        pairs = ":" in inner.inside[: loop.start()]
+        if not pairs or self._may_draw(offset) or _ASKED.match(self._text, offset):
+            return False
+        if _KEEPING.match(outer.inside):
+            return True
+        local = _LOCAL.match(outer.inside)
+        return local is not None and not self._reads_dict(local[1], self._function(offset))
+
+    def _reads_dict(self, name: str, inside: tuple[int, int] | None) -> bool:
+        """Whether something may go through a dict."""
+        start, end = inside or (0, len(self._text))
+        asked = rf"\b{name}\s*\.\s*(?:copy|items|keys|popitem|values)\b|dumps?\([^\n]*\b{name}\b"
+        asked += rf"|[{{,]\s*\*\*{name}\b|\b{name}\s*\|"
+        if inside is None or re.compile(asked).search(self._text, start, end):
+            return True
+        return self._follow(name, inside)
+
+    def _may_draw(self, offset: int) -> bool:
+        """Whether random numbers may be drawn near an offset."""
+        near = _DRAWING.search(self._text, max(offset - 400, 0), offset + 400)
+        return near is not None or _GENERATORS.search(self._text) is not None
+
+    def _is_quiet_loop(self, bracket: Bracket, offset: int) -> bool:
+        """``for name in x: del table[name]``, and nothing more."""
+        loop = _ONE_LINE.match(self._text, statement_start(self._text, offset))
+        if bracket.mark or loop is None or loop.end("head") < offset:
+            return False
+        name = loop["name"]
+        if re.fullmatch(_ALONE.replace("NAME", name), loop["body"]) is None:
+            return False
+        _, end = self._function(offset) or (0, len(self._text))
+        return re.compile(rf"\b{name}\b").search(self._text, loop.end(), end) is None
+
+    def _keeps_unknown(self, name: str, offset: int) -> bool:
+        """``self.kinds = set(config.kinds)``, if nothing else goes into ``self.kinds``."""
+        if not _is_unknown(_OF_ATTRIBUTE.match(self._text, offset)):
+            return False
+        if re.search(rf"^[ \t]+{name}[ \t]*[:=]", self._text, re.MULTILINE):
+            return False
+        filled = rf"\.{name}\s*(?:=(?!=)|[-+|&^]=|:(?=[ \t]*\w)|\.\s*(?:add|update)\b)\s*"
+        places = [match.end() for match in re.finditer(filled, self._text)]
+        return all(_is_unknown(_OF_ATTRIBUTE.match(self._text, place)) for place in places)
 
     def _holds_unknown(self, offset: int) -> bool:
         """Whether a loop goes through something that nothing says to be text.
@@ -194,12 +275,11 @@ class _Trail:
         ``for kind in set(config.kinds)``
         """
         made = _OF_ATTRIBUTE.match(self._text, offset)
+        if not _is_unknown(made):
+            return False
         line = self._text.rfind("\n", 0, offset) + 1
         loop = _LOOP_OVER.search(self._text, line, offset)
-        if made is None or loop is None or _FEW_OWNERS.match(made[1]):
-            return False
-        word = made[1].rpartition(".")[2]
-        if word in _NAMED or elements_by_name(word).varies or value_by_name(loop[1]).varies:
+        if loop is None or value_by_name(loop[1]).varies:
             return False
         start, end = self._function(offset) or (0, len(self._text))
         return not re.compile(_TEXT_USE.replace("NAME", loop[1])).search(self._text, start, end)
@@ -231,28 +311,44 @@ class _Trail:
         if _AUGMENTED.search(targets[0]):
             return targets[0].endswith("+")
         if any("," in each.partition(":")[0] or _UNPACKED.search(each) for each in targets):
-            return True
-        found = filter(None, map(_TARGET.search, targets))
+            return "," not in value and not _EMPTY.match(self._text, offset)
         return any(
-            self._follow(each[2], None if each[1] else self._function(offset)) for each in found
+            self._follow(each[2], None, own=True) if each[1] else self._follow(each[2], around)
+            for around in (self._function(offset),)
+            for each in filter(None, map(_TARGET.search, targets))
+            if not (each[1] and self._keeps_unknown(each[2], offset))
         )
 
-    def _follow(self, name: str, inside: tuple[int, int] | None) -> bool:
-        """Whether something goes through the set of a name, in a function or in the file."""
+    def _follow(self, name: str, inside: tuple[int, int] | None, *, own: bool = False) -> bool:
+        """Whether something goes through the set of a name, in a function or in the file.
+
+        ``own`` if it is an attribute of ``self``.
+        """
         start, end = inside or (0, len(self._text))
         if (name, start) in self._seen:
             return False
         self._seen.add((name, start))
-        mentions = list(self._mentions(name, start, end, shared=inside is None))
+        if own and not re.search(rf"^[ \t]+{name}[ \t]*[:=]", self._text, re.MULTILINE):
+            owner = _OWNED
+        else:
+            owner = _FREE if inside is not None else _SHARED
+        mentions = list(self._mentions(owner + name, start, end))
         return len(mentions) > _MANY or any(
             _POP.match(self._text, after) or self.leads_on(before) for before, after in mentions
         )
 
-    def _mentions(self, name: str, start: int, end: int, *, shared: bool) -> Iterator[tuple[int, int]]:
-        owner = r"(?<![\w.\])])(?:\w+\s*\.\s*)?" if shared else r"(?<![\w.])"
-        for match in re.compile(rf"{owner}{name}\b").finditer(self._text, start, end):
+    def _mentions(self, pattern: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+        for match in re.compile(rf"{pattern}\b").finditer(self._text, start, end):
             if not _QUIET.match(self._text, match.end()):
                 yield match.span()
+
+
+def _is_unknown(made: re.Match[str] | None) -> bool:
+    """Whether nothing says what the attribute holds of which a set is made."""
+    if made is None or _FEW_OWNERS.match(made[1]):
+        return False
+    word = made[1].rpartition(".")[2]
+    return word not in _NAMED and not elements_by_name(word).varies
 
 
 def _goes_through(bracket: Bracket) -> bool:

@@ -700,3 +700,27 @@ def refilled(model, other, labels: List[str]):
 def stop(labels: List[str]):
     stop_words = list(set(labels))
     return {"stop": list(set(labels)), "words": [size_of(word) for word in stop_words]}
+
+
+def told(logger, json, found: Set[str], expected: Set[str], reasons):
+    strange = found - expected
+    if strange:
+        logger.warning("strange: %s", list(strange))
+        logger.info(f"strange: {[name.upper() for name in strange]}")
+        raise ValueError(
+            "strange: " + ", ".join(name.upper() for name in strange)
+        )
+    reasons.append(f"strange: {list(strange)}")
+    return json.dumps({name: 1 for name in found}, sort_keys=True)
+
+
+def processed(data, transform):
+    for name in set(data.keys()) & {"image", "mask"}:
+        data[name] = transform(data, name)
+    return data
+
+
+def numbered_by_the_largest(data, labels: Set[str]):
+    for label in labels:  # DET204
+        data[label] = max(data.values()) + 1
+    return data
