@@ -16,11 +16,11 @@ _ORDERED = words(
 _GIVING_BACK = frozenset(("load", "read"))
 # What is in the order of all that these take at once: data, numbers of words, random draws.
 _TAKING_ORDER = words(
-    """append array asarray batch batches choice choices collate concat concatenate dataframe dataset
-    datasets dataloader dump dumps embed embedding embeddings encode extend feed fit fold folds
-    frame from generate hash images index ingest insert kfold learn loader md5 permutation prompt sample sampler
-    samples sequential series sha1 sha256 shuffle shuffled split stack step subset tensor token
-    tokens train vocab vocabulary write writelines writer writerow writestr"""
+    """append array asarray batch batches choice choices collate concat concatenate dataframe
+    dataset datasets dataloader dump dumps embed embedding embeddings encode extend feed fit fold
+    folds frame from generate hash images index ingest insert kfold learn loader md5 permutation
+    prompt sample sampler samples sequential series sha1 sha256 shuffle shuffled split stack step
+    subset tensor token tokens train vocab vocabulary write writelines writer writerow writestr"""
 )
 PRINTING = frozenset(("pprint", "print"))
 WRITING = frozenset(each for each in _ORDERED if each.startswith("writ"))

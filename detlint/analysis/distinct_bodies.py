@@ -106,19 +106,20 @@ class DistinctBody(LoopBody):
         if isinstance(above, cst.Subscript):
             constant = isinstance(self._module.literal(_key(above)), str)
             return above.value is container and (constant or self._has_own_slot(above))
-        if isinstance(above, cst.Arg):  # `found[name] = self.convert(found, name)`
-            call = self._module.parent(above)
-            counts = not isinstance(call, cst.Call) or call_word(call) in _COUNTING
-            return not counts and any(self._is_unique(each.value) for each in call.args)
+        if isinstance(above, cst.Arg):
+            return self._is_told_which(self._module.parent(above))
         call = self._module.parent(above) if isinstance(above, cst.Attribute) else None
-        if not isinstance(above, cst.Attribute) or not isinstance(call, cst.Call):
+        if not isinstance(above, cst.Attribute) or not isinstance(call, cst.Call) or not call.args:
             return False
-        takes = above.attr.value in ("get", "pop") and bool(call.args)
-        if not takes:
+        key, word = call.args[0].value, above.attr.value
+        constant = word == "get" and isinstance(self._module.literal(key), str)
+        return constant or (word in ("get", "pop") and self._is_unique(key))
+
+    def _is_told_which(self, call: cst.CSTNode | None) -> bool:
+        """``found[name] = self.convert(found, name)``."""
+        if not isinstance(call, cst.Call) or call_word(call) in _COUNTING:
             return False
-        key = call.args[0].value
-        constant = above.attr.value == "get" and isinstance(self._module.literal(key), str)
-        return constant or self._is_unique(key)
+        return any(self._is_unique(each.value) for each in call.args)
 
     def _has_own_slot(self, node: cst.CSTNode) -> bool:
         """``totals[name]``: no other element has it."""

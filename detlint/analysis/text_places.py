@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.analysis.uses import words
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FAR = 60  # lines of one statement
 _HIDDEN = re.compile(
-    r"""\"\"\"[\s\S]*?\"\"\" | '''[\s\S]*?''' | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | \#[^\n]*""",
+    r"""\"\"\"[\s\S]*?\"\"\" | '''[\s\S]*?''' | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*'
+    | \#[^\n]*""",
     re.VERBOSE,
 )
 _PAIRS = re.compile(r"\([^()\[\]{}]*\)|\[[^()\[\]{}]*\]|\{[^()\[\]{}]*\}")
@@ -22,8 +25,8 @@ _CLOSED = {"\0": "()", "\1": "[]", "\2": "{}"}  # what stands for closed bracket
 _OPENING = re.compile(r"[(\[{]")
 _INDENT = re.compile(r"[ \t]*")
 _WORD = re.compile(r"[\w.]+$")
-_KEYWORDS = frozenset(
-    "and assert await elif else for from if in is lambda not or return while with yield".split()
+_KEYWORDS = words(
+    "and assert await elif else for from if in is lambda not or return while with yield"
 )
 _BLOCK = re.compile(
     r"\s*(?:[)\]}]|(?:async|case|class|def|elif|else|except|finally|for|if|match|try|while|with)\b)"
@@ -99,8 +102,7 @@ def _line_above(text: str, start: int) -> int | None:
     """The line above that a line goes on, if it goes on one."""
     indent = _indent(text, start)
     closes = text[start + indent : start + indent + 1] in tuple(")]}")
-    end = start - 1
-    first = True
+    end, first = start - 1, True
     while end > 0:
         begin = text.rfind("\n", 0, end) + 1
         line = text[begin:end].rstrip()
@@ -129,23 +131,26 @@ def _indent(text: str, start: int) -> int:
     return match.end() - start if match is not None else 0
 
 
+def function_of(text: str, offset: int) -> tuple[int, int] | None:
+    """The function around the statement around an offset."""
+    return function_around(text, statement_start(text, offset))
+
+
 def function_around(text: str, start: int, *, own: bool = False) -> tuple[int, int] | None:
     """The function around the statement that begins at an offset; ``own`` if it is its head."""
     indent = _indent(text, start)
     if own:
         return start, _end(text, start, indent)
-    if not indent:
-        return None
     end = start
     while end > 0 and indent:
         begin = text.rfind("\n", 0, end - 1) + 1
-        own = _indent(text, begin)
-        if own < indent and text[begin + own] not in "\n\r#)]}@":
+        found = _indent(text, begin)
+        if found < indent and text[begin + found] not in "\n\r#)]}@":
             head = _DEFINITION.match(text, begin)
             if head is not None:
-                whole = begin, _end(text, begin, own)
+                whole = begin, _end(text, begin, found)
                 return whole if head[0].endswith("def") else None
-            indent = own
+            indent = found
         end = begin
     return None
 
