@@ -48,6 +48,11 @@ class DistinctBody(LoopBody):
         self._inside: set[str] = set()
         self._fresh: set[str] = set()
 
+    def _yields(self) -> bool:
+        """Whether callers see the order of what the loop yields."""
+        callers = self._consumption.callers
+        return super()._yields() and not callers.ignore_order(self._loop, keyed=False)
+
     def on_aug_assign(self, node: cst.AugAssign) -> bool:
         if self._has_own_slot(node.target):
             self._effects += 1

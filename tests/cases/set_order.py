@@ -724,3 +724,20 @@ def numbered_by_the_largest(data, labels: Set[str]):
     for label in labels:  # DET204
         data[label] = max(data.values()) + 1
     return data
+
+
+def with_none(names: Set[Optional[str]], flags: Set[Optional[int]]):
+    return list(names), list({"a", None}), list(flags), list({1, None})  # DET204 DET204
+
+
+def _parts_of(names: Set[str]):
+    for name in names:
+        first, *rest = name.split(".")
+        yield first
+        yield from rest
+
+
+def all_parts(names: Set[str]):
+    found = set()
+    found.update(_parts_of(names))
+    return found | set(_parts_of(names))
