@@ -9,8 +9,9 @@ from detlint.analysis.kinds import elements_by_name, value_by_name
 from detlint.analysis.text_places import function_of, statement_start
 
 _DRAWING = re.compile(r"rand|secrets|bernoulli|normal", re.IGNORECASE)
-_GENERATORS = re.compile(
-    r"\bRandom\(|default_rng|RandomState|from (?:random|secrets|numpy.random) import"
+_GENERATORS = (
+    *("Random(", "default_rng", "RandomState", "from random import", "from secrets import"),
+    "from numpy.random import",
 )
 # A loop over `set(config.kinds)`; what `self.kinds` holds, an annotation may say.
 _OF_ATTRIBUTE = re.compile(r"(?:frozen)?set\(((?:\w+\.)+\w+)\)\s*(?:[:)\]}]|$|\n)")
@@ -37,7 +38,7 @@ _ALONE = (
 def may_draw(text: str, offset: int) -> bool:
     """Whether random numbers may be drawn near an offset."""
     near = _DRAWING.search(text, max(offset - 400, 0), offset + 400)
-    return near is not None or _GENERATORS.search(text) is not None
+    return near is not None or any(word in text for word in _GENERATORS)
 
 
 def is_quiet_loop(text: str, offset: int) -> bool:

@@ -194,11 +194,16 @@ class Trail:
 
     def _mentions(self, name: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Where a name is mentioned, with what stands before its dot, and not only filled."""
-        for match in re.compile(rf"\b{name}\b").finditer(self._text, start, end):
+        for match in _mention(name).finditer(self._text, start, end):
             if not _QUIET.match(self._text, match.end()):
                 before = max(match.start() - _FAR, 0)
                 owner = _OWNER.search(self._text, before, match.start())
                 yield owner.start() if owner is not None else match.start(), match.end()
+
+
+def _mention(name: str) -> re.Pattern[str]:
+    # sre looks for a pattern that begins with plain text ten times as fast.
+    return re.compile(rf"{name}(?!\w)(?<!\w{name})")
 
 
 def _is_told(around: list[Bracket]) -> bool:

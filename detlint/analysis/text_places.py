@@ -7,6 +7,7 @@ has a line of its own for a value.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.uses import words
@@ -87,6 +88,8 @@ def _blank(match: re.Match[str]) -> str:
     return "" if match[0].startswith("#") else '""'
 
 
+# A set is asked about in several ways, each of which begins here.
+@lru_cache(maxsize=32)
 def statement_start(text: str, offset: int) -> int:
     """Where the line begins with which the statement around an offset does, as it is indented."""
     start = text.rfind("\n", 0, offset) + 1
@@ -136,6 +139,7 @@ def function_of(text: str, offset: int) -> tuple[int, int] | None:
     return function_around(text, statement_start(text, offset))
 
 
+@lru_cache(maxsize=32)
 def function_around(text: str, start: int, *, own: bool = False) -> tuple[int, int] | None:
     """The function around the statement that begins at an offset; ``own`` if it is its head."""
     indent = _indent(text, start)

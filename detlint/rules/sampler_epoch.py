@@ -106,8 +106,10 @@ class SamplerEpoch(Rule):
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
         """A sampler made in one file for a loop over epochs in another."""
+        if program.imports(*_LIBRARIES, *_TAKING):
+            return
         made = next(program.facts("samplers"), None)
-        if made is None or program.imports(*_LIBRARIES, *_TAKING) or program.has("tells"):
+        if made is None or program.has("tells"):
             return
         loops = list(program.facts("rounds"))
         apart = all(each.path != made.path for each in loops)
