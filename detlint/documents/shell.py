@@ -14,8 +14,10 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.documents.document import Document, Variable
+from detlint.documents.shell_flow import HANDLERS
+from detlint.documents.shell_found import Found
+from detlint.documents.shell_run import Shell
 from detlint.documents.shell_scope import Scope
-from detlint.documents.shell_statements import Found, Statements
 from detlint.documents.shell_tree import Tree
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ def parse(
     if not text.strip():
         return []
     found = Found()
-    Statements(Tree(text, offset, places), Scope(environment), found).read()
+    Shell(Tree(text, offset, places), Scope(environment), found, HANDLERS).read()
     return found.nodes()
 
 

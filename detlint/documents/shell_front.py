@@ -121,7 +121,9 @@ STARTERS = {
             --no-container-remap-root -I --immediate -vv -vvv"""
         )
     ),
-    **dict.fromkeys(("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "mpirun_rsh"), _MPI),
+    **dict.fromkeys(
+        ("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "mpirun_rsh"), _MPI
+    ),
     "horovodrun": _MPI,
     **dict.fromkeys(("docker", "podman", "nvidia-docker"), _CONTAINER),
     **dict.fromkeys(("singularity", "apptainer"), _IMAGE),
@@ -193,7 +195,9 @@ def _one(words: tuple[Word, ...]) -> Started | None:
         place = 1
     else:
         place = next((i + 1 for i, each in enumerate(words) if each.text in starter.subcommands), 0)
-        if not place or any(not (each.text or "-").startswith("-") for each in words[1 : place - 1]):
+        if not place or any(
+            not (each.text or "-").startswith("-") for each in words[1 : place - 1]
+        ):
             return None
     return reading.read(name, place)
 
