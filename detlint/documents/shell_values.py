@@ -129,8 +129,11 @@ class Values:
         for child in node.named_children:
             if child.type in ("string_content", "heredoc_content"):
                 continue
-            if start < child.start_byte:
-                yield Part(unescaped(self._literal(start, child.start_byte), escapes))
+            # A `${` behind nothing but blanks has them in its node.
+            text = self._tree.text(child)
+            begin = child.start_byte + len(text) - len(text.lstrip(" \t\n\\"))
+            if start < begin:
+                yield Part(unescaped(self._literal(start, begin), escapes))
             yield from self._parts(child, True, depth + 1)
             start = child.end_byte
         if start < end:
