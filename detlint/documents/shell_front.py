@@ -153,7 +153,8 @@ STARTERS = {
     ),
     "compute-sanitizer": Starter(_options("--tool --log-file")),
     "strace": Starter(_options("-e -o -p -s")),
-    "catchsegv": Starter(),
+    **dict.fromkeys(("tini", "dumb-init", "catchsegv"), Starter(_options("-p -e -w --rewrite"))),
+    **dict.fromkeys(("gosu", "su-exec", "setpriv"), Starter(skipped=1)),
 }
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _NAME = re.compile(r"[A-Za-z_]\w*")
