@@ -42,8 +42,8 @@ def read(source: Source) -> Document:
         piece = make.expanded(text, target)
         places = (*piece.places, piece.places[-1] + 1) if piece.places else (0,)
         environment = make.environment(target)
-        for node in shell.parse(piece.text, environment=environment, places=places):
-            nodes.append(_sourcing(node, make.included))
+        parsed = shell.parse(piece.text, environment=environment, places=places)
+        nodes += [_sourcing(node, make.included) for node in parsed]
         if "#" in text.text:
             comments += shell.comments(text.text, places=(*text.places, text.places[-1] + 1))
     return Document(source, nodes, sorted(comments))

@@ -143,6 +143,14 @@ STARTERS = {
         ),
         subcommands=("run",),
     ),
+    "ray": Starter(
+        _options(
+            """--address --runtime-env --runtime-env-json --working-dir --submission-id --job-id
+            --entrypoint-num-cpus --entrypoint-num-gpus --metadata-json --headers --verify"""
+        ),
+        subcommands=("submit",),  # of `ray job submit`
+        fresh=True,
+    ),
     "xvfb-run": Starter(_options("-s --server-args -n --server-num -e --error-file -f -p -w")),
     "nsys": Starter(_PROFILER, subcommands=("profile", "launch")),
     "ncu": Starter(
@@ -201,6 +209,11 @@ def _one(words: tuple[Word, ...]) -> Started | None:
         ):
             return None
     return reading.read(name, place)
+
+
+def _may_lead(word: Word) -> bool:
+    """Whether a word may stand between a program and its subcommand."""
+    return word.text is None or word.text.startswith("-") or word.text == "job"
 
 
 def _past_unknown(words: tuple[Word, ...]) -> Started | None:
