@@ -38,7 +38,7 @@ class Launches:
     def _started(self) -> dict[str, list[Located]]:
         """Variables by the real path of what is started with them, programs and scripts."""
         found: dict[str, list[Located]] = {}
-        scripts = [*self._telling()]
+        scripts = self._telling()
         known = set(scripts)
         for _ in range(_DEEPEST if scripts else 0):
             before = {path: len(sets) for path, sets in found.items()}
@@ -54,17 +54,26 @@ class Launches:
                 break
         return found
 
-    def _telling(self) -> Iterator[str]:
-        """The scripts of which one sets a variable that a rule asks about, or that name one
-        that does."""
+    def _telling(self) -> list[str]:
+        """The scripts of which one sets a variable that a rule asks about, those that name one
+        of these, and those that they name."""
         scripts = sorted({os.path.realpath(path) for path in self._paths if self._is_script(path)})
-        holders = [each for each in scripts if "sets" in self._files.kinds(each)]
-        if holders:
-            names = {os.path.basename(each) for each in holders}
-            for each in scripts:
-                text = self._files.source(each).text
-                if each in holders or any(name in text for name in names):
-                    yield each
+        chosen = {each for each in scripts if "sets" in self._files.kinds(each)}
+        fresh = chosen
+        for _ in range(_DEEPEST if fresh else 0):
+            names = {os.path.basename(each) for each in fresh}
+            told = "\n".join(self._files.source(each).text for each in fresh)
+            fresh = {
+                each
+                for each in scripts
+                if each not in chosen
+                and (
+                    os.path.basename(each) in told
+                    or any(name in self._files.source(each).text for name in names)
+                )
+            }
+            chosen = chosen | fresh
+        return sorted(chosen)
 
     def _is_script(self, path: str) -> bool:
         kind = kind_of_name(os.path.basename(path))
