@@ -175,7 +175,7 @@ def _listed(each: Instruction) -> list[tuple[str, Sequence[int]]] | None:
     text = each.text.strip()
     try:
         words = json.loads(text) if text.startswith("[") else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(words, list) or not words or not all(isinstance(w, str) for w in words):
         return None

@@ -7,30 +7,23 @@ The grammar for tree-sitter takes ``$(…)`` apart no further than a line does.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from detlint.documents import shell
 from detlint.documents.document import Command, Document, Variable
 from detlint.documents.makefile_lines import Line, lines
+from detlint.documents.makefile_values import MakeValue, Variables
 from detlint.documents.shell_scope import EMPTY, Piece, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from detlint.documents.document import Node
     from detlint.source import Source
 
-_REFERENCE = re.compile(r"\$(?:\(([^()$\s:,]+)\)|\{([^{}$\s:,]+)\}|(\$)|([\w@<^+?*%]))")
-_DEEPEST = 12
 _PREFIX = re.compile(r"[ \t]*[@+-]*[ \t]*(?:[@+-]+[ \t]*)*")
 # A backslash and the end of the line: what make hands to the shell, but for the tab behind.
 _CONTINUED = re.compile(r"\\\r?\n\t?")
-
-
-class _Value(NamedTuple):
-    text: Piece
-    exported: bool
-    line: Line
 
 
 def read(source: Source) -> Document:
@@ -39,9 +32,10 @@ def read(source: Source) -> Document:
     make = _Make(found)
     nodes: list[Node] = [*make.told()]
     for text, target in _recipes(source.text, found):
-        piece = make.expanded(text, target)
+        seen = make.seen(target)
+        piece = seen.expand(text)
         places = (*piece.places, piece.places[-1] + 1) if piece.places else (0,)
-        environment = make.environment(target)
+        environment = seen.environment()
         parsed = shell.parse(piece.text, environment=environment, places=places)
         nodes += [_sourcing(node, make.included) for node in parsed]
         if "#" in text.text:
@@ -95,7 +89,8 @@ class _Make:
     recipes run only then."""
 
     def __init__(self, found: list[Line]) -> None:
-        self._values: dict[str, dict[str, _Value]] = {"": {}}
+        self._values: dict[str, dict[str, MakeValue]] = {"": {}}
+        self._seen: dict[str, Variables] = {}
         self._every = any(each.kind == "export" and not each.name for each in found)
         exported = {name for each in found if each.kind == "export" for name in each.name.split()}
         hidden = {name for each in found if each.kind == "unexport" for name in each.name.split()}
@@ -125,76 +120,26 @@ class _Make:
                 text = unknown(line.value_start)
             elif line.branch and not branched and old is not None:
                 continue
-            values[line.name] = _Value(text, exported or (old is not None and old.exported), line)
+            values[line.name] = MakeValue(
+                text, exported or (old is not None and old.exported), line
+            )
 
     def told(self) -> Iterator[Variable]:
         """Each assignment."""
         for line in self._lines:
             target = (line.target.split() or [""])[0]
             now = self._values[target][line.name]
-            places = tuple(range(line.value_start, line.value_start + len(line.value)))
-            value = self._expand(Piece(line.value, places), self._seen(target), 0).known
-            if line.operator in ("+=", "!="):
-                value = (
-                    self._expand(now.text, self._seen(target), 0).known
-                    if now.line == line
-                    else None
-                )
             end = line.value_start + len(line.value)
-            yield Variable(
-                line.start, line.end, line.name, value, line.value_start, end, now.exported
-            )
+            text = Piece(line.value, tuple(range(line.value_start, end)))
+            if line.operator in ("+=", "!="):
+                text = now.text if now.line == line else unknown(line.value_start)
+            value = self.seen(target).expand(text).known
+            place = line.value_start, end
+            yield Variable(line.start, line.end, line.name, value, *place, now.exported)
 
-    def environment(self, target: str) -> dict[str, str | None]:
-        """What the recipe of some targets sees."""
-        seen = self._seen(target)
-        return {
-            name: self._expand(each.text, seen, 0).known
-            for name, each in seen.items()
-            if each.exported
-        }
-
-    def expanded(self, text: Piece, target: str) -> Piece:
-        """A recipe's text with the variables replaced."""
-        return self._expand(text, self._seen(target), 0)
-
-    def _seen(self, targets: str) -> Mapping[str, _Value]:
-        own = [self._values.get(each, {}) for each in targets.split()]
-        return {**self._values[""], **(own[0] if own else {})}
-
-    def _expand(self, piece: Piece, seen: Mapping[str, _Value], depth: int) -> Piece:
-        if "$" not in piece.text:
-            return piece
-        found = EMPTY
-        done = 0
-        text = piece.text
-        while (place := text.find("$", done)) >= 0:
-            found = found.plus(Piece(text[done:place], piece.places[done:place]))
-            match = _REFERENCE.match(text, place)
-            if match is None:  # a function, or a reference within one
-                done = _closing(text, place)
-                found = found.plus(unknown(piece.places[place]))
-                continue
-            name = match[1] or match[2] or match[4]
-            done = match.end()
-            if match[3]:
-                found = found.plus(Piece("$", (piece.places[place],)))
-            elif name in seen and depth < _DEEPEST:
-                found = found.plus(self._expand(seen[name].text, seen, depth + 1))
-            else:
-                found = found.plus(unknown(piece.places[place]))
-        return found.plus(Piece(text[done:], piece.places[done:]))
-
-
-def _closing(text: str, place: int) -> int:
-    """The place behind ``$(…)``, whatever is in it."""
-    opening = text[place + 1 : place + 2]
-    closing = {"(": ")", "{": "}"}.get(opening)
-    if closing is None:
-        return min(place + 2, len(text))
-    depth = 0
-    for index in range(place + 1, len(text)):
-        depth += (text[index] == opening) - (text[index] == closing)
-        if depth == 0:
-            return index + 1
-    return len(text)
+    def seen(self, targets: str) -> Variables:
+        """The variables that the recipe of some targets sees."""
+        if targets not in self._seen:
+            own = [self._values.get(each, {}) for each in targets.split()]
+            self._seen[targets] = Variables({**self._values[""], **(own[0] if own else {})})
+        return self._seen[targets]

@@ -32,6 +32,14 @@ def run(shell: Shell, node: Node) -> None:
     if node.has_error:
         shell.forget(node)
         return
+    for each in node.children:
+        if each.type == "herestring_redirect" and each.named_children:
+            run_fed(shell, node, shell.values().text(each.named_children[-1]))
+            return
+    _run(shell, node)
+
+
+def _run(shell: Shell, node: Node) -> None:
     with prefixed(shell, node):
         words = _words(shell, node)
         if words:
@@ -42,7 +50,7 @@ def run_fed(shell: Shell, node: Node, text: Piece) -> None:
     """A command that reads some text from its standard input: a shell runs that."""
     start = started([_known(each) for each in _words(shell, node)])
     if not _runs_input(start.words):
-        run(shell, node)
+        _run(shell, node)
         return
     with prefixed(shell, node):
         scope = _inherited(shell, start)

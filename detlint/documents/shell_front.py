@@ -204,9 +204,7 @@ def _one(words: tuple[Word, ...]) -> Started | None:
         place = 1
     else:
         place = next((i + 1 for i, each in enumerate(words) if each.text in starter.subcommands), 0)
-        if not place or any(
-            not (each.text or "-").startswith("-") for each in words[1 : place - 1]
-        ):
+        if not place or not all(map(_may_lead, words[1 : place - 1])):
             return None
     return reading.read(name, place)
 

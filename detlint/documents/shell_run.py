@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Handler: TypeAlias = "Callable[[Shell, Node], None]"
 
 _DEEPEST = 40
-_MOST_CALLS = 8  # of one function
+_MOST_CALLS = 4  # of one function
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=")
 _POSITIONS = ("@", "*", *map(str, range(1, 10)))
 

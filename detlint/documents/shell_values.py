@@ -111,8 +111,12 @@ class Values:
             yield Part(unknown(self._tree.start(node)))
             return
         for child in node.children:
-            if child.is_named or child.type != "$":
+            if child.is_named:
                 yield from self._parts(child, quoted, depth + 1)
+            elif self._tree.text(child) == "$$":
+                yield Part(unknown(self._tree.start(child)))
+            elif node.type != "translated_string":
+                yield Part(self._literal(child.start_byte, child.end_byte))
 
     def _literal(self, start: int, end: int) -> Piece:
         return Piece(self._tree.slice(start, end), self._tree.places(start, end))
@@ -133,11 +137,16 @@ class Values:
             text = self._tree.text(child)
             begin = child.start_byte + len(text) - len(text.lstrip(" \t\n\\"))
             if start < begin:
-                yield Part(unescaped(self._literal(start, begin), escapes))
+                yield self._plain(start, begin, escapes)
             yield from self._parts(child, True, depth + 1)
             start = child.end_byte
         if start < end:
-            yield Part(unescaped(self._literal(start, end), escapes))
+            yield self._plain(start, end, escapes)
+
+    def _plain(self, start: int, end: int, escapes: str) -> Part:
+        """Text between quotes. ``$$`` in it is the number of the shell's process."""
+        piece = self._literal(start, end)
+        return Part(unknown(piece.places[0]) if "$$" in piece.text else unescaped(piece, escapes))
 
     def _simple(self, node: Node, quoted: bool) -> Iterator[Part]:
         name = self._tree.text(node)[1:]
@@ -202,7 +211,7 @@ class Values:
         elif instead:
             yield Part(EMPTY)
             for each in given:
-                split = not quoted and each.type in ("word", "regex")
+                split = not quoted and each.type not in ("string", "raw_string")
                 for part in self._parts(each, quoted, depth + 1):
                     yield part._replace(split=part.split or split)
         elif operator not in _ALTERNATIVES:
