@@ -56,7 +56,9 @@ def declare(shell: Shell, node: Node) -> None:
 
 def _export(shell: Shell, name: str) -> None:
     value = shell.scope.values.get(name)
-    if value is not None:
+    if value is None:
+        shell.scope.marked |= {name}
+    else:
         shell.scope.values[name] = value._replace(exported=True)
         shell.found.export(value.start)
 

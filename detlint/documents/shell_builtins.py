@@ -40,8 +40,9 @@ def _set(shell: Shell, words: Words) -> None:
         if text == "--":
             shell.give(words[index + 1 :])
             return
-        if re.fullmatch(r"[-+]\w*a\w*", text):
-            shell.scope.exports_all = text.startswith("-")
+        if re.fullmatch(r"[-+][a-z]*a[a-z]*", text) or text == "allexport":
+            sign = words[index - 1].text if text == "allexport" else text
+            shell.scope.exports_all = (sign or "").startswith("-")
 
 
 def _source(shell: Shell, words: Words) -> None:

@@ -1,34 +1,17 @@
-"""Programs that start another one, named behind them: ``nohup``, ``env``, ``srun -n 4``."""
+"""What stands in front of a program on a command line: ``nohup``, ``env A=b``, ``srun -n 4``."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.documents.shell_starters import STARTERS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from detlint.documents.document import Word
-
-
-class Starter(NamedTuple):
-    """How the command line of such a program is read.
-
-    valued       options that take the next word for a value, unless it is glued to them
-    flags        options that take none; where there are some, all others do
-    skipped      words between the options and the program: an image, a duration
-    subcommands  what must follow its name, ``run`` of ``docker run``; ("",): nothing must
-    sets         options that set a variable: ``-x A=b``
-    fresh        whether the program sees nothing of the environment outside
-    """
-
-    valued: frozenset[str] = frozenset()
-    flags: frozenset[str] | None = None
-    skipped: int = 0
-    subcommands: tuple[str, ...] = ("",)
-    sets: frozenset[str] = frozenset()
-    fresh: bool = False
-    pairs: frozenset[str] = frozenset()
+    from detlint.documents.shell_starters import Starter
 
 
 class Started(NamedTuple):
@@ -45,130 +28,11 @@ class Started(NamedTuple):
     fresh: bool = False
 
 
-def _options(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_MPI = Starter(
-    _options(
-        """-np -n -N -c -H -host --host -hosts -hostfile --hostfile -machinefile --machinefile -f
-        -bind-to --bind-to -map-by --map-by -rank-by --rank-by -ppn -npernode --npernode -x
-        -wdir --wdir -wd -env -envlist --output-filename -output-filename --timeout -p --prefix
-        --rankfile -rf -genvlist -launcher -bootstrap -iface -o -outfile-pattern --num-proc
-        --network-interfaces --start-timeout --ssh-port -prepend-rank --cpu-list --cpu-set
-        --personality --runtime --tune --app"""
-    ),
-    sets=_options("-x"),
-    pairs=_options("-mca --mca -gmca --gmca -genv -env --omca --prtemca"),
-)
-_CONTAINER_FLAGS = _options(
-    """-d -i -t -it -ti -dit -itd -id -di -td --detach --interactive --tty --rm --init -P
-    --privileged --publish-all --read-only --no-healthcheck --oom-kill-disable --sig-proxy -q
-    --quiet --disable-content-trust --replace --help"""
-)
-_CONTAINER = Starter(
-    flags=_CONTAINER_FLAGS,
-    skipped=1,
-    subcommands=("run", "exec"),
-    sets=_options("-e --env"),
-    fresh=True,
-)
-_IMAGE = Starter(
-    _options(
-        """-B --bind -H --home --pwd --env --env-file -S --scratch --overlay -o --network --app
-        --hostname --security -W --workdir -D --dns --mount --apply-cgroups --add-caps"""
-    ),
-    skipped=1,
-    subcommands=("exec", "run"),
-    sets=_options("--env"),
-)
-_CONDA = Starter(_options("-n --name -p --prefix --cwd -e --environment"), subcommands=("run",))
-_PROFILER = _options(
-    """-o --output -t --trace -s --sample -c --capture-range -w --show-output -x --stop-on-exit -f
-    --force-overwrite -d --duration -y --delay -e --env-var --python-sampling --cudabacktrace
-    --backtrace --stats --kill --capture-range-end --gpu-metrics-device --cuda-memory-usage
-    --pytorch --cuda-graph-trace -p --nvtx-capture --export --wait --session-new"""
-)
-STARTERS = {
-    "env": Starter(_options("-u --unset -C --chdir")),
-    "nohup": Starter(),
-    "time": Starter(_options("-f -o --format --output")),
-    "exec": Starter(_options("-a")),
-    "command": Starter(),
-    "builtin": Starter(),
-    "nice": Starter(_options("-n --adjustment")),
-    "ionice": Starter(_options("-c -n --class --classdata")),
-    "stdbuf": Starter(_options("-i -o -e --input --output --error")),
-    "setsid": Starter(),
-    "unbuffer": Starter(),
-    "caffeinate": Starter(_options("-t -w")),
-    "sudo": Starter(_options("-u -g -h -p -C -U -D -R -T --user --group --host --chdir")),
-    "timeout": Starter(_options("-k -s --kill-after --signal"), skipped=1),
-    "numactl": Starter(
-        _options(
-            """-i -p -P -m -N -C --interleave --preferred --membind --cpunodebind --physcpubind
-            --preferred-many"""
-        )
-    ),
-    "taskset": Starter(skipped=1),
-    "srun": Starter(
-        flags=_options(
-            """-u --unbuffered -l --label -O --overcommit -s --oversubscribe --pty -v --verbose -Q
-            --quiet -E --preserve-env --overlap --exact -X --disable-status -Z --no-allocate -H
-            --hold --contiguous --spread-job --use-min-nodes --multi-prog -k --no-kill --exclusive
-            --kill-on-bad-exit --wait-all-nodes --reboot --container-mount-home
-            --no-container-mount-home --container-writable --container-remap-root
-            --no-container-remap-root -I --immediate -vv -vvv"""
-        )
-    ),
-    **dict.fromkeys(
-        ("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "mpirun_rsh"), _MPI
-    ),
-    "horovodrun": _MPI,
-    **dict.fromkeys(("docker", "podman", "nvidia-docker"), _CONTAINER),
-    **dict.fromkeys(("singularity", "apptainer"), _IMAGE),
-    **dict.fromkeys(("conda", "mamba", "micromamba"), _CONDA),
-    "poetry": Starter(subcommands=("run",)),
-    "pipenv": Starter(subcommands=("run",)),
-    "hatch": Starter(subcommands=("run",)),
-    "pdm": Starter(_options("-p --project"), subcommands=("run",)),
-    "rye": Starter(subcommands=("run",)),
-    "pixi": Starter(_options("-e --environment --manifest-path"), subcommands=("run",)),
-    "uv": Starter(
-        _options(
-            """--with --with-editable --with-requirements --extra --no-extra --group --no-group
-            --only-group -p --python --project --directory --env-file --index --index-url
-            --extra-index-url --default-index -i -f --find-links --package --no-package
-            --refresh-package --link-mode --index-strategy --color --config-file"""
-        ),
-        subcommands=("run",),
-    ),
-    "ray": Starter(
-        _options(
-            """--address --runtime-env --runtime-env-json --working-dir --submission-id --job-id
-            --entrypoint-num-cpus --entrypoint-num-gpus --metadata-json --headers --verify"""
-        ),
-        subcommands=("submit",),  # of `ray job submit`
-        fresh=True,
-    ),
-    "xvfb-run": Starter(_options("-s --server-args -n --server-num -e --error-file -f -p -w")),
-    "nsys": Starter(_PROFILER, subcommands=("profile", "launch")),
-    "ncu": Starter(
-        _options(
-            """-o --export -k --kernel-name -c --launch-count -s --launch-skip --set --section
-            --metrics --nvtx-include --target-processes --replay-mode"""
-        )
-    ),
-    "compute-sanitizer": Starter(_options("--tool --log-file")),
-    "strace": Starter(_options("-e -o -p -s")),
-    **dict.fromkeys(("tini", "dumb-init", "catchsegv"), Starter(_options("-p -e -w --rewrite"))),
-    **dict.fromkeys(("gosu", "su-exec", "setpriv"), Starter(skipped=1)),
-}
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _KNOWN = re.compile(r"(?:python|pypy|torchrun|accelerate|deepspeed)[\d.]*$")
 # Of these, `sudo` without `-E` and `env -i` hand on nothing.
-_KEEPING = _options("-E --preserve-env")
+_KEEPING = frozenset({"-E", "--preserve-env"})
 
 
 def started(words: Sequence[Word]) -> Started:

@@ -57,6 +57,7 @@ class Scope:
 
     folder   where ``cd`` led, as seen from where the script was started; None if not known
     sourced  scripts whose variables come on top of these
+    marked   names that are exported as soon as they are set
     ended    "return" or "exit" behind such a statement: what follows does not run
     """
 
@@ -65,6 +66,7 @@ class Scope:
         self.folder: str | None = ""
         self.sourced: tuple[str, ...] = ()
         self.exports_all = False
+        self.marked: frozenset[str] = frozenset()
         self.ended = ""
         for name, text in (environment or {}).items():
             piece = unknown(0) if text is None else Piece(text, (0,) * len(text))
@@ -75,7 +77,7 @@ class Scope:
         other = Scope()
         other.values = dict(self.values)
         other.folder, other.sourced = self.folder, self.sourced
-        other.exports_all = self.exports_all
+        other.exports_all, other.marked = self.exports_all, self.marked
         return other
 
     def child(self) -> Scope:
@@ -92,8 +94,8 @@ class Scope:
     def set(self, name: str, value: Value) -> Value:
         """Set a variable, which stays exported if it was."""
         old = self.values.get(name)
-        exported = value.exported or self.exports_all or (old is not None and old.exported)
-        self.values[name] = value._replace(exported=exported)
+        marked = self.exports_all or name in self.marked or (old is not None and old.exported)
+        self.values[name] = value._replace(exported=value.exported or marked)
         return self.values[name]
 
     def forget(self, names: Iterable[str], *, new: bool = True) -> None:
@@ -125,7 +127,7 @@ class Scope:
 
     def _take(self, other: Scope) -> None:
         self.values, self.folder, self.sourced = other.values, other.folder, other.sourced
-        self.exports_all = other.exports_all
+        self.exports_all, self.marked = other.exports_all, other.marked
 
 
 def _unsure(value: Value) -> Value:

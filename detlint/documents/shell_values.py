@@ -23,6 +23,7 @@ _NAMES = frozenset({"variable_name", "special_variable_name", "subscript"})
 _LITERALS = frozenset(
     {"word", "number", "test_operator", "extglob_pattern", "regex", "variable_name"}
 )
+_ASSIGNING = frozenset({":=", "="})
 _ALTERNATIVES = frozenset({":+", "+"})
 
 
@@ -39,9 +40,7 @@ class Values:
         span = self._tree.start(node), self._tree.end(node)
         parts = list(self._parts(node, False, 0))
         if not any(part.split or part.words is not None for part in parts):
-            piece = EMPTY
-            for part in parts:
-                piece = piece.plus(part.piece)
+            piece = _together(parts)
             return [Field(Word(*span, piece.text), piece.places)]
         found = fields(parts, span)
         if len(found) == 1 and not (found[0].word.text or "").startswith("--"):
@@ -175,7 +174,10 @@ class Values:
         value = self._scope.values.get(name)
         given = children[children.index(names[0]) + 2 :]
         if operator in _DEFAULTS or operator in _ALTERNATIVES:
-            yield from self._chosen(node, value, operator, given, (every, quoted, depth))
+            parts = list(self._chosen(node, value, operator, given, (every, quoted, depth)))
+            if operator in _ASSIGNING and value is None and name:
+                self._scope.set(name, Value(_together(parts), start=self._tree.start(node)))
+            yield from parts
         elif name and operator in ("", ":?", "?"):
             yield self._of(value, every, quoted, node)
         else:
@@ -216,6 +218,13 @@ class Values:
                     yield part._replace(split=part.split or split)
         elif operator not in _ALTERNATIVES:
             yield self._of(value, every, quoted, node)
+
+
+def _together(parts: list[Part]) -> Piece:
+    found = EMPTY
+    for part in parts:
+        found = found.plus(part.piece)
+    return found
 
 
 def _spoken(words: tuple[Word, ...], place: int) -> Piece:
