@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from detlint.kinds import kind_of
 from detlint.rules import every_rule
 
 if TYPE_CHECKING:
@@ -36,10 +37,10 @@ def _sections(rule: type[Rule]) -> Iterator[str]:
     yield f"*{rule.summary}*. {on}. Fix: {_fix(rule)}."
     yield rule.rationale()
     for example in rule.examples:
-        yield _block(example.bad)
+        yield _block(example.bad, example.path)
         if example.fixed or example.good:
             yield "Use instead:"
-            yield _block(example.fixed or example.good)
+            yield _block(example.fixed or example.good, example.path)
     yield f"{_shown(rule)}Source: <{rule.source}>"
 
 
@@ -58,8 +59,8 @@ def _fix(rule: type[Rule]) -> str:
     return "yes" if any(example.fixed for example in rule.examples) else "none"
 
 
-def _block(code: str) -> str:
-    return f"```python\n{textwrap.dedent(code).strip()}\n```"
+def _block(code: str, path: str) -> str:
+    return f"```{kind_of(path)}\n{textwrap.dedent(code).strip()}\n```"
 
 
 def _rows() -> Iterator[str]:

@@ -25,12 +25,13 @@ class Example(NamedTuple):
 
     ``bad`` marks each expected line with ``# DET…``. ``fixed`` is what the fix
     makes of it, to the letter; ``good`` is a person's rewrite, in which the rule
-    finds nothing.
+    finds nothing. ``path`` says what kind of source it is.
     """
 
     bad: str
     fixed: str = ""
     good: str = ""
+    path: str = "example.py"
 
 
 class Rule:

@@ -9,6 +9,7 @@ import pytest
 from rule_markers import dedented, expected, unmarked
 
 from detlint.fixes import fix
+from detlint.kinds import kind_of
 from detlint.rules import every_rule
 from detlint.source import Source
 
@@ -26,13 +27,17 @@ EXAMPLES = [
 CASES = sorted((Path(__file__).parent / "cases").glob("*.py"))
 
 
+def source_of(example: Example, text: str) -> Source:
+    return Source(example.path, text, kind=kind_of(example.path))
+
+
 @pytest.mark.parametrize(("rule", "example"), EXAMPLES)
 @pytest.mark.parametrize("narrowed", [True, False], ids=["narrowed", "whole"])
 def test_the_marked_lines_of_an_example_are_found(
     rule: type[Rule], example: Example, engine: Callable[..., Engine], *, narrowed: bool
 ) -> None:
     text = dedented(example.bad)
-    found = engine(rule.code, narrowed=narrowed).lint(Source("example.py", text))
+    found = engine(rule.code, narrowed=narrowed).lint(source_of(example, text))
     assert [(each.row, each.code) for each in found] == expected(text)
     assert expected(text), "an example of a rule that expects nothing shows nothing"
 
@@ -42,18 +47,18 @@ def test_fixed_and_good_forms_are_clean(
     rule: type[Rule], example: Example, engine: Callable[..., Engine]
 ) -> None:
     for text in filter(None, (example.fixed, example.good)):
-        assert engine(rule.code).lint(Source("example.py", dedented(text))) == []
+        assert engine(rule.code).lint(source_of(example, dedented(text))) == []
 
 
 @pytest.mark.parametrize(("rule", "example"), EXAMPLES)
 def test_fixing_bad_gives_fixed_and_fixing_twice_changes_nothing(
     rule: type[Rule], example: Example, engine: Callable[..., Engine]
 ) -> None:
-    source = Source("example.py", unmarked(dedented(example.bad)))
+    source = source_of(example, unmarked(dedented(example.bad)))
     lint = engine(rule.code).lint
     once = fix(source, lint, unsafe=True).source.text
     assert once == (dedented(example.fixed) if example.fixed else source.text)
-    assert fix(Source("example.py", once), lint, unsafe=True).source.text == once
+    assert fix(source_of(example, once), lint, unsafe=True).source.text == once
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)

@@ -1,0 +1,114 @@
+"""Options on the command line of a program: ``--name value``, ``--name=value``, ``name=value``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from detlint.documents.document import Word
+    from detlint.source import Source
+
+TRUE = frozenset({"true", "1", "yes", "on", "y", "t"})
+FALSE = frozenset({"false", "0", "no", "off", "n", "f"})
+_OPTION = re.compile(r"--?([A-Za-z_][\w.-]*)(=.*)?", re.DOTALL)
+# Hydra's overrides, and settings behind --cfg-options: +trainer.benchmark=true.
+_OVERRIDE = re.compile(r"(?:\+\+?)?([A-Za-z_][\w./@-]*)(=.*)", re.DOTALL)
+_QUOTES = "\"'"
+
+
+class Option(NamedTuple):
+    """An option, from ``start`` to ``end`` with its value.
+
+    keys   its name: ``--trainer.cudnn-benchmark`` has ("trainer", "cudnn_benchmark")
+    value  None where it is not known, "" where there is none
+    raw    the value as the source spells it, without the quotes around it
+    place  the offset of ``raw``
+    """
+
+    keys: tuple[str, ...]
+    value: str | None
+    start: int
+    end: int
+    raw: str
+    place: int
+    shown: str
+    apart: bool  # the value is a word of its own, and may be another argument
+    dashed: bool
+
+    @property
+    def name(self) -> str:
+        """The last of the keys."""
+        return self.keys[-1]
+
+    @property
+    def on(self) -> bool | None:
+        """Whether a switch is turned on; None where that is not known."""
+        if self.value is None:
+            return None
+        value = self.value.lower()
+        if value in FALSE:
+            return False
+        return True if value in TRUE or not value else None
+
+    @property
+    def is_set(self) -> bool:
+        """The same of a switch that takes no value, so that what follows is none."""
+        return self.on is True or (self.apart and self.on is None)
+
+
+def options(source: Source, arguments: Sequence[Word]) -> Iterator[Option]:
+    """The options among the arguments of a program, in order."""
+    following: Iterable[Word | None] = (*arguments[1:], None)
+    for word, after in zip(arguments, following, strict=bool(arguments)):
+        text, raw = word.text, source.text[word.start : word.end]
+        spelled = raw.strip(_QUOTES) if text is None else text
+        if (match := _OPTION.fullmatch(spelled)) is not None:
+            yield _option(source, match, word, after, dashed=True)
+        elif (match := _OVERRIDE.fullmatch(spelled)) is not None:
+            yield _option(source, match, word, None, dashed=False)
+
+
+def _option(
+    source: Source, match: re.Match[str], word: Word, after: Word | None, *, dashed: bool
+) -> Option:
+    keys = tuple(match[1].replace("-", "_").split("."))
+    if match[2] is None:
+        if after is None or _begins_option(source, after):
+            return Option(keys, "", word.start, word.end, "", word.end, match[0], False, dashed)
+        raw, place = _bare(source.text[after.start : after.end], after.start)
+        shown = f"{match[0]} {after.text if after.text is not None else raw}"
+        end = after.end if after.end > word.start else word.end
+        return Option(keys, after.text, word.start, end, raw, place, shown, True, dashed)
+    # A word that stands for more than its text, as a variable does, has no value to point at.
+    whole = source.text[word.start : word.end]
+    offset = whole.find("=") + 1
+    raw, place = _bare(whole[offset:], word.start + offset) if offset else ("", word.end)
+    value = None if word.text is None else match[2][1:].strip(_QUOTES)
+    return Option(keys, value, word.start, word.end, raw, place, match[0], False, dashed)
+
+
+def _begins_option(source: Source, word: Word) -> bool:
+    text = source.text[word.start : word.end] if word.text is None else word.text
+    return re.match(r"[\"']?--?[A-Za-z]", text) is not None
+
+
+def _bare(raw: str, place: int) -> tuple[str, int]:
+    start = len(raw) - len(raw.lstrip(_QUOTES))
+    return raw.strip(_QUOTES), place + start
+
+
+def may_hold_more(source: Source, arguments: Sequence[Word]) -> bool:
+    """Whether an argument that is not known may be options: ``$EXTRA_ARGS``, ``"$@"``."""
+    takes_value = False
+    for word in arguments:
+        if word.text is None:
+            raw = source.text[word.start : word.end]
+            if not takes_value and not re.match(r"[\"']?[-\w.+/]+=", raw):
+                return True
+            takes_value = False
+        else:
+            takes_value = _OPTION.fullmatch(word.text) is not None and "=" not in word.text
+    return False

@@ -1,0 +1,81 @@
+"""What the launches of a script are for, and what they ask for."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detlint.analysis.command_options import options
+from detlint.analysis.uses import words
+from detlint.documents.document import Command
+from detlint.documents.launches import launched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.documents.document import Document, Variable
+    from detlint.documents.launches import Launch
+    from detlint.finding import Edit
+
+_TRAINS = re.compile(r"train|finetun|fine_?tun|(?:^|_)(?:sft|dpo|ppo|grpo|rlhf|lora|fit)(?:_|$)")
+_OTHER = re.compile(
+    r"infer|generat|(?:^|_)serv|eval|predict|quanti|tokeni|preprocess|process_data|convert|export"
+    r"|(?:^|_)(?:test|tests|pytest|unittest|sampl\w*|chat|demo|merge|score|mmlu|vllm|sglang|download"
+    r"|prepare|gradio|webui|api|pip|http|venv|benchmarks?|visuali[sz]e|plot|setup|build)(?:_|$)"
+)
+_DETERMINISTIC = words(
+    """deterministic deterministic_mode full_determinism enable_full_determinism
+    use_deterministic_algorithms deterministic_algorithms torch_deterministic
+    use_deterministic cudnn_deterministic"""
+)
+# Variables that are set for nothing else, with the values that ask for determinism.
+_VARIABLES = {
+    "CUBLAS_WORKSPACE_CONFIG": frozenset({":4096:8", ":16:8"}),
+    "NVTE_ALLOW_NONDETERMINISTIC_ALGO": frozenset({"0"}),
+    "FLASH_ATTENTION_DETERMINISTIC": frozenset({"1"}),
+    "TORCHINDUCTOR_DETERMINISTIC": frozenset({"1"}),
+}
+
+
+def launches(document: Document) -> Iterator[tuple[Command, Launch]]:
+    """The commands of a document that start a program of Python."""
+    for node in document.nodes:
+        if isinstance(node, Command) and (launch := launched(node)) is not None:
+            yield node, launch
+
+
+def program(launch: Launch) -> str:
+    """The name of what is started: ``tools/train.py``, or of a module; "" if not known."""
+    return (launch.script.text or "") if launch.script is not None else ""
+
+
+def may_train(launch: Launch) -> bool:
+    """Whether the program is none that only serves, evaluates, generates or converts."""
+    path = program(launch).lower().removesuffix(".py").replace("-", "_")
+    name = path.rpartition("/")[2]
+    if _TRAINS.search(name):
+        return True
+    return _OTHER.search(name.replace(".", "_")) is None
+
+
+def asks_for_determinism(document: Document, launch: Launch) -> str:
+    """How a launch says that its results must not vary: a flag, or a variable; "" if not."""
+    for option in options(document.source, launch.arguments):
+        if option.name in _DETERMINISTIC and option.is_set:
+            return option.shown if option.on else option.shown.partition(" ")[0]
+    for name, values in _VARIABLES.items():
+        if (value := launch.environment.get(name)) in values:
+            return f"{name}={value}"
+    return ""
+
+
+def replaced(document: Document, variable: Variable, value: str) -> tuple[Edit, ...]:
+    """The edit that gives a variable another value, in the quotes that the old one has; none
+    where the value is not spelled there."""
+    from detlint.finding import Edit
+
+    raw = document.source.text[variable.value_start : variable.value_end]
+    quote = raw[0] if raw[:1] in ("'", '"') and raw[-1:] == raw[:1] else ""
+    if variable.value is None or raw.strip("\"'") != variable.value:
+        return ()
+    return (Edit(variable.value_start, variable.value_end, f"{quote}{value}{quote}"),)
