@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.documents.document import Word
+from detlint.finding import Edit
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from detlint.documents.document import Word
+    from detlint.documents.document import Command, Document
     from detlint.source import Source
 
 TRUE = frozenset({"true", "1", "yes", "on", "y", "t"})
@@ -44,6 +47,11 @@ class Option(NamedTuple):
         return self.keys[-1]
 
     @property
+    def word(self) -> Word:
+        """The option with its value, as something to report."""
+        return Word(self.start, self.end, None)
+
+    @property
     def on(self) -> bool | None:
         """Whether a switch is turned on; None where that is not known."""
         if self.value is None:
@@ -57,6 +65,30 @@ class Option(NamedTuple):
     def is_set(self) -> bool:
         """The same of a switch that takes no value, so that what follows is none."""
         return self.on is True or (self.apart and self.on is None)
+
+    def turned(self, value: str) -> tuple[Edit, ...]:
+        """The edit that gives a switch another value, spelled as the old one: ``False``."""
+        if not self.value or self.raw != self.value:
+            return ()
+        value = value.capitalize() if self.raw[0].isupper() else value
+        if self.raw in ("0", "1"):
+            value = "1" if value == "true" else "0"
+        return (Edit(self.place, self.place + len(self.raw), value),)
+
+
+def is_trainer(option: Option, name: str) -> bool:
+    """Whether an option is that of Lightning's Trainer: ``--trainer.benchmark``."""
+    return option.keys == ("trainer", name)
+
+
+def switched(document: Document, command: Command) -> Iterator[Option]:
+    """The options of the program that a command starts, if that may train."""
+    from detlint.analysis.launches import may_train
+    from detlint.documents.launches import launched
+
+    launch = launched(command)
+    if launch is not None and may_train(launch):
+        yield from options(document.source, launch.arguments)
 
 
 def options(source: Source, arguments: Sequence[Word]) -> Iterator[Option]:

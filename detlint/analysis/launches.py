@@ -58,6 +58,12 @@ def may_train(launch: Launch) -> bool:
     return _OTHER.search(name.replace(".", "_")) is None
 
 
+def only_infers(document: Document) -> bool:
+    """Whether a document starts programs, none of which may train."""
+    started = [launch for _, launch in launches(document)]
+    return bool(started) and not any(may_train(launch) for launch in started)
+
+
 def asks_for_determinism(document: Document, launch: Launch) -> str:
     """How a launch says that its results must not vary: a flag, or a variable; "" if not."""
     for option in options(document.source, launch.arguments):
@@ -70,12 +76,10 @@ def asks_for_determinism(document: Document, launch: Launch) -> str:
 
 
 def replaced(document: Document, variable: Variable, value: str) -> tuple[Edit, ...]:
-    """The edit that gives a variable another value, in the quotes that the old one has; none
-    where the value is not spelled there."""
+    """The edit that gives a variable another value, where the old one is spelled out."""
     from detlint.finding import Edit
 
-    raw = document.source.text[variable.value_start : variable.value_end]
-    quote = raw[0] if raw[:1] in ("'", '"') and raw[-1:] == raw[:1] else ""
-    if variable.value is None or raw.strip("\"'") != variable.value:
+    place = variable.value_start, variable.value_end
+    if document.source.text[slice(*place)] != variable.value:
         return ()
-    return (Edit(variable.value_start, variable.value_end, f"{quote}{value}{quote}"),)
+    return (Edit(*place, value),)

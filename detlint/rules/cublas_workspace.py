@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis.environments import assignments
+from detlint.analysis.launches import replaced
 from detlint.analysis.uses import words
 from detlint.project.variables import setting
 from detlint.rule import Example, Rule, cst
@@ -12,6 +13,7 @@ from detlint.rule import Example, Rule, cst
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.documents.document import Variable
     from detlint.finding import Finding
     from detlint.project.program import Program
     from detlint.settings import Settings
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 _VARIABLE = "CUBLAS_WORKSPACE_CONFIG"
 _VALUES = (":4096:8", ":16:8")
 _WANTED = ":4096:8"
+_ADVICE = f"set it to {_VALUES[0]}, or to {_VALUES[1]}, which takes less memory"
 # Calls of torch.cuda that leave the device alone.
 _IDLE = words(
     """is_available device_count manual_seed manual_seed_all is_initialized init_seed
@@ -49,6 +52,7 @@ class CublasWorkspace(Rule):
     code = "DET306"
     summary = "CUBLAS_WORKSPACE_CONFIG is not set to a deterministic value in time"
     triggers = (_VARIABLE,)
+    mentions = (_VARIABLE,)
     source = "https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility"
     examples = (
         Example(
@@ -97,12 +101,8 @@ class CublasWorkspace(Rule):
             if self.module.literal(name) != _VARIABLE or not isinstance(given, str):
                 continue
             if given and given not in _VALUES:  # "" takes it away again
-                self.report(
-                    value,
-                    f"{_VARIABLE}={given} is not a value with which cuBLAS is deterministic",
-                    advice=f"set it to {_VALUES[0]}, or to {_VALUES[1]}, which takes less memory",
-                    edits=(self.module.replace(value, f'"{_WANTED}"'),),
-                )
+                edits = (self.module.replace(value, f'"{_WANTED}"'),)
+                self.report(value, _told(given), advice=_ADVICE, edits=edits)
             elif given and (work := self._earlier_work(node)) is not None:
                 row, _ = self.module.source.location(self.module.tree.span(work)[0])
                 self.report(
@@ -111,6 +111,11 @@ class CublasWorkspace(Rule):
                     "cuBLAS, which reads it then",
                     advice="set it before torch is imported, or in the script that starts the run",
                 )
+
+    def visit_Variable(self, node: Variable) -> None:
+        if node.name == _VARIABLE and node.value and node.value not in _VALUES:
+            edits = replaced(self.document, node, _WANTED)
+            self.report(node, _told(node.value), advice=_ADVICE, edits=edits)
 
     def _earlier_work(self, node: cst.CSTNode) -> cst.Call | None:
         around = self.module.enclosing_function(node)
@@ -161,6 +166,10 @@ class CublasWorkspace(Rule):
             setting(program.source, _VARIABLE, _WANTED, "torch"),
             safe=True,
         )
+
+
+def _told(value: str) -> str:
+    return f"{_VARIABLE}={value} is not a value with which cuBLAS is deterministic"
 
 
 def _is_bare(text: str) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis.branches import behind_setting
+from detlint.analysis.command_options import is_trainer, switched
 from detlint.analysis.lightning import trainer_argument
 from detlint.analysis.options import options
 from detlint.analysis.switches import BENCHMARK, code, switches
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
+    from detlint.documents.document import Command
     from detlint.finding import Edit
 
 _OPTIONS = frozenset({"cudnn_benchmark", "CUDNN_BENCHMARK"})
@@ -37,6 +39,7 @@ class CudnnBenchmark(Rule):
     code = "DET301"
     summary = "cuDNN picks its kernels by timing them"
     triggers = ("cudnn", "benchmark", "CUDNN_BENCHMARK", "set_flags", "_set_cudnn_benchmark")
+    mentions = ("benchmark", "BENCHMARK")
     source = (
         "https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-benchmarking"
     )
@@ -80,6 +83,12 @@ class CudnnBenchmark(Rule):
             """,
         ),
     )
+
+    def visit_Command(self, node: Command) -> None:
+        for option in switched(self.document, node):
+            if option.on and (option.name == "cudnn_benchmark" or is_trainer(option, "benchmark")):
+                message = f"{option.shown} has cuDNN pick its kernels by timing them"
+                self.report(option.word, message, advice=_ADVICE, edits=option.turned("false"))
 
     def visit_Assign(self, node: cst.Assign) -> None:
         self._check(node)

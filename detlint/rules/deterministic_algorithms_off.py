@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.branches import in_teardown, other_side
+from detlint.analysis.command_options import is_trainer, switched
 from detlint.analysis.lightning import trainer_argument
 from detlint.analysis.switches import code
 from detlint.rule import Example, Rule, cst
+
+if TYPE_CHECKING:
+    from detlint.documents.document import Command
 
 _SWITCHES = {
     "torch.use_deterministic_algorithms": "mode",
     "torch.set_deterministic": "d",  # its name until torch 1.8
     "torch._C._set_deterministic_algorithms": "",
 }
+_ADVICE = "leave it on, and let nondeterministic operations raise"
+# On command lines, by name.
+_OPTIONS = frozenset(
+    {
+        "deterministic",
+        "deterministic_mode",
+        "full_determinism",
+        "use_deterministic_algorithms",
+        "deterministic_algorithms",
+        "torch_deterministic",
+    }
+)
 _DEBUG_MODE = "torch.set_deterministic_debug_mode"
 _LEVELS = {0: "2", 1: "2", "default": '"error"', "warn": '"error"'}
 _MSPROBE = frozenset({"msprobe", "ptdbg_ascend"})
@@ -53,6 +69,7 @@ class DeterministicAlgorithmsOff(Rule):
         "deterministic",
         "seed_all",
     )
+    mentions = ("deterministic", "full_determinism")
     source = (
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
@@ -96,6 +113,20 @@ class DeterministicAlgorithmsOff(Rule):
         ),
     )
 
+    def visit_Command(self, node: Command) -> None:
+        for option in switched(self.document, node):
+            if is_trainer(option, "deterministic") and option.value == "warn":
+                what, strict = "only warns where an operation has no deterministic kernel", "true"
+            elif option.name not in _OPTIONS or is_trainer(option, "deterministic"):
+                continue
+            elif option.on is False:
+                what, strict = "leaves deterministic algorithms off", "true"
+            else:
+                continue
+            self.report(
+                option.word, f"{option.shown} {what}", advice=_ADVICE, edits=option.turned(strict)
+            )
+
     def visit_Call(self, node: cst.Call) -> None:
         found = self._weakening(node)
         if found is None or in_teardown(self.module, node):
@@ -107,9 +138,8 @@ class DeterministicAlgorithmsOff(Rule):
             if found.warns
             else "switches deterministic algorithms off"
         )
-        advice = "leave it on, and let nondeterministic operations raise"
         edits = (self.module.replace(found.value, found.strict),)
-        self.report(node, f"{found.shown} {what}", advice=advice, edits=edits)
+        self.report(node, f"{found.shown} {what}", advice=_ADVICE, edits=edits)
 
     def _weakening(self, call: cst.Call) -> _Weakening | None:
         name = self.module.called(call)

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.analysis.entropy import Origin, conversion, origin, source
+from detlint.analysis.launch_seeds import MENTIONS, seeds
 from detlint.analysis.reseeding import reseeds, reseeds_torch, seeded_by_hand, seeded_with_zero
 from detlint.analysis.seed_places import (
     is_never_read,
@@ -26,6 +27,7 @@ from detlint.analysis.seeding import (
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
+    from detlint.documents.document import Text
     from detlint.finding import Edit
 
 _LONGEST = 50
@@ -39,6 +41,9 @@ class EntropySeed(Rule):
     has seeded, for calls that mean "take entropy" (`random.seed()`, `torch.seed()`),
     for the address of an object, and for `hash()` of a string, which Python salts in
     every process. Take the seed from the configuration, with a fixed default, and log it.
+
+    In a script, flags the same of a program's arguments: `--seed $RANDOM`, `seed=$(date +%s)`,
+    also by way of a variable.
 
     Fix safety: unsafe. It puts the seed 0 in the place of the entropy; code that wants
     other numbers in each process or worker has to add the rank.
@@ -89,6 +94,7 @@ class EntropySeed(Rule):
         "seed(a=None",
         "seed_all()",
     )
+    mentions = MENTIONS
     needs = ("seed", "Seed", "SEED", "random_state", "PRNGKey", "random.key", "Rngs", "default_rng")
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
     shown = "CPU"
@@ -148,6 +154,16 @@ class EntropySeed(Rule):
             """,
         ),
     )
+
+    def visit_Text(self, _node: Text) -> None:
+        for seed in seeds(self.document):
+            self.report(
+                seed.place,
+                seed.message,
+                advice="Take it from the configuration, with a fixed default.",
+                edits=seed.edits,
+                safe=False,
+            )
 
     def visit_Call(self, node: cst.Call) -> None:
         if reseeds_torch(self.module, node):

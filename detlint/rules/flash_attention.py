@@ -7,29 +7,24 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import attention, phases
 from detlint.analysis.attention_text import asks
+from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES, asked, requests
+from detlint.analysis.launches import may_train
 from detlint.analysis.options import Option, options
+from detlint.documents.launches import launched
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.documents.document import Command, Word
     from detlint.finding import Edit, Finding
     from detlint.project.program import Program
     from detlint.settings import Settings
 
-_IMPLEMENTATIONS = frozenset({"flash_attention_2", "flash_attention_3"})
 _CHOICES = frozenset({"attn_implementation", "_attn_implementation"})
 # Hugging Face reads this one as well.
 _HUGGING_FACE = _CHOICES | {"use_flash_attention_2"}
-_SWITCHES = frozenset({"use_flash_attention_2", "use_flash_attn", "use_flash_attention"})
-_NAMES = _CHOICES | _SWITCHES
-_FLAGS = frozenset(f"--{name.replace('_', sep)}" for name in _SWITCHES for sep in "-_")
-# Flags that take a value, with the values that ask for FlashAttention.
-_VALUED = {
-    "--attn-implementation": _IMPLEMENTATIONS,
-    "--attn_implementation": _IMPLEMENTATIONS,
-    "--attention-backend": frozenset({"flash"}),
-}
+_NAMES = _CHOICES | SWITCHES
 _COMMANDS = frozenset(
     {"append", "split", "system", "run", "Popen", "call", "check_call", "check_output"}
 )
@@ -74,6 +69,14 @@ class FlashAttention(Rule):
         "use-flash-att",
         "attn-implementation",
         "--attention-backend",
+    )
+    mentions = (
+        "flash-att",
+        "flash_att",
+        "attention-backend",
+        "attn-implementation",
+        "attn_implementation",
+        "attn_impl",
     )
     source = "https://github.com/Dao-AILab/flash-attention#how-to-use-flashattention"
     examples = (
@@ -257,7 +260,7 @@ class FlashAttention(Rule):
             if direct and not isinstance(value, cst.SimpleString):
                 continue
             found = self.module.literal(value)
-            if found in _IMPLEMENTATIONS:
+            if found in IMPLEMENTATIONS:
                 if self._is_quiet_about(option):
                     return
                 edit = self.module.replace(value, '"sdpa"')
@@ -283,7 +286,7 @@ class FlashAttention(Rule):
         for index, value in enumerate(values):
             text = self._text(value)
             following = self._text(values[index + 1]) if index + 1 < len(values) else ""
-            shown = _asked(text, following)
+            shown = asked(text, following)
             if shown and not self._is_quiet:
                 self._report(value, shown)
 
@@ -296,7 +299,7 @@ class FlashAttention(Rule):
             return
         words = self._text(node).split()
         for word, following in zip(words, [*words[1:], ""], strict=True):
-            shown = _asked(word, following)
+            shown = asked(word, following)
             if shown and not self._is_quiet:
                 self._report(node, shown)
                 return
@@ -310,22 +313,20 @@ class FlashAttention(Rule):
         name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
         return isinstance(name, cst.Name) and name.value in _COMMANDS
 
+    # Command lines in scripts
+
+    def visit_Command(self, node: Command) -> None:
+        launch = launched(node)
+        if launch is None or not may_train(launch):
+            return
+        for request in requests(self.document.source, launch):
+            self._report(request.word, request.shown, _ADVICE if request.choice else _ANY_ADVICE)
+
     def _report(
         self,
-        node: cst.CSTNode,
+        node: cst.CSTNode | Word,
         shown: str,
         advice: str = _ANY_ADVICE,
         edits: tuple[Edit, ...] = (),
     ) -> None:
         self.report(node, f"{shown} asks for {_EFFECT}", advice=advice, edits=edits, safe=False)
-
-
-def _asked(word: str, following: str) -> str:
-    """The flag by which an argument, or it and the next, asks for FlashAttention; else ""."""
-    flag, equals, value = word.partition("=")
-    if flag in _FLAGS:
-        off = (value or following).lower() in ("false", "0", "no")
-        return "" if off else word
-    if flag in _VALUED and (value or following) in _VALUED[flag]:
-        return word if equals else f"{word} {following}"
-    return ""

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from detlint.analysis.hash_seeds import faults
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from detlint.documents.document import Text
 
 _VARIABLE = "PYTHONHASHSEED"
 _CALLS = {"os.environ.setdefault": "setdefault", "os.putenv": "putenv"}
@@ -26,6 +29,9 @@ class HashSeedTooLate(Rule):
     they were, and with them the order of its sets. Only processes that it starts later, and
     that start a new interpreter, see the value. Set the variable before Python starts.
 
+    In a script, flags a value that is not exported before Python starts, or only after it has
+    run, and the value `random`, or one that differs from run to run.
+
     Silent where the file starts itself anew with `os.exec…`, where the same code starts
     other programs or spawned processes and seeds nothing of its own, and where an earlier
     value is put back.
@@ -34,6 +40,7 @@ class HashSeedTooLate(Rule):
     code = "DET106"
     summary = "PYTHONHASHSEED is set after Python has read it"
     triggers = (_VARIABLE,)
+    mentions = (_VARIABLE,)
     silencers = ("execv", "execl")
     source = "https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED"
     shown = "CPU"
@@ -69,7 +76,22 @@ class HashSeedTooLate(Rule):
                     os.execv(sys.executable, sys.orig_argv)
             """,
         ),
+        Example(
+            path="train.sh",
+            bad="""
+                PYTHONHASHSEED=0  # DET106
+                python train.py
+            """,
+            fixed="""
+                export PYTHONHASHSEED=0
+                python train.py
+            """,
+        ),
     )
+
+    def visit_Text(self, _node: Text) -> None:
+        for fault in faults(self.document):
+            self.report(fault.node, fault.message, advice=fault.advice, edits=fault.edits)
 
     def visit_Assign(self, node: cst.Assign) -> None:
         if any(self._is_variable(target.target) for target in node.targets):

@@ -13,6 +13,8 @@ from detlint.rule import Example, Rule, cst
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.documents.document import Variable
+
 _BACKWARD = re.compile(r"dnn\.conv\.algo_bwd(?:_data|_filter)?$")
 _CHOICES = {
     "time_once": "by timing them",
@@ -41,6 +43,7 @@ class TheanoFlags(Rule):
     code = "DET804"
     summary = "Theano's flags let the GPU choose how to add up gradients"
     triggers = ("THEANO_FLAGS", "algo_bwd", "conv.algo_bwd", "dnn__conv__algo_bwd", "deterministic")
+    mentions = ("THEANO_FLAGS",)
     needs = ("theano", "THEANO")
     source = "https://github.com/Theano/Theano/blob/master/theano/configdefaults.py"
     examples = (
@@ -112,9 +115,19 @@ class TheanoFlags(Rule):
                 flag = switch.flag.removeprefix(place)
                 self._judge(switch.node, flag, self.module.literal(switch.value))
 
+    def visit_Variable(self, node: Variable) -> None:
+        if node.name == "THEANO_FLAGS":
+            raw = self.document.source.text[node.value_start : node.value_end]
+            for flag, value in _FLAG.findall(node.value or raw):
+                if self._tell(node, flag, value):
+                    break
+
     def _judge(self, node: cst.CSTNode, flag: str, value: object) -> bool:
         if not isinstance(value, str) or behind_setting(self.module, node):
             return False
+        return self._tell(node, flag, value)
+
+    def _tell(self, node: cst.CSTNode | Variable, flag: str, value: str) -> bool:
         if _BACKWARD.match(flag) and value in _CHOICES:
             what = f"has cuDNN choose the kernels of the backward pass {_CHOICES[value]}"
             self.report(node, f"{flag}={value} {what}", advice=f"set {flag}=deterministic")

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.autotuning import AUTOTUNE, Configurations, Kernels, called
 from detlint.analysis.branches import behind_setting
+from detlint.analysis.command_options import options
 from detlint.analysis.environments import variables
 from detlint.analysis.inductor import timings
+from detlint.analysis.launches import asks_for_determinism
 from detlint.analysis.seeding import uncommented
 from detlint.analysis.switches import code
+from detlint.documents.document import Word
+from detlint.documents.launches import launched
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
+    from detlint.documents.document import Command, Variable
     from detlint.finding import Finding
     from detlint.project.program import Program
     from detlint.settings import Settings
@@ -32,6 +37,18 @@ _DETERMINISM = re.compile(
 )
 _XLA_LEVEL = re.compile(r"--xla_gpu_autotune_level=(\d+)")
 _XLA_DETERMINISTIC = re.compile(r"--xla_gpu_deterministic_ops(?:=(?:true|1))?(?![\w=])")
+_XLA_TIMES = "has XLA pick its kernels by timing them"
+_XLA_ADVICE = "set --xla_gpu_deterministic_ops=true, which leaves the timing out"
+_TORCH_TIMES = "has torch.compile pick its kernels by timing them"
+_MODE = "max-autotune"
+_SWITCHES = frozenset(
+    {
+        "TORCHINDUCTOR_MAX_AUTOTUNE",
+        "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM",
+        "TORCHINDUCTOR_MAX_AUTOTUNE_POINTWISE",
+        "TORCHINDUCTOR_COORDINATE_DESCENT_TUNING",
+    }
+)
 _ADVICE = "leave it out, or call torch.use_deterministic_algorithms(True)"
 
 
@@ -64,6 +81,7 @@ class TimedKernelChoice(Rule):
         "TORCHINDUCTOR_COORDINATE_DESCENT_TUNING",
         "XLA_FLAGS",
     )
+    mentions = ("max-autotune", "AUTOTUNE", "_TUNING", "xla_gpu_autotune_level")
     source = (
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
@@ -143,18 +161,37 @@ class TimedKernelChoice(Rule):
     def visit_Call(self, node: cst.Call) -> None:
         self._check_settings(node)
 
+    # Scripts
+
+    def visit_Variable(self, node: Variable) -> None:
+        if node.name == "XLA_FLAGS":
+            # A part that is not known, as $XLA_FLAGS, leaves the rest of the value as it is.
+            raw = self.document.source.text[node.value_start : node.value_end]
+            level = _XLA_LEVEL.search(raw)
+            if level and int(level[1]) and not _XLA_DETERMINISTIC.search(raw):
+                self.report(node, f"{level[0]} {_XLA_TIMES}", advice=_XLA_ADVICE)
+        elif node.name in _SWITCHES and node.value == "1":
+            self.report(node, f"{node.name}=1 {_TORCH_TIMES}", advice=_ADVICE)
+
+    def visit_Command(self, node: Command) -> None:
+        launch = launched(node)
+        if launch is None or asks_for_determinism(self.document, launch):
+            return
+        for option in options(self.document.source, launch.arguments):
+            if "compile" in ".".join(option.keys) and (option.value or "").startswith(_MODE):
+                message = f"{option.shown} {_TORCH_TIMES}"
+                self.report(Word(option.start, option.end, None), message, advice=_ADVICE)
+
     def _check_settings(self, node: cst.CSTNode) -> None:
         for timing in timings(self.module, node):
             if not self._inductor_is_told:
-                message = f"{timing.shown} has torch.compile pick its kernels by timing them"
+                message = f"{timing.shown} {_TORCH_TIMES}"
                 self.report(timing.node, message, advice=_ADVICE)
         for variable in variables(self.module, node, "XLA_FLAGS"):
             level = _XLA_LEVEL.search(variable.text)
             told = _XLA_DETERMINISTIC.search(variable.text)
             if level and int(level[1]) and not told and not behind_setting(self.module, node):
-                message = f"{level[0]} has XLA pick its kernels by timing them"
-                advice = "set --xla_gpu_deterministic_ops=true, which leaves the timing out"
-                self.report(variable.node, message, advice=advice)
+                self.report(variable.node, f"{level[0]} {_XLA_TIMES}", advice=_XLA_ADVICE)
 
     # triton.autotune
 

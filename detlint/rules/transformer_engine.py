@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.analysis.launches import only_infers, replaced
 from detlint.project.variables import setting
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.documents.document import Variable
     from detlint.finding import Finding
     from detlint.project.program import Program
     from detlint.settings import Settings
@@ -23,8 +25,9 @@ class TransformerEngine(Rule):
     It is read when attention is first used, so set it before the import.
 
     One finding an entrypoint that trains and imports Transformer Engine, itself or through
-    the project's files, where nothing sets the variable to 0. Silent on a value that is not
-    a literal, and where `guard.enable` sets it.
+    the project's files, where nothing sets the variable to 0, and one where a script sets it
+    to 1. Silent on a value that is not a literal, where `guard.enable` sets it, and in scripts
+    whose programs do not train.
 
     Fix safety: safe. Only the choice of kernels changes; it can cost speed.
     """
@@ -32,6 +35,7 @@ class TransformerEngine(Rule):
     code = "DET604"
     summary = "Transformer Engine may take nondeterministic attention kernels"
     triggers = ()
+    mentions = (_VARIABLE,)
     source = "https://docs.nvidia.com/deeplearning/transformer-engine/user-guide/envvars.html"
     examples = (
         Example(
@@ -53,6 +57,20 @@ class TransformerEngine(Rule):
             """,
         ),
     )
+
+    def visit_Variable(self, node: Variable) -> None:
+        value = node.value or ""
+        if node.name != _VARIABLE or not value.isdigit() or not int(value):
+            return
+        if only_infers(self.document):
+            return
+        self.report(
+            node,
+            f"{_VARIABLE}={value} lets Transformer Engine take attention kernels whose backward "
+            "adds up in varying order",
+            advice="set it to 0",
+            edits=replaced(self.document, node, "0"),
+        )
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from detlint.project.variables import setting
@@ -10,11 +11,13 @@ from detlint.rule import Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.documents.document import Variable
     from detlint.finding import Finding
     from detlint.project.program import Program
     from detlint.settings import Settings
 
 _FLAG = "--xla_gpu_deterministic_ops=true"
+_OFF = re.compile(r"--xla_gpu_deterministic_ops=(?:false|0)(?!\w)")
 _NEWER = "--xla_gpu_exclude_nondeterministic_ops=true"
 
 
@@ -25,7 +28,8 @@ class XlaFlags(Rule):
 
     One finding an entrypoint that differentiates with JAX and asks for determinism
     somewhere (in `XLA_FLAGS`, by `TF_DETERMINISTIC_OPS`, or by turning on deterministic
-    algorithms, itself or in a helper) without this flag in what it imports. Silent on
+    algorithms, itself or in a helper) without this flag in what it imports, and one where a
+    script sets `XLA_FLAGS` with another flag of determinism and without this one. Silent on
     values that are not literals, and under `guard.enable`, which sets it.
 
     Fix safety: safe where nothing sets the variable. Only the choice of kernels changes;
@@ -35,6 +39,7 @@ class XlaFlags(Rule):
     code = "DET805"
     summary = "a JAX program asks for determinism, and XLA may still add up in varying order"
     triggers = ()
+    mentions = ("XLA_FLAGS",)
     source = "https://github.com/google/jax/discussions/10674"
     examples = (
         Example(
@@ -71,6 +76,17 @@ class XlaFlags(Rule):
             """,
         ),
     )
+
+    def visit_Variable(self, node: Variable) -> None:
+        if node.name != "XLA_FLAGS" or node.value is None or _holds(node.value):
+            return
+        if _OFF.search(node.value):
+            message = "--xla_gpu_deterministic_ops=false lets XLA add up in varying order"
+        elif "deterministic" in node.value:
+            message = f"XLA_FLAGS ask for determinism, and do not hold {_FLAG}"
+        else:
+            return
+        self.report(node, message, advice=f"put {_FLAG} into XLA_FLAGS")
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003

@@ -1,0 +1,62 @@
+"""PYTHONHASHSEED in scripts: whether Python gets to see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.analysis.launches import launches, program, replaced
+from detlint.analysis.shell_entropy import entropy
+from detlint.documents.document import Command, Variable
+from detlint.finding import Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.documents.document import Document
+
+_NAME = "PYTHONHASHSEED"
+_ADVICE = "export it before Python starts"
+
+
+class Fault(NamedTuple):
+    """A setting that does not do what it is there for."""
+
+    node: Variable
+    message: str
+    advice: str
+    edits: tuple[Edit, ...]
+
+
+def faults(document: Document) -> Iterator[Fault]:
+    """The settings of the variable that no program sees, or by which hashes differ."""
+    started = [(command, program(launch)) for command, launch in launches(document)]
+    for node in document.nodes:
+        if isinstance(node, Variable) and node.name == _NAME:
+            yield from _faults(document, node, started)
+
+
+def _faults(
+    document: Document, node: Variable, started: list[tuple[Command, str]]
+) -> Iterator[Fault]:
+    after = [(command, name) for command, name in started if command.end > node.start]
+    raw = document.source.text[node.value_start : node.value_end]
+    if node.value == "random" and after:
+        message = f"{_NAME}=random has Python draw the hashes of strings anew in every run"
+        yield Fault(node, message, "set it to 0", replaced(document, node, "0"))
+    elif node.value is None and after and (found := entropy(raw, document.source.text)):
+        message = f"{_NAME} comes from {found.what} (`{raw}`), so hashes differ from run to run"
+        yield Fault(node, message, "set it to 0", ())
+    elif not node.exported and after and not any(_NAME in each.environment for each, _ in after):
+        message = f"{_NAME} is set here and not exported: {after[0][1] or 'Python'} does not see it"
+        yield Fault(node, message, _ADVICE, _export(document, node))
+    elif node.exported and node.value and started and not after:
+        message = f"{_NAME} is exported after {started[-1][1] or 'Python'} has run"
+        yield Fault(node, message, _ADVICE, ())
+
+
+def _export(document: Document, node: Variable) -> tuple[Edit, ...]:
+    line = document.source.text.rfind("\n", 0, node.start) + 1
+    alone = not document.source.text[line : node.start].strip()
+    if document.source.kind != "shell" or not alone:
+        return ()
+    return (Edit(node.start, node.start, "export "),)

@@ -1,0 +1,106 @@
+"""Seeds that a script takes from the clock, the process or the system."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.analysis.command_options import options
+from detlint.analysis.launches import launches
+from detlint.analysis.seeding import means_seed
+from detlint.analysis.shell_entropy import Entropy, entropy
+from detlint.documents.document import Variable, Word
+from detlint.finding import Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.documents.document import Document
+
+MENTIONS = (
+    "RANDOM",
+    "EPOCHSECONDS",
+    "EPOCHREALTIME",
+    "$(date",
+    "`date",
+    "$$",
+    "BASHPID",
+    "PPID",
+    "JOB_ID",
+    "JOBID",
+    "/dev/random",
+    "urandom",
+    "openssl rand",
+    "uuidgen",
+    "shuf",
+)
+_NAMED = re.compile(r"\$(?:(\w+)|\{(\w+)(?::?[-?][^{}]*)?\})")
+# Read by Lightning's seed_everything() where it is given no seed.
+_READ = frozenset({"PL_GLOBAL_SEED"})
+
+
+class Seed(NamedTuple):
+    """A seed that differs from run to run, and where."""
+
+    place: Word
+    message: str
+    edits: tuple[Edit, ...]
+
+
+def seeds(document: Document) -> Iterator[Seed]:
+    """The seeds that programs of Python are given by a script."""
+    told: set[int] = set()
+    for command, launch in launches(document):
+        for option in options(document.source, launch.arguments):
+            if option.value is not None or not means_seed(option.name):
+                continue
+            subject = f"`{'.'.join(option.keys)}`"
+            found = _entropy(document, option.raw)
+            if found is not None:
+                word = Word(option.start, option.end, None)
+                yield _seed(document, word, option.place, found, subject)
+                continue
+            variable = _variable(document, option.raw, command.start)
+            if variable is not None and variable.start not in told:
+                told.add(variable.start)
+                yield from _of(document, variable)
+    for node in document.nodes:
+        if isinstance(node, Variable) and node.name in _READ and node.exported:
+            yield from _of(document, node)
+
+
+def _of(document: Document, variable: Variable) -> Iterator[Seed]:
+    raw = document.source.text[variable.value_start : variable.value_end]
+    found = _entropy(document, raw) if variable.value is None else None
+    if found is not None:
+        word = Word(variable.start, variable.end, None)
+        yield _seed(document, word, variable.value_start, found, f"`{variable.name}`")
+
+
+def _entropy(document: Document, raw: str) -> Entropy | None:
+    if document.source.kind == "makefile":
+        raw = raw.replace("$$", " $")  # of the same length
+    return entropy(raw, document.source.text)
+
+
+def _variable(document: Document, raw: str, before: int) -> Variable | None:
+    """The last value of the variable that a value consists of."""
+    match = _NAMED.fullmatch(raw)
+    if match is None:
+        return None
+    named = (
+        node
+        for node in document.nodes
+        if isinstance(node, Variable) and node.name == (match[1] or match[2])
+    )
+    return max((each for each in named if each.start < before), default=None)
+
+
+def _seed(document: Document, word: Word, place: int, found: Entropy, subject: str) -> Seed:
+    start, end = place + found.start, place + found.end
+    shown = document.source.text[start:end].strip()
+    unless = ", unless it is given another" if found.optional else ""
+    message = (
+        f"{subject} comes from {found.what} (`{shown}`){unless}, so it differs from run to run"
+    )
+    return Seed(word, message, (Edit(start, end, "0"),))

@@ -1,0 +1,98 @@
+"""DET703 hccl-determinism."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.analysis.environments import assignments
+from detlint.analysis.launches import replaced
+from detlint.rule import Example, Rule, cst
+
+if TYPE_CHECKING:
+    from detlint.documents.document import Variable
+
+_VARIABLE = "HCCL_DETERMINISTIC"
+_ON = frozenset({"true", "strict"})
+_ADVICE = "set it to true, or leave it to torch_npu, which follows use_deterministic_algorithms()"
+
+
+class HcclDeterminism(Rule):
+    """HCCL, which adds up among Ascend devices, does so in varying order unless
+    `HCCL_DETERMINISTIC` is `true` (in capitals or not), or `strict`, which also keeps the order
+    of the ranks. It knows no other values but `false`, and refuses the rest, such as `1`.
+
+    Where the variable is not set, today's torch_npu turns it on with
+    `torch.use_deterministic_algorithms(True)`. Where it is set, that has no effect on HCCL.
+
+    Flags a value that is neither `true` nor `strict`. Silent on values that are not known.
+
+    Fix safety: safe. Only the order of sums becomes fixed; it costs speed.
+    """
+
+    code = "DET703"
+    summary = "HCCL adds up among Ascend devices in varying order"
+    triggers = (_VARIABLE,)
+    mentions = (_VARIABLE,)
+    source = "https://www.hiascend.com/document/detail/zh/canncommercial/850/maintenref/envvar/envref_07_0099.html"
+    examples = (
+        Example(
+            path="train.sh",
+            bad="""
+                export HCCL_DETERMINISTIC=false  # DET703
+                torchrun --nproc-per-node 8 train_npu.py
+            """,
+            fixed="""
+                export HCCL_DETERMINISTIC=true
+                torchrun --nproc-per-node 8 train_npu.py
+            """,
+        ),
+        Example(
+            bad="""
+                import os
+
+                os.environ["HCCL_DETERMINISTIC"] = "1"  # DET703
+            """,
+            fixed="""
+                import os
+
+                os.environ["HCCL_DETERMINISTIC"] = "true"
+            """,
+        ),
+    )
+
+    def visit_Assign(self, node: cst.Assign) -> None:
+        self._check(node)
+
+    def visit_Call(self, node: cst.Call) -> None:
+        self._check(node)
+
+    def visit_DictElement(self, node: cst.DictElement) -> None:
+        """``env={**os.environ, "HCCL_DETERMINISTIC": "false"}``."""
+        given = self.module.literal(node.value)
+        if self.module.literal(node.key) == _VARIABLE and isinstance(given, str) and _is_off(given):
+            edits = (self.module.replace(node.value, '"true"'),)
+            self.report(node.value, _told(given), advice=_ADVICE, edits=edits)
+
+    def _check(self, node: cst.Assign | cst.Call) -> None:
+        for name, value in assignments(self.module, node):
+            given = self.module.literal(value)
+            if isinstance(self.module.parent(value), cst.DictElement):
+                continue  # found by itself
+            if self.module.literal(name) == _VARIABLE and isinstance(given, str) and _is_off(given):
+                edits = (self.module.replace(value, '"true"'),)
+                self.report(value, _told(given), advice=_ADVICE, edits=edits)
+
+    def visit_Variable(self, node: Variable) -> None:
+        if node.name == _VARIABLE and node.value is not None and _is_off(node.value):
+            edits = replaced(self.document, node, "true")
+            self.report(node, _told(node.value), advice=_ADVICE, edits=edits)
+
+
+def _is_off(value: str) -> bool:
+    return bool(value) and value.lower() not in _ON
+
+
+def _told(value: str) -> str:
+    if value.lower() == "false":
+        return f"{_VARIABLE}={value} has HCCL add up in varying order, whatever torch is told"
+    return f"{_VARIABLE}={value} is none of HCCL's values, which are true, strict and false"

@@ -1,0 +1,89 @@
+"""DET702 nccl-algorithm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.analysis.command_options import options
+from detlint.analysis.launches import asks_for_determinism, may_train, program
+from detlint.documents.launches import launched
+from detlint.rule import Example, Rule
+
+if TYPE_CHECKING:
+    from detlint.documents.document import Command
+    from detlint.documents.launches import Launch
+
+_VARIABLE = "NCCL_ALGO"
+_BACKENDS = frozenset({"backend", "dist_backend", "distributed_backend", "ddp_backend"})
+
+
+class NcclAlgorithm(Rule):
+    """NCCL decides for each size of message whether GPUs add up along a ring, a tree or in
+    the switch, by a model of the links between the GPUs that it finds. Each adds up in another
+    order. On the same GPUs and links the choice is the same in every run; on other nodes, as a
+    scheduler hands them out, it may not be. The switch's own sums (NVLS) are not repeatable
+    with every driver; PyTorch keeps NCCL from them under `use_deterministic_algorithms(True)`.
+
+    `NCCL_ALGO=Ring` fixes the algorithm. It does not fix the order of the ring: results are
+    the same on the same nodes, or on nodes that are linked in the same way.
+
+    Flags a launch of more than one process or node that asks for determinism, by a flag or by
+    a variable that is set for nothing else, and does not set `NCCL_ALGO`. Silent where the
+    number of processes is not known, on programs that do not train, on other backends, where
+    the script reads other scripts that may set it, and on Megatron's `--deterministic-mode`,
+    which sets it.
+    """
+
+    code = "DET702"
+    summary = "NCCL is free to choose how it adds up, in a run that is to be deterministic"
+    triggers = ()
+    mentions = ("eterministic", "DETERMINISTIC", "CUBLAS_WORKSPACE_CONFIG")
+    source = "https://github.com/NVIDIA/nccl/issues/457#issuecomment-771607014"
+    examples = (
+        Example(
+            path="train.sh",
+            bad="""
+                export CUBLAS_WORKSPACE_CONFIG=:4096:8
+                torchrun --nproc-per-node 8 train.py --deterministic  # DET702
+            """,
+            good="""
+                export CUBLAS_WORKSPACE_CONFIG=:4096:8
+                export NCCL_ALGO=Ring
+                torchrun --nproc-per-node 8 train.py --deterministic
+            """,
+        ),
+    )
+
+    def visit_Command(self, node: Command) -> None:
+        launch = launched(node)
+        if launch is None or launch.script is None or not _is_parallel(launch):
+            return
+        if _VARIABLE in launch.environment or node.sourced or not may_train(launch):
+            return
+        asked = asks_for_determinism(self.document, launch)
+        if not asked or asked == "--deterministic-mode" or not self._uses_nccl(launch):
+            return
+        self.report(
+            launch.script,
+            f"{_shown(launch)} asks for determinism ({asked}) and leaves {_VARIABLE} to NCCL, "
+            "which may add up in another order on other nodes",
+            advice=f"export {_VARIABLE}=Ring, and run on nodes that are linked in the same way",
+        )
+
+    def _uses_nccl(self, launch: Launch) -> bool:
+        given = options(self.document.source, launch.arguments)
+        return not any(
+            each.value != "nccl" if each.name in _BACKENDS else each.name in ("cpu", "use_cpu")
+            for each in given
+        )
+
+
+def _is_parallel(launch: Launch) -> bool:
+    return (launch.processes or 1) > 1 or (launch.nodes or 1) > 1
+
+
+def _shown(launch: Launch) -> str:
+    name = program(launch) or "the program"
+    if (launch.processes or 1) > 1:
+        return f"{name} in {launch.processes} processes"
+    return f"{name} on {launch.nodes} nodes"
