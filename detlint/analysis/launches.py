@@ -45,8 +45,9 @@ def launches(document: Document) -> Iterator[tuple[Command, Launch]]:
 
 
 def program(launch: Launch) -> str:
-    """The name of what is started: ``tools/train.py``, or of a module; "" if not known."""
-    return (launch.script.text or "") if launch.script is not None else ""
+    """The path or module of what is started: ``tools/train.py``; "" if it is not known."""
+    word = launch.script or launch.module
+    return (word.text or "") if word is not None else ""
 
 
 def may_train(launch: Launch) -> bool:

@@ -37,6 +37,12 @@ _USUAL = words(
     num_query_groups normalization position_embedding_type vocab_size ckpt_format mock_data
     use_checkpoint_args attention_backend overlap_grad_reduce overlap_param_gather"""
 )
+# Others that build on its core have arguments of the names above, and not of these.
+_ITS = words(
+    """use_mcore_models transformer_impl max_position_embeddings train_iters train_samples
+    lr_decay_style eval_iters tokenizer_type use_checkpoint_args global_batch_size mock_data
+    deterministic_mode"""
+)
 _FEWEST = 4
 _NCCL = frozenset({"Ring", "CollnetDirect", "CollnetChain", "^NVLS"})
 _ACCEPTED = {
@@ -52,10 +58,9 @@ def is_megatron(options: Sequence[Option]) -> bool:
     """Whether options are those of Megatron-LM. Megatron-DeepSpeed knows no such mode."""
     names = {each.name for each in options if len(each.keys) == 1 and each.dashed}
     spelled = not any("_" in each.shown.partition("=")[0].split()[0] for each in options[:8])
-    own = names & _OWN
-    return (
-        spelled and bool(own) and len(own | names & _USUAL) >= _FEWEST and "deepspeed" not in names
-    )
+    if not spelled or "deepspeed" in names:
+        return False
+    return bool(names & _OWN and names & _ITS) and len(names & (_OWN | _USUAL)) >= _FEWEST
 
 
 def refused(environment: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:

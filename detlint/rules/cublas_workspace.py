@@ -95,15 +95,29 @@ class CublasWorkspace(Rule):
     def visit_Call(self, node: cst.Call) -> None:
         self._check(node)
 
+    def visit_DictElement(self, node: cst.DictElement) -> None:
+        """``env={**os.environ, "CUBLAS_WORKSPACE_CONFIG": ":4096:2"}``."""
+        given = self.module.literal(node.value)
+        if self.module.literal(node.key) == _VARIABLE and isinstance(given, str):
+            mapping = self.module.parent(node)
+            argument = self.module.parent(mapping) if mapping is not None else None
+            keyword = argument.keyword if isinstance(argument, cst.Arg) else None
+            if keyword is not None and keyword.value == "env":
+                self._check_value(node.value, given)
+
+    def _check_value(self, node: cst.BaseExpression, given: str) -> None:
+        if given and given not in _VALUES:  # "" takes it away again
+            edits = (self.module.replace(node, f'"{_WANTED}"'),)
+            self.report(node, _told(given), advice=_ADVICE, edits=edits)
+
     def _check(self, node: cst.Assign | cst.Call) -> None:
         for name, value in assignments(self.module, node):
             given = self.module.literal(value)
             if self.module.literal(name) != _VARIABLE or not isinstance(given, str):
                 continue
-            if given and given not in _VALUES:  # "" takes it away again
-                edits = (self.module.replace(value, f'"{_WANTED}"'),)
-                self.report(value, _told(given), advice=_ADVICE, edits=edits)
-            elif given and (work := self._earlier_work(node)) is not None:
+            if given not in _VALUES:
+                self._check_value(value, given)
+            elif (work := self._earlier_work(node)) is not None:
                 row, _ = self.module.source.location(self.module.tree.span(work)[0])
                 self.report(
                     node,

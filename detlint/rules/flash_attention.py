@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,8 @@ _ANY_ADVICE = (
     "make its backward deterministic (deterministic=True, NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 "
     "or FLASH_ATTENTION_DETERMINISTIC=1, whichever the program reads), or use sdpa"
 )
+# Whose attention is another one, whatever the flag is called.
+_ASCEND = re.compile(r"\b(?:HCCL|ASCEND)_|torch_npu|mindspeed|\bnpu\b", re.IGNORECASE)
 _EFFECT = "FlashAttention, whose backward adds up gradients in varying order"
 
 
@@ -317,7 +320,7 @@ class FlashAttention(Rule):
 
     def visit_Command(self, node: Command) -> None:
         launch = launched(node)
-        if launch is None or not may_train(launch):
+        if launch is None or not may_train(launch) or _ASCEND.search(self.document.source.text):
             return
         for request in requests(self.document.source, launch):
             self._report(request.word, request.shown, _ADVICE if request.choice else _ANY_ADVICE)

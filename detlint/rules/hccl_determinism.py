@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis.environments import assignments
-from detlint.analysis.launches import replaced
+from detlint.analysis.launches import launches, may_train, replaced
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ class HcclDeterminism(Rule):
     Where the variable is not set, today's torch_npu turns it on with
     `torch.use_deterministic_algorithms(True)`. Where it is set, that has no effect on HCCL.
 
-    Flags a value that is neither `true` nor `strict`. Silent on values that are not known.
+    Flags a value that is neither `true` nor `strict`. Silent on values that are not known, and
+    in scripts on `false` where they start no program that may train.
 
     Fix safety: safe. Only the order of sums becomes fixed; it costs speed.
     """
@@ -83,7 +84,11 @@ class HcclDeterminism(Rule):
                 self.report(value, _told(given), advice=_ADVICE, edits=edits)
 
     def visit_Variable(self, node: Variable) -> None:
-        if node.name == _VARIABLE and node.value is not None and _is_off(node.value):
+        if node.name != _VARIABLE or node.value is None or not _is_off(node.value):
+            return
+        # What only serves a model may leave it off; what starts nothing may be for that.
+        started = [may_train(launch) for _, launch in launches(self.document)]
+        if any(started) or (not started and node.value.lower() != "false"):
             edits = replaced(self.document, node, "true")
             self.report(node, _told(node.value), advice=_ADVICE, edits=edits)
 

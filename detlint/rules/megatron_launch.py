@@ -47,11 +47,11 @@ class MegatronLaunch(Rule):
         Example(
             path="train.sh",
             bad="""
-                ARGS=(--num-layers 24 --hidden-size 1024 --micro-batch-size 4 --seq-length 2048)
+                ARGS=(--num-layers 24 --hidden-size 1024 --micro-batch-size 4 --train-iters 100)
                 torchrun --nproc-per-node 8 pretrain_gpt.py "${ARGS[@]}"  # DET701
             """,
             good="""
-                ARGS=(--num-layers 24 --hidden-size 1024 --micro-batch-size 4 --seq-length 2048)
+                ARGS=(--num-layers 24 --hidden-size 1024 --micro-batch-size 4 --train-iters 100)
                 torchrun --nproc-per-node 8 pretrain_gpt.py "${ARGS[@]}" --deterministic-mode
             """,
         ),
@@ -59,14 +59,14 @@ class MegatronLaunch(Rule):
             path="train.sh",
             bad="""
                 export NCCL_ALGO=Tree
-                ARGS=(--num-layers 24 --hidden-size 1024 --micro-batch-size 4 --seq-length 2048)
+                ARGS=(--num-layers 24 --hidden-size 1024 --micro-batch-size 4 --train-iters 100)
                 ARGS+=(--deterministic-mode)  # DET701
                 ARGS+=(--cross-entropy-loss-fusion)  # DET701
                 torchrun --nproc-per-node 8 pretrain_gpt.py "${ARGS[@]}"
             """,
             good="""
                 export NCCL_ALGO=Ring
-                ARGS=(--num-layers 24 --hidden-size 1024 --micro-batch-size 4 --seq-length 2048)
+                ARGS=(--num-layers 24 --hidden-size 1024 --micro-batch-size 4 --train-iters 100)
                 ARGS+=(--deterministic-mode)
                 torchrun --nproc-per-node 8 pretrain_gpt.py "${ARGS[@]}"
             """,
@@ -85,10 +85,10 @@ class MegatronLaunch(Rule):
             self._check_environment(mode, launch.environment)
             for option in given:
                 self._check_option(option)
-        elif launch.script and not may_hold_more(self.document.source, launch.arguments):
+        elif not may_hold_more(self.document.source, launch.arguments):
             self.report(
-                launch.script,
-                f"{program(launch)} is launched without {_MODE}: Megatron is free to take "
+                launch.script or launch.module or node,
+                f"{program(launch) or 'the program'} is launched without {_MODE}: Megatron is free to take "
                 "kernels that add up in varying order",
                 advice=f"add {_MODE}, which sets what else it needs",
             )

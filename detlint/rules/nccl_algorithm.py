@@ -37,7 +37,7 @@ class NcclAlgorithm(Rule):
     code = "DET702"
     summary = "NCCL is free to choose how it adds up, in a run that is to be deterministic"
     triggers = ()
-    mentions = ("eterministic", "DETERMINISTIC", "CUBLAS_WORKSPACE_CONFIG")
+    mentions = ("etermini", "DETERMINISTIC", "CUBLAS_WORKSPACE_CONFIG")
     source = "https://github.com/NVIDIA/nccl/issues/457#issuecomment-771607014"
     examples = (
         Example(
@@ -56,7 +56,7 @@ class NcclAlgorithm(Rule):
 
     def visit_Command(self, node: Command) -> None:
         launch = launched(node)
-        if launch is None or launch.script is None or not _is_parallel(launch):
+        if launch is None or not _is_parallel(launch):
             return
         if _VARIABLE in launch.environment or node.sourced or not may_train(launch):
             return
@@ -64,7 +64,7 @@ class NcclAlgorithm(Rule):
         if not asked or asked == "--deterministic-mode" or not self._uses_nccl(launch):
             return
         self.report(
-            launch.script,
+            launch.script or launch.module or node,
             f"{_shown(launch)} asks for determinism ({asked}) and leaves {_VARIABLE} to NCCL, "
             "which may add up in another order on other nodes",
             advice=f"export {_VARIABLE}=Ring, and run on nodes that are linked in the same way",

@@ -1,0 +1,20 @@
+### a value that cuBLAS does not know
+export CUBLAS_WORKSPACE_CONFIG=:4096:2  # DET306
+
+### the same in front of a command
+CUBLAS_WORKSPACE_CONFIG=:16 python t.py  # DET306
+
+### the same by env
+env CUBLAS_WORKSPACE_CONFIG=1 python train.py  # DET306
+
+### a value that is accepted
+export CUBLAS_WORKSPACE_CONFIG=:16:8
+
+### a quoted one
+export CUBLAS_WORKSPACE_CONFIG=":4096:8"
+
+### taking it away again
+export CUBLAS_WORKSPACE_CONFIG=
+
+### a value that is not known
+export CUBLAS_WORKSPACE_CONFIG=$1

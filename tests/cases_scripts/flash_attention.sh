@@ -1,0 +1,70 @@
+### Megatron's flag
+torchrun pretrain_gpt.py --use-flash-attn --bf16  # DET601
+
+### with underscores
+python train.py --use_flash_attn True  # DET601
+
+### turned off
+python train.py --use_flash_attn False
+
+### not known
+python train.py --use_flash_attn $FLASH
+
+### by implementation
+python sft.py --attn_implementation flash_attention_2  # DET601
+
+### by equals
+python sft.py --attn-implementation=flash_attention_2  # DET601
+
+### by Hydra
+python sft.py model.attn_implementation=flash_attention_3  # DET601
+
+### another implementation
+python sft.py --attn_implementation sdpa
+
+### LLaMA-Factory's
+torchrun src/train.py --flash_attn fa2  # DET601
+
+### LLaMA-Factory's choice by itself
+torchrun src/train.py --flash_attn auto
+
+### Megatron's backend
+torchrun pretrain_gpt.py --attention-backend flash  # DET601
+
+### another backend
+torchrun pretrain_gpt.py --attention-backend fused
+
+### made deterministic
+FLASH_ATTENTION_DETERMINISTIC=1 python t.py --use_flash_attn
+
+### made deterministic for Transformer Engine
+NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 torchrun pretrain_gpt.py --use-flash-attn
+
+### which Hugging Face does not read
+export NVTE_ALLOW_NONDETERMINISTIC_ALGO=0
+python sft.py --attn_implementation flash_attention_2  # DET601
+
+### in deterministic mode
+torchrun t.py --use-flash-attn --deterministic-mode
+
+### under full determinism
+python t.py --use_flash_attn true --full_determinism true
+
+### a server
+python -m sglang.launch_server --attention-backend flash
+
+### an evaluation
+python eval.py --attn_implementation flash_attention_2
+
+### a generation
+python tools/run_text_generation.py --use-flash-attn
+
+### no program of Python
+echo --use-flash-attn
+
+### a comment
+# python train.py --use-flash-attn
+
+### Ascend's own attention
+export HCCL_BUFFSIZE=200
+python t.py --use-flash-attn
