@@ -83,10 +83,9 @@ def is_trainer(option: Option, name: str) -> bool:
 
 def switched(document: Document, command: Command) -> Iterator[Option]:
     """The options of the program that a command starts, if that may train."""
-    from detlint.analysis.launches import may_train
-    from detlint.documents.launches import launched
+    from detlint.analysis.launches import may_train, started
 
-    launch = launched(command)
+    launch = started(command)
     if launch is not None and may_train(launch):
         yield from options(document.source, launch.arguments)
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from detlint.analysis.command_options import options
 from detlint.analysis.uses import words
 from detlint.documents.document import Command
-from detlint.documents.launches import launched
+from detlint.documents.launches import Launch, launched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.documents.document import Document, Variable
-    from detlint.documents.launches import Launch
     from detlint.finding import Edit
 
 _TRAINS = re.compile(r"train|finetun|fine_?tun|(?:^|_)(?:sft|dpo|ppo|grpo|rlhf|lora|fit)(?:_|$)")
@@ -22,6 +21,21 @@ _OTHER = re.compile(
     r"infer|generat|(?:^|_)serv|eval|predict|quanti|tokeni|preprocess|process_data|convert|export"
     r"|(?:^|_)(?:test|tests|pytest|unittest|sampl\w*|chat|demo|merge|score|mmlu|vllm|sglang|download"
     r"|prepare|gradio|webui|api|pip|http|venv|benchmarks?|visuali[sz]e|plot|setup|build)(?:_|$)"
+)
+# Command lines of libraries, and whether they have subcommands.
+_TOOLS = {
+    "swift": True,
+    "megatron": True,  # ms-swift's
+    "llamafactory-cli": True,
+    "axolotl": True,
+    "tune": True,
+    "yolo": True,
+    "fairseq-train": False,
+    "fairseq-hydra-train": False,
+    "ns-train": False,
+}
+_ASCEND = re.compile(
+    r"(?<![a-z])npus?(?![a-z])|ascend|mindspeed|torch_npu|HCCL_|TASK_QUEUE_ENABLE", re.IGNORECASE
 )
 _DETERMINISTIC = words(
     """deterministic deterministic_mode full_determinism enable_full_determinism
@@ -37,10 +51,30 @@ _VARIABLES = {
 }
 
 
+def started(command: Command) -> Launch | None:
+    """What a command launches: a program of Python, or a library's own command line, of which
+    the subcommand counts as the program."""
+    launch = launched(command)
+    if launch is not None or not command.words:
+        return launch
+    name = (command.words[0].text or "").rpartition("/")[2]
+    if name in _TOOLS:
+        program, *arguments = command.words[1:] if _TOOLS[name] else command.words
+    else:
+        return None
+    environment = command.environment
+    return Launch(name, program, None, tuple(arguments), None, None, environment)
+
+
+def for_ascend(document: Document) -> bool:
+    """Whether a script is for Ascend devices, with other kernels and another NCCL."""
+    return _ASCEND.search(document.source.text) is not None
+
+
 def launches(document: Document) -> Iterator[tuple[Command, Launch]]:
     """The commands of a document that start a program of Python."""
     for node in document.nodes:
-        if isinstance(node, Command) and (launch := launched(node)) is not None:
+        if isinstance(node, Command) and (launch := started(node)) is not None:
             yield node, launch
 
 

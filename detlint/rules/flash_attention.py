@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.analysis import attention, phases
 from detlint.analysis.attention_text import asks
 from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES, asked, requests
-from detlint.analysis.launches import may_train
+from detlint.analysis.launches import for_ascend, may_train, started
 from detlint.analysis.options import Option, options
-from detlint.documents.launches import launched
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
@@ -34,8 +32,6 @@ _ANY_ADVICE = (
     "make its backward deterministic (deterministic=True, NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 "
     "or FLASH_ATTENTION_DETERMINISTIC=1, whichever the program reads), or use sdpa"
 )
-# Whose attention is another one, whatever the flag is called.
-_ASCEND = re.compile(r"\b(?:HCCL|ASCEND)_|torch_npu|mindspeed|\bnpu\b", re.IGNORECASE)
 _EFFECT = "FlashAttention, whose backward adds up gradients in varying order"
 
 
@@ -319,8 +315,8 @@ class FlashAttention(Rule):
     # Command lines in scripts
 
     def visit_Command(self, node: Command) -> None:
-        launch = launched(node)
-        if launch is None or not may_train(launch) or _ASCEND.search(self.document.source.text):
+        launch = started(node)
+        if launch is None or not may_train(launch) or for_ascend(self.document):
             return
         for request in requests(self.document.source, launch):
             self._report(request.word, request.shown, _ADVICE if request.choice else _ANY_ADVICE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis.command_options import may_hold_more, options
-from detlint.analysis.launches import may_train, program
+from detlint.analysis.launches import for_ascend, may_train, program
 from detlint.analysis.megatron import MENTIONS, REFUSED, is_megatron, refused
 from detlint.documents.document import Word
 from detlint.documents.launches import launched
@@ -34,7 +34,8 @@ class MegatronLaunch(Rule):
 
     One finding at the program that is launched without the mode, and one for each thing that
     is refused in it. Silent on programs that do not train, on Megatron-DeepSpeed, which does
-    not know the mode, and where arguments that are not known (`$EXTRA_ARGS`) may hold it.
+    not know the mode, on scripts for Ascend devices, and where arguments that are not known
+    (`$EXTRA_ARGS`) may hold it.
     """
 
     code = "DET701"
@@ -75,7 +76,7 @@ class MegatronLaunch(Rule):
 
     def visit_Command(self, node: Command) -> None:
         launch = launched(node)
-        if launch is None or not may_train(launch):
+        if launch is None or not may_train(launch) or for_ascend(self.document):
             return
         given = list(options(self.document.source, launch.arguments))
         if not is_megatron(given):
@@ -88,8 +89,8 @@ class MegatronLaunch(Rule):
         elif not may_hold_more(self.document.source, launch.arguments):
             self.report(
                 launch.script or launch.module or node,
-                f"{program(launch) or 'the program'} is launched without {_MODE}: Megatron is free to take "
-                "kernels that add up in varying order",
+                f"{program(launch) or 'the program'} is launched without {_MODE}: Megatron is "
+                "free to take kernels that add up in varying order",
                 advice=f"add {_MODE}, which sets what else it needs",
             )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis.command_options import options
-from detlint.analysis.launches import asks_for_determinism, may_train, program
+from detlint.analysis.launches import asks_for_determinism, for_ascend, may_train, program
 from detlint.documents.launches import launched
 from detlint.rule import Example, Rule
 
@@ -59,6 +59,8 @@ class NcclAlgorithm(Rule):
         if launch is None or not _is_parallel(launch):
             return
         if _VARIABLE in launch.environment or node.sourced or not may_train(launch):
+            return
+        if for_ascend(self.document):
             return
         asked = asks_for_determinism(self.document, launch)
         if not asked or asked == "--deterministic-mode" or not self._uses_nccl(launch):

@@ -11,11 +11,10 @@ from detlint.analysis.branches import behind_setting
 from detlint.analysis.command_options import options
 from detlint.analysis.environments import variables
 from detlint.analysis.inductor import timings
-from detlint.analysis.launches import asks_for_determinism
+from detlint.analysis.launches import asks_for_determinism, started
 from detlint.analysis.seeding import uncommented
 from detlint.analysis.switches import code
 from detlint.documents.document import Word
-from detlint.documents.launches import launched
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
@@ -174,7 +173,7 @@ class TimedKernelChoice(Rule):
             self.report(node, f"{node.name}=1 {_TORCH_TIMES}", advice=_ADVICE)
 
     def visit_Command(self, node: Command) -> None:
-        launch = launched(node)
+        launch = started(node)
         if launch is None or asks_for_determinism(self.document, launch):
             return
         for option in options(self.document.source, launch.arguments):

@@ -78,3 +78,6 @@ python train.py --seed '$RANDOM'
 
 ### no program of Python
 ./simulate --seed $RANDOM
+
+### of a command line of fairseq
+fairseq-train data --seed $RANDOM  # DET103

@@ -68,3 +68,9 @@ echo --use-flash-attn
 ### Ascend's own attention
 export HCCL_BUFFSIZE=200
 python t.py --use-flash-attn
+
+### a library's own command line
+swift sft --attn_impl flash_attention_2  # DET601
+
+### a library's own command line, to infer
+swift infer --attn_impl flash_attention_2

@@ -121,3 +121,7 @@ ARGS=(
     --micro-batch-size 4 --train-iters 500 --lr-decay-style cosine
 )
 torchrun t.py "${ARGS[@]}" --deterministic-mode --use-flash-attn  # DET701
+
+### for Ascend devices
+export HCCL_CONNECT_TIMEOUT=1800
+torchrun pretrain_gpt.py --micro-batch-size 4 --num-layers 2 --hidden-size 8 --train-iters 9

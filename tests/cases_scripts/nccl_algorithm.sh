@@ -51,3 +51,7 @@ torchrun --nproc-per-node 8 t.py --deterministic
 
 ### no training
 torchrun --nproc-per-node 8 evaluate.py --deterministic
+
+### for Ascend devices
+export ASCEND_RT_VISIBLE_DEVICES=0,1
+torchrun --nproc-per-node 2 train.py --deterministic
