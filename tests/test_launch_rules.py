@@ -89,6 +89,29 @@ def test_fixes_of_scripts_change_the_value_alone(
     assert fixed(before, code, engine) == after
 
 
+OTHERS = [
+    ("Makefile", "t:\n\tpython train.py --seed $$RANDOM\n", ["DET103"]),
+    ("Makefile", "t:\n\tCUBLAS_WORKSPACE_CONFIG=:4096:2 python t.py\n", ["DET306"]),
+    ("Makefile", "PYTHONHASHSEED=0\nt:\n\tpython t.py\n", ["DET106"]),
+    ("Makefile", "t:\n\texport PYTHONHASHSEED=0\n\tpython t.py\n", ["DET106"]),
+    ("Makefile", "t:\n\texport PYTHONHASHSEED=0; python t.py\n", []),
+    ("Makefile", "export PYTHONHASHSEED=0\nt:\n\tpython t.py\n", []),
+    ("Dockerfile", 'FROM i\nENV PYTHONHASHSEED=random\nCMD ["python", "t.py"]\n', ["DET106"]),
+    ("Dockerfile", 'FROM i\nENV PYTHONHASHSEED=random\nCMD ["gunicorn", "app"]\n', []),
+    ("Dockerfile", "FROM i\nRUN python setup.py build\nENV PYTHONHASHSEED=0\n", []),
+    ("Dockerfile", 'FROM i\nCMD ["python", "t.py", "--cudnn_benchmark"]\n', ["DET301"]),
+    ("Dockerfile", "FROM i\nENV HCCL_DETERMINISTIC=1 A=b\n", ["DET703"]),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "codes"), OTHERS)
+def test_makefiles_and_images_are_judged_by_their_own_rules(
+    path: str, text: str, codes: list[str], engine: Callable[..., Engine]
+) -> None:
+    found = engine().lint_bytes(path, text.encode())
+    assert [each.code for each in found] == codes
+
+
 def test_a_value_that_comes_from_a_variable_is_not_replaced(engine: Callable[..., Engine]) -> None:
     text = "A=:4096:2\nexport CUBLAS_WORKSPACE_CONFIG=$A\n"
     assert fixed(text, "DET306", engine) == text

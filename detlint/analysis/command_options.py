@@ -19,6 +19,8 @@ FALSE = frozenset({"false", "0", "no", "off", "n", "f"})
 _OPTION = re.compile(r"--?([A-Za-z_][\w.-]*)(=.*)?", re.DOTALL)
 # Hydra's overrides, and settings behind --cfg-options: +trainer.benchmark=true.
 _OVERRIDE = re.compile(r"(?:\+\+?)?([A-Za-z_][\w./@-]*)(=.*)", re.DOTALL)
+# The value may stand elsewhere, in another array or variable.
+_NEAR = 80
 _QUOTES = "\"'"
 
 
@@ -111,7 +113,7 @@ def _option(
             return Option(keys, "", word.start, word.end, "", word.end, match[0], False, dashed)
         raw, place = _bare(source.text[after.start : after.end], after.start)
         shown = f"{match[0]} {after.text if after.text is not None else raw}"
-        end = after.end if after.end > word.start else word.end
+        end = after.end if 0 <= after.start - word.end <= _NEAR else word.end
         return Option(keys, after.text, word.start, end, raw, place, shown, True, dashed)
     # A word that stands for more than its text, as a variable does, has no value to point at.
     whole = source.text[word.start : word.end]

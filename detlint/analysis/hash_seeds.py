@@ -46,12 +46,32 @@ def _faults(
     elif node.value is None and after and (found := entropy(raw, document.source.text)):
         message = f"{_NAME} comes from {found.what} (`{raw}`), so hashes differ from run to run"
         yield Fault(node, message, "set it to 0", ())
-    elif not node.exported and after and not any(_NAME in each.environment for each, _ in after):
+    elif not node.exported and after and not _is_seen(after):
         message = f"{_NAME} is set here and not exported: {after[0][1] or 'Python'} does not see it"
         yield Fault(node, message, _ADVICE, _export(document, node))
-    elif node.exported and node.value and started and not after:
-        message = f"{_NAME} is exported after {started[-1][1] or 'Python'} has run"
+    elif node.exported and _is_last(document, node) and started and started[-1][1]:
+        message = f"{_NAME} is exported after {started[-1][1]} has run"
         yield Fault(node, message, _ADVICE, ())
+    elif _is_of_one_line(document, node) and after and not _is_seen(after):
+        message = f"{_NAME} is exported in a shell of its own: each line of a recipe has one"
+        yield Fault(node, message, "export it in a line outside of recipes", ())
+
+
+def _is_seen(after: list[tuple[Command, str]]) -> bool:
+    return any(_NAME in each.environment for each, _ in after)
+
+
+def _is_last(document: Document, node: Variable) -> bool:
+    """Whether a script runs nothing below: in an image, what is built starts later."""
+    runs = (each.end > node.start for each in document.nodes if isinstance(each, Command))
+    return document.source.kind == "shell" and bool(node.value) and not any(runs)
+
+
+def _is_of_one_line(document: Document, node: Variable) -> bool:
+    """Whether a recipe of a Makefile exports it by itself."""
+    text = document.source.text
+    line = text[text.rfind("\n", 0, node.start) + 1 : node.start]
+    return document.source.kind == "makefile" and line.strip("\t @-") == "export"
 
 
 def _export(document: Document, node: Variable) -> tuple[Edit, ...]:

@@ -74,3 +74,8 @@ swift sft --attn_impl flash_attention_2  # DET601
 
 ### a library's own command line, to infer
 swift infer --attn_impl flash_attention_2
+
+### once for two programs with the same arguments
+ARGS=(--use-flash-attn --lr 1e-4)  # DET601
+python train_a.py "${ARGS[@]}"
+python train_b.py "${ARGS[@]}"

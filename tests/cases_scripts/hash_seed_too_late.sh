@@ -45,3 +45,12 @@ python train.py
 ### a random seed of them
 export PYTHONHASHSEED=$RANDOM  # DET106
 python train.py
+
+### exported too late for one, and in time for what another script starts
+python setup.py install
+export PYTHONHASHSEED=0
+./run.sh
+
+### exported below a question to Python
+python -c 'import torch; print(torch.__version__)'
+export PYTHONHASHSEED=0
