@@ -97,7 +97,8 @@ class Engine:
             document = read(source)
         except Unreadable as problem:
             return self.unreadable(source.path, *problem.place) if rules else []
-        findings = _visit(document, rules, self._settings)
+        # Arguments of two commands may stand in one array.
+        findings = list(dict.fromkeys(_visit(document, rules, self._settings)))
         if directed:
             from detlint import suppression
 

@@ -131,16 +131,16 @@ class Rule:
         source = self._read.source
         start, end = self._read.span(node)  # type: ignore[arg-type]  # of its own kind
         keeps_comments = not any(self._read.drops_comment(edit) for edit in edits)
-        found = Finding(
-            source.path,
-            *source.location(start),
-            *source.location(end),
-            code=self.code,
-            name=self.name(),
-            message=message or self.summary,
-            advice=advice,
-            edits=edits,
-            safe=safe and keeps_comments,
+        self.findings.append(
+            Finding(
+                source.path,
+                *source.location(start),
+                *source.location(end),
+                code=self.code,
+                name=self.name(),
+                message=message or self.summary,
+                advice=advice,
+                edits=edits,
+                safe=safe and keeps_comments,
+            )
         )
-        if found not in self.findings:  # arguments of two commands may stand in one array
-            self.findings.append(found)
