@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.analysis.launches import launches, program, replaced
+from detlint.analysis.exports import export, unseen_by
+from detlint.analysis.launches import launches, program, replaced, runs_tests
 from detlint.analysis.shell_entropy import entropy
 from detlint.documents.document import Command, Variable
-from detlint.finding import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.documents.document import Document
+    from detlint.finding import Edit
 
 _NAME = "PYTHONHASHSEED"
 _ADVICE = "export it before Python starts"
@@ -29,7 +30,11 @@ class Fault(NamedTuple):
 
 def faults(document: Document) -> Iterator[Fault]:
     """The settings of the variable that no program sees, or by which hashes differ."""
-    started = [(command, program(launch)) for command, launch in launches(document)]
+    started = [
+        (command, program(launch))
+        for command, launch in launches(document)
+        if not runs_tests(launch)
+    ]
     for node in document.nodes:
         if isinstance(node, Variable) and node.name == _NAME:
             yield from _faults(document, node, started)
@@ -46,9 +51,9 @@ def _faults(
     elif node.value is None and after and (found := entropy(raw, document.source.text)):
         message = f"{_NAME} comes from {found.what} (`{raw}`), so hashes differ from run to run"
         yield Fault(node, message, "set it to 0", ())
-    elif not node.exported and after and not _is_seen(after):
-        message = f"{_NAME} is set here and not exported: {after[0][1] or 'Python'} does not see it"
-        yield Fault(node, message, _ADVICE, _export(document, node))
+    elif name := unseen_by(document, node):
+        message = f"{_NAME} is set here and not exported: {name} does not see it"
+        yield Fault(node, message, _ADVICE, export(document, node))
     elif node.exported and _is_last(document, node) and started and started[-1][1]:
         message = f"{_NAME} is exported after {started[-1][1]} has run"
         yield Fault(node, message, _ADVICE, ())
@@ -72,11 +77,3 @@ def _is_of_one_line(document: Document, node: Variable) -> bool:
     text = document.source.text
     line = text[text.rfind("\n", 0, node.start) + 1 : node.start]
     return document.source.kind == "makefile" and line.strip("\t @-") == "export"
-
-
-def _export(document: Document, node: Variable) -> tuple[Edit, ...]:
-    line = document.source.text.rfind("\n", 0, node.start) + 1
-    alone = not document.source.text[line : node.start].strip()
-    if document.source.kind != "shell" or not alone:
-        return ()
-    return (Edit(node.start, node.start, "export "),)

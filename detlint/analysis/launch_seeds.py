@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.command_options import options
-from detlint.analysis.launches import launches
+from detlint.analysis.launches import launches, runs_tests
 from detlint.analysis.seeding import means_seed
 from detlint.analysis.shell_entropy import Entropy, entropy
 from detlint.documents.document import Variable, Word
@@ -51,6 +51,8 @@ def seeds(document: Document) -> Iterator[Seed]:
     """The seeds that programs of Python are given by a script."""
     told: set[int] = set()
     for command, launch in launches(document):
+        if runs_tests(launch):
+            continue
         for option in options(document.source, launch.arguments):
             if option.value is not None or not means_seed(option.name):
                 continue

@@ -22,6 +22,10 @@ _OTHER = re.compile(
     r"|(?:^|_)(?:test|tests|pytest|unittest|sampl\w*|chat|demo|merge|score|mmlu|vllm|sglang|download"
     r"|prepare|gradio|webui|api|pip|http|venv|benchmarks?|visuali[sz]e|plot|setup|build)(?:_|$)"
 )
+_TESTS = re.compile(
+    r"(?:^|[/.])(?:py\.?test|unittest|nose2?|tox|nox|runtests?|run_tests?|test_[^/]*|[^/]*_tests?"
+    r"|[^/]*(?:server|serving|benchmark)[^/]*)(?:\.py)?$"
+)
 # Command lines of libraries, and whether they have subcommands.
 _TOOLS = {
     "swift": True,
@@ -91,6 +95,12 @@ def may_train(launch: Launch) -> bool:
     if _TRAINS.search(name):
         return True
     return _OTHER.search(name.replace(".", "_")) is None
+
+
+def runs_tests(launch: Launch) -> bool:
+    """Whether the program is a test, a benchmark or a server, whose seed may be another one
+    each time."""
+    return _TESTS.search(program(launch)) is not None
 
 
 def only_infers(document: Document) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis.environments import assignments
+from detlint.analysis.exports import export, unseen_by
 from detlint.analysis.launches import replaced
 from detlint.analysis.uses import words
 from detlint.project.variables import setting
@@ -41,10 +42,10 @@ class CublasWorkspace(Rule):
     Under `use_deterministic_algorithms(True)` releases of torch before 2.13 raise at the
     first matrix product on CUDA if the variable is not set; torch 2.13 no longer checks it.
 
-    Flags a value that is neither, a value set after the first CUDA work of its function or
-    module, and an entrypoint that turns deterministic algorithms on while nothing that it
-    imports sets the variable. Silent where `guard.enable` or a trainer does, and on programs
-    that name no CUDA device or do not train.
+    Flags a value that is neither, one that a script does not export, a value set after the
+    first CUDA work of its function or module, and an entrypoint that turns deterministic
+    algorithms on while nothing that it imports sets the variable. Silent where `guard.enable`
+    or a trainer does, and on programs that name no CUDA device or do not train.
 
     Fix safety: safe. It is set before torch is imported, unless it has a value already.
     """
@@ -127,9 +128,15 @@ class CublasWorkspace(Rule):
                 )
 
     def visit_Variable(self, node: Variable) -> None:
-        if node.name == _VARIABLE and node.value and node.value not in _VALUES:
+        if node.name != _VARIABLE or not node.value:
+            return
+        if node.value not in _VALUES:
             edits = replaced(self.document, node, _WANTED)
             self.report(node, _told(node.value), advice=_ADVICE, edits=edits)
+        elif name := unseen_by(self.document, node):
+            message = f"{_VARIABLE} is set here and not exported: {name} does not see it"
+            edits = export(self.document, node)
+            self.report(node, message, advice="export it", edits=edits)
 
     def _earlier_work(self, node: cst.CSTNode) -> cst.Call | None:
         around = self.module.enclosing_function(node)

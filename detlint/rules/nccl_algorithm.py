@@ -38,7 +38,7 @@ class NcclAlgorithm(Rule):
     summary = "NCCL is free to choose how it adds up, in a run that is to be deterministic"
     triggers = ()
     mentions = ("etermini", "DETERMINISTIC", "CUBLAS_WORKSPACE_CONFIG")
-    source = "https://github.com/NVIDIA/nccl/issues/457#issuecomment-771607014"
+    source = "https://github.com/NVIDIA/nccl/issues/754"
     examples = (
         Example(
             path="train.sh",

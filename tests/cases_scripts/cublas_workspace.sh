@@ -18,3 +18,15 @@ export CUBLAS_WORKSPACE_CONFIG=
 
 ### a value that is not known
 export CUBLAS_WORKSPACE_CONFIG=$1
+
+### an accepted one that is not exported
+CUBLAS_WORKSPACE_CONFIG=:4096:8  # DET306
+python train.py
+
+### one that is exported below
+CUBLAS_WORKSPACE_CONFIG=:4096:8
+export CUBLAS_WORKSPACE_CONFIG
+python train.py
+
+### one that is not exported, where nothing is started
+CUBLAS_WORKSPACE_CONFIG=:4096:8

@@ -81,3 +81,11 @@ python train.py --seed '$RANDOM'
 
 ### of a command line of fairseq
 fairseq-train data --seed $RANDOM  # DET103
+
+### of tests
+python -m pytest -p randomly --randomly-seed $RANDOM
+python tests/test_model.py --seed $RANDOM
+
+### of servers and what puts load on them
+torchrun tools/run_text_generation_server.py --seed $RANDOM
+python benchmark_serving.py --port 9000 --seed $(date +%s)

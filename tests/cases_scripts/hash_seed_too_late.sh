@@ -54,3 +54,7 @@ export PYTHONHASHSEED=0
 ### exported below a question to Python
 python -c 'import torch; print(torch.__version__)'
 export PYTHONHASHSEED=0
+
+### random hashes for tests
+export PYTHONHASHSEED=random
+python -m pytest

@@ -55,3 +55,17 @@ torchrun --nproc-per-node 8 evaluate.py --deterministic
 ### for Ascend devices
 export ASCEND_RT_VISIBLE_DEVICES=0,1
 torchrun --nproc-per-node 2 train.py --deterministic
+
+### tasks of Slurm
+srun -n 4 python train.py --deterministic  # DET702
+
+### tasks of a job of Slurm
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=4
+srun python train.py --deterministic  # DET702
+
+### processes of MPI
+mpirun -np 4 python train.py --deterministic  # DET702
+
+### processes of MPI, one of them
+mpirun -np 1 python train.py --deterministic
