@@ -40,7 +40,7 @@ def sections(path: Path) -> Iterator[tuple[str, str]]:
 
 CASES = [
     pytest.param(path.stem, text, id=f"{path.stem}: {name}")
-    for path in sorted((Path(__file__).parent / "cases_scripts").glob("*.sh"))
+    for path in sorted((Path(__file__).parent / "cases" / "scripts").glob("*.sh"))
     for name, text in sections(path)
 ]
 
