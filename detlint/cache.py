@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _Entry = str | list[Any]
 
 # With the shape of the file: raised whenever that changes.
-_FORMAT = 2
+_FORMAT = 3
 # The coarsest clock of a file system in use: FAT counts in steps of two seconds.
 _RACY_NS = 2_000_000_000
 _SECONDS_A_DAY = 86_400
@@ -55,8 +55,13 @@ class Cache:
         self._here = os.getcwd()
         self._opened = time.time_ns()
         self._today = self._opened // (_SECONDS_A_DAY * 1_000_000_000)
-        self._entries: dict[str, _Entry] = _read(file, header) if file else {}
+        self._entries: dict[str, _Entry]
+        self._linked: Any
+        self._entries, self._linked = _read(file, header) if file else ({}, None)
         self._changed: dict[str, _Entry] = {}
+        self._relinked = False
+        # What files hold now, as far as this run has seen.
+        self._now: dict[str, str] = {}
 
     @classmethod
     def open(cls, directory: str | None, root: str, key: str) -> Cache:
@@ -88,7 +93,8 @@ class Cache:
             digest, day, signature = _line(entry).split(" ")
             if signature != _signature(stat):
                 return None
-            found = _load(path, entry)
+            found = _findings(path, entry)
+            self._now[key] = digest
             if self._today - int(day) > _SEEN_DAYS:
                 self._keep(key, f"{digest} {self._today} {signature}", entry)
         except (TypeError, ValueError, LookupError, AttributeError):
@@ -100,25 +106,60 @@ class Cache:
         entry = self._entries.get(self._key(path), "")
         try:
             digest, _, _ = _line(entry).split(" ")
-            _load(path, entry)
+            _findings(path, entry)
         except (TypeError, ValueError, LookupError, AttributeError):
             return None
         return digest
 
     def findings(self, path: str) -> list[Finding]:
         """The stored findings, for content that has the ``digest``."""
-        return _load(path, self._entries.get(self._key(path), ""))
+        return _findings(path, self._entries.get(self._key(path), ""))
+
+    def runs(self, path: str) -> bool:
+        """Whether it was found that a person runs the file."""
+        entry = self._entries.get(self._key(path), "")
+        return isinstance(entry, list) and "runs" in (_facts(entry) or ())
 
     def facts(self, path: str, stat: os.stat_result) -> dict[str, Any] | None:
         """What was found out about a file that still has the stat it had."""
         entry = self._entries.get(self._key(path), "")
-        known = _line(entry).rpartition(" ")[2] == _signature(stat)
-        return _facts(entry) if known else None
+        digest, _, stamp = _line(entry).partition(" ")
+        found = _facts(entry) if stamp.rpartition(" ")[2] == _signature(stat) else None
+        if found is not None:
+            self._now.setdefault(self._key(path), digest)
+        return found
 
     def facts_of(self, path: str, digest: str) -> dict[str, Any] | None:
-        """What was found out about a file's content."""
+        """What was found out about the content that a file has now."""
         entry = self._entries.get(self._key(path), "")
+        self._now.setdefault(self._key(path), digest)
         return _facts(entry) if _line(entry).partition(" ")[0] == digest else None
+
+    def content(self, path: str) -> str:
+        """A file with the digest of what it holds. Raises LookupError if it cannot be read."""
+        key = self._key(path)
+        if key not in self._now:
+            try:
+                if self.facts(path, os.stat(path)) is None:
+                    with open(path, "rb") as file:
+                        self._now[key] = content_digest(file.read())
+            except OSError as error:
+                raise LookupError(path) from error
+        return f"{key} {self._now[key]}"
+
+    @property
+    def keeps(self) -> bool:
+        """Whether what is stored is there for the next run."""
+        return self._file is not None
+
+    @property
+    def linked(self) -> Any:  # noqa: ANN401 - JSON, of unknown shape
+        """What detlint.project.unchanged keeps from run to run."""
+        return self._linked
+
+    @linked.setter
+    def linked(self, kept: dict[str, Any]) -> None:
+        self._linked, self._relinked = kept, True
 
     def store(
         self,
@@ -134,7 +175,7 @@ class Cache:
             return
         facts = (self.facts_of(path, digest) or {}) | (facts or {})
         line = self._stamp(stat, digest)
-        kept = [_dump(findings), facts] if facts else [_dump(findings)] if findings else []
+        kept = [dump(findings), facts] if facts else [dump(findings)] if findings else []
         self._keep(self._key(path), line, [line, *kept] if kept else line)
 
     def store_facts(
@@ -157,15 +198,16 @@ class Cache:
 
     def save(self) -> None:
         """Write what is new. Without a word where that fails: the next run only takes longer."""
-        if self._file is None or not self._changed:
+        if self._file is None or not (self._changed or self._relinked):
             return
         # Another run may have saved since; the later of two that save at once wins.
-        entries = {**_read(self._file, self._header), **self._changed}
+        read, linked = _read(self._file, self._header)
+        entries = {**read, **self._changed}
         entries = {path: each for path, each in entries.items() if self._recent(each)}
         with suppress(OSError):
             make_folder(os.path.dirname(self._file))
-            _write(self._file, self._header, entries)
-            self._changed = {}
+            _write(self._file, self._header, entries, self._linked if self._relinked else linked)
+            self._changed, self._relinked = {}, False
 
     def _key(self, path: str) -> str:
         # abspath takes 2 µs a file, and most paths come absolute or below the working folder.
@@ -203,17 +245,19 @@ def _signature(stat: os.stat_result) -> str:
     return "%d.%d.%d.%d" % (stat.st_size, stat.st_mtime_ns, stat.st_ino, stat.st_ctime_ns)  # noqa: UP031
 
 
-def _dump(findings: Sequence[Finding]) -> list[list[Any]]:
-    # Lists all through, as JSON gives them back, so that entries compare.
+def _findings(path: str, entry: _Entry) -> list[Finding]:
+    return [] if isinstance(entry, str) else load(path, entry[1])
+
+
+def dump(findings: Sequence[Finding]) -> list[list[Any]]:
+    """The findings of a file as JSON gives them back, so that they compare."""
     return [[*each[1:9], [list(edit) for edit in each.edits], *each[10:]] for each in findings]
 
 
-def _load(path: str, entry: _Entry) -> list[Finding]:
-    """An entry's findings. Raises TypeError, ValueError or LookupError if it has another shape."""
-    if isinstance(entry, str):
-        return []
+def load(path: str, dumped: list[list[Any]]) -> list[Finding]:
+    """They themselves. Raises TypeError, ValueError or LookupError if they have another shape."""
     found = []
-    for row, column, end_row, end_column, *words, edits, safe, cell in entry[1]:
+    for row, column, end_row, end_column, *words, edits, safe, cell in dumped:
         code, name, message, advice = words
         changes = tuple(Edit(int(start), int(end), str(text)) for start, end, text in edits)
         place = (int(row), int(column), int(end_row), int(end_column))
@@ -238,22 +282,24 @@ def _user_folder() -> str | None:
     return folder if os.path.isabs(folder) else None
 
 
-def _read(file: str, header: bytes) -> dict[str, _Entry]:
+def _read(file: str, header: bytes) -> tuple[dict[str, _Entry], Any]:
     from json import loads
 
     try:
         with open(file, "rb") as stream:
             data = stream.read()
-        entries = loads(data)["files"] if data.startswith(header) else {}
+        kept = loads(data) if data.startswith(header) else {}
+        entries, linked = kept["files"], kept.get("linked")
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return {}
-    return entries if isinstance(entries, dict) else {}
+        return {}, None
+    return (entries, linked) if isinstance(entries, dict) else ({}, None)
 
 
-def _write(file: str, header: bytes, entries: dict[str, _Entry]) -> None:
+def _write(file: str, header: bytes, entries: dict[str, _Entry], linked: object) -> None:
     from json import dumps
 
-    write_whole(file, header + b'"files": %b}' % dumps(entries, separators=(",", ":")).encode())
+    parts = [dumps(each, separators=(",", ":")).encode() for each in (entries, linked)]
+    write_whole(file, header + b'"files": %b,\n"linked": %b}' % tuple(parts))
 
 
 def write_whole(file: str, data: bytes) -> None:

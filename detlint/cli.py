@@ -143,10 +143,17 @@ def _linked(
     """With what programs show: their own findings, and without those that they clear."""
     if not linted.entrypoints:
         return linted.findings
+    from detlint.project.unchanged import recall, remember
+
+    known = recall(results, paths)
+    if known is not None:
+        return known
     from detlint.project.link import Linker
 
     linker = Linker(engine().rules, settings, results)
-    return linker.link(linted.findings, linted.entrypoints, paths)
+    findings = linker.link(linted.findings, linted.entrypoints, paths)
+    remember(results, paths, *linker.looked_at(paths), findings)
+    return findings
 
 
 def _fix(

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.cache import content_digest
@@ -83,7 +84,7 @@ def lint_files(
             tasks.append(Task(path, cache.digest(path), stat.st_size))
         else:
             found[path] = cached
-            if (cache.facts(path, stat) or {}).get("runs"):
+            if cache.runs(path):
                 runs.add(path)
     if tasks:
         # The largest first: a large one begun last would keep one process busy alone.
@@ -165,7 +166,10 @@ def _pool(engine: Engine, workers: int) -> ProcessPoolExecutor:
     # Forking is the quickest start, and safe here: nothing has started a thread yet.
     from multiprocessing import get_context
 
-    context = get_context("fork" if sys.platform == "linux" else "spawn")
+    forks = sys.platform == "linux"
+    if forks:
+        import_module("detlint.module")  # once for all of them: libcst is slow to import
+    context = get_context("fork" if forks else "spawn")
     return ProcessPoolExecutor(
         workers, mp_context=context, initializer=_start_worker, initargs=(engine,)
     )

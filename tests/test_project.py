@@ -11,7 +11,9 @@ import pytest
 
 from detlint.cli import main
 from detlint.project.entrypoints import is_entrypoint
+from detlint.project.folders import Folders
 from detlint.project.imports import Finder, Import, imports
+from detlint.project.link import Linker
 from detlint.project.outline import outline
 
 if TYPE_CHECKING:
@@ -301,7 +303,7 @@ def test_modules_are_found_as_python_finds_them(tmp_path: Path) -> None:
     for name in ("p/__init__.py", "p/q/__init__.py", "p/q/m.py", "p/n.py", "src/s.py", "p/run.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    finder = Finder(str(tmp_path))
+    finder = Finder(str(tmp_path), Folders())
 
     def found(wanted: Import) -> list[str]:
         run = str(tmp_path / "p" / "q" / "m.py")
@@ -449,3 +451,140 @@ def test_a_program_that_only_uses_a_model_does_not_train(project: Project, lint:
     assert lint("--select", "DET304") == []
     project({"train.py": "from engine import Engine\n\nEngine()\n\n" + MAIN})
     assert lint("--select", "DET304") == ["engine.py:5 DET304"]
+
+
+LONG_AGO = 1_600_000_000
+
+
+@pytest.fixture
+def linked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows with each run that links."""
+    runs: list[int] = []
+    real = Linker.link
+
+    def noting(self: Linker, *given: Any) -> Any:  # noqa: ANN401
+        runs.append(len(runs))
+        return real(self, *given)
+
+    monkeypatch.setattr(Linker, "link", noting)
+    return runs
+
+
+def _unset(root: Path) -> None:
+    pass
+
+
+def _write(name: str, text: str) -> Callable[[Path], None]:
+    def write(root: Path) -> None:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+
+    return write
+
+
+def _link(root: Path) -> None:
+    (root / "lib" / "tools.py").symlink_to(root / "lib" / "seeding.py")
+
+
+def _retarget(root: Path) -> None:
+    (root / "lib" / "chosen.py").unlink()
+    (root / "lib" / "chosen.py").symlink_to(root / "lib" / "seeding.py")
+
+
+def _touch(root: Path) -> None:
+    os.utime(root / "lib" / "data.py", (LONG_AGO, LONG_AGO))
+
+
+UNSEEDED = ["lint/train.py:8 DET102"]
+
+
+@pytest.mark.parametrize(
+    ("change", "found", "links"),
+    [
+        pytest.param(_unset, UNSEEDED, False, id="nothing"),
+        pytest.param(_touch, UNSEEDED, False, id="a time alone"),
+        pytest.param(_write("notes.txt", ""), UNSEEDED, False, id="a file of no concern"),
+        pytest.param(_write("lint/other.py", "x = 1\n"), UNSEEDED, True, id="a new file"),
+        pytest.param(
+            _write("lint/train.py", f"import lib.seeding\n{DRAWS}"), [], True, id="a changed file"
+        ),
+        pytest.param(_write("lib/data.py", SEEDS), [], True, id="a changed file outside"),
+        pytest.param(_write("lib/tools.py", SEEDS), [], True, id="a new module outside"),
+        pytest.param(_write("lib/tools/__init__.py", SEEDS), [], True, id="a new package outside"),
+        pytest.param(_write("src/later.py", SEEDS), [], True, id="a new root of imports"),
+        pytest.param(_link, [], True, id="a new link outside"),
+        pytest.param(_retarget, [], True, id="a link to another file"),
+        pytest.param(
+            lambda root: (root / "lib" / "data.py").unlink(), UNSEEDED, True, id="removed"
+        ),
+    ],
+)
+def test_an_unchanged_tree_is_not_linked_again(  # noqa: PLR0913
+    project: Project,
+    lint: Lint,
+    linked: list[int],
+    change: Callable[[Path], None],
+    found: list[str],
+    *,
+    links: bool,
+) -> None:
+    imports = "import later\nimport lib.data\nimport lib.tools\nimport lib.chosen\n"
+    root = project(
+        {
+            "lint/train.py": imports + DRAWS,
+            "lib/data.py": "x = 1\n",
+            "lib/plain.py": "x = 1\n",
+            "lib/seeding.py": SEEDS,
+        }
+    )
+    (root / "lib" / "chosen.py").symlink_to(root / "lib" / "plain.py")
+    select = ("--select", "DET102")
+    assert lint(*select, paths=("lint",), cache=True) == UNSEEDED
+    assert lint(*select, paths=("lint",), cache=True) == UNSEEDED
+    assert linked == [0]
+    change(root)
+    assert sorted(lint(*select, paths=("lint",), cache=True)) == found
+    assert linked == ([0, 1] if links else [0])
+    assert lint(*select, paths=("lint",)) == found
+
+
+def test_other_rules_and_other_paths_are_linked_anew(
+    project: Project, lint: Lint, linked: list[int]
+) -> None:
+    project({"train.py": DRAWS, "other.py": DRAWS})
+    both = ["other.py:4 DET102", "train.py:4 DET102"]
+    assert lint("--select", "DET102", cache=True) == both
+    assert lint("--select", "DET102", paths=("other.py",), cache=True) == both[:1]
+    assert lint("--select", "DET102", cache=True) == both
+    assert lint("--select", "DET304", cache=True) == []
+    assert linked == [0, 1, 2, 3]
+    assert lint("--select", "DET304", cache=True) == []
+    assert linked == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"state": None},
+        {"folders": None},
+        {"folders": [5]},
+        {"outside": [["x"]]},
+        {"outside": ["nowhere.py"]},
+        {"found": 5},
+        {"found": [[7, []]]},
+        {"found": [[0, [[1, 2]]]]},
+        {"found": [["0", []]]},
+    ],
+)
+def test_what_was_kept_in_another_shape_is_not_believed(
+    project: Project, lint: Lint, linked: list[int], change: dict[str, Any]
+) -> None:
+    root = project({"train.py": DRAWS})
+    assert lint("--select", "DET102", cache=True) == ["train.py:4 DET102"]
+    (file,) = (each for each in (root / ".cache").glob("*.json") if each.name != "rules.json")
+    header, rest = file.read_bytes().split(b"\n", 1)
+    kept = json.loads(b"{" + rest)
+    kept["linked"] |= change
+    file.write_bytes(header + b"\n" + json.dumps(kept).encode()[1:])
+    assert lint("--select", "DET102", cache=True) == ["train.py:4 DET102"]
+    assert linked == [0, 1]

@@ -55,13 +55,19 @@ class Command(NamedTuple):
     """A command line, with the variables that are set for it: by name, None where not known.
 
     ``words`` begins with the program; what is in front of it (``env``, ``nohup``, ``exec``,
-    ``sudo``) is left out.
+    ``sudo``, ``srun -n 4``) is ``front``.
+
+    folder   where it runs, seen from where the script was started; None if that is not known
+    sourced  scripts that ran before in the same shell (``source env.sh``): they may set more
     """
 
     start: int
     end: int
     words: tuple[Word, ...]
     environment: Mapping[str, str | None]
+    front: tuple[Word, ...] = ()
+    folder: str | None = ""
+    sourced: tuple[str, ...] = ()
 
 
 class Entry(NamedTuple):

@@ -52,9 +52,16 @@ _TOKENS: dict[str, tuple[str, ...]] = {
 }
 _WORDS = [token for tokens in _TOKENS.values() for token in tokens]
 _KINDS = [kind for kind, tokens in _TOKENS.items() for _ in tokens]
-# What must follow a token that is a common word.
-_CALLS = re.compile(r"\w*[ \t]*(?:[=(]|as\b)")
-_COMMON = frozenset({"seed", "Seed", "determin"})
+# What must follow a token that is a common word: a call or an alias, and of options a value.
+_ALIAS = r"as[ \t]+(\w+)"
+_CALL = r"\((?!`)"  # not "seed (`int`)" of a docstring
+_CALLED = re.compile(rf"\w*[ \t]*(?:{_CALL}|{_ALIAS})")
+_GIVEN = re.compile(rf"\w*[ \t]*(?:{_CALL}|=(?!=|[ \t]*False\b)|{_ALIAS})")
+# The start of a name, which no "_reset_state(" is.
+_START = re.compile(r"(?<!\w)")
+_COMMON = {"seed": _CALLED, "Seed": _CALLED, "determin": _GIVEN}
+_WHOLE = frozenset({"setstate(", "set_state("})
+_DEFINES = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+\w*")
 
 
 class Fact(NamedTuple):
@@ -76,9 +83,21 @@ def hints(text: str) -> dict[str, list[int]]:
     """Where facts of each kind may be."""
     found: dict[str, list[int]] = {kind: [] for kind in _TOKENS}
     for index, start, end in _automaton().find_matches_as_indexes(text, overlapping=True):
-        if _WORDS[index] not in _COMMON or _CALLS.match(text, end):
+        word = _WORDS[index]
+        if (word not in _COMMON or _is_used(text, start, _COMMON[word].match(text, end))) and (
+            word not in _WHOLE or _START.match(text, start)
+        ):
             found[_KINDS[index]].append(start)
     return found
+
+
+def _is_used(text: str, start: int, match: re.Match[str] | None) -> bool:
+    """Whether a word is more than the name of a definition, or of an import that nothing calls."""
+    if match is None:
+        return False
+    if match[1]:
+        return re.search(rf"\b{match[1]}[ \t]*\(", text) is not None
+    return not _DEFINES.fullmatch(text, text.rfind("\n", 0, start) + 1, start)
 
 
 @cache

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from detlint.cache import content_digest
 from detlint.project.facts import Fact, hints, read_facts
+from detlint.project.folders import Folders
 from detlint.project.imports import Import, imports
-from detlint.project.outline import outline, parts
+from detlint.project.outline import definitions, outline, parts
 from detlint.source import DecodeError, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Callable, Mapping
 
     from detlint.cache import Cache
 
-# Answers by question, as JSON keeps them: "imports", "outline", or a kind of facts.
+# Answers by question, as JSON keeps them: "imports", "definitions", "outline", "kinds" (of
+# facts that the file may hold), or one of these kinds.
 _Answers = dict[str, Any]
 
 
@@ -26,9 +28,12 @@ class Files:
     """Answers about files by real path. A source that is handed in stands for its file."""
 
     def __init__(self, cache: Cache) -> None:
+        self.folders = Folders()
         self._cache = cache
         self._sources: dict[str, Source] = {}
         self._answers: dict[str, _Answers] = {}
+        self._imports: dict[str, list[Import]] = {}
+        self._libraries: dict[str, frozenset[str]] = {}
         self._hints: dict[str, dict[str, list[int]]] = {}
         self._ranges: dict[str, list[tuple[str, int, int]]] = {}
         self._stored: dict[str, tuple[os.stat_result, str]] = {}
@@ -38,9 +43,16 @@ class Files:
         """Take this text for a file's: it is being fixed, or comes from standard input."""
         self._sources[path] = source
         self._answers[path] = {}
+        self._imports.pop(path, None)
+        self._libraries.pop(path, None)
         self._hints.pop(path, None)
         self._ranges.pop(path, None)
         self._stored.pop(path, None)
+
+    @property
+    def known(self) -> Mapping[str, object]:
+        """The files that were asked about."""
+        return self._answers
 
     def source(self, path: str) -> Source:
         """The text of a file, empty where it cannot be read, which DET000 tells."""
@@ -50,11 +62,26 @@ class Files:
 
     def imports(self, path: str) -> list[Import]:
         """What a file imports."""
-        answers = self._of(path)
-        if "imports" not in answers:
-            found = imports(self.source(path).text)
-            self._learn(path, "imports", [[*each[:2], list(each.names)] for each in found])
-        return [Import(module, level, tuple(names)) for module, level, names in answers["imports"]]
+        if path not in self._imports:
+            answers = self._of(path)
+            if "imports" not in answers:
+                found = imports(self.source(path).text)
+                self._learn(path, "imports", [[*each[:2], list(each.names)] for each in found])
+            self._imports[path] = [
+                Import(module, level, tuple(names)) for module, level, names in answers["imports"]
+            ]
+        return self._imports[path]
+
+    def libraries(self, path: str) -> frozenset[str]:
+        """The top-level modules that a file imports by their names."""
+        if path not in self._libraries:
+            named = (each.module.partition(".")[0] for each in self.imports(path) if not each.level)
+            self._libraries[path] = frozenset(named)
+        return self._libraries[path]
+
+    def is_packaged(self, path: str) -> bool:
+        """Whether a file is a module of a package."""
+        return self.folders.is_package(os.path.dirname(path))
 
     def outline(self, path: str) -> dict[str, list[str]]:
         """Which names each part of a file uses."""
@@ -64,23 +91,35 @@ class Files:
         found: dict[str, list[str]] = answers["outline"]
         return found
 
-    def facts(self, path: str, kind: str, parts: Container[str] | None = None) -> list[Fact]:
-        """The facts of one kind in a file, or in some parts of its outline, in order."""
+    def kinds(self, path: str) -> list[str]:
+        """The kinds of facts that a file may hold, as far as its text tells."""
+        answers = self._of(path)
+        if "kinds" not in answers:
+            self._learn(path, "kinds", [kind for kind, at in self._hints_of(path).items() if at])
+        found: list[str] = answers["kinds"]
+        return found
+
+    def facts(
+        self, path: str, kind: str, chosen: Callable[[str], bool] | None = None
+    ) -> list[tuple[str, Fact]]:
+        """The facts of one kind in a file, or in the chosen parts of its outline, in order."""
+        if kind not in self.kinds(path):
+            return []
         answers = self._of(path)
         if kind not in answers:
-            places = self._hinted(path, kind)
+            places = self._hints_of(path)[kind]
             self._learn(path, kind, {part: None for part, _ in self._parts(path, places)})
         known = answers[kind]
-        wanted = [part for part in known if parts is None or part in parts]
+        wanted = [part for part in known if chosen is None or chosen(part)]
         self._read(path, kind, known, {part for part in wanted if known[part] is None})
-        return sorted((Fact(*each) for part in wanted for each in known[part]), key=_place)
+        return sorted(((part, Fact(*each)) for part in wanted for each in known[part]), key=_place)
 
     def _read(self, path: str, kind: str, known: _Answers, missing: set[str]) -> None:
         """Look for facts in parts where that was not done yet."""
         if not missing:
             return
         source = self.source(path)
-        near = self._parts(path, self._hinted(path, kind))
+        near = self._parts(path, self._hints_of(path)[kind])
         facts = read_facts(source, kind, [place for part, place in near if part in missing])
         known.update((part, []) for part in missing)
         starts = source.line_starts
@@ -91,10 +130,10 @@ class Files:
                 known[part[0]].append(list(fact))
         self._changed.add(path)
 
-    def _hinted(self, path: str, kind: str) -> list[int]:
+    def _hints_of(self, path: str) -> dict[str, list[int]]:
         if path not in self._hints:
             self._hints[path] = hints(self.source(path).text)
-        return self._hints[path][kind]
+        return self._hints[path]
 
     def _parts(self, path: str, places: list[int]) -> list[tuple[str, int]]:
         """Each place with the part of the outline that it lies in."""
@@ -108,7 +147,10 @@ class Files:
 
     def defines(self, path: str, name: str) -> bool:
         """Whether a file defines a function or class of a name at its top."""
-        return name in self.outline(path)
+        answers = self._of(path)
+        if "definitions" not in answers:
+            self._learn(path, "definitions", definitions(self.source(path).text))
+        return name in answers["definitions"] and name in self.outline(path)
 
     def save(self) -> None:
         """Hand what is new to the cache."""
@@ -147,5 +189,5 @@ class Files:
         self._sources[path] = source
 
 
-def _place(fact: Fact) -> tuple[int, int]:
-    return fact.row, fact.column
+def _place(found: tuple[str, Fact]) -> tuple[int, int]:
+    return found[1].row, found[1].column

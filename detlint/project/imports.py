@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.project.folders import FILE, OTHER
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from detlint.project.folders import Folders
 
 # Also within functions. One in a docstring only adds a file to the closure, if there is such one.
 _STATEMENT = re.compile(
@@ -37,17 +42,31 @@ def imports(text: str) -> list[Import]:
     hidden = list(_types_only(text))
     return [
         each
-        for match in _STATEMENT.finditer(text)
+        for match in _statements(text)
         if not any(start <= match.start() < end for start, end in hidden)
         for each in _read(match)
     ]
+
+
+def _statements(text: str) -> Iterator[re.Match[str]]:
+    """The matches of ``_STATEMENT``: each has the word in its first line, which is found sooner."""
+    end = 0
+    found = text.find("import")
+    while found >= 0:
+        start = text.rfind("\n", 0, found) + 1
+        match = _STATEMENT.match(text, start) if start >= end else None
+        if match is not None:
+            end = match.end()
+            yield match
+        following = text.find("\n", found)
+        found = text.find("import", max(end, following)) if following >= 0 else -1
 
 
 def bound_names(text: str) -> dict[str, str]:
     """The names that imports bind, and what each stands for: ``from a import b as c``."""
     return {
         bound: name
-        for match in _STATEMENT.finditer(text)
+        for match in _statements(text)
         for listed in (match["modules"], match["several"], match["names"])
         for name, bound in _aliased(listed or "")
     }
@@ -97,13 +116,30 @@ def _names(listed: str) -> Iterator[str]:
 class Finder:
     """Looks modules up below one folder, which it never leaves, not even over a link."""
 
-    def __init__(self, bound: str) -> None:
+    def __init__(self, bound: str, folders: Folders) -> None:
         self._bound = os.path.realpath(bound)
+        self._inside = os.path.join(self._bound, "")
+        self._folders = folders
+        self._imported: dict[str, list[str]] = {}
         # Asked again and again: a project's files import the same things.
-        self._file = cache(self._look)
-        self._listed = cache(_entries)
+        self._listed = cache(self._list)
+        self._real = cache(os.path.realpath)
+        self._module = cache(self._look_up)
         self._found = cache(self._find)
         self._root = cache(self._first_root)
+
+    def closure(self, path: str, imports_of: Callable[[str], Iterable[Import]]) -> list[str]:
+        """A file and all that run when it does, in the order in which they are met."""
+        met = {path}
+        pending = [path]
+        for each in pending:
+            if each not in self._imported:
+                found = [self.files(each, wanted) for wanted in imports_of(each)]
+                self._imported[each] = [*dict.fromkeys(chain.from_iterable(found))]
+            fresh = [found for found in self._imported[each] if found not in met]
+            met.update(fresh)
+            pending += fresh
+        return pending
 
     def files(self, importer: str, wanted: Import) -> tuple[str, ...]:
         """The files that run when a file imports something: packages' own first."""
@@ -128,21 +164,21 @@ class Finder:
     def _along(self, folder: str, wanted: Import) -> Iterator[str]:
         """``a/__init__.py``, ``a/b.py`` and, for names that are modules, ``a/b/c.py``."""
         place = folder
-        parts = wanted.module.split(".") if wanted.module else []
-        if wanted.level and (own := self._file(os.path.join(place, "__init__.py"))):
+        if wanted.level and (own := self._file(place, "__init__.py")):
             yield own
-        for part in parts:
-            place = os.path.join(place, part)
-            found = self._module(place)
+        for part in wanted.module.split(".") if wanted.module else ():
+            found = self._module(place, part)
             if found is not None:
                 yield found
+            place = os.path.join(place, part)
         for name in wanted.names:
-            if (found := self._module(os.path.join(place, name))) is not None:
+            if (found := self._module(place, name)) is not None:
                 yield found
 
-    def _module(self, place: str) -> str | None:
-        package = self._file(os.path.join(place, "__init__.py"))
-        return package or self._file(f"{place}.py")
+    def _look_up(self, folder: str, name: str) -> str | None:
+        listed = self._listed(folder)
+        package = self._file(os.path.join(folder, name), "__init__.py") if name in listed else None
+        return package or self._file(folder, f"{name}.py")
 
     def _roots(self, folder: str) -> Iterator[str]:
         """Where absolute imports may start: the script's folder and those above, ``src`` too."""
@@ -154,18 +190,16 @@ class Finder:
                 return
             folder = os.path.dirname(folder)
 
-    def _look(self, path: str) -> str | None:
-        folder, name = os.path.split(path)
-        # One listing answers for many modules, most of which are not the project's.
-        if name not in self._listed(folder):
+    def _file(self, folder: str, name: str) -> str | None:
+        sort = self._listed(folder).get(name, OTHER)
+        if sort.endswith(OTHER):
             return None
-        real = os.path.realpath(path)
-        inside = real.startswith(os.path.join(self._bound, ""))
-        return real if inside and os.path.isfile(real) else None
+        real = os.path.join(self._real(folder), name) if sort == FILE else sort
+        return real if real.startswith(self._inside) else None
 
-
-def _entries(folder: str) -> frozenset[str]:
-    try:
-        return frozenset(os.listdir(folder))
-    except OSError:
-        return frozenset()
+    def _list(self, folder: str) -> dict[str, str]:
+        # Most of what is looked up is no folder, which the one above tells.
+        above, name = os.path.split(folder)
+        if folder.startswith(self._inside) and name not in self._listed(above):
+            return {}
+        return self._folders.entries(folder)

@@ -35,22 +35,23 @@ class Linker:
     ) -> list[Finding]:
         """The findings of files that no program clears, and those of the programs, in the
         order of the paths that are linted."""
-        folder = cached(os.path.realpath)  # of each file takes as long as linting it
-        names = {
-            os.path.join(folder(os.path.dirname(each)), os.path.basename(each)): each
-            for each in paths
-        }
-        finders = cached(Finder)
+        names = _by_real_path(paths)
+        finders = cached(lambda bound: Finder(bound, self._files.folders))
         told: set[tuple[str, Located]] = set()
         programs = []
         for real in map(os.path.realpath, entrypoints):
-            finder = finders(_bound(real, self._settings))
+            finder = finders(self._bound(real))
             programs.append(Program(real, names, self._files, finder, told))
         joined = self._joined(findings, programs)
         order = {path: place for place, path in enumerate(paths)}
         found = sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
         self._files.save()
         return found
+
+    def looked_at(self, paths: Sequence[str]) -> tuple[list[str], dict[str, dict[str, str]]]:
+        """The files other than some paths, and the listings of folders, that linking asked."""
+        outside = sorted(self._files.known.keys() - _by_real_path(paths).keys())
+        return outside, self._files.folders.listings
 
     def link_one(
         self, source: Source, findings: Sequence[Finding], *, alone: bool = False
@@ -61,7 +62,7 @@ class Linker:
             return list(findings)
         path = os.path.realpath(source.path)
         self._files.replace(path, source)
-        finder = None if alone else Finder(_bound(path, self._settings))
+        finder = None if alone else Finder(self._bound(path), self._files.folders)
         program = Program(path, {path: source.path}, self._files, finder, set())
         return sorted(self._joined(findings, [program]), key=lambda each: each[1:6])
 
@@ -86,19 +87,23 @@ class Linker:
         ]
         yield from _unsuppressed(found, self._files)
 
+    def _bound(self, path: str) -> str:
+        """The folder that a program's files lie in: the project's root, if it holds the
+        entrypoint, else the folder above the packages that this is in."""
+        root = os.path.realpath(self._settings.root or os.curdir)
+        if path.startswith(os.path.join(root, "")):
+            return root
+        folder = os.path.dirname(path)
+        while self._files.folders.is_package(folder):
+            folder = os.path.dirname(folder)
+        return folder
 
-def _bound(path: str, settings: Settings) -> str:
-    """The folder that a program's files lie in: the project's root, if it holds the entrypoint."""
-    root = os.path.realpath(settings.root or os.curdir)
-    return root if path.startswith(os.path.join(root, "")) else _package_root(path)
 
-
-def _package_root(path: str) -> str:
-    """The folder above the packages that a file is in."""
-    folder = os.path.dirname(path)
-    while os.path.isfile(os.path.join(folder, "__init__.py")):
-        folder = os.path.dirname(folder)
-    return folder
+def _by_real_path(paths: Sequence[str]) -> dict[str, str]:
+    folder = cached(os.path.realpath)  # of each file takes as long as linting it
+    return {
+        os.path.join(folder(os.path.dirname(each)), os.path.basename(each)): each for each in paths
+    }
 
 
 def _class(rule: AnyRule) -> type[Rule]:

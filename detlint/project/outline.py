@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MAIN = "__main__"  # what runs under `if __name__ == "__main__"`
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
+_DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _EXPORTS = re.compile(r"__all__\b")
 
 
@@ -39,6 +40,12 @@ def outline(text: str) -> dict[str, list[str]]:
         if block.kind and text.startswith("@", block.start):
             found[""].add(block.name)
     return {part: sorted(names) for part, names in found.items()}
+
+
+def definitions(text: str) -> list[str]:
+    """The functions and classes at the top of a file, with any that stand so in a string: told
+    soon, and of the outline's all."""
+    return sorted(set(_DEFINITION.findall(text)))
 
 
 def parts(text: str) -> list[tuple[str, int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.finding import Edit, Finding
@@ -28,6 +28,7 @@ _OTHER_TOOL = re.compile(
 )
 _STARTS = re.compile(r"(?:train|fit|learn|run|launch|main)\w*\(", re.IGNORECASE)
 _SETTLING = frozenset({"seeds", "enables", "sets"})
+_RARE = frozenset({"trains", "enables"})
 
 
 class Located(NamedTuple):
@@ -56,40 +57,27 @@ class Program:
         self._told = told
         self._names = names
         self._files = files
-        self._finder = finder
-        self.paths = list(self._closure())
+        self.paths = finder.closure(path, files.imports) if finder else [path]
         self._members = frozenset(self.paths)
 
     def __contains__(self, path: str) -> bool:
         """Whether a file, by its real path, is one of the program's."""
         return path in self._members
 
-    def _closure(self) -> Iterator[str]:
-        seen = {self.path}
-        pending = [self.path]
-        for path in pending:
-            yield path
-            for each in self._files.imports(path) if self._finder else ():
-                for found in self._finder.files(path, each) if self._finder else ():
-                    if found not in seen:
-                        seen.add(found)
-                        pending.append(found)
-
     def only_tries(self, located: Located) -> bool:
         """Whether a fact stands in the main block of a module of a package."""
-        package = os.path.isfile(os.path.join(os.path.dirname(located.path), "__init__.py"))
         source = self._files.source(located.path)
         start = main_line(source.text)
-        return package and start is not None and located.fact.row >= source.location(start)[0]
+        packaged = self._files.is_packaged(located.path)
+        return packaged and start is not None and located.fact.row >= source.location(start)[0]
 
     def imports(self, *libraries: str) -> bool:
         """Whether one of its files imports one of some top-level modules."""
-        return any(
-            each.module.partition(".")[0] in libraries
-            for path in self.paths
-            for each in self._files.imports(path)
-            if not each.level
-        )
+        return not self._imported.isdisjoint(libraries)
+
+    @cached_property
+    def _imported(self) -> frozenset[str]:
+        return frozenset().union(*map(self._files.libraries, self.paths))
 
     def facts(self, kind: str, what: str = "", *, runs: bool = False) -> Iterator[Located]:
         """Facts of one kind, about one library or variable.
@@ -100,15 +88,32 @@ class Program:
         """
         what, _, value = what.partition("=")
         anywhere = kind in _SETTLING and not runs
-        paths = self.paths
-        if kind == "trains" and self._only_shares():
-            paths = [self.path]
+        paths = self._holders.get(kind, ())
+        if kind == "trains" and paths and self._only_shares():
+            paths = [self.path] if self.path in paths else []
         for path in paths:
-            own = {MAIN} if path == self.path else set()
-            parts = None if anywhere else self._reached | own | {""}
-            for fact in self._files.facts(path, kind, parts):
-                if self._is_about(fact, what) and value in ("", fact.text):
+            runs_here = partial(self._runs, path)
+            # What runs takes long to tell, and so do facts where code may hold many.
+            chosen = None if anywhere or kind in _RARE else runs_here
+            for part, fact in self._files.facts(path, kind, chosen):
+                if (
+                    self._is_about(fact, what)
+                    and value in ("", fact.text)
+                    and (anywhere or runs_here(part))
+                ):
                     yield Located(path, fact)
+
+    @cached_property
+    def _holders(self) -> dict[str, list[str]]:
+        """The files that may hold facts, by their kind."""
+        found: dict[str, list[str]] = {}
+        for path in self.paths:
+            for kind in self._files.kinds(path):
+                found.setdefault(kind, []).append(path)
+        return found
+
+    def _runs(self, path: str, part: str) -> bool:
+        return not part or part in self._reached or (part == MAIN and path == self.path)
 
     def first(self, kind: str, what: str = "") -> Located | None:
         """The first of these facts."""
@@ -121,8 +126,7 @@ class Program:
     def _only_shares(self) -> bool:
         """Whether it shares the code of programs that train, and is for something else: by its
         name, or as a module of a package that tries itself and starts nothing."""
-        package = os.path.isfile(os.path.join(os.path.dirname(self.path), "__init__.py"))
-        tries = package and not _STARTS.search(self.source.text)
+        tries = self._files.is_packaged(self.path) and not _STARTS.search(self.source.text)
         return tries or bool(_OTHER_TOOL.search(self.name))
 
     def is_guarded(self) -> bool:

@@ -140,11 +140,11 @@ class CublasWorkspace(Rule):
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:
-        switches = list(program.facts("enables", "torch", runs=True))
+        # What runs takes longest to tell, so what settles the matter anywhere comes first.
         if (
-            not switches
-            or not all(_is_bare(each.fact.text) for each in program.facts("enables", "torch"))
+            not all(_is_bare(each.fact.text) for each in program.facts("enables", "torch"))
             or program.has("sets", _VARIABLE)
+            or not (switches := list(program.facts("enables", "torch", runs=True)))
             or not program.has("trains", "torch")
             or not program.has("places", "cuda")
         ):

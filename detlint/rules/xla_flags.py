@@ -74,6 +74,8 @@ class XlaFlags(Rule):
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
+        if not program.imports("jax"):
+            return
         trains = program.first("trains", "jax")
         if trains is None or program.is_guarded():
             return

@@ -1,0 +1,104 @@
+"""Shell scripts: the variables that they set and the commands that they run.
+
+Parsed by tree-sitter-bash. Where a script is broken, or holds what it does not know, the rest
+is read all the same; it gives exact places, and reads megabytes in a second. bashlex gives up
+on a whole script over one ``case`` or array in it, and takes a hundred times as long.
+
+A script is not run. What an expansion stands for is worked out where the script itself says so;
+all else, ``$( … )`` and what branches set in different ways, is not known.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detlint.documents.document import Document, Variable
+from detlint.documents.shell_scope import Scope
+from detlint.documents.shell_statements import Found, Statements
+from detlint.documents.shell_tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from detlint.documents.document import Command
+    from detlint.source import Source
+
+_DIRECTIVE = re.compile(r"^#(?:SBATCH|PBS|BSUB|\$)[ \t]+(.*)$", re.MULTILINE)
+_OPTION = re.compile(r"(--?[\w-]+)(?:[= \t]+([^\s#]+))?")
+# What Slurm tells the script of its options.
+_SLURM = {
+    "--nodes": "SLURM_JOB_NUM_NODES",
+    "-N": "SLURM_JOB_NUM_NODES",
+    "--ntasks": "SLURM_NTASKS",
+    "-n": "SLURM_NTASKS",
+    "--ntasks-per-node": "SLURM_NTASKS_PER_NODE",
+    "--cpus-per-task": "SLURM_CPUS_PER_TASK",
+    "-c": "SLURM_CPUS_PER_TASK",
+}
+
+
+def read(source: Source) -> Document:
+    """A script's variables and commands."""
+    text = source.text
+    environment: dict[str, str | None] = {}
+    header = []
+    for node in _directives(text):
+        environment[node.name] = node.value
+        header.append(node)
+    nodes = parse(text, environment=environment)
+    told = [each for each in header if not each.name.startswith("SLURM_")]
+    return Document(source, [*told, *nodes], comments(text))
+
+
+def parse(
+    text: str,
+    offset: int = 0,
+    environment: Mapping[str, str | None] = {},
+    places: Sequence[int] | None = None,
+) -> list[Variable | Command]:
+    """The variables and commands of shell text that stands at an offset of some source.
+
+    environment  the exported variables that it starts with
+    places       the offset of each character, and of the end, where the source has the text
+                 in another form: escaped in a string, say
+    """
+    if not text.strip():
+        return []
+    found = Found()
+    Statements(Tree(text, offset, places), Scope(environment), found).read()
+    return found.nodes()
+
+
+def comments(text: str) -> list[tuple[int, int]]:
+    """Where the comments lie."""
+    tree = Tree(text)
+    found = []
+    pending = [tree.root]
+    while pending:
+        node = pending.pop()
+        if node.type == "comment":
+            found.append((tree.start(node), tree.end(node)))
+        pending += node.children
+    return sorted(found)
+
+
+def _directives(text: str) -> Iterator[Variable]:
+    """``#SBATCH --nodes=2 --export=ALL,A=b``, as the variables that come of it."""
+    for line in _DIRECTIVE.finditer(text):
+        for match in _OPTION.finditer(line[1]):
+            option, value = match[1], match[2] or ""
+            start = line.start(1) + max(match.start(2), 0)
+            if option in _SLURM:
+                end = start + len(value)
+                yield Variable(start, end, _SLURM[option], value, start, end)
+                if _SLURM[option] == "SLURM_JOB_NUM_NODES":
+                    yield Variable(start, end, "SLURM_NNODES", value, start, end)
+            elif option in ("--export", "-v"):
+                yield from _exports(value, start)
+
+
+def _exports(value: str, start: int) -> Iterator[Variable]:
+    for match in re.finditer(r"(\w+)=([^,]*)", value):
+        place = start + match.start(), start + match.end()
+        yield Variable(*place, match[1], match[2], start + match.start(2), place[1])
