@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from detlint.documents.tree import Branch, Leaf
+from detlint.documents.tree import Branch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,7 +21,12 @@ TRAINER = frozenset(
         *("max_epochs", "min_epochs", "max_steps", "devices", "accelerator", "strategy"),
         *("precision", "num_nodes", "accumulate_grad_batches", "gradient_clip_val", "benchmark"),
         *("check_val_every_n_epoch", "val_check_interval", "log_every_n_steps", "fast_dev_run"),
-        *("limit_train_batches", "limit_val_batches", "num_sanity_val_steps", "enable_checkpointing"),
+        *(
+            "limit_train_batches",
+            "limit_val_batches",
+            "num_sanity_val_steps",
+            "enable_checkpointing",
+        ),
         *("enable_progress_bar", "default_root_dir", "use_distributed_sampler", "sync_batchnorm"),
         *("deterministic", "detect_anomaly", "gpus", "replace_sampler_ddp", "callbacks", "logger"),
     )
@@ -60,7 +65,13 @@ _PARALLEL = frozenset(
 )
 _MEGATRON = frozenset(
     (
-        *("num_layers", "hidden_size", "ffn_hidden_size", "num_attention_heads", "micro_batch_size"),
+        *(
+            "num_layers",
+            "hidden_size",
+            "ffn_hidden_size",
+            "num_attention_heads",
+            "micro_batch_size",
+        ),
         *("global_batch_size", "train_iters", "train_samples", "seq_length", "lr_warmup_fraction"),
     )
 )
@@ -80,7 +91,14 @@ _ESPNET = frozenset(
 _RECBOLE = frozenset(
     (
         *("train_neg_sample_args", "train_batch_size", "reproducibility", "eval_args", "load_col"),
-        *("user_id_field", "item_id_field", "stopping_step", "valid_metric", "topk", "clip_grad_norm"),
+        *(
+            "user_id_field",
+            "item_id_field",
+            "stopping_step",
+            "valid_metric",
+            "topk",
+            "clip_grad_norm",
+        ),
     )
 )
 _COMPOSER = frozenset(
@@ -95,7 +113,12 @@ _TRAINING = frozenset(
         *("epochs", "num_epochs", "max_epochs", "max_epoch", "n_epochs", "total_epochs"),
         *("lr", "learning_rate", "base_lr", "batch_size", "train_batch_size", "optimizer", "optim"),
         *("lr_scheduler", "weight_decay", "warmup_steps", "warmup_epochs", "grad_clip", "momentum"),
-        *("gradient_clip_val", "gradient_accumulation_steps", "max_grad_norm", "batch_size_per_gpu"),
+        *(
+            "gradient_clip_val",
+            "gradient_accumulation_steps",
+            "max_grad_norm",
+            "batch_size_per_gpu",
+        ),
     )
 )
 _FITTING = frozenset(
@@ -130,7 +153,7 @@ class Shape:
     def targets(self) -> Iterator[str]:
         """The classes that Hydra is to make: ``_target_: torch.optim.AdamW``."""
         for branch in _branches(self.root, _DEPTH):
-            target = branch.text("_target_") or branch.text("class_path")
+            target = branch.text("_target_")
             if "." in target:
                 yield target
 

@@ -51,15 +51,14 @@ class Syntax:
         """Where the comments lie."""
         return [self.span(node) for node in self.descendants() if node.type == "comment"]
 
-    def is_whole(self, source: Source, kind: str, allowed: frozenset[str] = frozenset()) -> bool:
-        """Whether the text parses, but for some marks that are allowed.
-
-        Raises Unreadable where it does not, unless it is a template, which need not.
+    def is_whole(self, source: Source, kind: str) -> bool:
+        """Whether the text parses. Raises Unreadable where it does not, unless it is a template,
+        which need not.
         """
         if not self.root.has_error:
             return True
         for node in self.descendants():
-            if node.is_missing or (node.is_error and self.text_of(node).strip() not in allowed):
+            if node.is_missing or node.is_error:
                 if has_template_marks(self.text):
                     return False
                 place = source.location(self.span(node)[0])

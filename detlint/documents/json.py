@@ -1,4 +1,4 @@
-"""JSON, also with comments and trailing commas, parsed by tree-sitter for its places."""  # noqa: A005  # a kind's name is its module's
+"""JSON, also with comments and trailing commas, parsed by tree-sitter for its places."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from detlint.source import Source
 
 _CONSTANTS: dict[str, Scalar] = {"true": True, "false": False, "null": None}
-_ALLOWED = frozenset({",", ""})
-_NUMBERS = re.compile(r"(?<=[\s:,\[])-?(?:NaN|Infinity)(?=[\s,\]}])")
+# What JSON lacks and files have: NaN and Infinity, which Python writes, and trailing commas.
+_FOREIGN = re.compile(
+    r"""("[^"\\]*(?:\\.[^"\\]*)*"|//[^\r\n]*|/\*.*?\*/)"""
+    r"|-?\b(?:NaN|Infinity)\b|,(?=(?:\s|//[^\r\n]*|/\*.*?\*/)*[\]}])",
+    re.DOTALL,
+)
 _CONTAINERS = ("object", "array")
 
 
@@ -26,14 +30,17 @@ def read(source: Source) -> Document:
     """The settings of a file."""
     import tree_sitter_json
 
-    # Python writes NaN and Infinity, which JSON lacks; the same number of digits keeps the places.
-    text = _NUMBERS.sub(lambda match: "1" * len(match[0]), source.text)
-    syntax = Syntax(text, tree_sitter_json.language())
-    if not syntax.is_whole(source, "JSON", _ALLOWED):
+    syntax = Syntax(_FOREIGN.sub(_own, source.text), tree_sitter_json.language())
+    if not syntax.is_whole(source, "JSON"):
         return configuration.document(source, (), ())
     roots = [_tree(syntax, node) for node in syntax.root.named_children]
     branches = [root for root in roots if isinstance(root, Branch)]
     return configuration.document(source, branches, syntax.comments())
+
+
+def _own(match: re.Match[str]) -> str:
+    """Something of JSON's own that is as long, so that the places stay."""
+    return match[1] or (" " if match[0] == "," else "1" * len(match[0]))
 
 
 def _tree(syntax: Syntax, top: Node) -> Tree:
@@ -44,7 +51,7 @@ def _tree(syntax: Syntax, top: Node) -> Tree:
     while stack:
         node, branch = stack.pop()
         for child in node.named_children:
-            if child.type in ("comment", "ERROR"):
+            if child.type == "comment":
                 continue
             key, value = (None, child) if branch.is_list else _pair(child)
             if value is None:

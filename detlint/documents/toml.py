@@ -103,20 +103,7 @@ class _Reader:
         start, end = self._syntax.span(node)
         if node.type in ("array", "inline_table"):
             return Branch(start, end, is_list=node.type == "array")
-        written = self._syntax.text_of(node)
-        if node.type == "string":
-            text = _string(written)
-            return Leaf(start, end, text, text, is_known(text))
-        if node.type == "boolean":
-            return Leaf(start, end, written == "true", written)
-        try:
-            if node.type == "integer":
-                return Leaf(start, end, int(written, 0), written)
-            if node.type == "float":
-                return Leaf(start, end, float(written), written)
-        except ValueError:  # more digits than Python reads
-            return Leaf(start, end, None, written, known=False)
-        return Leaf(start, end, written, written)
+        return _leaf(start, end, self._syntax.text_of(node), node.type)
 
 
 def _enter(branch: Branch, names: list[tuple[str, int]]) -> Branch:
@@ -131,6 +118,22 @@ def _enter(branch: Branch, names: list[tuple[str, int]]) -> Branch:
             found = last if isinstance(last, Branch) else Branch(place, place)
         branch = found
     return branch
+
+
+def _leaf(start: int, end: int, written: str, kind: str) -> Leaf:
+    if kind == "string":
+        text = _string(written)
+        return Leaf(start, end, text, text, is_known(text))
+    if kind == "boolean":
+        return Leaf(start, end, written == "true", written)
+    try:
+        if kind == "integer":
+            value: int | float | str = int(written, 0)
+        else:  # dates are text
+            value = float(written) if kind == "float" else written
+    except ValueError:  # more digits than Python reads
+        return Leaf(start, end, None, written, known=False)
+    return Leaf(start, end, value, written)
 
 
 def _string(written: str) -> str:

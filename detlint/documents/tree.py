@@ -136,5 +136,7 @@ def entries(root: Branch) -> list[Entry]:
                 continue
         visited.add(id(node))
         if len(keys) < _DEEPEST:
-            stack += [((*keys, each.key), each.key_start, each.node) for each in node.items.values()]
+            stack += [
+                ((*keys, each.key), each.key_start, each.node) for each in node.items.values()
+            ]
     return found

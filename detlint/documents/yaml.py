@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import yaml
+
 from detlint.documents import Unreadable, configuration
 from detlint.documents.tree import Branch, Leaf, Tree, has_template_marks, is_known
 
@@ -72,12 +73,12 @@ class _Builder:
             self._anchors = {}
         elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             is_list = isinstance(event, yaml.SequenceStartEvent)
-            branch = Branch(event.start_mark.index, event.end_mark.index, is_list=is_list)
+            branch = Branch(*_span(event), is_list=is_list)
             self._open.append((branch, []))
             self._names.append(event.anchor)
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
             branch, _ = self._open.pop()
-            branch.end = max(branch.start, event.end_mark.index)
+            branch.end = max(branch.start, _span(event)[1])
             self._close(branch, self._names.pop())
         elif isinstance(event, yaml.ScalarEvent):
             self._close(self._scalar(event), event.anchor)
@@ -107,13 +108,13 @@ class _Builder:
             self.roots.append(node)
 
     def _alias(self, event: Any) -> Tree:  # noqa: ANN401  # as _loader
-        start, end = event.start_mark.index, event.end_mark.index
+        start, end = _span(event)
         # Nothing of that name: an alias within what it names, or an error of the file.
         node = self._anchors.get(event.anchor, Leaf(start, end, None, "", known=False))
         return node._replace(start=start, end=end, style="*") if isinstance(node, Leaf) else node
 
     def _scalar(self, event: Any) -> Leaf:  # noqa: ANN401  # as _loader
-        start, end = event.start_mark.index, event.end_mark.index
+        start, end = _span(event)
         if event.anchor is not None or event.tag is not None:
             skipped = _PROPERTY.match(self._text, start, end)
             start = skipped.end() if skipped else start
@@ -128,6 +129,10 @@ class _Builder:
             return start, end
         body = self._text.find("\n", start, end)
         return (end if body < 0 else body), end
+
+
+def _span(event: Any) -> tuple[int, int]:  # noqa: ANN401  # as _loader
+    return event.start_mark.index, event.end_mark.index
 
 
 def _mappings(node: Tree) -> list[Branch]:
@@ -173,7 +178,11 @@ def _number(kind: str, text: str) -> tuple[Scalar, bool]:
 
 def _comments(text: str, scalars: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     starts = [start for start, _ in scalars]
-    for match in _COMMENT.finditer(text):
+    position = 0
+    while match := _COMMENT.search(text, position):
         at = bisect_right(starts, match.start()) - 1
-        if at < 0 or match.start() >= scalars[at][1]:
+        if at >= 0 and match.start() < scalars[at][1]:
+            position = scalars[at][1]
+        else:
+            position = match.end()
             yield match.span()

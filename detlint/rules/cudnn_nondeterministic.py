@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from detlint.analysis.branches import in_teardown, other_side
+from detlint.analysis.config_findings import report_setting
 from detlint.analysis.lightning import trainer_argument
 from detlint.analysis.switches import DETERMINISTIC, code, turned
 from detlint.rule import Example, Rule, cst
+
+if TYPE_CHECKING:
+    from detlint.documents.document import Entry
 
 
 class CudnnNondeterministic(Rule):
@@ -27,6 +33,7 @@ class CudnnNondeterministic(Rule):
     code = "DET302"
     summary = "cuDNN may use kernels whose results differ from run to run"
     triggers = ("cudnn", "deterministic", "_deterministic", "set_flags", "_set_cudnn_deterministic")
+    mentions = ("deterministic", "DETERMINISTIC")
     source = (
         "https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-determinism"
     )
@@ -56,6 +63,9 @@ class CudnnNondeterministic(Rule):
             """,
         ),
     )
+
+    def visit_Entry(self, node: Entry) -> None:
+        report_setting(self, node)
 
     def visit_Assign(self, node: cst.Assign) -> None:
         self._check(node)

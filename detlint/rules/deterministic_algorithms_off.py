@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.branches import in_teardown, other_side
+from detlint.analysis.config_findings import report_setting
 from detlint.analysis.lightning import trainer_argument
 from detlint.analysis.switches import code
 from detlint.rule import Example, Rule, cst
@@ -17,6 +18,9 @@ _SWITCHES = {
 _DEBUG_MODE = "torch.set_deterministic_debug_mode"
 _LEVELS = {0: "2", 1: "2", "default": '"error"', "warn": '"error"'}
 _MSPROBE = frozenset({"msprobe", "ptdbg_ascend"})
+
+if TYPE_CHECKING:
+    from detlint.documents.document import Entry
 
 
 class _Weakening(NamedTuple):
@@ -53,6 +57,7 @@ class DeterministicAlgorithmsOff(Rule):
         "deterministic",
         "seed_all",
     )
+    mentions = ("deterministic",)
     source = (
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
@@ -95,6 +100,9 @@ class DeterministicAlgorithmsOff(Rule):
             """,
         ),
     )
+
+    def visit_Entry(self, node: Entry) -> None:
+        report_setting(self, node)
 
     def visit_Call(self, node: cst.Call) -> None:
         found = self._weakening(node)

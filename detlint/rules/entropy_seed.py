@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.analysis.config_findings import report_setting, unseeded_job
 from detlint.analysis.entropy import Origin, conversion, origin, source
 from detlint.analysis.reseeding import reseeds, reseeds_torch, seeded_by_hand, seeded_with_zero
 from detlint.analysis.seed_places import (
@@ -26,9 +27,11 @@ from detlint.analysis.seeding import (
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
+    from detlint.documents.document import Entry, Text
     from detlint.finding import Edit
 
 _LONGEST = 50
+_UNSEEDED_JOB = "no seed is set, so torchtitan takes another one in every run"
 _DIFFERS = "so it differs from run to run"
 
 
@@ -90,6 +93,7 @@ class EntropySeed(Rule):
         "seed_all()",
     )
     needs = ("seed", "Seed", "SEED", "random_state", "PRNGKey", "random.key", "Rngs", "default_rng")
+    mentions = ("seed", "SEED", "[training]")
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
     shown = "CPU"
     examples = (
@@ -148,6 +152,14 @@ class EntropySeed(Rule):
             """,
         ),
     )
+
+    def visit_Text(self, node: Text) -> None:  # noqa: ARG002  # of the whole
+        place = unseeded_job(self.document)
+        if place is not None:
+            self.report(place, _UNSEEDED_JOB, advice="set seed to a number")
+
+    def visit_Entry(self, node: Entry) -> None:
+        report_setting(self, node)
 
     def visit_Call(self, node: cst.Call) -> None:
         if reseeds_torch(self.module, node):

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import attention
 from detlint.analysis.attention_text import asks
+from detlint.analysis.config_findings import report_setting
+from detlint.analysis.config_keys import is_deterministic
 from detlint.analysis.options import Option, options
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.documents.document import Entry
     from detlint.finding import Edit, Finding
     from detlint.project.program import Program
     from detlint.settings import Settings
@@ -74,6 +77,7 @@ class FlashAttention(Rule):
         "attn-implementation",
         "--attention-backend",
     )
+    mentions = ("attn", "flash")
     source = "https://github.com/Dao-AILab/flash-attention#how-to-use-flashattention"
     examples = (
         Example(
@@ -170,6 +174,10 @@ class FlashAttention(Rule):
             or attention.sets(self.module, "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "0")
             or attention.says(self.module, r"--deterministic-mode|\bdeterministic_mode\s*=\s*True")
         )
+
+    def visit_Entry(self, node: Entry) -> None:
+        if not is_deterministic(self.document):
+            report_setting(self, node)
 
     def visit_Assign(self, node: cst.Assign) -> None:
         self._check_options(node)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.autotuning import AUTOTUNE, Configurations, Kernels, called
 from detlint.analysis.branches import behind_setting
+from detlint.analysis.config_findings import report_setting
+from detlint.analysis.config_keys import is_deterministic
 from detlint.analysis.environments import variables
 from detlint.analysis.inductor import timings
 from detlint.analysis.seeding import uncommented
@@ -15,6 +17,7 @@ from detlint.analysis.switches import code
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
+    from detlint.documents.document import Entry
     from detlint.finding import Finding
     from detlint.project.program import Program
     from detlint.settings import Settings
@@ -64,6 +67,7 @@ class TimedKernelChoice(Rule):
         "TORCHINDUCTOR_COORDINATE_DESCENT_TUNING",
         "XLA_FLAGS",
     )
+    mentions = ("max-autotune", "max_autotune", "coordinate_descent_tuning")
     source = (
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
@@ -126,6 +130,11 @@ class TimedKernelChoice(Rule):
         if finding.advice != _ADVICE or settings.target_torch < _DETERMINISTIC_INDUCTOR:
             return False
         return any("False" not in each.fact.text for each in program.facts("enables", "torch"))
+
+    def visit_Entry(self, node: Entry) -> None:
+        known = self.settings.target_torch >= _DETERMINISTIC_INDUCTOR
+        if not (known and is_deterministic(self.document)):
+            report_setting(self, node)
 
     def visit_Module(self, node: cst.Module) -> None:
         if "autotune" in self.module.source.text.casefold():
