@@ -7,13 +7,13 @@ nothing, since most of these files lie in a folder ``conf`` under any name.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.documents.tree import Branch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 # Arguments of Lightning's Trainer that other programs do not call so.
 TRAINER = frozenset(
@@ -131,6 +131,32 @@ _FITTING = frozenset(
 _DEPTH = 4
 
 
+# One of these is in every configuration that is recognised, or in a manifest.
+_SIGNS = frozenset().union(
+    *(TRAINER, _ARGUMENTS, _MMENGINE, _MMCV, _PARALLEL, _ESPNET, _RECBOLE, _COMPOSER, _TRAINING),
+    ("exp_manager", "defaults", "hydra", "_target_", "_component_", "seed_everything", "trainer"),
+    ("finetuning_type", "stage", "base_model", "distributed_type", "zero_optimization", "imgsz"),
+    (
+        "train_micro_batch_size_per_gpu",
+        "training",
+        "solver",
+        "dataloader",
+        "datasets",
+        "train",
+        "apiversion",
+        "services",
+        "jobs",
+        "run",
+        "runs",
+    ),
+)
+
+
+def may_be_recognised(keys: Iterable[str]) -> bool:
+    """Whether a document with these keys may be one of a known program; quick to ask."""
+    return not _SIGNS.isdisjoint(map(spelled, keys))
+
+
 def flavour(root: Branch) -> str:
     """The name of the program whose configuration this is, or ""."""
     shape = Shape(root)
@@ -158,7 +184,7 @@ class Shape:
                 yield target
 
 
-@cache
+@lru_cache(4096)
 def spelled(key: str) -> str:
     """A key as Python's programs name it."""
     return key.lstrip("-").replace("-", "_").lower()

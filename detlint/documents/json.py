@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.documents import configuration
+from detlint.documents.flavours import may_be_recognised
 from detlint.documents.grammar import Syntax
 from detlint.documents.tree import Branch, Leaf, Tree, is_known
 
@@ -18,11 +19,14 @@ if TYPE_CHECKING:
 
 _CONSTANTS: dict[str, Scalar] = {"true": True, "false": False, "null": None}
 # What JSON lacks and files have: NaN and Infinity, which Python writes, and trailing commas.
+# What JSON lacks and files have: NaN and Infinity, which Python writes, and trailing commas.
+_COMMENT = r"//[^\r\n]*(?=[\r\n]|\Z)|/\*(?:[^*]|\*(?!/))*\*/"
 _FOREIGN = re.compile(
-    r"""("[^"\\]*(?:\\.[^"\\]*)*"|//[^\r\n]*|/\*.*?\*/)"""
-    r"|-?\b(?:NaN|Infinity)\b|,(?=(?:\s|//[^\r\n]*|/\*.*?\*/)*[\]}])",
+    rf"""("[^"\\]*(?:\\.[^"\\]*)*"|{_COMMENT})"""
+    rf"|-?\b(?:NaN|Infinity)\b|,(?=(?:\s|{_COMMENT})*[\]}}])",
     re.DOTALL,
 )
+_KEY = re.compile(r'"([^"\\\s]{1,60})"\s*:')
 _CONTAINERS = ("object", "array")
 
 
@@ -30,12 +34,16 @@ def read(source: Source) -> Document:
     """The settings of a file."""
     import tree_sitter_json
 
+    comments = [match.span() for match in _FOREIGN.finditer(source.text) if match[0][0] == "/"]
+    # Most JSON is data, and can be large.
+    if not may_be_recognised(_KEY.findall(source.text)):
+        return configuration.document(source, (), comments)
     syntax = Syntax(_FOREIGN.sub(_own, source.text), tree_sitter_json.language())
     if not syntax.is_whole(source, "JSON"):
-        return configuration.document(source, (), ())
+        return configuration.document(source, (), comments)
     roots = [_tree(syntax, node) for node in syntax.root.named_children]
     branches = [root for root in roots if isinstance(root, Branch)]
-    return configuration.document(source, branches, syntax.comments())
+    return configuration.document(source, branches, comments)
 
 
 def _own(match: re.Match[str]) -> str:

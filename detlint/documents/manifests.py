@@ -41,8 +41,9 @@ def launches(source: Source, root: Branch) -> list[Variable | Command] | None:
     """The variables and commands of a manifest; None for another document."""
     for fits, read in _KINDS:
         if fits(root):
-            found = list(dict.fromkeys(read(_Manifest(source), root)))
-            return [each for each in found if not isinstance(each, Command) or each.words]
+            # What an alias repeats is there once.
+            found = {(*each[:2], type(each)): each for each in read(_Manifest(source), root)}
+            return list(found.values())
     return None
 
 
