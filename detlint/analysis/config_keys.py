@@ -259,6 +259,7 @@ ROWS = (
 )
 # Settings that turn deterministic algorithms, and a deterministic FlashAttention, on.
 _DETERMINISM = ("full_determinism", "deterministic_mode", "use_deterministic_algorithms")
+_VARIABLES = {"FLASH_ATTENTION_DETERMINISTIC": "1", "NVTE_ALLOW_NONDETERMINISTIC_ALGO": "0"}
 _PATTERNS = [(row, re.compile(rf"(?:^|\.)(?:{row.path})\Z")) for row in ROWS]
 
 
@@ -309,6 +310,15 @@ def is_deterministic(document: Document) -> bool:
         and (spelled(entry.keys[-1]) in _DETERMINISM or _is_switch(document, entry))
         for entry in document.entries()
         if entry.keys
+    )
+
+
+def is_told(document: Document) -> bool:
+    """Whether the configuration sets a variable that makes FlashAttention's backward
+    deterministic."""
+    return any(
+        entry.keys and str(entry.value) == _VARIABLES.get(entry.keys[-1])
+        for entry in document.entries()
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.documents.document import Document
 from detlint.documents.flavours import flavour
-from detlint.documents.manifests import launches
+from detlint.documents.manifests import launches, variables
 from detlint.documents.tree import entries
 
 if TYPE_CHECKING:
@@ -33,4 +33,6 @@ def document(
         if name:
             found = found or name
             nodes += entries(root)
+            # Megatron-LM's tests: a script exports these, and gives MODEL_ARGS as flags.
+            nodes += variables(source, root.get("ENV_VARS"))
     return Document(source, nodes, comments, found)

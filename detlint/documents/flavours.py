@@ -131,24 +131,13 @@ _FITTING = frozenset(
 _DEPTH = 4
 
 
-# One of these is in every configuration that is recognised, or in a manifest.
+# One of these is in every configuration that is recognised, and in every manifest.
 _SIGNS = frozenset().union(
     *(TRAINER, _ARGUMENTS, _MMENGINE, _MMCV, _PARALLEL, _ESPNET, _RECBOLE, _COMPOSER, _TRAINING),
     ("exp_manager", "defaults", "hydra", "_target_", "_component_", "seed_everything", "trainer"),
     ("finetuning_type", "stage", "base_model", "distributed_type", "zero_optimization", "imgsz"),
-    (
-        "train_micro_batch_size_per_gpu",
-        "training",
-        "solver",
-        "dataloader",
-        "datasets",
-        "train",
-        "apiversion",
-        "services",
-        "jobs",
-        "run",
-        "runs",
-    ),
+    ("train_micro_batch_size_per_gpu", "training", "solver", "dataloader", "datasets", "train"),
+    ("apiversion", "services", "jobs", "run", "runs"),
 )
 
 

@@ -47,6 +47,11 @@ def launches(source: Source, root: Branch) -> list[Variable | Command] | None:
     return None
 
 
+def variables(source: Source, node: Tree | None) -> list[Variable]:
+    """A mapping of variables, in whatever document."""
+    return _Manifest(source).variables(node)
+
+
 class _Manifest:
     """What all of them have: mappings of variables, scripts, and command lines in lists."""
 

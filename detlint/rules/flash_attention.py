@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis import attention
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
-from detlint.analysis.config_keys import is_deterministic
+from detlint.analysis.config_keys import is_deterministic, is_told
 from detlint.analysis.options import Option, options
 from detlint.rule import Example, Rule, cst
 
@@ -176,7 +176,7 @@ class FlashAttention(Rule):
         )
 
     def visit_Entry(self, node: Entry) -> None:
-        if not is_deterministic(self.document):
+        if not (is_deterministic(self.document) or is_told(self.document)):
             report_setting(self, node)
 
     def visit_Assign(self, node: cst.Assign) -> None:
