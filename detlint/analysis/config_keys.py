@@ -10,7 +10,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.config_text import replacement, shown
-from detlint.documents.flavours import TRAINER, spelled
+from detlint.documents.flavour_words import TRAINER
+from detlint.documents.flavours import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +45,7 @@ class Row(NamedTuple):
 
 
 def _in_trainer(beside: dict[str, Scalar]) -> bool:
-    return len(TRAINER & beside.keys()) >= 3
+    return len(TRAINER & beside.keys() - {"benchmark", "deterministic"}) >= 2
 
 
 def _in_deterministic(beside: dict[str, Scalar]) -> bool:

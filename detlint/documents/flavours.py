@@ -10,140 +10,33 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from detlint.documents.flavour_words import (
+    ARGUMENTS,
+    COMPOSER,
+    ESPNET,
+    FITTING,
+    MEGATRON,
+    MMCV,
+    MMENGINE,
+    PARALLEL,
+    RECBOLE,
+    SHARED_ARGUMENTS,
+    SIGNS,
+    TITAN,
+    TRAINER,
+    TRAINING,
+)
 from detlint.documents.tree import Branch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-# Arguments of Lightning's Trainer that other programs do not call so.
-TRAINER = frozenset(
-    (
-        *("max_epochs", "min_epochs", "max_steps", "devices", "accelerator", "strategy"),
-        *("precision", "num_nodes", "accumulate_grad_batches", "gradient_clip_val", "benchmark"),
-        *("check_val_every_n_epoch", "val_check_interval", "log_every_n_steps", "fast_dev_run"),
-        *(
-            "limit_train_batches",
-            "limit_val_batches",
-            "num_sanity_val_steps",
-            "enable_checkpointing",
-        ),
-        *("enable_progress_bar", "default_root_dir", "use_distributed_sampler", "sync_batchnorm"),
-        *("deterministic", "detect_anomaly", "gpus", "replace_sampler_ddp", "callbacks", "logger"),
-    )
-)
-# Of transformers' TrainingArguments: words of its own, and words that others use too.
-_ARGUMENTS = frozenset(
-    (
-        *("per_device_train_batch_size", "per_device_eval_batch_size", "num_train_epochs"),
-        *("lr_scheduler_type", "save_total_limit", "eval_strategy", "evaluation_strategy"),
-        *("gradient_checkpointing_kwargs", "dataloader_num_workers", "load_best_model_at_end"),
-        *("per_gpu_train_batch_size", "ddp_find_unused_parameters", "torch_compile_mode"),
-    )
-)
-_SHARED_ARGUMENTS = frozenset(
-    (
-        *("gradient_accumulation_steps", "learning_rate", "output_dir", "warmup_ratio", "bf16"),
-        *("fp16", "logging_steps", "save_steps", "save_strategy", "max_steps", "weight_decay"),
-        *("report_to", "optim", "gradient_checkpointing", "warmup_steps", "model_name_or_path"),
-        *("adam_beta1", "max_grad_norm", "overwrite_output_dir", "do_train", "eval_steps"),
-    )
-)
-_MMENGINE = frozenset(
-    (
-        *("env_cfg", "default_hooks", "train_dataloader", "val_dataloader", "optim_wrapper"),
-        *("train_cfg", "param_scheduler", "default_scope", "randomness", "custom_hooks"),
-    )
-)
-_MMCV = frozenset(
-    ("optimizer_config", "lr_config", "checkpoint_config", "log_config", "workflow", "total_epochs")
-)
-_PARALLEL = frozenset(
-    (
-        *("tensor_model_parallel_size", "pipeline_model_parallel_size"),
-        *("context_parallel_size", "sequence_parallel"),
-    )
-)
-_MEGATRON = frozenset(
-    (
-        *(
-            "num_layers",
-            "hidden_size",
-            "ffn_hidden_size",
-            "num_attention_heads",
-            "micro_batch_size",
-        ),
-        *("global_batch_size", "train_iters", "train_samples", "seq_length", "lr_warmup_fraction"),
-    )
-)
-_TITAN = frozenset(
-    (
-        *("parallelism", "activation_checkpoint", "experimental", "job", "comm", "lr_scheduler"),
-        *("float8", "compile", "debug", "profiling", "metrics", "checkpoint", "optimizer"),
-    )
-)
-_ESPNET = frozenset(
-    (
-        *("optim", "optim_conf", "encoder_conf", "decoder_conf", "scheduler_conf", "batch_bins"),
-        *("batch_type", "max_epoch", "accum_grad", "keep_nbest_models", "best_model_criterion"),
-        *("frontend_conf", "num_att_plot", "patience", "init"),
-    )
-)
-_RECBOLE = frozenset(
-    (
-        *("train_neg_sample_args", "train_batch_size", "reproducibility", "eval_args", "load_col"),
-        *(
-            "user_id_field",
-            "item_id_field",
-            "stopping_step",
-            "valid_metric",
-            "topk",
-            "clip_grad_norm",
-        ),
-    )
-)
-_COMPOSER = frozenset(
-    (
-        *("max_duration", "train_loader", "eval_interval", "global_train_batch_size", "algorithms"),
-        *("device_train_microbatch_size", "device_eval_batch_size", "fsdp_config", "eval_loader"),
-    )
-)
-# What any program that trains may call its settings: words that say so, and words that fit in.
-_TRAINING = frozenset(
-    (
-        *("epochs", "num_epochs", "max_epochs", "max_epoch", "n_epochs", "total_epochs"),
-        *("lr", "learning_rate", "base_lr", "batch_size", "train_batch_size", "optimizer", "optim"),
-        *("lr_scheduler", "weight_decay", "warmup_steps", "warmup_epochs", "grad_clip", "momentum"),
-        *(
-            "gradient_clip_val",
-            "gradient_accumulation_steps",
-            "max_grad_norm",
-            "batch_size_per_gpu",
-        ),
-    )
-)
-_FITTING = frozenset(
-    (
-        *("seed", "scheduler", "model", "dataset", "datasets", "num_workers", "dropout", "loss"),
-        *("criterion", "dataloader", "train", "val", "betas", "checkpoint", "log_interval", "amp"),
-        *("max_steps", "save_interval", "eval_interval", "train_dataset", "workers", "resume"),
-    )
-)
 _DEPTH = 4
-
-
-# One of these is in every configuration that is recognised, and in every manifest.
-_SIGNS = frozenset().union(
-    *(TRAINER, _ARGUMENTS, _MMENGINE, _MMCV, _PARALLEL, _ESPNET, _RECBOLE, _COMPOSER, _TRAINING),
-    ("exp_manager", "defaults", "hydra", "_target_", "_component_", "seed_everything", "trainer"),
-    ("finetuning_type", "stage", "base_model", "distributed_type", "zero_optimization", "imgsz"),
-    ("train_micro_batch_size_per_gpu", "training", "solver", "dataloader", "datasets", "train"),
-    ("apiversion", "services", "jobs", "run", "runs"),
-)
 
 
 def may_be_recognised(keys: Iterable[str]) -> bool:
     """Whether a document with these keys may be one of a known program; quick to ask."""
-    return not _SIGNS.isdisjoint(map(spelled, keys))
+    return not SIGNS.isdisjoint(map(spelled, keys))
 
 
 def flavour(root: Branch) -> str:
@@ -238,14 +131,14 @@ def _hydra(shape: Shape) -> bool:
     return (
         any(libraries.match(each) or each.endswith(".Trainer") for each in targets)
         or is_trainer(names(shape.root.branch("trainer")))
-        or len(_TRAINING & shape.all) >= 2
+        or len(TRAINING & shape.all) >= 2
     )
 
 
 def _llama_factory(shape: Shape) -> bool:
     """``finetuning_type``, or a ``stage`` and a ``template``, beside Hugging Face's arguments."""
     own = "finetuning_type" in shape.top or {"stage", "template"} <= shape.top
-    return own and bool((_ARGUMENTS | _SHARED_ARGUMENTS) & shape.top)
+    return own and bool((ARGUMENTS | SHARED_ARGUMENTS) & shape.top)
 
 
 def _axolotl(shape: Shape) -> bool:
@@ -257,8 +150,8 @@ def _axolotl(shape: Shape) -> bool:
 
 def _training_arguments(shape: Shape) -> bool:
     """Three arguments of transformers' TrainingArguments together, one of its own."""
-    both = _ARGUMENTS | _SHARED_ARGUMENTS
-    return any(_ARGUMENTS & keys and len(both & keys) >= 3 for keys in shape.below)
+    both = ARGUMENTS | SHARED_ARGUMENTS
+    return any(ARGUMENTS & keys and len(both & keys) >= 3 for keys in shape.below)
 
 
 def _accelerate(shape: Shape) -> bool:
@@ -275,7 +168,7 @@ def _deepspeed(shape: Shape) -> bool:
 
 def _mmengine(shape: Shape) -> bool:
     """Two of a runner's settings, or four of its predecessor's in mmcv."""
-    return len(_MMENGINE & shape.top) >= 2 or len(_MMCV & shape.top) >= 3
+    return len(MMENGINE & shape.top) >= 2 or len(MMCV & shape.top) >= 3
 
 
 def _ultralytics(shape: Shape) -> bool:
@@ -293,12 +186,12 @@ def _torchtitan(shape: Shape) -> bool:
     """``[training]`` with steps or a length, and two tables of a job beside it."""
     training = names(shape.root.branch("training"))
     known = training & {"seq_len", "local_batch_size", "global_batch_size", "batch_size"}
-    return bool(known) and len(_TITAN & shape.top) >= 3
+    return bool(known) and len(TITAN & shape.top) >= 3
 
 
 def _megatron(shape: Shape) -> bool:
     """The size of a parallel group, with two sizes of the model or the batch."""
-    return bool(_PARALLEL & shape.all) and len(_MEGATRON & shape.all) >= 2
+    return bool(PARALLEL & shape.all) and len(MEGATRON & shape.all) >= 2
 
 
 def _detectron2(shape: Shape) -> bool:
@@ -309,25 +202,25 @@ def _detectron2(shape: Shape) -> bool:
 
 def _espnet(shape: Shape) -> bool:
     """Four of a task's settings."""
-    return len(_ESPNET & shape.top) >= 4 and bool(shape.top & {"optim", "optim_conf", "max_epoch"})
+    return len(ESPNET & shape.top) >= 4 and bool(shape.top & {"optim", "optim_conf", "max_epoch"})
 
 
 def _recbole(shape: Shape) -> bool:
     """Three settings, one of RecBole's own."""
     own = {"train_neg_sample_args", "user_id_field", "load_col", "reproducibility", "eval_args"}
-    return len(_RECBOLE & shape.top) >= 3 and bool(shape.top & own)
+    return len(RECBOLE & shape.top) >= 3 and bool(shape.top & own)
 
 
 def _composer(shape: Shape) -> bool:
     """``max_duration`` or a loader by its name, three of Composer's in all."""
-    found = shape.most(_COMPOSER)
+    found = shape.most(COMPOSER)
     return found >= 3 and bool(shape.all & {"max_duration", "train_loader"})
 
 
 def _generic(shape: Shape) -> bool:
     """Two words that say training, and two more that fit in."""
-    strong = len(_TRAINING & shape.all)
-    return strong >= 2 and strong + len(_FITTING & shape.all) >= 4
+    strong = len(TRAINING & shape.all)
+    return strong >= 2 and strong + len(FITTING & shape.all) >= 4
 
 
 _FLAVOURS: dict[str, Callable[[Shape], bool]] = {

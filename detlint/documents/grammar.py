@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class Syntax:
-    """The tree of one text."""
+    """The tree of one text, or of a text as long that stands in for it."""
 
-    def __init__(self, text: str, language: Any) -> None:  # noqa: ANN401  # a capsule
+    def __init__(self, text: str, language: Any, parsed: str = "") -> None:  # noqa: ANN401  # a capsule
         from tree_sitter import Language, Parser
 
-        data = text.encode("utf-8", "surrogatepass")
+        data = (parsed or text).encode("utf-8", "surrogatepass")
         self.text = text
         # Kept, because its nodes do not keep it.
         self._tree = Parser(Language(language)).parse(data)

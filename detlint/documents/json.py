@@ -38,7 +38,7 @@ def read(source: Source) -> Document:
     # Most JSON is data, and can be large.
     if not may_be_recognised(_KEY.findall(source.text)):
         return configuration.document(source, (), comments)
-    syntax = Syntax(_FOREIGN.sub(_own, source.text), tree_sitter_json.language())
+    syntax = Syntax(source.text, tree_sitter_json.language(), _FOREIGN.sub(_own, source.text))
     if not syntax.is_whole(source, "JSON"):
         return configuration.document(source, (), comments)
     roots = [_tree(syntax, node) for node in syntax.root.named_children]
