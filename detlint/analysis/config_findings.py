@@ -9,6 +9,8 @@ from detlint.analysis.config_keys import setting
 from detlint.documents.document import Word
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from detlint.documents import Document
     from detlint.documents.document import Entry
     from detlint.rule import Rule
@@ -16,13 +18,19 @@ if TYPE_CHECKING:
 _TRAINING = re.compile(r"^[ \t]*\[training\]", re.MULTILINE)
 
 
-def report_setting(rule: Rule, entry: Entry) -> None:
-    """Report a setting that the table has for a rule, once where aliases repeat it."""
+def report_setting(
+    rule: Rule, entry: Entry, unless: Callable[[Document], bool] = lambda _: False
+) -> None:
+    """Report a setting that the table has for a rule, once where aliases repeat it.
+
+    ``unless`` says of what the whole document makes pointless; asked last.
+    """
+    if rule.findings:
+        place = rule.document.source.location(entry.start)
+        if any((each.row, each.column) == place for each in rule.findings):
+            return
     found = setting(rule.document, entry, rule.code)
-    if found is None:
-        return
-    place = rule.document.source.location(entry.start)
-    if all((each.row, each.column) != place for each in rule.findings):
+    if found is not None and not unless(rule.document):
         rule.report(entry, found.message, advice=found.advice, edits=found.edits, safe=found.safe)
 
 

@@ -29,14 +29,16 @@ from detlint.documents.flavour_words import (
 from detlint.documents.tree import Branch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
 _DEPTH = 4
+# Vocabularies of models have every word there is for a key; a configuration has a few hundred.
+_MOST_KEYS = 10_000
 
 
-def may_be_recognised(keys: Iterable[str]) -> bool:
+def may_be_recognised(keys: Collection[str]) -> bool:
     """Whether a document with these keys may be one of a known program; quick to ask."""
-    return not SIGNS.isdisjoint(map(spelled, keys))
+    return len(keys) <= _MOST_KEYS and not SIGNS.isdisjoint(map(spelled, keys))
 
 
 def flavour(root: Branch) -> str:

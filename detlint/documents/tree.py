@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Text that a program fills in before, or while, it reads the rest.
 _OPENINGS = ("${", "{{", "{%", "<%", "$(")
 # Aliases of aliases of aliases grow without end; a configuration has a few hundred values.
-_MOST_BY_ALIAS = 20_000
+_MOST_BY_ALIAS = 5_000
 _DEEPEST = 64
 
 

@@ -176,8 +176,7 @@ class FlashAttention(Rule):
         )
 
     def visit_Entry(self, node: Entry) -> None:
-        if not (is_deterministic(self.document) or is_told(self.document)):
-            report_setting(self, node)
+        report_setting(self, node, lambda all_: is_deterministic(all_) or is_told(all_))
 
     def visit_Assign(self, node: cst.Assign) -> None:
         self._check_options(node)

@@ -133,8 +133,7 @@ class TimedKernelChoice(Rule):
 
     def visit_Entry(self, node: Entry) -> None:
         known = self.settings.target_torch >= _DETERMINISTIC_INDUCTOR
-        if not (known and is_deterministic(self.document)):
-            report_setting(self, node)
+        report_setting(self, node, lambda all_: known and is_deterministic(all_))
 
     def visit_Module(self, node: cst.Module) -> None:
         if "autotune" in self.module.source.text.casefold():
