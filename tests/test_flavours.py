@@ -96,6 +96,11 @@ FOUND = [
     ("DET601", "megatron", RECOGNISED["megatron"] + "attention_backend: flash\n"),
     ("DET601", "axolotl", RECOGNISED["axolotl"] + "flash_attention: true\n"),
     ("DET601", "llama-factory", RECOGNISED["llama-factory"] + "flash_attn: fa2\n"),
+    (
+        "DET601",
+        "llama-factory",
+        "cutoff_len: 9\noutput_dir: out\nflash_attn: flash_attention_2\n",
+    ),
     ("DET601", "composer", RECOGNISED["composer"] + "attn_config: {attn_impl: flash}\n"),
     (
         "DET601",

@@ -7,6 +7,7 @@ Each row says which key, below which other, with which value; of which programs'
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.config_text import replacement, shown
@@ -178,7 +179,7 @@ ROWS = (
     Row(
         "DET601",
         "flash_attn",
-        ("fa2",),
+        ("fa2", *_FLASH_2),
         _FLASH,
         _HUGGING_FACE,
         good="sdpa",
@@ -261,7 +262,11 @@ ROWS = (
 # Settings that turn deterministic algorithms, and a deterministic FlashAttention, on.
 _DETERMINISM = ("full_determinism", "deterministic_mode", "use_deterministic_algorithms")
 _VARIABLES = {"FLASH_ATTENTION_DETERMINISTIC": "1", "NVTE_ALLOW_NONDETERMINISTIC_ALGO": "0"}
-_PATTERNS = [(row, re.compile(rf"(?:^|\.)(?:{row.path})\Z")) for row in ROWS]
+
+
+@cache
+def _patterns(code: str) -> list[tuple[Row, re.Pattern[str]]]:
+    return [(row, re.compile(rf"(?:^|\.)(?:{row.path})\Z")) for row in ROWS if row.code == code]
 
 
 class Setting(NamedTuple):
@@ -278,10 +283,9 @@ def setting(document: Document, entry: Entry, code: str) -> Setting | None:
     if not entry.known or not entry.keys:
         return None
     path = ".".join(spelled(key) for key in entry.keys)
-    for row, pattern in _PATTERNS:
+    for row, pattern in _patterns(code):
         if (
-            row.code == code
-            and (not row.flavours or document.flavour in row.flavours)
+            (not row.flavours or document.flavour in row.flavours)
             and _is_one_of(entry.value, row.values)
             and pattern.search(path)
             and row.beside(beside(document, entry))

@@ -119,7 +119,15 @@ FITTING = frozenset(
 SIGNS = frozenset().union(
     *(TRAINER, ARGUMENTS, MMENGINE, MMCV, PARALLEL, ESPNET, RECBOLE, COMPOSER, TRAINING),
     ("exp_manager", "defaults", "hydra", "_target_", "_component_", "seed_everything", "trainer"),
-    ("finetuning_type", "stage", "base_model", "distributed_type", "zero_optimization", "imgsz"),
+    (
+        "finetuning_type",
+        "cutoff_len",
+        "stage",
+        "base_model",
+        "distributed_type",
+        "zero_optimization",
+        "imgsz",
+    ),
     ("train_micro_batch_size_per_gpu", "training", "solver", "dataloader", "datasets", "train"),
     ("apiversion", "services", "jobs", "run", "runs"),
 )

@@ -138,9 +138,10 @@ def _hydra(shape: Shape) -> bool:
 
 
 def _llama_factory(shape: Shape) -> bool:
-    """``finetuning_type``, or a ``stage`` and a ``template``, beside Hugging Face's arguments."""
-    own = "finetuning_type" in shape.top or {"stage", "template"} <= shape.top
-    return own and bool((ARGUMENTS | SHARED_ARGUMENTS) & shape.top)
+    """``finetuning_type``, ``cutoff_len``, or a ``stage`` and a ``template``, beside Hugging
+    Face's arguments."""
+    own = {"finetuning_type", "cutoff_len"} & shape.top or {"stage", "template"} <= shape.top
+    return bool(own) and bool((ARGUMENTS | SHARED_ARGUMENTS) & shape.top)
 
 
 def _axolotl(shape: Shape) -> bool:
