@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 
 import pytest
+import yaml
 from document_reading import codes, document, fixed, lint
 
 TRAINER = "trainer:\n  max_epochs: 3\n  accelerator: gpu\n  devices: 8\n"
@@ -38,6 +40,12 @@ def case(text: str) -> str:
 @pytest.mark.parametrize("name", RECOGNISED)
 def test_a_configuration_is_recognised_by_its_keys(name: str) -> None:
     assert document("conf.yaml", RECOGNISED[name]).flavour == name
+
+
+@pytest.mark.parametrize("name", RECOGNISED)
+def test_it_is_in_json_as_well(name: str) -> None:
+    settings = yaml.safe_load(RECOGNISED[name])
+    assert document("conf.json", json.dumps(settings)).flavour == name
 
 
 @pytest.mark.parametrize("name", RECOGNISED)
