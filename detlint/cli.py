@@ -128,7 +128,7 @@ def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
     if not paths:
         _say("warning: no file to lint found under the given paths")
     if options.fix or options.diff:
-        return _fix(options, settings, engine(), findings, len(paths))
+        return _fix(options, settings, engine(), findings, paths)
     _report(options, findings, files=len(paths))
     return _status(options, findings)
 
@@ -150,7 +150,7 @@ def _linked(
         return known
     from detlint.project.link import Linker
 
-    linker = Linker(engine().rules, settings, results)
+    linker = Linker(engine().rules, settings, results, paths)
     findings = linker.link(linted.findings, linted.entrypoints, paths)
     remember(results, paths, *linker.looked_at(paths), findings)
     return findings
@@ -161,18 +161,18 @@ def _fix(
     settings: Settings,
     engine: Engine,
     findings: Sequence[Finding],
-    files: int,
+    paths: Sequence[str],
 ) -> int:
     from detlint.fixer import fix_files
 
-    lint = _filtered(engine, settings)
+    lint = _filtered(engine, settings, paths)
     outcome = fix_files(findings, lint, unsafe=options.unsafe_fixes, dry_run=options.diff)
     for failure in outcome.failures:
         _say(failure)
     if options.diff:
         status = _show_patches(outcome.patches, outcome.fixed)
     else:
-        _report(options, outcome.findings, files=files, fixed=outcome.fixed)
+        _report(options, outcome.findings, files=len(paths), fixed=outcome.fixed)
         status = _status(options, outcome.findings)
     return FAILED if outcome.failures else status
 
@@ -185,12 +185,14 @@ def _not_ignored(findings: Sequence[Finding], settings: Settings) -> list[Findin
     return [each for each in findings if not ignored_for(settings, each.path, each.code)]
 
 
-def _filtered(engine: Engine, settings: Settings) -> Callable[[Source], list[Finding]]:
+def _filtered(
+    engine: Engine, settings: Settings, paths: Sequence[str] = ()
+) -> Callable[[Source], list[Finding]]:
     """What fixes re-lint by: they leave alone what ``per-file-ignores`` silences."""
     from detlint.cache import Cache
     from detlint.project.link import Linker
 
-    linker = Linker(engine.rules, settings, Cache.disabled())
+    linker = Linker(engine.rules, settings, Cache.disabled(), paths)
     return lambda source: _not_ignored(linker.link_one(source, engine.lint(source)), settings)
 
 

@@ -159,6 +159,10 @@ class Tree:
         first = self._index[id(node)]
         return self.nodes[first : first + self._sizes[first]]
 
+    def place(self, node: cst.CSTNode) -> int:
+        """Where a node stands among ``nodes``."""
+        return self._index[id(node)]
+
     def comes_before(self, node: cst.CSTNode, other: cst.CSTNode) -> bool:
         """Whether a node starts first, or is around the other."""
         return self._index[id(node)] < self._index[id(other)]

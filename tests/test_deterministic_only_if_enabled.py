@@ -98,3 +98,9 @@ def test_is_silent_where_the_switch_is_on(findings: Callable[..., list[Finding]]
     text = "import torch\ntorch.use_deterministic_algorithms(True)\ntorch.index_add(x, 0, i, y)\n"
     assert findings(text, "DET502") == []
     assert len(findings(text.replace("True", "True, warn_only=True"), "DET502")) == 1
+
+
+def test_is_silent_in_an_engine_that_serves(findings: Callable[..., list[Finding]]) -> None:
+    text = "import torch\nfrom vllm import LLM\n\ndef f(x, i, y):\n    x.index_add_(0, i, y)\n"
+    assert findings(text, "DET502") == []
+    assert len(findings(f"{text}\nloss = f\n", "DET502")) == 1

@@ -59,6 +59,8 @@ NVTE = 'os.environ["NVTE_ALLOW_NONDETERMINISTIC_ALGO"] = "0"'
         pytest.param(
             HUGGING_FACE, "def _flash_attention_forward(): ...", id="the-integration-itself"
         ),
+        pytest.param(HUGGING_FACE, "from vllm import LLM", id="a-model-of-an-engine"),
+        pytest.param(CALL, "import sglang.srt.utils", id="a-call-in-an-engine"),
         pytest.param(SWITCH, SET, id="a-switch-that-hugging-face-may-read"),
         pytest.param(SWITCH, NVTE, id="a-switch-that-transformer-engine-may-read"),
         pytest.param(SWITCH, "args.deterministic_mode=True", id="megatron-in-deterministic-mode"),
@@ -87,6 +89,7 @@ def test_silent_where_the_file_makes_it_deterministic_or_does_not_train(
         ),
         pytest.param(HUGGING_FACE, NVTE, id="a-variable-that-hugging-face-does-not-read"),
         pytest.param(HUGGING_FACE, "model.generate(x)\nloss.backward()", id="generates-and-trains"),
+        pytest.param(CALL, "import vllm\nTrainer(model)", id="an-engine-asked-while-training"),
         pytest.param(CALL, SET, id="a-variable-that-flash-attn-does-not-read"),
     ],
 )

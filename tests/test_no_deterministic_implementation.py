@@ -118,3 +118,18 @@ def test_the_advice_is_that_of_the_table(findings: Callable[..., list[Finding]])
     (found,) = findings("import torch\ntorch.nn.AvgPool3d(2)\n", "DET501")
     row = next(row for row in OPERATIONS if row.name == "torch.nn.functional.avg_pool3d")
     assert found.advice == f"instead: {row.alternatives[0].text}"
+
+
+def test_triggers_are_settled_from_the_release_that_settled_their_operators() -> None:
+    for token, release in NoDeterministicImplementation.settled:
+        name = token.removesuffix("(")
+        rows = [
+            row
+            for row in OPERATIONS
+            for usage in row.usages
+            if any(form.rpartition(".")[2] == name for form in usage.forms)
+        ]
+        assert rows
+        untils = [tuple(map(int, row.until.split("."))) for row in rows if row.until]
+        assert len(untils) == len(rows)
+        assert max(untils) == release

@@ -68,6 +68,11 @@ def is_allocation(module: Module, call: cst.Call, *, parameter: bool = False) ->
     return not is_small(module, sizes, least)
 
 
+def is_legacy(module: Module, call: cst.Call) -> bool:
+    """Whether a call is ``torch.Tensor(…)`` or the like."""
+    return _LEGACY.fullmatch(module.called(call) or "") is not None
+
+
 def _is_real(module: Module, call: cst.Call) -> bool:
     """Whether there is memory, and its content is not another's: pinned memory is for copies."""
     if module.argument(call, "out") is not None or _on_meta(module, call):

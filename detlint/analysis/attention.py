@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis import gradients
+from detlint.analysis import gradients, phases
 from detlint.lexer import spans
 from detlint.rule import cst
 
@@ -29,7 +29,6 @@ FUNCTIONS = {
 }
 BACKWARDS = frozenset({"_flash_attn_backward", "_flash_attn_varlen_backward"})
 
-_GENERATION = re.compile(r"(?:^|_)(?:decode|decoding|generate|generation|infer|inference|predict)")
 _CACHE = re.compile(r"cache|block_table|page_table|past_key", re.IGNORECASE)
 
 # At the top level: models copied out of a library call a method of theirs the same.
@@ -41,6 +40,10 @@ _LIBRARY = re.compile(
 _TRAINS = re.compile(
     r"\.backward\(|[Tt]rainer|TrainingArg|[Oo]ptimizer|\boptim\b|\.fit\(|\.train\(|training_step"
     r"|LoraConfig|get_peft_model|\btrain_|\bloss\b|fine.?tun",
+)
+# Engines that only answer. What trains and asks one for answers has a word of the above.
+_ENGINE = re.compile(
+    r"^[ \t]*(?:from|import)[ \t]+(?:vllm|sglang|lmdeploy|tensorrt_llm)\b", re.MULTILINE
 )
 _INFERS = re.compile(
     r"\.generate\(|with torch\.no_grad|\binference_mode\b|\.eval\(\)|\b[Pp]ipeline\("
@@ -81,15 +84,15 @@ def has_no_backward(module: Module, call: cst.Call) -> bool:
         words += _words(module, argument.value)
         if any(_CACHE.search(word) for word in words):
             return True
-    return any(_is_inference(module, above) for above in module.ancestors(call))
+    if phases.answers(module, call):
+        return True
+    return any(_stops_gradients(module, above) for above in module.ancestors(call))
 
 
-def _is_inference(module: Module, node: cst.CSTNode) -> bool:
+def _stops_gradients(module: Module, node: cst.CSTNode) -> bool:
     if isinstance(node, cst.With):
         return any(gradients.stops(module, item.item) for item in node.items)
     if isinstance(node, cst.FunctionDef):
-        if _GENERATION.search(node.name.value):
-            return True
         return any(gradients.stops(module, each.decorator) for each in node.decorators)
     return False
 
@@ -116,10 +119,17 @@ def defines_library(module: Module) -> bool:
     return _LIBRARY.search(module.source.text) is not None
 
 
+def serves(module: Module) -> bool:
+    """Whether the file is about an engine that serves models, and nothing in it trains one."""
+    text = module.source.text
+    return _ENGINE.search(text) is not None and _TRAINS.search(text) is None
+
+
 def only_infers(module: Module) -> bool:
     """Whether the file runs a model and nothing in it trains one."""
     text = module.source.text
-    return _INFERS.search(text) is not None and _TRAINS.search(text) is None
+    infers = _INFERS.search(text) or _ENGINE.search(text)
+    return infers is not None and _TRAINS.search(text) is None
 
 
 def sets(module: Module, variable: str, value: str) -> bool:

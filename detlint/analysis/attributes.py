@@ -1,4 +1,4 @@
-"""Attributes that the code of a file only looks things up in."""
+"""Attributes and globals that the code of a file only looks things up in."""
 
 from __future__ import annotations
 
@@ -37,36 +37,53 @@ class Attributes:
             self._known[name] = self._is_looked_up(name)
         return self._known[name]
 
-    def _is_looked_up(self, name: str) -> bool:
+    def global_only_looked_up(self, name: str) -> bool:
+        """The same for a variable that functions of the file may read."""
+        key = f" {name}"
+        if key not in self._known:
+            self._known[key] = self._is_looked_up(name, attribute=False)
+        return self._known[key]
+
+    def _is_looked_up(self, name: str, *, attribute: bool = True) -> bool:
         text = self._module.source.text
-        if re.search(rf"attr\([^,()]+,\s*[\"']{name}[\"']", text):
+        if attribute and re.search(rf"attr\([^,()]+,\s*[\"']{name}[\"']", text):
             return False
-        places = [match.start(1) for match in re.finditer(rf"\.\s*({name})\b", text)]
+        before = r"\.\s*" if attribute else r"\b"
+        places = [match.start(1) for match in re.finditer(rf"{before}({name})\b", text)]
         module = self._module.around(places)
         if module is None:
             return False
-        mentions = Mentions(module, name)
+        mentions = Mentions(module, name, attribute=attribute)
         return mentions.look_up and not mentions.show_order
 
 
 class Mentions:
-    """What a module does with every attribute of one name.
+    """What a module does with every attribute, or every variable, of one name.
 
     look_up     whether any asks for membership, length or truth
     show_order  whether any does more than that, or than to fill or reduce it
     """
 
-    def __init__(self, module: Module, name: str) -> None:
+    def __init__(self, module: Module, name: str, *, attribute: bool) -> None:
         self._module = module
         self._conditions = Conditions(module, Reads(module))
-        above = [module.parent(each) for each in module.tree.occurrences.get(name, ())]
-        found = [each for each in above if isinstance(each, cst.Attribute)]
-        found = [each for each in found if each.attr.value == name]
+        mentions = module.tree.occurrences.get(name, ())
+        found = list(filter(None, map(self._attribute if attribute else self._variable, mentions)))
         looking = [each for each in found if self._looks_up(each)]
         self.look_up = bool(looking)
         self.show_order = not all(each in looking or self._is_quiet(each) for each in found)
 
-    def _looks_up(self, attribute: cst.Attribute) -> bool:
+    def _attribute(self, name: cst.Name) -> cst.BaseExpression | None:
+        above = self._module.parent(name)
+        return above if isinstance(above, cst.Attribute) and above.attr is name else None
+
+    def _variable(self, name: cst.Name) -> cst.BaseExpression | None:
+        above = self._module.parent(name)
+        part = isinstance(above, cst.Attribute) and above.attr is name
+        label = isinstance(above, cst.Arg) and above.keyword is name
+        return None if part or label else name
+
+    def _looks_up(self, attribute: cst.BaseExpression) -> bool:
         parent = self._module.parent(attribute)
         if isinstance(parent, cst.ComparisonTarget):
             return isinstance(parent.operator, (cst.In, cst.NotIn))
@@ -74,7 +91,7 @@ class Mentions:
             return self._module.called(self._module.parent(parent)) in _LOOKING
         return not isinstance(parent, cst.Expr) and self._conditions.only_tested(attribute)
 
-    def _is_quiet(self, attribute: cst.Attribute) -> bool:
+    def _is_quiet(self, attribute: cst.BaseExpression) -> bool:
         """Whether a mention assigns, fills, sorts or reduces the attribute, or logs it."""
         parent = self._module.parent(attribute)
         if isinstance(parent, (cst.AnnAssign, cst.AssignTarget, cst.AugAssign)):

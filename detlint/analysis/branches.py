@@ -89,21 +89,22 @@ def _other_branches(module: Module, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
             if other is not None:
                 yield other
         elif isinstance(above, (cst.IndentedBlock, cst.Module)):
-            yield from _split_by_jumps(above.body, below)
+            yield from _split_byjumps(above.body, below)
         below = above
 
 
-def _split_by_jumps(statements: Sequence[cst.CSTNode], node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+def _split_byjumps(statements: Sequence[cst.CSTNode], node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """What ``if …: …; return`` before a node ran instead, or what follows if the node is one."""
     index = next(index for index, each in enumerate(statements) if each is node)
     for statement in statements[:index]:
-        if isinstance(statement, cst.If) and _jumps(statement):
+        if isinstance(statement, cst.If) and jumps(statement):
             yield statement.body
-    if isinstance(node, cst.If) and _jumps(node):
+    if isinstance(node, cst.If) and jumps(node):
         yield from statements[index + 1 :]
 
 
-def _jumps(statement: cst.If) -> bool:
+def jumps(statement: cst.If) -> bool:
+    """Whether what follows an ``if`` runs only where its condition does not hold."""
     last = statement.body.body[-1]
     if isinstance(last, cst.SimpleStatementLine):
         last = last.body[-1]

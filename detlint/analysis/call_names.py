@@ -14,6 +14,14 @@ _ORDERED = words(
 )
 # What these are for is what they return, unless that is dropped.
 _GIVING_BACK = frozenset(("load", "read"))
+# What is in the order of all that these take at once: data, numbers of words, random draws.
+_TAKING_ORDER = words(
+    """append array asarray batch batches choice choices collate concat concatenate dataframe
+    dataset datasets dataloader dump dumps embed embedding embeddings encode extend feed fit fold
+    folds frame from generate hash images index ingest insert kfold learn loader md5 permutation
+    prompt sample sampler samples sequential series sha1 sha256 shuffle shuffled split stack step
+    subset tensor token tokens train vocab vocabulary write writelines writer writerow writestr"""
+)
 PRINTING = frozenset(("pprint", "print"))
 WRITING = frozenset(each for each in _ORDERED if each.startswith("writ"))
 
@@ -22,3 +30,8 @@ def ordered_words(name: str, *, dropped: bool) -> frozenset[str]:
     """The words of a name that say that the order of the calls shows: ``train_on`` → ``train``."""
     found = _ORDERED.intersection(words_of(name))
     return found if dropped else found - _GIVING_BACK
+
+
+def takes_order(name: str) -> bool:
+    """Whether a function's name says that the order of a list that it is given matters."""
+    return not _TAKING_ORDER.isdisjoint(words_of(name))

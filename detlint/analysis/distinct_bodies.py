@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
 from detlint.analysis.body_calls import SETS
-from detlint.analysis.consumption import Consumption
+from detlint.analysis.conditions import call_word
 from detlint.analysis.loop_body import LoopBody
 from detlint.rule import cst
+from detlint.scope import dotted
 
 if TYPE_CHECKING:
+    from detlint.analysis.consumption import Consumption
     from detlint.analysis.elements import Elements
     from detlint.module import Module
 
@@ -23,6 +25,9 @@ _CONTAINERS = (
     *(f"builtins.{name}" for name in ("bytearray", "dict", "list")),
     *("collections.OrderedDict", "collections.defaultdict", "copy.copy", "copy.deepcopy"),
 )
+
+
+_COUNTING = ("len", "max", "min", "next", "sorted", "sum")
 
 
 class DistinctBody(LoopBody):
@@ -42,6 +47,11 @@ class DistinctBody(LoopBody):
         self._unique = {each.value for each in targets} if len(targets) == 1 else set()
         self._inside: set[str] = set()
         self._fresh: set[str] = set()
+
+    def _yields(self) -> bool:
+        """Whether callers see the order of what the loop yields."""
+        callers = self._consumption.callers
+        return super()._yields() and not callers.ignore_order(self._loop, keyed=False)
 
     def on_aug_assign(self, node: cst.AugAssign) -> bool:
         if self._has_own_slot(node.target):
@@ -94,15 +104,27 @@ class DistinctBody(LoopBody):
         return any(each.deep_equals(target.value) and not self._is_slot(each) for each in below)
 
     def _is_slot(self, container: cst.CSTNode) -> bool:
-        """``found[name]``, ``found.pop(name)``: of the element alone."""
+        """``found[name]``, ``found.pop(name)``: of the element alone; ``found["total"]``."""
         above = self._module.parent(container)
+        if isinstance(above, cst.Attribute) and dotted(container) in ("self", "cls"):
+            return above.value is container  # `self[name] = self.convert(self[name])`
         if isinstance(above, cst.Subscript):
-            return above.value is container and self._has_own_slot(above)
+            constant = isinstance(self._module.literal(_key(above)), str)
+            return above.value is container and (constant or self._has_own_slot(above))
+        if isinstance(above, cst.Arg):
+            return self._is_told_which(self._module.parent(above))
         call = self._module.parent(above) if isinstance(above, cst.Attribute) else None
-        if not isinstance(above, cst.Attribute) or not isinstance(call, cst.Call):
+        if not isinstance(above, cst.Attribute) or not isinstance(call, cst.Call) or not call.args:
             return False
-        takes = above.attr.value in ("get", "pop") and bool(call.args)
-        return takes and self._is_unique(call.args[0].value)
+        key, word = call.args[0].value, above.attr.value
+        constant = word == "get" and isinstance(self._module.literal(key), str)
+        return constant or (word in ("get", "pop") and self._is_unique(key))
+
+    def _is_told_which(self, call: cst.CSTNode | None) -> bool:
+        """``found[name] = self.convert(found, name)``."""
+        if not isinstance(call, cst.Call) or call_word(call) in _COUNTING:
+            return False
+        return any(self._is_unique(each.value) for each in call.args)
 
     def _has_own_slot(self, node: cst.CSTNode) -> bool:
         """``totals[name]``: no other element has it."""
@@ -138,18 +160,13 @@ class DistinctBody(LoopBody):
             self._elements.add(container, counted=counted)
 
 
+def _key(node: cst.Subscript) -> cst.CSTNode:
+    key = node.slice[0].slice
+    return key.value if isinstance(key, cst.Index) else key
+
+
 def _makes_container(module: Module, value: cst.CSTNode) -> bool:
     """``{}``, ``[]``, ``dict(x)``."""
     if isinstance(value, (cst.Dict, cst.List, cst.Set, cst.DictComp, cst.ListComp, cst.SetComp)):
         return True
     return module.called(value) in _CONTAINERS
-
-
-class Distinct(Consumption):
-    """The uses of the order of distinct elements, in one module."""
-
-    def body(self, loop: cst.For, positions: frozenset[str]) -> LoopBody:
-        return DistinctBody.of(self, loop, positions)
-
-    def of_other(self, module: Module) -> Consumption:
-        return Distinct(module, type(self.conditions), self._depth + 1)

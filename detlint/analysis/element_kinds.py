@@ -244,6 +244,10 @@ class Kinds(ValueKinds):
     def _is_none(node: cst.CSTNode) -> bool:
         return isinstance(node, cst.Name) and node.value == "None"
 
+    def fills(self, name: cst.Name) -> Iterator[bool]:
+        """One answer for each statement that puts something into a variable."""
+        return (True for _ in self._sources.fills(name))
+
     def _fills(self, name: cst.Name) -> Iterator[Kind | None]:
         for how, value in self._sources.fills(name):
             yield self.value(value) if how == "one" else self.elements(value)

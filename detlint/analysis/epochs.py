@@ -27,7 +27,7 @@ class Epochs:
         while pending:
             current = pending.pop()
             for each in self._module.ancestors(current):
-                if isinstance(each, (cst.For, cst.While)) and self._is_loop(each):
+                if isinstance(each, (cst.For, cst.While)) and is_loop(self._module, each):
                     return each
                 if isinstance(each, cst.FunctionDef):
                     if each not in seen:
@@ -35,24 +35,6 @@ class Epochs:
                         pending += self._own.calls_of(each)
                     break
         return None
-
-    def _is_loop(self, loop: cst.For | cst.While) -> bool:
-        if isinstance(loop, cst.While):
-            return any(map(_EPOCH.search, self._names(loop.test)))
-        return any(map(_EPOCH.search, self._names(loop.target))) and not self._runs_once(loop)
-
-    def _runs_once(self, loop: cst.For) -> bool:
-        """``for epoch in range(1):``."""
-        call = loop.iter
-        if not isinstance(call, cst.Call) or self._module.called(call) != "builtins.range":
-            return False
-        return len(call.args) == 1 and self._module.literal(call.args[0].value) in (0, 1)
-
-    def _names(self, node: cst.CSTNode) -> list[str]:
-        """The names that an expression mentions, and keys: ``state["epoch"]``."""
-        below = self._module.tree.descendants(node)
-        keys = (each.raw_value for each in below if isinstance(each, cst.SimpleString))
-        return [*(each.value for each in below if isinstance(each, cst.Name)), *keys]
 
     def hands_out_self(self, loop: cst.CSTNode) -> bool:
         """Whether a loop gives the object itself to other code: ``callback.on_epoch(self)``."""
@@ -63,3 +45,25 @@ class Epochs:
                 if each.value.value == "self" and not known:
                     return True
         return False
+
+
+def is_loop(module: Module, loop: cst.For | cst.While) -> bool:
+    """Whether a loop goes over epochs, by the names that it counts with."""
+    if isinstance(loop, cst.While):
+        return any(map(_EPOCH.search, _names(module, loop.test)))
+    return any(map(_EPOCH.search, _names(module, loop.target))) and not _runs_once(module, loop)
+
+
+def _runs_once(module: Module, loop: cst.For) -> bool:
+    """``for epoch in range(1):``."""
+    call = loop.iter
+    if not isinstance(call, cst.Call) or module.called(call) != "builtins.range":
+        return False
+    return len(call.args) == 1 and module.literal(call.args[0].value) in (0, 1)
+
+
+def _names(module: Module, node: cst.CSTNode) -> list[str]:
+    """The names that an expression mentions, and keys: ``state["epoch"]``."""
+    below = module.tree.descendants(node)
+    keys = (each.raw_value for each in below if isinstance(each, cst.SimpleString))
+    return [*(each.value for each in below if isinstance(each, cst.Name)), *keys]

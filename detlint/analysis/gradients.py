@@ -19,11 +19,12 @@ _STOPPING = frozenset(
 )
 _FUNCTIONS = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
 _DETACHED = frozenset({"data", "detach"})
+_ENDING = _DETACHED | {"argmax", "argmin", "argsort", "bool", "int", "item", "long", "tolist"}
 _DATA = frozenset({"torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.load"})
 # By name: code that gets data or weights ready, or that runs a trained model.
 _APART = re.compile(
     r"(?:^|_)(?:pre_?process|post_?process|preprocessing|load|checkpoint|ckpt|state_?dict|infer"
-    r"|inference|generate|visuali[sz]e|plot|export|eval|evaluate|test)(?:_|$)"
+    r"|inference|generate|reorder|collate|visuali[sz]e|plot|export|eval|evaluate|test)(?:_|$)"
 )
 _APART_CLASS = re.compile(r"(?:Image|Video|Pre|Post|pre|post)Process|Pipeline|Dataset")
 _LOADS = re.compile(r"state_?dict|checkpoint_model|\bckpt\b")
@@ -95,6 +96,22 @@ def is_detached(module: Module, node: cst.CSTNode | None) -> bool:
             return True
         node = function.value
     return False
+
+
+def is_dropped(module: Module, call: cst.Call) -> bool:
+    """Whether the gradient of what a call returns goes nowhere: ``f(x).clone().detach()``.
+
+    Nor has a call one that writes to ``out``.
+    """
+    if module.argument(call, "out") is not None:
+        return True
+    node: cst.CSTNode = call
+    while isinstance(attribute := module.parent(node), cst.Attribute):
+        if attribute.attr.value in _ENDING:
+            return True
+        above = module.parent(attribute)
+        node = above if isinstance(above, cst.Call) and above.func is attribute else attribute
+    return isinstance(node, cst.Call) and isinstance(module.parent(node), cst.Comparison)
 
 
 def are_off_for(module: Module, made: cst.Call) -> bool:

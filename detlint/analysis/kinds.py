@@ -86,9 +86,8 @@ class Annotation:
     def value(self) -> Kind | None:
         """The kind of a value of this type."""
         if isinstance(self._node, cst.BinaryOperation) or self._word in _WRAPPERS:
-            return self._of_members("value")
-        if self._word == "None":
-            return None
+            missing = Kind.UNKNOWN if self._word == "Optional" else None
+            return merge((self._of_members("value"), missing))
         if not self._inner:
             return _ATOMS.get(self._word, Kind.UNKNOWN)
         if self._word == "Literal":

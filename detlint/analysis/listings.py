@@ -76,15 +76,24 @@ class Listings:
             return self._of_ls(call, receiver)
         if method not in _PATH_METHODS or not self._may_list(method, call):
             return None
-        certain = self._paths.is_path(receiver)
-        # No other class of wide use has these two, and all that do give no order.
-        if not certain and (method not in ("iterdir", "rglob") or self._has_own(receiver)):
+        if not self._paths.is_path(receiver) and (
+            not self._is_likely(method, receiver, call) or self._has_own(receiver)
+        ):
             return None
         return Listing(f"Path.{method}", "", True, method == "walk")
 
     @staticmethod
     def _may_list(method: str, call: cst.Call) -> bool:
         return not call.args if method == "iterdir" else method == "walk" or bool(call.args)
+
+    def _is_likely(self, method: str, receiver: cst.BaseExpression, call: cst.Call) -> bool:
+        """Whether a method of what is not known to be a path lists a folder all the same."""
+        if method in ("iterdir", "rglob"):
+            return True  # no other class of wide use has these two, and all that do give no order
+        # The glob of fsspec, which sorts, takes a whole path.
+        pattern = call.args[0].value if method == "glob" and len(call.args) == 1 else None
+        given = isinstance(pattern, (cst.SimpleString, cst.FormattedString))
+        return given and self._paths.is_named_so(receiver)
 
     def _has_own(self, receiver: cst.BaseExpression) -> bool:
         """Whether the receiver is known to be something else than a path."""

@@ -79,10 +79,7 @@ class LoopBody(BodyStatements):
 
     def depends_on_order(self) -> bool:
         """Whether the body itself does; its containers and kept locals may on top of that."""
-        below = self._module.tree.descendants(self._loop.body)
-        if any(isinstance(each, cst.Yield) for each in below):
-            return True
-        if self._consumption.conditions.draws(self._loop.body):
+        if self._yields() or self._consumption.conditions.draws(self._loop.body):
             return True
         self._elements.find_counters(self._loop)
         if self._any(self._loop.body):
@@ -91,6 +88,10 @@ class LoopBody(BodyStatements):
             return True
         asked = self._used_calls() if self._apart else [] if self._effects else self._strange
         return any(map(self._is_asked_in_order, asked))
+
+    def _yields(self) -> bool:
+        below = self._module.tree.descendants(self._loop.body)
+        return any(isinstance(each, cst.Yield) for each in below)
 
     def _used_calls(self) -> list[cst.Call]:
         below = self._module.tree.descendants(self._loop.body)

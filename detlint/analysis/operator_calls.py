@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from detlint.analysis import gradients, tensor_facts
+from detlint.analysis import gradients, placement, tensor_facts
 from detlint.analysis.operator_text import leads
 from detlint.rule import cst
 from detlint.scope import dotted
@@ -61,9 +61,10 @@ class OperatorCalls:
         return leads(text, start, self._near)
 
     def is_harmless(self, call: cst.Call, found: Match) -> bool:
-        """Whether only the backward differs, and there visibly is none."""
-        if found.row.direction == "forward":
-            return False
+        """Whether it visibly runs on another device, or only a backward differs that is not."""
+        elsewhere = placement.runs_on_cpu(self._module, call, found)
+        if elsewhere or found.row.direction == "forward":
+            return elsewhere
         if gradients.are_off(self._module, call):
             return True
         if found.form.rpartition(".")[2][0].isupper():

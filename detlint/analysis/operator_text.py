@@ -54,7 +54,7 @@ NEAR_SWITCHED: Near = {
         ("interpolate", "upsample", "Upsample"), (500, 500, re.compile("[\"'](?:bi|tri)linear"))
     ),
     "pad": (300, 300, re.compile("[\"'](?:reflect|replicate)[\"']")),
-    "gather": (2000, 100, re.compile(r"\btorch\b|\bTensor\b|dim=")),
+    "gather": (2000, 100, re.compile(r"\btorch\b|\bTensor\b|dim=|gather\(-?\d")),
     **_FLOATING,
 }
 

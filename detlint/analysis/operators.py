@@ -117,6 +117,8 @@ def _is_of_tensor(module: Module, call: cst.Call) -> bool:
     # NumPy and pandas say axis, and xarray names its dimensions with strings.
     if type(module.literal(module.argument(call, "dim"))) is int:
         return True
+    if tensor_facts.is_gather(module, call):
+        return True
     return isinstance(call.func, cst.Attribute) and tensor_facts.is_tensor(module, call.func.value)
 
 

@@ -28,6 +28,8 @@ _METHODS = frozenset(
 )
 _LISTINGS = frozenset(("iterdir", "glob", "rglob"))
 _CARRYING = frozenset(("builtins.sorted", "builtins.list", "builtins.iter", "builtins.reversed"))
+# An object that has a method `glob`, and is called so, is one.
+_NAMED = re.compile(r"(?:^|_)(?:dir|directory|folder|path|root)$", re.IGNORECASE)
 _DEPTH = 20
 
 
@@ -138,6 +140,18 @@ class Paths:
         pattern = rf"\b{node.attr.value}\s*(?:{declared}|(?::[^=\n]*)?=\s*{made})"
         found = re.search(pattern, self._module.source.text)
         return found is not None and self._imports_path()
+
+    def is_named_so(self, node: cst.BaseExpression) -> bool:
+        """Whether it is a parameter or attribute by the name of a path, and not known to be
+        anything else: ``data_dir.glob("*.txt")``."""
+        name = node.attr if isinstance(node, cst.Attribute) else node
+        if not isinstance(name, cst.Name) or _NAMED.search(name.value) is None:
+            return False
+        if isinstance(node, cst.Name):
+            bindings = self._module.names.visible(node)
+            bare = [each.kind == "parameter" and each.annotation is None for each in bindings]
+            return bool(bare) and all(bare)
+        return isinstance(node.value, cst.Name) if isinstance(node, cst.Attribute) else False
 
     def _imports_path(self) -> bool:
         pattern = re.compile(r"^\s*(?:from pathlib import|import pathlib)\b", re.MULTILINE)

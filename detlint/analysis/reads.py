@@ -37,29 +37,38 @@ class Store(NamedTuple):
     end: int
 
 
+class _Mentions(NamedTuple):
+    """Of one name: where each scope's variable is read, and where it is assigned."""
+
+    loads: dict[Scope, list[cst.Name]]
+    stores: dict[Scope, list[Store]]
+
+
 class Reads:
     """The reads and assignments of every name of a module, in the order of the source."""
 
     def __init__(self, module: Module) -> None:
         self._module = module
-        self._place = {node: place for place, node in enumerate(module.tree.nodes)}
-        self._loads: dict[tuple[Scope, str], list[cst.Name]] = {}
-        self._stores: dict[tuple[Scope, str], list[Store]] = {}
-        self._collect()
+        self._known: dict[str, _Mentions] = {}
 
-    def _collect(self) -> None:
-        for node in self._module.tree.nodes:
-            if not isinstance(node, cst.Name) or self.is_label(node):
-                continue
-            scope = self.home(node)
-            if scope is None:
-                continue
-            statement = self._stored_by(node)
-            if statement is None:
-                self._loads.setdefault((scope, node.value), []).append(node)
-            else:
-                store = Store(statement, self.end(statement))
-                self._stores.setdefault((scope, node.value), []).append(store)
+    def _of(self, name: cst.Name) -> _Mentions:
+        """The mentions of all variables of a name, looked up when one of them is asked for."""
+        if name.value not in self._known:
+            self._known[name.value] = _Mentions({}, {})
+            for node in self._module.tree.occurrences.get(name.value, ()):
+                self._add(node, self._known[name.value])
+        return self._known[name.value]
+
+    def _add(self, node: cst.Name, mentions: _Mentions) -> None:
+        scope = None if self.is_label(node) else self.home(node)
+        if scope is None:
+            return
+        statement = self._stored_by(node)
+        if statement is None:
+            mentions.loads.setdefault(scope, []).append(node)
+        else:
+            store = Store(statement, self.end(statement))
+            mentions.stores.setdefault(scope, []).append(store)
 
     def home(self, name: cst.Name) -> Scope | None:
         """The scope that binds a name; None for a builtin."""
@@ -73,29 +82,29 @@ class Reads:
 
     def place(self, node: cst.CSTNode) -> int:
         """Where a node begins, counted in nodes."""
-        return self._place[node]
+        return self._module.tree.place(node)
 
     def end(self, node: cst.CSTNode) -> int:
         """Where a node ends. A loop or ``with`` header ends before its body."""
         from detlint.tree import children
 
         if isinstance(node, (cst.For, cst.With)):
-            return self._place[node.body] - 1
+            return self.place(node.body) - 1
         while True:
             below = list(children(node))
             if not below:
-                return self._place[node]
+                return self.place(node)
             node = below[-1]
 
     def loads(self, name: cst.Name) -> list[cst.Name]:
         """Every read of the variable that a name stands for."""
         scope = self.home(name)
-        return self._loads.get((scope, name.value), []) if scope else []
+        return self._of(name).loads.get(scope, []) if scope else []
 
     def stores(self, name: cst.Name) -> list[Store]:
         """Every assignment of the variable that a name stands for."""
         scope = self.home(name)
-        return self._stores.get((scope, name.value), []) if scope else []
+        return self._of(name).stores.get(scope, []) if scope else []
 
     def reached(self, name: cst.Name, statement: cst.CSTNode) -> Iterator[cst.Name]:
         """The reads that see the value which the statement gave a name."""
@@ -103,13 +112,13 @@ class Reads:
         if scope is None:
             return
         end = self.end(statement)
-        later = [each for each in self._stores.get((scope, name.value), ()) if each.end > end]
-        for load in self._loads.get((scope, name.value), ()):
+        later = [each for each in self._of(name).stores.get(scope, ()) if each.end > end]
+        for load in self._of(name).loads.get(scope, ()):
             if self._sees(load, Store(statement, end), later):
                 yield load
 
     def _sees(self, load: cst.Name, store: Store, later: list[Store]) -> bool:
-        place = self._place[load]
+        place = self.place(load)
         if place <= store.end or self._exclusive(store.statement, load):
             return False
         hiding = (each for each in later if each.end < place)
@@ -126,7 +135,7 @@ class Reads:
 
     def hides_parameter(self, load: cst.Name) -> bool:
         """Whether a read sees an assignment, and not what the caller gave."""
-        before = (each for each in self.stores(load) if each.end < self._place[load])
+        before = (each for each in self.stores(load) if each.end < self.place(load))
         return any(self.dominates(each.statement, load) for each in before)
 
     def dominates(self, statement: cst.CSTNode, load: cst.CSTNode) -> bool:

@@ -16,8 +16,8 @@ ORDER_FREE = _words("set frozenset len any all bool isinstance id type", "builti
 # The result is in the order of the argument.
 CARRYING = _words("list tuple iter reversed map filter enumerate zip", "builtins.") | _words(
     """collections.deque copy.copy copy.deepcopy fnmatch.filter itertools.chain
-    itertools.chain.from_iterable itertools.filterfalse itertools.starmap numpy.array numpy.asarray
-    typing.cast"""
+    itertools.chain.from_iterable itertools.filterfalse itertools.product itertools.starmap
+    numpy.array numpy.asarray typing.cast"""
 )
 # Progress bars hand on what they get: tqdm, tqdm.auto.tqdm, rich.progress.track.
 CARRYING_WORDS = _words("tqdm tqdm_notebook track")
@@ -30,8 +30,8 @@ SORTING = re.compile(r"sort", re.IGNORECASE)
 # Methods that take a collection and do not look at its order.
 ORDER_FREE_METHODS = _words(
     """assertCountEqual assertFalse assertIn assertItemsEqual assertNotIn assertSetEqual assertTrue
-    difference difference_update discard intersection intersection_update isdisjoint isin issubset
-    issuperset symmetric_difference symmetric_difference_update union"""
+    difference difference_update discard endswith intersection intersection_update isdisjoint isin
+    issubset issuperset startswith symmetric_difference symmetric_difference_update union"""
 )
 # Whatever takes things away by name: `dataset.remove_columns(x)`, `remove_ignored_hparams(x)`.
 REMOVING = re.compile(r"(?:^|_)(?:delete|drop|exclude|ignore|remove)(?:_|$)")

@@ -31,11 +31,19 @@ class SetReads:
 
     def reads(self, node: cst.CSTNode) -> bool:
         """Whether the code around a set takes its elements one after the other."""
-        if isinstance(node, cst.Set) and len(node.elements) == 1:
-            return isinstance(node.elements[0], cst.StarredElement)  # one has one order
+        if self._holds_one(node):
+            return False  # one has one order
         parent = self._module.parent(node)
         judge = handler(self, "in_", parent)
         return judge is not None and bool(judge(parent, node))
+
+    def _holds_one(self, node: cst.CSTNode) -> bool:
+        """``{x}``, or a local that is that and takes no more."""
+        made = self._module.names.value_of(node)
+        if not isinstance(made, cst.Set) or len(made.elements) > 1:
+            return False
+        filled = isinstance(node, cst.Name) and any(self._sets.kinds.fills(node))
+        return not (filled or isinstance(made.elements[0], cst.StarredElement))
 
     def in_for(self, loop: cst.For | cst.CompFor, node: cst.CSTNode) -> bool:
         """``for name in x``."""

@@ -1,56 +1,51 @@
-"""What the text around a token tells of a set, before anything is parsed."""
+"""What the text around a token tells of a set, before anything is parsed.
+
+A set is of interest if something goes through it: where it stands, or where the variable or
+attribute is read to which it is assigned.
+"""
 
 from __future__ import annotations
 
 import re
 
+from detlint.analysis.set_trail import Trail
+from detlint.analysis.text_places import Bracket, brackets, function_around, statement_start
+
 _NUMBERS = re.compile(r"(?:int|bool|float)\b")
-_MEMBER = re.compile(r"\bin\s+(?:frozen)?$")
-# What ends the way of a set that begins after it.
-_ENDING = (".", "len(", "def ", "== ", "!= ", "<= ", ">= ", ".issubset(", ".update(")
-_KEY = re.compile(r"(?:(?!\n\s*\n)[\s\S]){0,400}?\bkey\b")
+_STABLE = re.compile(
+    r"(?:(?:frozen)?set\(\s*[\[(]?|\{)\s*(?:(?:range|int|len|id|float)\(|map\(\s*(?:int|len)\b|-?\d)"
+)
 # A dict, by its first key: most braces are.
 _DICT = re.compile(
     r"""\{\s*(?:\} | \*\* | (?:\#.*\n\s*)*
       [rbfu]{0,2}(?:"[^"\\\n]*" | '[^'\\\n]*' | [\w.]+(?:\([\w.,\ ]*\))?)\s*:)""",
     re.VERBOSE,
 )
-_NUMBER = re.compile(r"\{\s*-?\d[\d.]*\s*[,}]")
+_MORE_TEXT = re.compile(
+    r"[\w\"'`%{}]|\.(?!\s*(?:copy|difference|intersection|symmetric_difference|union)\b)"
+)
+_PARAMETER = re.compile(r"\s*\*{0,2}(\w+)\s*:[^=]*$")
+_FIELD = re.compile(r"\s*((?:self|cls)\s*\.\s*)?(\w+)\s*:[^=]*$")
+_DEFINING = re.compile(r"\s*(?:async\s+)?def\b")
+_WRAPPER = re.compile(r"(?:Optional|Union|Annotated|Final|ClassVar)$")
 
 
 def may_matter(text: str, offset: int) -> bool:
     """Whether the token of DET204 at an offset may lead to a set whose order shows."""
-    if text.startswith(("set(", "frozenset("), offset):
-        return _call(text, offset)
+    trail = Trail(text)
+    if text.startswith(("set[", "frozenset[", "Set[", "FrozenSet["), offset):
+        return _is_declared(trail, text, offset)
     if text.startswith(".keys()", offset):
-        return True
-    if text.startswith(("in {", "= {", "({", "[*{"), offset):
-        return _brace(text, offset)
-    return _annotation(text, offset)
-
-
-def _call(text: str, offset: int) -> bool:
-    before = text[max(offset - 16, 0) : offset]
-    if before.endswith(_ENDING) or (before.endswith("sorted(") and not _KEY.match(text, offset)):
-        return False
-    return not (_MEMBER.search(before) and not _loops(text, offset))
-
-
-def _loops(text: str, offset: int) -> bool:
-    """Whether a ``for`` stands before a place, in its line or in the one before."""
-    line = text.rfind("\n", 0, max(text.rfind("\n", 0, offset), 0)) + 1
-    return re.search(r"\bfor\b", text[line:offset]) is not None
-
-
-def _brace(text: str, offset: int) -> bool:
+        return trail.leads_on(offset)
+    if text.startswith(("set(", "frozenset("), offset):
+        return not _STABLE.match(text, offset) and trail.leads_on(offset)
     brace = text.index("{", offset)
-    if _DICT.match(text, brace) or _NUMBER.match(text, brace):
+    if _DICT.match(text, brace) or _STABLE.match(text, brace):
         return False
-    if text[offset] == "i" and not _loops(text, offset):
-        return False
-    # One element has one order, unless a local takes more; `({x})` is mostly in an f-string.
+    # One element has one order, unless a local takes more; `({x})` is mostly in an f-string, and
+    # so is `= {x}` before more text.
     single = text[offset] == "=" or text[brace + 1 : brace + 2] == "*"
-    return _is_set(text, brace, single=single)
+    return _is_set(text, brace, single=single) and trail.leads_on(brace)
 
 
 def _is_set(text: str, brace: int, *, single: bool) -> bool:
@@ -68,7 +63,7 @@ def _is_set(text: str, brace: int, *, single: bool) -> bool:
             depth += 1
         elif character in ")]}":
             if depth == 0:
-                return character == "}" and single
+                return character == "}" and single and not _MORE_TEXT.match(text, index + 1)
             depth -= 1
         elif depth == 0 and character == ":":
             return False
@@ -77,9 +72,25 @@ def _is_set(text: str, brace: int, *, single: bool) -> bool:
     return True
 
 
-def _annotation(text: str, offset: int) -> bool:
-    inner = text.index("[", offset) + 1
-    if _NUMBERS.match(text, inner):
+def _is_declared(trail: Trail, text: str, offset: int) -> bool:
+    """Whether what is declared as a set at an offset may be gone through."""
+    if _NUMBERS.match(text, text.index("[", offset) + 1):
         return False
-    before = text[max(offset - 12, 0) : offset].removesuffix("typing.").removesuffix("t.")
-    return not before.endswith("-> ")
+    around = list(brackets(text, offset))
+    while around and around[0].mark == "[" and _WRAPPER.search(around[0].word):
+        around.pop(0)
+    start = statement_start(text, offset)
+    if around[0].mark == "(":
+        name = _parameter(around)
+        return name != "" and trail.follow(name, function_around(text, start, own=True))
+    field = _FIELD.match(around[0].inside) if not around[0].mark else None
+    if field is None:
+        return False
+    inside = None if field[1] else function_around(text, start)
+    return trail.follow(field[2], inside, own=bool(field[1]))
+
+
+def _parameter(around: list[Bracket]) -> str:
+    """The name of the parameter that is declared in some brackets."""
+    found = _PARAMETER.match(around[0].last)
+    return found[1] if found is not None and _DEFINING.match(around[-1].inside) else ""

@@ -73,6 +73,15 @@ def is_tensor(module: Module, node: cst.CSTNode | None) -> bool:
     return False
 
 
+def is_gather(module: Module, call: cst.Call) -> bool:
+    """``x.gather(1, index)``: the gathers of processes and futures take what they gather first."""
+    named = isinstance(call.func, cst.Attribute) and call.func.attr.value == "gather"
+    if not named or len(call.args) != 2 or any(each.keyword or each.star for each in call.args):
+        return False
+    dim, index = (module.literal(each.value) for each in call.args)
+    return type(dim) is int and not isinstance(index, (int, str))  # comm.gather(1, 0)
+
+
 def numbers(module: Module, node: cst.CSTNode | None) -> str:
     """What a tensor's elements are: "floating", "integer", "open" where code chooses, else ""."""
     found = (_type_of(module, each) for each in _origins(module, node, _KEEPING_TYPE))

@@ -157,7 +157,7 @@ class ValueKinds:
         if name.value in ("True", "False"):
             return Kind.STABLE
         if name.value == "None":
-            return None
+            return Kind.UNKNOWN  # does not compare with text
         found = merge(self._values_of_name(name))
         return value_by_name(name.value) if found in (None, Kind.UNKNOWN) else found
 

@@ -14,12 +14,14 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.documents.document import Document, Variable
+from detlint.documents.shell_flow import HANDLERS
+from detlint.documents.shell_found import Found
+from detlint.documents.shell_run import Shell
 from detlint.documents.shell_scope import Scope
-from detlint.documents.shell_statements import Found, Statements
 from detlint.documents.shell_tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from detlint.documents.document import Command
     from detlint.source import Source
@@ -66,13 +68,33 @@ def parse(
     if not text.strip():
         return []
     found = Found()
-    Statements(Tree(text, offset, places), Scope(environment), found).read()
+    Shell(Tree(text, offset, places), Scope(environment), found, HANDLERS).read()
     return found.nodes()
 
 
-def comments(text: str) -> list[tuple[int, int]]:
+def quoted(words: Iterable[tuple[str, Sequence[int]]]) -> tuple[str, list[int]]:
+    """Words as shell text that stands for just them, and the places of its letters, for lists
+    in which other kinds name a command. Each word comes with the places of its letters and of
+    its end, one more than it has letters."""
+    text: list[str] = []
+    found: list[int] = []
+    for word, places in words:
+        text.append("'")
+        found.append(max(places[0] - 1, 0))
+        for each, place in zip(word, places, strict=False):
+            letters = "'\\''" if each == "'" else each
+            text.append(letters)
+            found += [place] * len(letters)
+        text.append("' ")
+        found += [places[-1], places[-1] + 1]
+    return "".join(text)[:-1], found
+
+
+def comments(
+    text: str, offset: int = 0, places: Sequence[int] | None = None
+) -> list[tuple[int, int]]:
     """Where the comments lie."""
-    tree = Tree(text)
+    tree = Tree(text, offset, places)
     found = []
     pending = [tree.root]
     while pending:

@@ -121,7 +121,9 @@ STARTERS = {
             --no-container-remap-root -I --immediate -vv -vvv"""
         )
     ),
-    **dict.fromkeys(("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "mpirun_rsh"), _MPI),
+    **dict.fromkeys(
+        ("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "mpirun_rsh"), _MPI
+    ),
     "horovodrun": _MPI,
     **dict.fromkeys(("docker", "podman", "nvidia-docker"), _CONTAINER),
     **dict.fromkeys(("singularity", "apptainer"), _IMAGE),
@@ -141,6 +143,14 @@ STARTERS = {
         ),
         subcommands=("run",),
     ),
+    "ray": Starter(
+        _options(
+            """--address --runtime-env --runtime-env-json --working-dir --submission-id --job-id
+            --entrypoint-num-cpus --entrypoint-num-gpus --metadata-json --headers --verify"""
+        ),
+        subcommands=("submit",),  # of `ray job submit`
+        fresh=True,
+    ),
     "xvfb-run": Starter(_options("-s --server-args -n --server-num -e --error-file -f -p -w")),
     "nsys": Starter(_PROFILER, subcommands=("profile", "launch")),
     "ncu": Starter(
@@ -151,7 +161,8 @@ STARTERS = {
     ),
     "compute-sanitizer": Starter(_options("--tool --log-file")),
     "strace": Starter(_options("-e -o -p -s")),
-    "catchsegv": Starter(),
+    **dict.fromkeys(("tini", "dumb-init", "catchsegv"), Starter(_options("-p -e -w --rewrite"))),
+    **dict.fromkeys(("gosu", "su-exec", "setpriv"), Starter(skipped=1)),
 }
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -193,9 +204,16 @@ def _one(words: tuple[Word, ...]) -> Started | None:
         place = 1
     else:
         place = next((i + 1 for i, each in enumerate(words) if each.text in starter.subcommands), 0)
-        if not place or any(not (each.text or "-").startswith("-") for each in words[1 : place - 1]):
+        if not place or any(
+            not (each.text or "-").startswith("-") for each in words[1 : place - 1]
+        ):
             return None
     return reading.read(name, place)
+
+
+def _may_lead(word: Word) -> bool:
+    """Whether a word may stand between a program and its subcommand."""
+    return word.text is None or word.text.startswith("-") or word.text == "job"
 
 
 def _past_unknown(words: tuple[Word, ...]) -> Started | None:

@@ -57,6 +57,7 @@ class Scope:
 
     folder   where ``cd`` led, as seen from where the script was started; None if not known
     sourced  scripts whose variables come on top of these
+    ended    "return" or "exit" behind such a statement: what follows does not run
     """
 
     def __init__(self, environment: Mapping[str, str | None] | None = None) -> None:
@@ -64,7 +65,7 @@ class Scope:
         self.folder: str | None = ""
         self.sourced: tuple[str, ...] = ()
         self.exports_all = False
-        self.ended = False
+        self.ended = ""
         for name, text in (environment or {}).items():
             piece = unknown(0) if text is None else Piece(text, (0,) * len(text))
             self.values[name] = Value(piece, exported=True)
@@ -108,7 +109,7 @@ class Scope:
         """Go on as after one of some branches, no matter which: what differs is not known."""
         lasting = [each for each in branches if not each.ended]
         if not lasting:
-            self.ended = True
+            self.ended = "exit"
             return
         first, *others = lasting
         self._take(first)
@@ -129,7 +130,7 @@ class Scope:
 
 def _unsure(value: Value) -> Value:
     """Of the same shape."""
-    place = value.start if value.start >= 0 else 0
+    place = max(value.start, 0)
     words = None if value.words is None else (Word(place, place, None),)
     return value._replace(text=unknown(place), words=words)
 
@@ -175,7 +176,9 @@ def _shared(one: Piece, two: Piece) -> Piece:
         same = whole.end() if whole else 0
     place = long.places[same] if same < len(long.places) else 0
     gap = " " if ends else ""
-    return Piece(short.text[:same] + gap + HOLE, (*short.places[:same], *(place,) * len(gap), place))
+    return Piece(
+        short.text[:same] + gap + HOLE, (*short.places[:same], *(place,) * len(gap), place)
+    )
 
 
 def merged(words: Iterable[tuple[Word, ...]]) -> tuple[Word, ...]:

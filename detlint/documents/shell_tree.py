@@ -45,9 +45,10 @@ class Tree:
         return self._places[self._character(node.start_byte)]
 
     def end(self, node: Node) -> int:
-        """The offset behind a node."""
+        """The offset behind a node; where its text is put together from several places, behind
+        a first piece at most."""
         last = self._character(node.end_byte)
-        return self._places[last - 1] + 1 if last else self._places[0]
+        return max(self.start(node), self._places[last - 1] + 1 if last else 0)
 
     def _character(self, byte: int) -> int:
         return byte if self._index is None else self._index[byte]

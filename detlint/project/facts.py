@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from detlint.source import Source
 
 EVERY = "*"  # all libraries
+VARIABLES = (  # of the environment, those that a rule asks about
+    *("CUBLAS_WORKSPACE_CONFIG", "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "XLA_FLAGS"),
+    *("FLASH_ATTENTION_DETERMINISTIC", "KERAS_BACKEND", "TF_DETERMINISTIC_OPS"),
+    "TF_CUDNN_DETERMINISTIC",
+)
 # Tokens without which code holds no fact of a kind.
 _TOKENS: dict[str, tuple[str, ...]] = {
     "seeds": (
@@ -43,12 +48,11 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         "jax.grad",
     ),
     "enables": ("determin", "guard."),
-    "sets": (  # the variables that a rule asks about
-        *("CUBLAS_WORKSPACE_CONFIG", "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "XLA_FLAGS"),
-        *("FLASH_ATTENTION_DETERMINISTIC", "KERAS_BACKEND", "TF_DETERMINISTIC_OPS"),
-        "TF_CUDNN_DETERMINISTIC",
-    ),
+    "sets": VARIABLES,
     "places": ('"cuda', "'cuda", ".cuda("),
+    "samplers": ("DistributedSampler(",),
+    "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),
+    "tells": ("set_epoch", "sampler.epoch"),
 }
 _WORDS = [token for tokens in _TOKENS.values() for token in tokens]
 _KINDS = [kind for kind, tokens in _TOKENS.items() for _ in tokens]

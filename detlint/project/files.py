@@ -11,6 +11,7 @@ from detlint.cache import content_digest
 from detlint.project.facts import Fact, hints, read_facts
 from detlint.project.folders import Folders
 from detlint.project.imports import Import, imports
+from detlint.project.launched import Start, exports, starts
 from detlint.project.outline import definitions, outline, parts
 from detlint.source import DecodeError, Source
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from detlint.cache import Cache
 
 # Answers by question, as JSON keeps them: "imports", "definitions", "outline", "kinds" (of
-# facts that the file may hold), or one of these kinds.
+# facts that the file may hold), or one of these kinds; of scripts, "starts" and "exports".
 _Answers = dict[str, Any]
 
 
@@ -144,6 +145,20 @@ class Files:
         ranges = self._ranges[path]
         starts = [start for _, start, _ in ranges]
         return [(ranges[bisect_right(starts, place) - 1][0], place) for place in places]
+
+    def starts(self, path: str) -> list[Start]:
+        """What a script starts, and in which environment."""
+        answers = self._of(path)
+        if "starts" not in answers:
+            self._learn(path, "starts", [each.dumped() for each in starts(self.source(path))])
+        return [Start.loaded(each) for each in answers["starts"]]
+
+    def exports(self, path: str) -> list[Fact]:
+        """The variables that a script sets for what runs it by ``source``."""
+        answers = self._of(path)
+        if "exports" not in answers:
+            self._learn(path, "exports", [list(each) for each in exports(self.source(path))])
+        return [Fact(*each) for each in answers["exports"]]
 
     def defines(self, path: str, name: str) -> bool:
         """Whether a file defines a function or class of a name at its top."""

@@ -6,9 +6,11 @@ import os
 from functools import cache as cached
 from typing import TYPE_CHECKING
 
+from detlint.kinds import PYTHON
 from detlint.project.entrypoints import is_entrypoint
 from detlint.project.files import Files
 from detlint.project.imports import Finder
+from detlint.project.launches import Launches
 from detlint.project.program import Located, Program
 
 if TYPE_CHECKING:
@@ -17,18 +19,23 @@ if TYPE_CHECKING:
     from detlint.cache import Cache
     from detlint.engine import AnyRule
     from detlint.finding import Finding
+    from detlint.lexer import Span
     from detlint.rule import Rule
     from detlint.settings import Settings
     from detlint.source import Source
 
 
 class Linker:
-    """Judges programs by a set of rules."""
+    """Judges programs by a set of rules. ``paths`` are the files that are linted: the scripts
+    among them start programs."""
 
-    def __init__(self, rules: Sequence[AnyRule], settings: Settings, cache: Cache) -> None:
+    def __init__(
+        self, rules: Sequence[AnyRule], settings: Settings, cache: Cache, paths: Sequence[str] = ()
+    ) -> None:
         self._rules = rules
         self._settings = settings
         self._files = Files(cache)
+        self._launches = Launches(paths, self._files, self._bound)
 
     def link(
         self, findings: Sequence[Finding], entrypoints: Sequence[str], paths: Sequence[str]
@@ -41,7 +48,8 @@ class Linker:
         programs = []
         for real in map(os.path.realpath, entrypoints):
             finder = finders(self._bound(real))
-            programs.append(Program(real, names, self._files, finder, told))
+            launched = self._launches.of(real)
+            programs.append(Program(real, names, self._files, finder, told, launched=launched))
         joined = self._joined(findings, programs)
         order = {path: place for place, path in enumerate(paths)}
         found = sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
@@ -63,7 +71,9 @@ class Linker:
         path = os.path.realpath(source.path)
         self._files.replace(path, source)
         finder = None if alone else Finder(self._bound(path), self._files.folders)
-        program = Program(path, {path: source.path}, self._files, finder, set())
+        names = {path: source.path}
+        launched = () if alone else self._launches.of(path)
+        program = Program(path, names, self._files, finder, set(), launched=launched)
         return sorted(self._joined(findings, [program]), key=lambda each: each[1:6])
 
     def _joined(
@@ -78,12 +88,14 @@ class Linker:
                 for program in programs
             ):
                 yield finding
+        told = {(each.code, *each[:3]) for each in findings}
         found = [
             each
             for rule in self._rules
             if rule.judges_programs()
             for program in programs
             for each in _class(rule).judge(program, self._settings)
+            if (each.code, *each[:3]) not in told  # a script may say the same by itself
         ]
         yield from _unsuppressed(found, self._files)
 
@@ -116,6 +128,16 @@ def _unsuppressed(findings: Sequence[Finding], files: Files) -> Iterator[Finding
         if "etlint:" in source.text or "noqa" in source.text.lower():
             from detlint.suppression import apply
 
-            if not apply(source, [finding], enabled=(), known=()):
+            comments = None if source.kind == PYTHON else _comments(source)
+            if not apply(source, [finding], enabled=(), known=(), comments=comments):
                 continue
         yield finding
+
+
+def _comments(source: Source) -> list[Span]:
+    from detlint.documents import Unreadable, read
+
+    try:
+        return read(source).comments
+    except Unreadable:
+        return []

@@ -13,7 +13,7 @@ from detlint.project.facts import EVERY, Fact
 from detlint.project.outline import MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from detlint.project.files import Files
     from detlint.project.imports import Finder
@@ -27,7 +27,7 @@ _OTHER_TOOL = re.compile(
     r"infer|predict|export|convert|eval|quantiz|visuali|demo|serve", re.IGNORECASE
 )
 _STARTS = re.compile(r"(?:train|fit|learn|run|launch|main)\w*\(", re.IGNORECASE)
-_SETTLING = frozenset({"seeds", "enables", "sets"})
+_SETTLING = frozenset({"seeds", "enables", "sets", "tells"})
 _RARE = frozenset({"trains", "enables"})
 
 
@@ -42,18 +42,22 @@ class Program:
     """An entrypoint and its import closure, in the order in which they are met.
 
     ``path`` is its real path; ``names`` says how the user named the files that are linted,
-    and ``told`` at which facts programs have had findings.
+    ``told`` at which facts programs have had findings, and ``launched`` which variables the
+    scripts set that start it.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is known besides the file itself
         self,
         path: str,
         names: Mapping[str, str],
         files: Files,
         finder: Finder | None,
         told: set[tuple[str, Located]],
+        *,
+        launched: Iterable[Located] = (),
     ) -> None:
         self.path = path
+        self._launched = list(launched)
         self._told = told
         self._names = names
         self._files = files
@@ -102,6 +106,14 @@ class Program:
                     and (anywhere or runs_here(part))
                 ):
                     yield Located(path, fact)
+        if kind == "sets":
+            # What a script sets to something unknown may be the value that is asked about.
+            asked = ("", value) if value else None
+            yield from (
+                each
+                for each in self._launched
+                if what in ("", each.fact.what) and (asked is None or each.fact.text in asked)
+            )
 
     @cached_property
     def _holders(self) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ import libcst as cst
 from detlint.analysis.environments import assignments
 from detlint.analysis.seeding import means_seeding
 from detlint.analysis.uses import last_name
+from detlint.project import epochs
 from detlint.project.facts import EVERY, Fact
 from detlint.project.vocabulary import (
     FIXED_INITS,
@@ -217,6 +218,24 @@ def _places(module: Module) -> list[Fact]:
     return found
 
 
+def _samplers(module: Module) -> list[Fact]:
+    return [_fact(module, call, kind) for call, kind in epochs.samplers(module)]
+
+
+def _rounds(module: Module) -> list[Fact]:
+    """Of a loop, its first line."""
+    return [_fact(module, loop.target, "", _header(module, loop)) for loop in epochs.rounds(module)]
+
+
+def _header(module: Module, loop: cst.For) -> str:
+    parts = (" ".join(module.tree.text(each).split()) for each in (loop.target, loop.iter))
+    return f"for {' in '.join(parts)}"
+
+
+def _tells(module: Module) -> list[Fact]:
+    return [_fact(module, node, "") for node in epochs.tells(module)]
+
+
 def _text(module: Module, node: cst.BaseExpression) -> str:
     value = module.literal(node)
     return value if isinstance(value, str) else ""
@@ -247,4 +266,7 @@ READERS: dict[str, Reader] = {
     "enables": _enables,
     "sets": _sets,
     "places": _places,
+    "samplers": _samplers,
+    "rounds": _rounds,
+    "tells": _tells,
 }

@@ -6,10 +6,12 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis import attention
+from detlint.analysis import attention, gradients
+from detlint.analysis.collisions import reaches_each_once
 from detlint.analysis.enabling import turns_on
 from detlint.analysis.operator_calls import OperatorCalls
 from detlint.analysis.operator_text import NEAR_SWITCHED, leads
+from detlint.analysis.tensor_facts import numbers
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
@@ -36,8 +38,9 @@ class DeterministicOnlyIfEnabled(Rule):
     rule to see what would differ without it.
 
     Silent in files that turn the switch on, and, where only the backward differs, on integers, on
-    what is named like them, on detached inputs, and on code that visibly runs without gradients.
-    So are decoding and caches of keys and values.
+    what is named like them, on inputs and results that are detached, on indices that visibly
+    reach no place twice, and on code that visibly runs without gradients. So are decoding,
+    caches of keys and values, and engines that serve models.
     """
 
     code = "DET502"
@@ -116,11 +119,29 @@ class DeterministicOnlyIfEnabled(Rule):
             return
         if attention.has_no_backward(self.module, node) or self._looks_up_integers(node, found):
             return
-        backward = "'s backward" if found.row.direction == "backward" else ""
+        backward = found.row.direction == "backward"
+        if (
+            gradients.is_dropped(self.module, node)
+            if backward
+            else self._adds_integers(node, found)
+        ):
+            return
+        if reaches_each_once(self.module, node, found) or attention.serves(self.module):
+            return
+        what = "'s backward" if backward else ""
         place = _PLACES[found.row.devices]
         shown = self._calls.shown(node, found)
-        message = f"{shown}{backward}{place} by default {found.row.reason}"
+        message = f"{shown}{what}{place} by default {found.row.reason}"
         self.report(node, message, advice=_ADVICE)
+
+    def _adds_integers(self, call: cst.Call, found: Match) -> bool:
+        """Sums of integers are the same in any order."""
+        if not isinstance(call.func, cst.Attribute) or "scatter_add" not in found.form:
+            return False
+        method = found.form.startswith("torch.Tensor.")
+        into = call.func.value if method else self.module.argument(call, "input", 0)
+        added = self.module.argument(call, "src", 2 if method else 3)
+        return "integer" in (numbers(self.module, into), numbers(self.module, added))
 
     def _looks_up_integers(self, call: cst.Call, found: Match) -> bool:
         """``input_ids.gather(1, index)``, ``key_cache[0]…``: by name, nothing with a gradient."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis import attention
+from detlint.analysis import attention, phases
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.config_keys import is_deterministic, is_told
@@ -57,7 +57,8 @@ class FlashAttention(Rule):
     `attn_implementation="sdpa"` leaves it to PyTorch, which can be told.
 
     Silent on inference: under `no_grad` or `inference_mode`, with a cache of keys and
-    values, in files that run a model and train none.
+    values, in functions, classes and branches by the name of decoding, prefilling or
+    inference, in files that run or serve a model and train none.
 
     Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa
     rounds differently.
@@ -156,6 +157,10 @@ class FlashAttention(Rule):
         return attention.defines_library(self.module)
 
     @cached_property
+    def _serves(self) -> bool:
+        return attention.serves(self.module)
+
+    @cached_property
     def _hugging_face_is_quiet(self) -> bool:
         module = self.module
         return (
@@ -211,7 +216,7 @@ class FlashAttention(Rule):
         off = given is not None and self.module.literal(given) is False
         if not off and (given is not None or not self._leaves_it_out(call, name)):
             return
-        if attention.has_no_backward(self.module, call):
+        if attention.has_no_backward(self.module, call) or self._serves:
             return
         if attention.registers_backend(self.module, call):
             return
@@ -241,6 +246,8 @@ class FlashAttention(Rule):
                     self._report(option.node, f"{option.name}=True", advice)
 
     def _is_quiet_about(self, option: Option) -> bool:
+        if phases.answers(self.module, option.node):
+            return True
         hugging_face = option.name in _HUGGING_FACE
         return self._hugging_face_is_quiet if hugging_face else self._is_quiet
 

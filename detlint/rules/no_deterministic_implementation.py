@@ -24,7 +24,8 @@ class NoDeterministicImplementation(Rule):
 
     Silent on arguments for which the operator is deterministic (`AdaptiveAvgPool2d(1)` is a mean,
     bilinear and nearest interpolation are composed of other operators), on arguments that cannot
-    be seen, and, where only the backward is concerned, on integers, on detached inputs and on
+    be seen, on tensors that visibly lie on the CPU where only CUDA is concerned (`x.cpu()`), and,
+    where only the backward is, on integers, on detached inputs and on
     code that visibly runs without gradients.
     """
 

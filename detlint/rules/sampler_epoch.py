@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from detlint.analysis.distributed_samplers import (
+    evaluates,
+    has_unknown_base,
+    shuffling_sampler,
+)
 from detlint.analysis.epochs import Epochs
 from detlint.analysis.reads import Reads
-from detlint.analysis.seeding import words_of
 from detlint.analysis.travels import Travels
-from detlint.analysis.uses import words
 from detlint.rule import Example, Rule, cst
 
-_SAMPLERS = re.compile(
-    r"torch\.utils\.data\.(?:distributed\.)?DistributedSampler"
-    r"|torchdata\.stateful_dataloader\.sampler\.StatefulDistributedSampler"
-)
-_SHUFFLE, _SEED = 3, 4
-_EVALUATION = words("dev eval evaluation infer inference predict test testing val valid validation")
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.finding import Finding
+    from detlint.project.program import Program
+    from detlint.settings import Settings
+
+_SEED = 4
 # They run the epochs, or call set_epoch from hooks of their own.
-_DRIVERS = re.compile(
-    r"^[ \t]*(?:from|import)[ \t]+(?:lightning|pytorch_lightning|lightning_fabric|accelerate|ignite"
-    r"|composer|fastai|catalyst|mmengine|mmcv)\b",
-    re.MULTILINE,
+_LIBRARIES = (
+    *("lightning", "pytorch_lightning", "lightning_fabric", "accelerate", "ignite", "composer"),
+    *("fastai", "catalyst", "mmengine", "mmcv"),
 )
-_HARMLESS_BASES = ("builtins.object", "abc.ABC", "torch.nn.Module", "typing.Generic")
+_DRIVERS = re.compile(rf"^[ \t]*(?:from|import)[ \t]+(?:{'|'.join(_LIBRARIES)})\b", re.MULTILINE)
+# Of a program that has a loop of its own, these may take the loader apart all the same.
+_TAKING = ("colossalai", "horovod", "opacus", "ray")
+
+
+_ADVICE = "call its set_epoch(epoch) at the start of each epoch"
 
 
 class SamplerEpoch(Rule):
@@ -34,8 +44,10 @@ class SamplerEpoch(Rule):
     for, and one that does call it, or runs on a single process with ``shuffle=True``, is
     trained on other batches.
 
-    It judges one file, and only where it sees all: the sampler, the loop over epochs, the
-    loop over the loader inside it, and every place to which sampler and loader go. Silent with
+    In one file it judges only where it sees all: the sampler, the loop over epochs, the
+    loop over the loader inside it, and every place to which sampler and loader go. Of a program
+    of several files it judges a sampler made in another file than any loop over epochs, where
+    nothing in the program has to do with `set_epoch`. Silent with
     ``shuffle=False`` or a value that is not known, for data that is evaluated on, in files
     that mention ``set_epoch`` at all, and where Lightning, Accelerate, Ignite or the like
     run the epochs.
@@ -76,39 +88,35 @@ class SamplerEpoch(Rule):
     )
 
     def visit_Call(self, node: cst.Call) -> None:
-        name = self.module.called(node)
-        if name is None or not _SAMPLERS.fullmatch(name) or self._is_driven:
-            return
-        if not self._shuffles(node) or self._evaluates(node):
+        kind = shuffling_sampler(self.module, node)
+        if not kind or self._is_driven:
             return
         travels = Travels(self.module, self._reads, node)
         if travels.escapes or not travels.loops or self._is_inherited(travels):
             return
-        if any(map(_evaluates, travels.names)):
+        if any(map(evaluates, travels.names)):
             return
         epochs = Epochs(self.module, travels.own)
         found = [epochs.around(loop) for loop in travels.loops]
         around = next(filter(None, found), None)
         if around is None or epochs.hands_out_self(around) or self._is_made_anew(node, epochs):
             return
-        self.report(
-            node,
-            f"nothing calls set_epoch on this {name.rpartition('.')[2]}: it shuffles to the same "
-            "order in every epoch",
-            advice="call its set_epoch(epoch) at the start of each epoch",
-        )
+        self.report(node, _message(kind), advice=_ADVICE)
 
-    def _shuffles(self, call: cst.Call) -> bool:
-        if self.module.has_unpacking(call):
-            return False
-        shuffle = self.module.argument(call, "shuffle", _SHUFFLE)
-        return shuffle is None or self.module.literal(shuffle) is True
-
-    def _evaluates(self, call: cst.Call) -> bool:
-        """``DistributedSampler(val_dataset)``."""
-        data = self.module.argument(call, "dataset", 0)
-        named = self.module.tree.descendants(data) if data is not None else []
-        return any(_evaluates(each.value) for each in named if isinstance(each, cst.Name))
+    @classmethod
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
+        """A sampler made in one file for a loop over epochs in another."""
+        if program.imports(*_LIBRARIES, *_TAKING):
+            return
+        made = next(program.facts("samplers"), None)
+        if made is None or program.has("tells"):
+            return
+        loops = list(program.facts("rounds"))
+        apart = all(each.path != made.path for each in loops)
+        if loops and apart and program.has("trains", "torch"):
+            shown = program.shown(loops[0])
+            message = f"{_message(made.fact.what)}, and {program.name} loops over epochs: {shown}"
+            yield program.finding(cls, made, message, _ADVICE)
 
     def _is_made_anew(self, call: cst.Call, epochs: Epochs) -> bool:
         """Whether each epoch builds a sampler with a seed that may be its own."""
@@ -120,12 +128,7 @@ class SamplerEpoch(Rule):
     def _is_inherited(self, travels: Travels) -> bool:
         """Whether a class that holds the loader has a base out of sight, which may tell it."""
         owners = {self.module.enclosing_class(loop) for loop in travels.loops}
-        for owner in owners - {None}:
-            for base in owner.bases if owner is not None else ():
-                known = isinstance(self.module.names.definition(base.value), cst.ClassDef)
-                if not known and self.module.qualified_name(base.value) not in _HARMLESS_BASES:
-                    return True
-        return False
+        return any(has_unknown_base(self.module, each) for each in owners if each is not None)
 
     @cached_property
     def _is_driven(self) -> bool:
@@ -136,5 +139,5 @@ class SamplerEpoch(Rule):
         return Reads(self.module)
 
 
-def _evaluates(name: str) -> bool:
-    return not _EVALUATION.isdisjoint(words_of(name))
+def _message(kind: str) -> str:
+    return f"nothing calls set_epoch on this {kind}: it shuffles to the same order in every epoch"

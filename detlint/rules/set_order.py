@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.distinct_bodies import Distinct
+from detlint.analysis.distinct import Distinct
 from detlint.analysis.kinds import Annotation, Kind
 from detlint.analysis.set_reads import SetReads
 from detlint.analysis.set_text import may_matter
@@ -27,9 +27,8 @@ class SetOrder(Rule):
     `list(set(names))` ends differently whatever its seed. Sort the set where it is read.
 
     Silent on sets of numbers, whose hashes do not change, and where the elements cannot be
-    told; on `sorted(set(x))`, `len`, membership, unions; on loops whose order does not show.
-
-    Off by default, because about one finding in six was wrong on code it had not been tried on.
+    told; on `sorted(set(x))`, `len`, membership, unions; on loops whose order does not show; on
+    what is only printed, or named as something to look up, such as `stop_words`.
 
     Fix safety: safe where the elements are known to be strings. Others may not compare with
     each other, and then `sorted` raises.
@@ -55,7 +54,6 @@ class SetOrder(Rule):
     )
     source = "https://docs.python.org/3/reference/datamodel.html#object.__hash__"
     shown = "CPU"
-    default = False
     examples = (
         Example(
             bad="""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.allocations import is_allocation
+from detlint.analysis.allocations import is_allocation, is_legacy
 from detlint.analysis.fillers import Fillers
 from detlint.analysis.parameters import Declared, declared, family
 from detlint.analysis.tensors import TORCH
@@ -29,6 +29,7 @@ _FILLING = re.compile(
 )
 _TRAINED = re.compile(r"\.backward\(|\boptim\.\w+\(")
 _STORED = re.compile(r"(?:\.\w+)*(?:\[[^\n]*?\])?[ \t]*[-+*/]?=(?!=)")
+_EXPORTS = re.compile(r"^__all__\b[^=]*=[ \t]*[\[(][^\])]*", re.MULTILINE)
 _OWN = re.compile(r"\bself[\w.\[\]]*$")
 _NEARBY = 400
 _ABOVE = 80  # characters: the line above, where a call may begin
@@ -43,7 +44,8 @@ class UninitializedParameter(Rule):
     Judged for each parameter, where the class and its bases up to ``torch.nn.Module``
     are in this file, nothing in the file can fill it or load it, and the class fills
     its other parameters or is trained in the same file: one that fills none may wait
-    for a checkpoint, or for whoever builds it."""
+    for a checkpoint, or for whoever builds it. Not so one made by `torch.Tensor(n)` or
+    `torch.FloatTensor(n)`, the older way, which code that only loads does not take."""
 
     code = "DET402"
     summary = "a parameter that nothing fills"
@@ -114,7 +116,7 @@ class UninitializedParameter(Rule):
         if not unfilled or fillers.reach_every_parameter():
             return
         if not (fillers.initialise() or _TRAINED.search(self.module.source.text)):
-            return
+            unfilled = [(each, call) for each, call in unfilled if is_legacy(self.module, call)]
         elsewhere = _Elsewhere("\n".join(self._outside(classes)), node.name.value)
         if elsewhere.goes_over_all():
             return
@@ -169,10 +171,12 @@ class _Elsewhere:
     """The rest of the file around a class: who may fill the class's parameters."""
 
     def __init__(self, text: str, name: str) -> None:
-        self._text = text
+        self._text = text = _EXPORTS.sub("", text)
         # If nothing here names the class, nobody here builds it or inherits from it, and
-        # what other classes do to themselves doesn't reach it.
+        # what other classes do to what they own doesn't reach it.
         self._named = re.search(rf"\b{name}\b", text) is not None
+        derived = rf"^[ \t]*class\b[^:]*\b{name}\b|=[ \t]*{name}[ \t]*$"
+        self._inherited = self._named and re.search(derived, text, re.MULTILINE) is not None
 
     def goes_over_all(self) -> bool:
         """Whether code goes over the parameters of a model that may hold the class."""
@@ -189,9 +193,15 @@ class _Elsewhere:
         return any(
             self._is_filling(mention)
             for mention in re.finditer(rf"(?:\.|[\"']){re.escape(name)}\b", self._text)
-            if self._named
-            or not _OWN.search(self._text, max(mention.start() - _ABOVE, 0), mention.start())
+            if not self._is_anothers(mention)
         )
+
+    def _is_anothers(self, mention: re.Match[str]) -> bool:
+        """Whether it is an attribute of another class, or of what that one holds."""
+        owner = _OWN.search(self._text, max(mention.start() - _ABOVE, 0), mention.start())
+        if owner is None:
+            return False
+        return not (self._inherited if owner[0] == "self" else self._named)
 
     def _is_filling(self, mention: re.Match[str]) -> bool:
         start = self._text.rfind("\n", 0, mention.start()) + 1

@@ -55,3 +55,61 @@ def messages(self, x, index, values: Tensor, accelerator, input_ids):
 @torch.no_grad()
 def accuracy(logits, target):
     return logits.gather(dim=1, index=target).index_select(0, target)
+
+
+def chosen(q, actions, policy, comm, found, rows):
+    q.gather(1, actions)  # DET502
+    policy(q).gather(-1, actions)  # DET502
+    comm.gather(actions, 0)
+    comm.gather(1, 0)
+    # one element a row
+    q.gather(1, actions.unsqueeze(1))
+    q.gather(1, actions.long().unsqueeze(1).to(q.device))
+    torch.gather(q, -1, actions.unsqueeze(-1))
+    torch.gather(q, dim=1, index=actions[:, None])
+    torch.gather(q, -1, actions[..., None])
+    torch.gather(q, 1, actions.view(-1, 1))
+    q.gather(1, q.argmax(1, keepdim=True))
+    # several
+    q.gather(1, actions.unsqueeze(-1))  # DET502
+    q.gather(0, actions.unsqueeze(1))  # DET502
+    q.gather(1, actions[None])  # DET502
+    torch.gather(q, 1, actions.view(-1, 2))  # DET502
+    q.gather(1, q.argmax(0, keepdim=True))  # DET502
+    # nothing comes back
+    torch.gather(q, 1, actions, out=found)
+    torch.index_select(q, 0, rows).clone().detach()
+    torch.index_select(q, 0, rows).data
+    torch.index_select(q, 0, rows).argmax(1)
+    torch.index_select(q, 0, rows).sum().item()
+    return torch.index_select(q, 0, rows).clone()  # DET502
+
+
+def counted(ids, weights, device):
+    counts = torch.zeros(9, dtype=torch.int32, device=device)
+    counts.scatter_add_(0, ids, torch.ones_like(ids))
+    torch.zeros(9).scatter_add_(0, ids, torch.ones_like(ids, dtype=torch.int64))
+    return torch.zeros(9).scatter_add_(0, ids, weights)  # DET502
+
+
+def touched_once(x, mask, scores, values, permutation, labels):
+    x.index_select(0, torch.nonzero(mask).squeeze(dim=1))
+    order = torch.argsort(scores)
+    torch.index_select(x, 0, order)
+    best = scores.topk(3, dim=1).indices
+    torch.gather(x, 1, best.unsqueeze(-1).expand(-1, -1, 9))
+    torch.gather(x, 1, scores.topk(3, dim=1)[1])
+    x.index_add_(0, torch.randperm(9), values)
+    x.index_copy_(0, permutation, values)
+    x.index_copy_(0, labels, values)  # DET502
+    x.index_select(0, torch.where(mask, order, labels))  # DET502
+    x.index_select(0, order.repeat(2))  # DET502
+    for _ in range(3):
+        turned = turned.long()
+        x.index_select(0, turned)  # DET502
+        x.gather(0, turned)  # DET502
+    return torch.gather(x, 1, labels.unsqueeze(-1).expand(-1, -1, 9))  # DET502
+
+
+def reorder_incremental_state(state, new_order):
+    return state.index_select(0, new_order)

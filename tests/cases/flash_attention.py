@@ -121,6 +121,52 @@ class Attention(torch.nn.Module):
         )
 
 
+class Phases(torch.nn.Module):
+    def forward(self, q, k, v, is_decoding, mode, phase, inference_params):
+        if is_decoding:
+            out = flash_attn_func(q, k, v, causal=True)
+        elif mode.is_prefill() or phase == "decode":
+            out = flash_attn_func(q, k, v)
+        elif inference_params is not None and q.shape[1] > 1:
+            out = flash_attn_func(q, k, v)
+        else:
+            out = flash_attn_func(q, k, v)  # DET601
+        if not is_decoding and phase != "decode":
+            out += flash_attn_func(q, k, v)  # DET601
+        elif not self.training:
+            out += flash_attn_func(q, k, v)
+        if phase is not Phase.TRAINING:
+            out += flash_attn_func(q, k, v)
+        out += flash_attn_func(q, k, v) if is_decoding else flash_attn_func(k, q, v)  # DET601
+        if is_decoding or self.causal:
+            out += flash_attn_func(q, k, v)  # DET601
+        if not (is_decoding or self.causal):
+            out += flash_attn_func(q, k, v)  # DET601
+        if self.training:
+            return flash_attn_func(q, k, v)  # DET601
+        return flash_attn_func(q, k, v)
+
+    def in_turn(self, q, k, v, is_decoding, inference_params):
+        if is_decoding:
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+        if inference_params is None:
+            return flash_attn_func(q, k, v)  # DET601
+        return flash_attn_func(q, k, v)
+
+    def decoder_layer(self, q, k, v):
+        return flash_attn_func(q, k, v)  # DET601
+
+
+class AttentionDecodingBenchmark:
+    def fw(self):
+        return flash_attn_func(self.q, self.k, self.v)
+
+
+class TextDecoderForConditionalGeneration:
+    def fw(self):
+        return flash_attn_func(self.q, self.k, self.v)  # DET601
+
+
 @BACKENDS.register("flash")
 def registered(q, k, v):
     return flash_attn_func(q, k, v)
@@ -166,6 +212,10 @@ class Arguments:
     use_flash_attn: bool = True  # DET601
     use_flash_attention: bool = field(default=True, metadata={"help": "FlashAttention"})  # DET601
     attention: str = "flash_attention_2"
+
+
+def load_for_inference(path):
+    return AutoModel.from_pretrained(path, attn_implementation="flash_attention_2")
 
 
 # Switches

@@ -199,3 +199,36 @@ class Frozen(nn.Module):
         pool = nn.AdaptiveMaxPool2d(1)
         with torch.no_grad():
             return pool(x)
+
+
+def on_the_cpu(image, scores: Tensor, device, array, rows, grid):
+    F.interpolate(image.cpu(), scale_factor=2, mode="bicubic")
+    F.interpolate(image.cpu().float(), scale_factor=2, mode="bicubic").to(device)
+    F.interpolate(torch.from_numpy(array)[None] / 255.0, scale_factor=2, mode="bicubic")
+    torch.median(scores.to("cpu"), dim=1)
+    torch.median(scores.to(torch.device("cpu")), dim=1)
+    torch.median(torch.stack([each.cpu() for each in rows]), dim=1)
+    torch.median(torch.stack([scores.cpu(), scores.cpu()]), dim=1)
+    expected = scores.sum() * scores.cpu()
+    torch.median(expected - expected.floor(), dim=1)
+    torch.median(torch.zeros(3, 3, device="cpu"), dim=1)
+    here = scores.cpu()
+    here.median(dim=1)
+    here.to(torch.float32).median(dim=1)
+    # the kernels of the CPU scatter in any order, too
+    here.put_(rows, scores)  # DET501
+    # back where it came from, or not known
+    torch.median(here.to(device), dim=1)  # DET501
+    torch.median(here.cuda(), dim=1)  # DET501
+    torch.median(torch.zeros(3, 3, device=device), dim=1)  # DET501
+    F.interpolate(image, grid.cpu(), mode="bicubic")  # DET501
+
+
+def on_the_cpu_in_turn(counts, scale, samples, device):
+    expected = counts * scale.cpu()
+    expected = expected.floor() + samples
+    if samples is not None:
+        expected = torch.median(expected, dim=0)[0]
+    other = counts.cpu()
+    other = other.to(device)
+    return expected, torch.median(other, dim=0)  # DET501

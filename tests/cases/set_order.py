@@ -74,8 +74,13 @@ def loop_that_writes(file, labels: List[str]):
 
 
 def loop_that_prints(labels: List[str]):
-    for label in {*labels}:  # DET204
+    for label in {*labels}:
         print(label)
+
+
+def loop_that_prints_to_a_file(labels: List[str], file):
+    for label in {*labels}:  # DET204
+        print(label, file=file)
 
 
 def loop_that_yields(labels: List[str]):
@@ -98,8 +103,7 @@ def loop_that_fills_a_dict_that_is_read(labels: List[str]):
     sizes = {}
     for label in set(labels):  # DET204
         sizes[label] = size_of(label)
-    for label, size in sizes.items():
-        print(label, size)
+    return [f"{label} {size}" for label, size in sizes.items()]
 
 
 def loop_with_draws(labels: List[str]):
@@ -230,7 +234,7 @@ def optional(labels: Optional[Set[str]] = None):
     return list(labels or ()), [label for label in labels]  # DET204
 
 
-def module_names(model):
+def names_of_layers(model):
     names = {name for name, _ in model.named_modules()}
     return list(names)  # DET204
 
@@ -535,3 +539,205 @@ def pairs_sorted_again(labels: List[str], paths: Set[str]):
 
 def named_by_the_loop(tokenizer, line):
     return [word for word in set(tokenizer.cut(line))]  # DET204
+
+
+# What is listed for people to read.
+
+
+class Vocabulary:
+    def __init__(self, words: Set[str]):
+        self.words = frozenset(words)
+
+    def __repr__(self):
+        return f"Vocabulary({', '.join(self.words)})"
+
+    def save(self, file):
+        file.write("\n".join(self.words))  # DET204
+
+
+def messages(click, msg, parser, found: Set[str], expected: Set[str]):
+    print(", ".join(found), list(found))
+    click.echo(", ".join(found))
+    msg.info("found", list(found))
+    parser.add_argument("--split", help=", ".join(found))
+    missing_keys = list(expected - found)
+    unexpected_keys = list(found - expected)
+    return missing_keys, unexpected_keys
+
+
+def added_though_missing(table, found: Set[str], expected: Set[str]):
+    missing = expected - found
+    for name in missing:  # DET204
+        table.append(name)
+    return table
+
+
+# What is handed to functions that cannot be seen: data are, and most others look things up.
+
+
+def handed_on(tokenizer, trainer, index, model, words: Set[str]):
+    tokenizer.add_tokens(list(words))  # DET204
+    trainer.train_on(list(words))  # DET204
+    model.save("model", separately=list(words))
+    index.clean_up(list(words))
+    dataset = model.features.select(*words)
+    return dataset.select_columns(list(words))
+
+
+def _lengths_of(words):
+    return [size_of(word) for word in words]
+
+
+def _are_known(words, table):
+    return all(word in table for word in words)
+
+
+def handed_on_in_the_file(words: Set[str], table):
+    return _lengths_of(list(words)), _are_known(list(words), table)  # DET204
+
+
+def in_common(left: Set[str], right: Set[str]):
+    shared = left & right
+    if not shared:
+        return None
+    return next(iter(shared)), list(left.intersection(right))[0], (left & right).pop()
+
+
+_NUMBER_WORDS = list(set("one two three".split()))
+_LETTERS = list(set("abcdefgh"))  # DET204
+
+
+def like_number(text):
+    return text in _NUMBER_WORDS or text.lower() in _NUMBER_WORDS
+
+
+# Read far from where they are made.
+
+
+def made_in_branches(lines, lower):
+    words = (
+        set(line.lower() for line in lines)
+        if lower
+        else set(line.strip() for line in lines)
+    )
+    others = words
+    kept = others - {"the"}
+    return [size_of(word) for word in kept]  # DET204
+
+
+def several_lines(labels: List[str], others: Set[str]):
+    return list(  # a comment
+        set(labels)  # DET204
+        .union(others)
+    )
+
+
+def named_in_a_loop(labels: List[str]):
+    if (names := set(labels)) and len(names) > 2:
+        return list(names)  # DET204
+    return []
+
+
+if SPLITS:
+    LANGUAGES = {"de", "en", "fr"}
+
+
+def languages():
+    return [size_of(language) for language in LANGUAGES]  # DET204
+
+
+def moved(options, root: str):
+    for key in {"model_file", "dict_file"}:
+        if options.get(key) is not None:
+            options[key] = find_model(options.get("folder"), options[key], options["kind"])
+    return options
+
+
+def pairs_in_a_dict(words: Set[str]):
+    found = {"".join(pair): pair[0] for pair in itertools.product(words, ".,")}
+    return list(itertools.product(words, ".,")), found  # DET204
+
+
+class Tables:
+    fallback = {"train"}
+
+    def __init__(self, labels: List[str], extensions: List[str], stop_words: List[str]):
+        self.labels: Set[str] = set(labels)
+        self.extensions = tuple(set(extensions))
+        self.stop_words = list(set(stop_words))
+
+    def one(self):
+        if self.fallback and len(self.labels) == 1:
+            return next(iter(self.labels))
+        return next(iter(self.labels))  # DET204
+
+    def convert(self):
+        for label in self.labels:
+            self[label] = self.size_of(self[label])
+        return self
+
+
+def single_in_a_local(model):
+    kinds = {"2:4"}
+    grown = {"2:4"}
+    grown.add("1:2")
+    for kind in kinds:
+        model.append(kind)
+    for kind in grown:  # DET204
+        model.append(kind)
+
+
+def refilled(model, other, labels: List[str]):
+    state = model.state_dict()
+    sizes = {"a": 1, "b": 2}
+    for key in state.keys() & other.keys():
+        state[key] = other[key]
+    for label in set(labels):
+        sizes[label] = size_of(label)
+    return list(state), list(sizes)
+
+
+def stop(labels: List[str]):
+    stop_words = list(set(labels))
+    return {"stop": list(set(labels)), "words": [size_of(word) for word in stop_words]}
+
+
+def told(logger, json, found: Set[str], expected: Set[str], reasons):
+    strange = found - expected
+    if strange:
+        logger.warning("strange: %s", list(strange))
+        logger.info(f"strange: {[name.upper() for name in strange]}")
+        raise ValueError(
+            "strange: " + ", ".join(name.upper() for name in strange)
+        )
+    reasons.append(f"strange: {list(strange)}")
+    return json.dumps({name: 1 for name in found}, sort_keys=True)
+
+
+def processed(data, transform):
+    for name in set(data.keys()) & {"image", "mask"}:
+        data[name] = transform(data, name)
+    return data
+
+
+def numbered_by_the_largest(data, labels: Set[str]):
+    for label in labels:  # DET204
+        data[label] = max(data.values()) + 1
+    return data
+
+
+def with_none(names: Set[Optional[str]], flags: Set[Optional[int]]):
+    return list(names), list({"a", None}), list(flags), list({1, None})  # DET204 DET204
+
+
+def _parts_of(names: Set[str]):
+    for name in names:
+        first, *rest = name.split(".")
+        yield first
+        yield from rest
+
+
+def all_parts(names: Set[str]):
+    found = set()
+    found.update(_parts_of(names))
+    return found | set(_parts_of(names))

@@ -326,3 +326,60 @@ class CacheBuffers(nn.Module):
     def forward(self, x):
         self.cache[: len(x)] = x
         return self.cache * self.weight
+
+
+# The older constructors: code that only loads does not take them. What a class of the same
+# shape does to its own is no help.
+
+__all__ = ["Pooling", "StatisticsPooling"]
+
+
+class Pooling(nn.Module):
+    def __init__(self, input_size):
+        super().__init__()
+        self.linear = nn.Linear(input_size, input_size)
+        self.mixing = nn.Parameter(torch.FloatTensor(input_size, 1))  # DET402
+
+    def forward(self, x):
+        return F.softmax(torch.matmul(torch.tanh(self.linear(x)), self.mixing), dim=1)
+
+
+class StatisticsPooling(nn.Module):
+    def __init__(self, input_size):
+        super().__init__()
+        self.linear = nn.Linear(input_size, input_size)
+        self.mixing = nn.Parameter(torch.Tensor(input_size, 1))  # DET402
+
+    def forward(self, x):
+        return torch.matmul(self.linear(x), self.mixing)
+
+
+class FrozenTensor(nn.Module):
+    def __init__(self, input_size):
+        super().__init__()
+        self.mixture = nn.Parameter(torch.Tensor(input_size, 1), requires_grad=False)
+
+
+class BasePooling(nn.Module):
+    def __init__(self, input_size):
+        super().__init__()
+        self.blend = nn.Parameter(torch.Tensor(input_size, 1))
+
+
+class DerivedPooling(BasePooling):
+    def __init__(self, input_size):
+        super().__init__(input_size)
+        self.blend.data.normal_()
+
+
+class HeldPooling(nn.Module):
+    def __init__(self, input_size):
+        super().__init__()
+        self.melange = nn.Parameter(torch.Tensor(input_size, 1))
+
+
+class HoldsPooling(nn.Module):
+    def __init__(self, input_size):
+        super().__init__()
+        self.pooling = HeldPooling(input_size)
+        self.pooling.melange.data.zero_()

@@ -72,6 +72,17 @@ def typed_receivers(a: Path, b: Optional[Path], c: Union[str, Path], e: "Path", 
     yield list(f.rglob("*"))  # DET203
 
 
+def receivers_by_name(query_dir_path, root: AbstractFileSystem, data_dir, cfg, url, directory):
+    yield list(query_dir_path.glob("*.wav"))  # DET203
+    yield list(cfg.save_dir.glob(f"{url}*.jpg"))  # DET203
+    yield list(cfg.dirty.glob("*.jpg"))
+    yield list(root.glob("*.wav"))
+    yield list(data_dir.glob(url))
+    yield sorted(data_dir.glob("*.wav"))
+    directory = AbstractFileSystem(directory)
+    yield list(directory.glob("*.wav"))
+
+
 def rebound_parameter(root, fs):
     root = Path(root)
     sub = root / "sub"

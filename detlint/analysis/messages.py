@@ -1,0 +1,36 @@
+"""Code whose output is for people to read: what it shows does not change what a run computes."""
+
+from __future__ import annotations
+
+from detlint.analysis.conditions import Conditions, call_word
+from detlint.analysis.seeding import words_of
+from detlint.analysis.uses import words
+from detlint.rule import cst
+
+_TELLING = words("add_argument add_parser debug error fail info secho warn warning")
+_TELLING_WORDS = words("echo pprint print")
+_DESCRIBING = words("__format__ __repr__ __rich_repr__ __str__ _repr_html_ extra_repr")
+_SHOWN = ("sys.stdout", "sys.stderr")
+
+
+class Messages(Conditions):
+    """As ``Conditions``; what is printed is a message, too, and so is what describes an object."""
+
+    def is_diagnostic(self, node: cst.CSTNode) -> bool:
+        return super().is_diagnostic(node) or self._describes(node)
+
+    def is_log(self, call: cst.Call) -> bool:
+        return super().is_log(call) or self._tells(call)
+
+    def _tells(self, call: cst.Call) -> bool:
+        """``print(x)``, ``click.echo(x)``, ``msg.info(x)``; what is printed to a file is saved."""
+        file = self._module.argument(call, "file")
+        if file is not None and self._module.qualified_name(file) not in _SHOWN:
+            return False
+        word = call_word(call)
+        method = isinstance(call.func, cst.Attribute)
+        return (method and word in _TELLING) or not _TELLING_WORDS.isdisjoint(words_of(word))
+
+    def _describes(self, node: cst.CSTNode) -> bool:
+        function = self._module.enclosing_function(node)
+        return isinstance(function, cst.FunctionDef) and function.name.value in _DESCRIBING

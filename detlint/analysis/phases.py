@@ -1,0 +1,90 @@
+"""Whether code runs where a model answers, not where it is trained, by what it is called.
+
+Decoding, prefilling, inference: in the names of functions and classes, and in the conditions
+of the branches around it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detlint.analysis.branches import jumps
+from detlint.analysis.seeding import words_of
+from detlint.analysis.uses import last_name, words
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.module import Module
+
+# At the start of a word in a function's name. Not a decoder: that is half of what is trained.
+_FUNCTION = re.compile(
+    r"(?:^|_)(?:decode(?!r)|decoding|pre_?fill|generate(?!d|or)|generation|infer(?!red)|predict(?!or))"
+)
+# A class for conditional generation is trained, too.
+_CLASS = words("decode decoding inference prefill prefilling")
+_ANSWERS = words("decode decoding generating inference infer inferring prefill prefilling")
+_TRAINS = words("training train")
+_GRADIENTS = frozenset({"torch.is_grad_enabled"})
+
+
+def answers(module: Module, node: cst.CSTNode) -> bool:
+    """Whether names around some code say that nothing is trained there."""
+    below = node
+    for above in module.ancestors(node):
+        if isinstance(above, cst.FunctionDef):
+            if _FUNCTION.search(above.name.value):
+                return True
+        elif isinstance(above, cst.ClassDef):
+            if not _CLASS.isdisjoint(words_of(above.name.value)):
+                return True
+        elif isinstance(above, (cst.If, cst.IfExp)):
+            if below is not above.test and _decides(module, above.test, below is above.body):
+                return True
+        elif isinstance(above, cst.IndentedBlock) and any(
+            _decides(module, test, False) for test in _left_behind(above, below)
+        ):
+            return True
+        below = above
+    return False
+
+
+def _left_behind(block: cst.IndentedBlock, node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+    """The conditions under which a block is left before a statement of it: none of them holds."""
+    for statement in block.body:
+        if statement is node:
+            return
+        if isinstance(statement, cst.If) and jumps(statement):
+            yield statement.test
+
+
+def _decides(module: Module, test: cst.BaseExpression, holds: bool) -> bool:
+    """Whether a condition that holds, or does not, says that a model only answers."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        return _decides(module, test.expression, not holds)
+    if isinstance(test, cst.BooleanOperation):
+        sides = [_decides(module, each, holds) for each in (test.left, test.right)]
+        return any(sides) if isinstance(test.operator, cst.And) is holds else all(sides)
+    if isinstance(test, cst.Comparison):
+        return _compares(module, test, holds)
+    if isinstance(test, cst.Call) and module.called(test) in _GRADIENTS:
+        return not holds
+    said = set(words_of(last_name(test.func if isinstance(test, cst.Call) else test)))
+    return not said.isdisjoint(_ANSWERS if holds else _TRAINS)
+
+
+def _compares(module: Module, test: cst.Comparison, holds: bool) -> bool:
+    """``phase == "decode"``, ``mode is Mode.TRAINING``, ``inference_params is not None``."""
+    if len(test.comparisons) != 1:
+        return False
+    operator, value = test.comparisons[0].operator, test.comparisons[0].comparator
+    same = isinstance(operator, (cst.Equal, cst.Is))
+    if not same and not isinstance(operator, (cst.NotEqual, cst.IsNot)):
+        return False
+    literal = module.literal(value)
+    if literal is None or isinstance(literal, bool):
+        return _decides(module, test.left, holds is (same is (literal is True)))
+    said = set(words_of(literal if isinstance(literal, str) else last_name(value)))
+    return not said.isdisjoint(_ANSWERS if holds is same else _TRAINS)

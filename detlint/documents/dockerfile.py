@@ -1,0 +1,188 @@
+"""Dockerfiles: the environment of an image, what builds it and what it runs.
+
+Read by lines: an instruction is a line, what it goes on in and its here-documents. The parts
+that are shell are left to the reader of shell. The grammar for tree-sitter of them does not
+know here-documents with options, and tells nothing more.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.documents import shell
+from detlint.documents.dockerfile_lines import instructions
+from detlint.documents.document import Command, Document, Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from detlint.documents.dockerfile_lines import Instruction
+    from detlint.documents.document import Node
+    from detlint.source import Source
+
+_PAIR = re.compile(r"([A-Za-z_]\w*)=((?:\"(?:\\.|[^\"\\])*\"|'[^']*'|\\.|[^\s\"'\\])*)", re.DOTALL)
+_OLD_FORM = re.compile(r"([A-Za-z_]\w*)[ \t]+(\S.*)", re.DOTALL)
+_FLAGS = re.compile(r"(?:--[a-z]+(?:=\S*)?\s+)*")
+_ELEMENT = re.compile(r'"((?:\\.|[^"\\])*)"')
+_FROM = re.compile(r"(?:--platform=\S+\s+)?(\S+)(?:\s+as\s+(\S+))?", re.IGNORECASE)
+_SHELL_SIGNS = re.compile(r"[;&|<>()`]")
+_ONLY_DOCUMENT = re.compile(r"<<-?\s*['\"]?\w+['\"]?\s*$")
+_OTHER_LANGUAGE = re.compile(r"#!(?!.*sh\b)")
+_RUNNABLE = re.compile(r"(?:ba|da|z)?sh$")
+
+
+def read(source: Source) -> Document:
+    """An image's variables, and the commands that build and start it."""
+    found, comments = instructions(source.text)
+    reading = _Reading()
+    for each in found:
+        reading.read(each)
+    reading.end_stage()
+    return Document(source, reading.nodes, comments)
+
+
+class _Stage(NamedTuple):
+    """What holds in a stage of the build: variables of the image, and of its build alone."""
+
+    image: dict[str, str | None]
+    build: dict[str, str | None]
+
+
+class _Reading:
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self._stages: dict[str, _Stage] = {}
+        self._stage = _Stage({}, {})
+        self._folder: str | None = ""
+        self._shell_runs = True
+        self._starts: dict[str, Instruction] = {}
+
+    def read(self, each: Instruction) -> None:
+        """Follow one instruction."""
+        if each.name == "FROM":
+            self._begin_stage(each)
+        elif each.name in ("ENV", "ARG"):
+            self._set(each)
+        elif each.name == "WORKDIR":
+            self._folder = each.text.strip() if "$" not in each.text else None
+        elif each.name == "SHELL":
+            words = [word for word, _ in _listed(each) or ()]
+            self._shell_runs = any(_RUNNABLE.search(word) for word in words)
+        elif each.name == "RUN":
+            self._run(each, {**self._stage.build, **self._stage.image})
+        elif each.name in ("CMD", "ENTRYPOINT"):
+            self._starts[each.name] = each
+
+    def _begin_stage(self, each: Instruction) -> None:
+        self.end_stage()
+        match = _FROM.match(each.text)
+        base = self._stages.get(match[1].lower()) if match else None
+        image, build = ({**base.image}, {**base.build}) if base else ({}, {})
+        self._stage = _Stage(image, build)
+        self._folder, self._shell_runs = "", True
+        if match and match[2]:
+            self._stages[match[2].lower()] = self._stage
+
+    def _set(self, each: Instruction) -> None:
+        """``ENV A=b C=d``, ``ENV A b c``, ``ARG A=b``."""
+        exported = each.name == "ENV"
+        into = self._stage.image if exported else self._stage.build
+        for name, raw, start in _settings(each):
+            value = self._value(raw)
+            ends = each.places[start], each.places[start + len(raw)]
+            inside = int(len(raw) > 1 and raw[0] in "\"'" and raw[-1] == raw[0])
+            begin = each.places[start - len(name) - 1] if start else ends[0]
+            into[name] = value
+            self.nodes.append(
+                Variable(begin, ends[1], name, value, ends[0] + inside, ends[1] - inside, exported)
+            )
+
+    def _value(self, raw: str) -> str | None:
+        """What a value stands for, variables of the build replaced."""
+        if _SHELL_SIGNS.search(raw):
+            return None if re.search(r"[$\"'\\]", raw) else raw
+        if " " in raw and raw[0] not in "\"'":
+            raw = f'"{raw}"'  # of the old form, which takes the rest of the line
+        known = {**self._stage.build, **self._stage.image}
+        for node in shell.parse(f"A={raw}", environment=known):
+            if isinstance(node, Variable):
+                return node.value
+        return None
+
+    # Commands
+
+    def _run(self, each: Instruction, environment: dict[str, str | None]) -> None:
+        """A command in exec form, in shell form, or of a here-document."""
+        listed = _listed(each)
+        if listed is not None:
+            self._parse(*shell.quoted(listed), environment)
+            return
+        if not self._shell_runs:
+            return
+        flags = _FLAGS.match(each.text) if each.name == "RUN" else None
+        begin, end = flags.end() if flags else 0, len(each.text)
+        if each.document >= 0 and _ONLY_DOCUMENT.match(each.text[begin : each.document]):
+            begin = each.document
+            end = each.text.rstrip().rfind("\n") + 1
+            if _OTHER_LANGUAGE.match(each.text, begin):
+                return
+        self._parse(each.text[begin:end], each.places[begin : end + 1], environment)
+
+    def _parse(self, text: str, places: Sequence[int], environment: dict[str, str | None]) -> None:
+        for node in shell.parse(text, environment=environment, places=places):
+            if isinstance(node, Command):
+                self.nodes.append(node._replace(folder=self._below(node.folder)))
+            else:
+                self.nodes.append(node)
+
+    def _below(self, folder: str | None) -> str | None:
+        if folder is None or self._folder is None or folder.startswith("/"):
+            return folder
+        return f"{self._folder}/{folder}".rstrip("/") if self._folder else folder
+
+    def end_stage(self) -> None:
+        """What the image runs, in its environment at the end."""
+        entry, command = self._starts.get("ENTRYPOINT"), self._starts.get("CMD")
+        self._starts = {}
+        if entry is not None and command is not None:
+            begun, given = _listed(entry), _listed(command)
+            if given is None:  # in shell form
+                nowhere = (command.start,) * 5
+                text = command.text.rstrip()
+                given = [("sh", nowhere), ("-c", nowhere), (text, command.places[: len(text) + 1])]
+            if begun is not None:
+                self._parse(*shell.quoted([*begun, *given]), self._stage.image)
+                return
+        for each in (entry or command,):
+            if each is not None:
+                self._run(each, self._stage.image)
+
+
+def _settings(each: Instruction) -> Iterator[tuple[str, str, int]]:
+    """Names, values as they are written, and where these begin in the argument."""
+    if re.match(r"\s*[A-Za-z_]\w*=", each.text):
+        for match in _PAIR.finditer(each.text):
+            yield match[1], match[2], match.start(2)
+    elif each.name == "ENV" and (old := _OLD_FORM.match(each.text)):
+        yield old[1], old[2].rstrip(), old.start(2)
+
+
+def _listed(each: Instruction) -> list[tuple[str, Sequence[int]]] | None:
+    """The words of ``["python", "train.py"]`` with the places of their letters; None for a
+    command in shell form."""
+    text = each.text.strip()
+    try:
+        words = json.loads(text) if text.startswith("[") else None
+    except ValueError:
+        return None
+    if not isinstance(words, list) or not words or not all(isinstance(w, str) for w in words):
+        return None
+    found: list[tuple[str, Sequence[int]]] = []
+    for word, match in zip(words, _ELEMENT.finditer(each.text), strict=False):
+        places = each.places[match.start(1) : match.end(1) + 1]
+        if len(places) != len(word) + 1:  # escapes in it
+            places = (*(places[0],) * len(word), places[-1])
+        found.append((word, places))
+    return found

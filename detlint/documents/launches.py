@@ -1,0 +1,241 @@
+"""What a command line launches: the program, its arguments, and in how many processes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.documents.launch_counts import Count, counted, started_by
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from detlint.documents.document import Command, Word
+
+
+class Launch(NamedTuple):
+    """A Python program that a command starts.
+
+    launcher   "python", or what starts it: "torchrun", "accelerate", "deepspeed", "colossalai",
+               "srun", "mpirun", "horovodrun"
+    script     the path of the program, or None where it is a ``module`` or is code in the command
+    arguments  its own arguments
+    processes  of the program, on all nodes together
+    """
+
+    launcher: str
+    script: Word | None
+    module: Word | None
+    arguments: tuple[Word, ...]
+    processes: int | None
+    nodes: int | None
+    environment: Mapping[str, str | None]
+
+
+class _Options(NamedTuple):
+    """``valued`` options take the next word; where these are not listed, all but ``flags`` do."""
+
+    flags: frozenset[str] = frozenset()
+    valued: frozenset[str] | None = None
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_PYTHON = re.compile(r"(?:i?python|pypy)[\d.]*w?(?:\.exe)?$")
+_PROGRAM = re.compile(r"\.pyw?$")
+_LAUNCHERS = {
+    "torchrun": _Options(
+        _names(
+            """--standalone --no-python --use-env --run-path --module -m --help --use-agent-store
+            --no-use-agent-store"""
+        )
+    ),
+    "accelerate": _Options(
+        _names(
+            """--multi-gpu --cpu --tpu --use-deepspeed --use-fsdp --use-megatron-lm --use-xpu --mps
+            --quiet -q --debug --module -m --no-python --tpu-use-cluster --tpu-use-sudo
+            --tpu-cluster --no-tpu-cluster --enable-cpu-affinity --use-parallelism-config
+            --dynamo-use-fullgraph --dynamo-use-dynamic --dynamo-use-regional-compilation"""
+        )
+    ),
+    "deepspeed": _Options(
+        _names(
+            """--module -m --no-python --no-local-rank --no-ssh --no-ssh-check --force-multi
+            --elastic-training --bind-cores-to-rank --enable-each-rank-log-to-console"""
+        )
+    ),
+    "colossalai": _Options(_names("--module -m --help")),
+    "fabric": _Options(_names("--help")),
+    "horovodrun": _Options(),
+}
+# How else they are started: by a subcommand, or as a module.
+_SUBCOMMANDS = {
+    "accelerate": ("launch",),
+    "colossalai": ("run",),
+    "fabric": ("run",),
+    "lightning": ("run",),
+}
+_MODULES = {
+    "torch.distributed.run": "torchrun",
+    "torch.distributed.launch": "torchrun",
+    "torch.distributed.elastic.run": "torchrun",
+    "accelerate.commands.launch": "accelerate",
+    "deepspeed.launcher.runner": "deepspeed",
+    "deepspeed": "deepspeed",
+}
+# Modules that run a program under their eyes.
+_WATCHERS = {
+    "pdb": _Options(valued=_names("-c")),
+    "cProfile": _Options(valued=_names("-o -s")),
+    "profile": _Options(valued=_names("-o -s")),
+    "trace": _Options(valued=_names("-C -f")),
+    "debugpy": _Options(valued=_names("--listen --connect --log-to")),
+    "viztracer": _Options(valued=_names("-o --output-file")),
+    "coverage": _Options(valued=_names("--source --rcfile --include --omit --data-file")),
+    "memory_profiler": _Options(valued=_names("-o")),
+}
+
+
+def launched(command: Command) -> Launch | None:
+    """What a command launches; None where that is no Python program, or is not told."""
+    words = command.words
+    if not words or words[0].text is None:
+        return None
+    name = words[0].text.rpartition("/")[2]
+    outer = started_by(command.front, command.environment)
+    if name in _LAUNCHERS or name in _SUBCOMMANDS:
+        return _of_launcher(name, words[1:], command, outer)
+    if name == "coverage":
+        return _watched("coverage", words[1:], command, outer)
+    if _PYTHON.match(name):
+        return _of_python(words[1:], command, outer)
+    if _PROGRAM.search(name):
+        return _found(command, outer, script=words[0], arguments=words[1:])
+    return None
+
+
+def _of_python(words: Sequence[Word], command: Command, outer: Count) -> Launch | None:
+    """``python -u train.py``, ``python -m package.module``."""
+    place = 0
+    while place < len(words):
+        text = words[place].text
+        if text is None:
+            return _past_unknown(words[place:], command, outer)
+        if text == "-" or not text.startswith("-"):
+            break
+        if re.match(r"-[a-zA-Z]*m", text) and not text.startswith(("--", "-W", "-X")):
+            return _of_module(text.partition("m")[2], words[place:], command, outer)
+        if re.match(r"-[a-zA-Z]*c", text) and not text.startswith(("--", "-W", "-X")):
+            return _found(command, outer, arguments=words[place + 2 :])
+        place += 2 if text in ("-W", "-X", "--check-hash-based-pycs") else 1
+    if place >= len(words) or words[place].text == "-":
+        return None
+    return _found(command, outer, script=words[place], arguments=words[place + 1 :])
+
+
+def _of_module(glued: str, words: Sequence[Word], command: Command, outer: Count) -> Launch | None:
+    module = words[0]._replace(text=glued) if glued else words[1] if len(words) > 1 else None
+    if module is None:
+        return None
+    rest = words[1:] if glued else words[2:]
+    if module.text in _MODULES:
+        launcher = _MODULES[module.text]
+        return _of_launcher(launcher, rest, command, outer, subcommand=False)
+    if module.text == "accelerate.commands.accelerate_cli" and rest and rest[0].text == "launch":
+        return _of_launcher("accelerate", rest, command, outer)
+    if module.text in _WATCHERS:
+        return _watched(module.text, rest, command, outer)
+    return _found(command, outer, module=module, arguments=rest)
+
+
+def _watched(name: str, words: Sequence[Word], command: Command, outer: Count) -> Launch | None:
+    """``coverage run train.py``, ``python -m cProfile -o out train.py``."""
+    if name == "coverage":
+        if not words or words[0].text != "run":
+            return None
+        words = words[1:]
+    place, module, _ = _program(words, _WATCHERS[name])
+    return _at(words, place, module=module, command=command, outer=outer)
+
+
+def _of_launcher(
+    name: str, words: Sequence[Word], command: Command, outer: Count, *, subcommand: bool = True
+) -> Launch | None:
+    if subcommand and name in _SUBCOMMANDS:
+        if not words or words[0].text not in _SUBCOMMANDS[name]:
+            return None
+        words = words[1:]
+        if name in ("fabric", "lightning"):
+            name, words = "fabric", words[1:] if words and words[0].text == "model" else words
+    place, module, given = _program(words, _LAUNCHERS[name])
+    count = counted(name, given, outer)
+    if "--no-python" in given:
+        inner = launched(command._replace(words=tuple(words[place:]), front=()))
+        return inner and inner._replace(launcher=name, processes=count.processes, nodes=count.nodes)
+    return _at(words, place, module=module, command=command, outer=count)
+
+
+def _at(
+    words: Sequence[Word], place: int, *, module: bool, command: Command, outer: Count
+) -> Launch | None:
+    """The launch of the program that stands at a place."""
+    if place >= len(words):
+        return None
+    program, rest = words[place], words[place + 1 :]
+    if module:
+        return _found(command, outer, module=program, arguments=rest)
+    return _found(command, outer, script=program, arguments=rest)
+
+
+def _program(words: Sequence[Word], options: _Options) -> tuple[int, bool, dict[str, str | None]]:
+    """Where the program stands behind the options, whether it is a module, and the options."""
+    given: dict[str, str | None] = {}
+    place = 0
+    module = False
+    while place < len(words):
+        text = words[place].text
+        if text is None:
+            if not any(_PROGRAM.search(each.text or "") for each in words[place:]):
+                break  # it is the program
+            place += 1
+            continue
+        if text == "--":
+            place += 1
+            break
+        if not text.startswith("-"):
+            break
+        option, glued, value = text.partition("=")
+        option = option.replace("_", "-")
+        if option in ("-m", "--module"):
+            module = True
+        takes = option not in options.flags if options.valued is None else option in options.valued
+        takes = takes and not glued
+        following = words[place + 1].text if place + 1 < len(words) else None
+        given[option] = value if glued else following if takes else ""
+        place += 2 if takes else 1
+    return place, module, given
+
+
+def _past_unknown(words: Sequence[Word], command: Command, outer: Count) -> Launch | None:
+    """``python $OPTIONS train.py``, and ``python $SCRIPT --lr 1``."""
+    for index, each in enumerate(words):
+        if _PROGRAM.search(each.text or ""):
+            return _found(command, outer, script=each, arguments=words[index + 1 :])
+        if (each.text or "").startswith("-") and each.text != "-m":
+            break
+    return _found(command, outer, script=words[0], arguments=words[1:])
+
+
+def _found(
+    command: Command,
+    count: Count,
+    *,
+    script: Word | None = None,
+    module: Word | None = None,
+    arguments: Sequence[Word] = (),
+) -> Launch:
+    counts = count.processes, count.nodes
+    told = tuple(arguments)
+    return Launch(count.launcher, script, module, told, *counts, command.environment)
