@@ -9,6 +9,8 @@ from document_reading import document
 
 from detlint.documents.document import Command, Variable
 
+RUN = "on: x\njobs:\n  a:\n    steps:\n      - run: {}\n"
+
 
 def nodes(text: str) -> tuple[dict[str, str | None], list[list[str | None]]]:
     """The variables by name, and the words of the commands, each checked for its place."""
@@ -152,6 +154,16 @@ def test_kubernetes_containers_set_variables_and_run_commands() -> None:
     ]
 
 
+def test_arguments_alone_are_those_of_a_program_that_is_not_known() -> None:
+    text = "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - args: [train.py, --fast]\n"
+    assert nodes(text) == ({}, [[None, "train.py", "--fast"]])
+
+
+def test_each_command_of_a_folded_script_is_there() -> None:
+    text = RUN.format(">\n          python a.py &&\n          python b.py\n")
+    assert nodes(text)[1] == [["python", "a.py"], ["python", "b.py"]]
+
+
 def test_skypilot_tasks_set_variables_and_run_scripts() -> None:
     variables, commands = nodes(SKYPILOT)
     assert variables == {"NCCL_ALGO": "Ring"}
@@ -159,9 +171,6 @@ def test_skypilot_tasks_set_variables_and_run_scripts() -> None:
         ["pip", "install", "torch"],
         ["torchrun", "train.py", "--seed", "1"],
     ]
-
-
-RUN = "on: x\njobs:\n  a:\n    steps:\n      - run: {}\n"
 
 
 @pytest.mark.parametrize(

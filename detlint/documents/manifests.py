@@ -42,8 +42,7 @@ def launches(source: Source, root: Branch) -> list[Variable | Command] | None:
     for fits, read in _KINDS:
         if fits(root):
             # What an alias repeats is there once.
-            found = {(*each[:2], type(each)): each for each in read(_Manifest(source), root)}
-            return list(found.values())
+            return list({repr(each): each for each in read(_Manifest(source), root)}.values())
     return None
 
 
@@ -207,8 +206,10 @@ def _kubernetes(manifest: _Manifest, root: Branch) -> Iterator[Variable | Comman
     for container in _containers(root):
         variables = manifest.variables(container.get("env"))
         yield from variables
-        parts = [container.get("command"), container.get("args")]
-        yield from manifest.arguments(parts, _values(variables))
+        command, arguments = container.get("command"), container.get("args")
+        if command is None and arguments is not None:  # the program is the image's
+            command = Leaf(arguments.start, arguments.start, None, "$", known=False)
+        yield from manifest.arguments([command, arguments], _values(variables))
 
 
 def _containers(root: Branch) -> Iterator[Branch]:
