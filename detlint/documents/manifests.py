@@ -71,9 +71,9 @@ class _Manifest:
         if not is_list:
             return self._set(item.key, item.key_start, node)
         name, equals, value = node.text.partition("=")
-        if not equals or not name.isidentifier():
-            return None
         where = places(self._source.text, node)
+        if not equals or not name.isidentifier() or where is None:
+            return None
         start = where[len(name) + 1]
         return Variable(node.start, node.end, name, _told(value), start, where[-1])
 
@@ -101,7 +101,8 @@ class _Manifest:
 
         # As long as it was, so that every place stays.
         text = _EXPRESSION.sub(lambda match: "$" + "_" * (len(match[0]) - 1), node.text)
-        return parse(text, environment=environment, places=places(self._source.text, node))
+        where = places(self._source.text, node)
+        return parse(text, environment=environment, places=where) if where else []
 
     def arguments(
         self, nodes: list[Tree | None], environment: Mapping[str, str | None]

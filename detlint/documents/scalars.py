@@ -52,7 +52,8 @@ def _folded(text: str, leaf: Leaf) -> list[int] | None:
     position += leaf.style in ("'", '"')
     found: list[int] = []
     for character in leaf.text:
-        if character not in _BLANKS:
+        continued = leaf.style == '"' and _CONTINUED.match(text, position)
+        if continued or character not in _BLANKS:
             position = _skip(text, position, leaf)
         if position >= leaf.end:
             return None
