@@ -108,6 +108,10 @@ class Document:
         self.comments = [Span(start, end, "comment") for start, end in comments]
         self.flavour = flavour
 
+    def entries(self) -> list[Entry]:
+        """The settings alone."""
+        return [node for node in self.nodes if isinstance(node, Entry)]
+
     def span(self, node: Node | Word) -> tuple[int, int]:
         """Start and end of a node."""
         return node.start, node.end

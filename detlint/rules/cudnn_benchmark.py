@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.branches import behind_setting
 from detlint.analysis.command_options import is_trainer, switched
+from detlint.analysis.config_findings import report_setting
 from detlint.analysis.lightning import trainer_argument
 from detlint.analysis.options import options
 from detlint.analysis.switches import BENCHMARK, code, switches
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
-    from detlint.documents.document import Command
+    from detlint.documents.document import Command, Entry
     from detlint.finding import Edit
 
 _OPTIONS = frozenset({"cudnn_benchmark", "CUDNN_BENCHMARK"})
@@ -39,7 +40,7 @@ class CudnnBenchmark(Rule):
     code = "DET301"
     summary = "cuDNN picks its kernels by timing them"
     triggers = ("cudnn", "benchmark", "CUDNN_BENCHMARK", "set_flags", "_set_cudnn_benchmark")
-    mentions = ("benchmark", "BENCHMARK")
+    mentions = ("benchmark", "BENCHMARK", "cudnn_deterministic_mode", "reproducibility")
     source = (
         "https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-benchmarking"
     )
@@ -89,6 +90,9 @@ class CudnnBenchmark(Rule):
             if option.on and (option.name == "cudnn_benchmark" or is_trainer(option, "benchmark")):
                 message = f"{option.shown} has cuDNN pick its kernels by timing them"
                 self.report(option.word, message, advice=_ADVICE, edits=option.turned("false"))
+
+    def visit_Entry(self, node: Entry) -> None:
+        report_setting(self, node)
 
     def visit_Assign(self, node: cst.Assign) -> None:
         self._check(node)

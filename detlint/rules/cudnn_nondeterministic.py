@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.branches import in_teardown, other_side
 from detlint.analysis.command_options import is_trainer, switched
+from detlint.analysis.config_findings import report_setting
 from detlint.analysis.lightning import trainer_argument
 from detlint.analysis.switches import DETERMINISTIC, code, turned
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
-    from detlint.documents.document import Command
+    from detlint.documents.document import Command, Entry
 
 
 class CudnnNondeterministic(Rule):
@@ -33,7 +34,7 @@ class CudnnNondeterministic(Rule):
     code = "DET302"
     summary = "cuDNN may use kernels whose results differ from run to run"
     triggers = ("cudnn", "deterministic", "_deterministic", "set_flags", "_set_cudnn_deterministic")
-    mentions = ("trainer.deterministic",)
+    mentions = ("deterministic", "DETERMINISTIC")
     source = (
         "https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-determinism"
     )
@@ -71,6 +72,9 @@ class CudnnNondeterministic(Rule):
                 self.report(
                     option.word, message, advice="set it to true", edits=option.turned("true")
                 )
+
+    def visit_Entry(self, node: Entry) -> None:
+        report_setting(self, node)
 
     def visit_Assign(self, node: cst.Assign) -> None:
         self._check(node)

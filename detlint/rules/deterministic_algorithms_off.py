@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.branches import in_teardown, other_side
 from detlint.analysis.command_options import is_trainer, switched
+from detlint.analysis.config_findings import report_setting
 from detlint.analysis.lightning import trainer_argument
 from detlint.analysis.switches import code
 from detlint.rule import Example, Rule, cst
@@ -33,6 +34,9 @@ _OPTIONS = frozenset(
 _DEBUG_MODE = "torch.set_deterministic_debug_mode"
 _LEVELS = {0: "2", 1: "2", "default": '"error"', "warn": '"error"'}
 _MSPROBE = frozenset({"msprobe", "ptdbg_ascend"})
+
+if TYPE_CHECKING:
+    from detlint.documents.document import Entry
 
 
 class _Weakening(NamedTuple):
@@ -126,6 +130,9 @@ class DeterministicAlgorithmsOff(Rule):
             self.report(
                 option.word, f"{option.shown} {what}", advice=_ADVICE, edits=option.turned(strict)
             )
+
+    def visit_Entry(self, node: Entry) -> None:
+        report_setting(self, node)
 
     def visit_Call(self, node: cst.Call) -> None:
         found = self._weakening(node)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.analysis.config_findings import report_setting, unseeded_job
 from detlint.analysis.entropy import Origin, conversion, origin, source
 from detlint.analysis.launch_seeds import MENTIONS, seeds
 from detlint.analysis.reseeding import reseeds, reseeds_torch, seeded_by_hand, seeded_with_zero
@@ -27,10 +28,11 @@ from detlint.analysis.seeding import (
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
-    from detlint.documents.document import Text
+    from detlint.documents.document import Entry, Text
     from detlint.finding import Edit
 
 _LONGEST = 50
+_UNSEEDED_JOB = "no seed is set, so torchtitan takes another one in every run"
 _DIFFERS = "so it differs from run to run"
 
 
@@ -94,7 +96,7 @@ class EntropySeed(Rule):
         "seed(a=None",
         "seed_all()",
     )
-    mentions = MENTIONS
+    mentions = (*MENTIONS, "seed", "SEED", "[training]")
     needs = ("seed", "Seed", "SEED", "random_state", "PRNGKey", "random.key", "Rngs", "default_rng")
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
     shown = "CPU"
@@ -164,6 +166,12 @@ class EntropySeed(Rule):
                 edits=seed.edits,
                 safe=False,
             )
+        job = unseeded_job(self.document)
+        if job is not None:
+            self.report(job, _UNSEEDED_JOB, advice="set seed to a number")
+
+    def visit_Entry(self, node: Entry) -> None:
+        report_setting(self, node)
 
     def visit_Call(self, node: cst.Call) -> None:
         if reseeds_torch(self.module, node):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import attention, phases
 from detlint.analysis.attention_text import asks
+from detlint.analysis.config_findings import report_setting
+from detlint.analysis.config_keys import is_deterministic, is_told
 from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES, asked, requests
 from detlint.analysis.launches import for_ascend, may_train, started
 from detlint.analysis.options import Option, options
@@ -15,7 +17,7 @@ from detlint.rule import Example, Rule, cst
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.documents.document import Command, Word
+    from detlint.documents.document import Command, Entry, Word
     from detlint.finding import Edit, Finding
     from detlint.project.program import Program
     from detlint.settings import Settings
@@ -69,14 +71,7 @@ class FlashAttention(Rule):
         "attn-implementation",
         "--attention-backend",
     )
-    mentions = (
-        "flash-att",
-        "flash_att",
-        "attention-backend",
-        "attn-implementation",
-        "attn_implementation",
-        "attn_impl",
-    )
+    mentions = ("attention-backend", "attn", "flash")
     source = "https://github.com/Dao-AILab/flash-attention#how-to-use-flashattention"
     examples = (
         Example(
@@ -177,6 +172,9 @@ class FlashAttention(Rule):
             or attention.sets(self.module, "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "0")
             or attention.says(self.module, r"--deterministic-mode|\bdeterministic_mode\s*=\s*True")
         )
+
+    def visit_Entry(self, node: Entry) -> None:
+        report_setting(self, node, lambda all_: is_deterministic(all_) or is_told(all_))
 
     def visit_Assign(self, node: cst.Assign) -> None:
         self._check_options(node)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from detlint.analysis.autotuning import AUTOTUNE, Configurations, Kernels, called
 from detlint.analysis.branches import behind_setting
 from detlint.analysis.command_options import options
+from detlint.analysis.config_findings import report_setting
+from detlint.analysis.config_keys import is_deterministic
 from detlint.analysis.environments import variables
 from detlint.analysis.inductor import timings
 from detlint.analysis.launches import asks_for_determinism, started
@@ -18,7 +20,7 @@ from detlint.documents.document import Word
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
-    from detlint.documents.document import Command, Variable
+    from detlint.documents.document import Command, Entry, Variable
     from detlint.finding import Finding
     from detlint.project.program import Program
     from detlint.settings import Settings
@@ -80,7 +82,14 @@ class TimedKernelChoice(Rule):
         "TORCHINDUCTOR_COORDINATE_DESCENT_TUNING",
         "XLA_FLAGS",
     )
-    mentions = ("max-autotune", "AUTOTUNE", "_TUNING", "xla_gpu_autotune_level")
+    mentions = (
+        "max-autotune",
+        "AUTOTUNE",
+        "_TUNING",
+        "xla_gpu_autotune_level",
+        "max_autotune",
+        "coordinate_descent_tuning",
+    )
     source = (
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
@@ -143,6 +152,10 @@ class TimedKernelChoice(Rule):
         if finding.advice != _ADVICE or settings.target_torch < _DETERMINISTIC_INDUCTOR:
             return False
         return any("False" not in each.fact.text for each in program.facts("enables", "torch"))
+
+    def visit_Entry(self, node: Entry) -> None:
+        known = self.settings.target_torch >= _DETERMINISTIC_INDUCTOR
+        report_setting(self, node, lambda all_: known and is_deterministic(all_))
 
     def visit_Module(self, node: cst.Module) -> None:
         if "autotune" in self.module.source.text.casefold():
