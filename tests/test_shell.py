@@ -118,7 +118,9 @@ def test_programs_see(text: str, environment: dict[str, str | None]) -> None:
         pytest.param("f() { return; }\nf\nexport A=b\np", {"A": "b"}, id="a return ends only it"),
         pytest.param("f() { f; f; }\nf\nexport A=b\np", {"A": "b"}, id="it may call itself"),
         pytest.param("read A\nexport A\np", {"A": None}, id="read asks"),
-        pytest.param("q() { p; }\nexit 0\nexport A=b", {}, id="only functions follow an exit"),
+        pytest.param(
+            "q() { p; }\nexit 0\nexport A=b", {}, id="nothing follows an exit but functions"
+        ),
     ],
 )
 def test_what_may_not_run_is_not_known(text: str, environment: dict[str, str | None]) -> None:

@@ -103,7 +103,7 @@ class _Reading:
         """What a value stands for, variables of the build replaced."""
         if _SHELL_SIGNS.search(raw):
             return None if re.search(r"[$\"'\\]", raw) else raw
-        if " " in raw and raw[0] not in "\"'":
+        if re.search(r"(?<!\\)\s", raw) and raw[0] not in "\"'":
             raw = f'"{raw}"'  # of the old form, which takes the rest of the line
         known = {**self._stage.build, **self._stage.image}
         for node in shell.parse(f"A={raw}", environment=known):

@@ -93,6 +93,7 @@ class _Make:
         self._seen: dict[str, Variables] = {}
         self._every = any(each.kind == "export" and not each.name for each in found)
         exported = {name for each in found if each.kind == "export" for name in each.name.split()}
+        exported |= {each.name for each in found if each.exported and not each.target}
         hidden = {name for each in found if each.kind == "unexport" for name in each.name.split()}
         self._lines = [each for each in found if each.kind == "assignment"]
         names = [each.value for each in found if each.kind == "include" and "$" not in each.value]

@@ -116,10 +116,13 @@ class Scope:
         first, *others = lasting
         self._take(first)
         for other in others:
-            names = {**self.values, **other.values}
-            self.values = {
-                name: _either(self.values.get(name), other.values.get(name)) for name in names
-            }
+            mine, theirs = self.values, other.values
+            joined = dict(mine)
+            for name in {**mine, **theirs}:
+                one, two = mine.get(name), theirs.get(name)
+                if one is not two:
+                    joined[name] = _either(one, two)
+            self.values = joined
             if other.folder != self.folder:
                 self.folder = None
             self.sourced = tuple(dict.fromkeys(self.sourced + other.sourced))
@@ -132,6 +135,8 @@ class Scope:
 
 def _unsure(value: Value) -> Value:
     """Of the same shape."""
+    if value.text.text == HOLE and value.words is None:
+        return value
     place = max(value.start, 0)
     words = None if value.words is None else (Word(place, place, None),)
     return value._replace(text=unknown(place), words=words)

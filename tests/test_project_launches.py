@@ -1,0 +1,228 @@
+"""What a script of the project sets counts for the program that it starts."""
+
+from __future__ import annotations
+
+import json
+import os
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+    Lint = Callable[..., list[str]]
+
+TRAIN = """
+    import torch
+
+    def main():
+        torch.use_deterministic_algorithms(True)
+        model = torch.nn.Linear(2, 2).to("cuda")
+        model(torch.ones(2, 2, device="cuda")).sum().backward()
+
+    if __name__ == "__main__":
+        main()
+"""
+SET = "export CUBLAS_WORKSPACE_CONFIG=:4096:8\n"
+IMAGE = "FROM x\nWORKDIR /app\nENV CUBLAS_WORKSPACE_CONFIG=:4096:8\n"
+FOUND = "train.py:5 DET306"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Writes the files of a project, and works in it."""
+    (tmp_path / "pyproject.toml").write_text("[tool.detlint]\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    def write(files: dict[str, str]) -> Path:
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(textwrap.dedent(text), encoding="utf-8")
+        return tmp_path
+
+    return write
+
+
+@pytest.fixture
+def lint(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Lint:
+    """``path:row code`` of each finding of the command line."""
+
+    def run(*paths: str, select: str = "DET306", cache: bool = False) -> list[str]:
+        kept = ["--cache-dir", str(tmp_path / ".cache")] if cache else ["--no-cache"]
+        main([*kept, "--output-format", "json", "--select", select, *(paths or (".",))])
+        found = json.loads(capsys.readouterr().out)
+        return [
+            f"{os.path.relpath(each['filename'])}:{each['location']['row']} {each['code']}"
+            for each in found
+        ]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"run.sh": SET + "python train.py"}, id="beside it"),
+        pytest.param({"run.sh": "CUBLAS_WORKSPACE_CONFIG=:16:8 python train.py"}, id="a prefix"),
+        pytest.param({"scripts/run.sh": SET + "torchrun train.py --a"}, id="from the root"),
+        pytest.param({"scripts/run.sh": SET + "cd ..; python train.py"}, id="after cd"),
+        pytest.param({"scripts/run.sh": SET + 'python "$ROOT/train.py"'}, id="by its name's end"),
+        pytest.param({"run.sh": SET + "accelerate launch train.py"}, id="by accelerate"),
+        pytest.param({"run.sh": SET + "srun python -m train"}, id="as a module"),
+        pytest.param({"run.sh": SET + "bash -c 'python train.py'"}, id="in another shell"),
+        pytest.param({"run.sh": SET + "./go.sh", "go.sh": "python train.py"}, id="by a script"),
+        pytest.param(
+            {"run.sh": SET + "sbatch go.sbatch", "go.sbatch": "srun python train.py"}, id="a job"
+        ),
+        pytest.param({"env.sh": SET, "run.sh": ". ./env.sh\npython train.py"}, id="sourced"),
+        pytest.param(
+            {
+                "tools/env.sh": SET,
+                "tools/run.sh": 'source "$(dirname "$0")/env.sh"\npython train.py',
+            },
+            id="sourced from beside it",
+        ),
+        pytest.param(
+            {"Dockerfile": IMAGE + 'CMD ["python", "/app/train.py"]'},
+            id="an image",
+        ),
+        pytest.param(
+            {
+                "Dockerfile": "FROM x\nENV CUBLAS_WORKSPACE_CONFIG=:16:8\nCMD bash run.sh",
+                "run.sh": "python train.py",
+            },
+            id="an image that runs a script",
+        ),
+        pytest.param(
+            {"Makefile": "export CUBLAS_WORKSPACE_CONFIG = :16:8\nt:\n\tpython train.py"}, id="make"
+        ),
+        pytest.param({"run": "#!/bin/sh\n" + SET + "python train.py"}, id="without a suffix"),
+        pytest.param(
+            {"run.sh": "export CUBLAS_WORKSPACE_CONFIG=$1\npython train.py"}, id="unknown"
+        ),
+        pytest.param({"run.sh": "if x; then\n" + SET + "fi\npython train.py"}, id="perhaps"),
+        pytest.param(
+            {"a.sh": "python train.py", "b.sh": SET + "python train.py"}, id="by one of two"
+        ),
+    ],
+)
+def test_what_a_script_sets_counts(project: Project, lint: Lint, files: dict[str, str]) -> None:
+    root = project({"train.py": TRAIN, **files})
+    for name in files:
+        (root / name).chmod(0o755)
+    assert lint() == []
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"run.sh": "python train.py"}, id="sets nothing"),
+        pytest.param({"run.sh": SET + "python other.py"}, id="starts another"),
+        pytest.param(
+            {"run.sh": "CUBLAS_WORKSPACE_CONFIG=:16:8\npython train.py"}, id="not exported"
+        ),
+        pytest.param({"run.sh": "python train.py\n" + SET}, id="too late"),
+        pytest.param({"run.sh": SET + "sudo python train.py"}, id="not handed on"),
+        pytest.param({"run.sh": SET + "ssh host 'python train.py'"}, id="on another machine"),
+        pytest.param({"env.sh": SET, "run.sh": "python train.py"}, id="in a script of its own"),
+        pytest.param({"run.sh": SET + "cat train.py"}, id="shows it"),
+        pytest.param({"run.sh": "# " + SET + "python train.py"}, id="in a comment"),
+        pytest.param({"run.sh": "(" + SET + ")\npython train.py"}, id="in a subshell"),
+        pytest.param({"run.txt": SET + "python train.py"}, id="is no script"),
+    ],
+)
+def test_what_it_does_not_does_not(project: Project, lint: Lint, files: dict[str, str]) -> None:
+    project({"train.py": TRAIN, **files})
+    assert lint() == [FOUND]
+
+
+def test_scripts_that_are_not_linted_do_not_count(project: Project, lint: Lint) -> None:
+    project({"train.py": TRAIN, "run.sh": SET + "python train.py"})
+    assert lint("train.py") == [FOUND]
+    assert lint("train.py", "run.sh") == []
+
+
+def test_a_module_of_a_package_is_found(project: Project, lint: Lint) -> None:
+    files = {"src/pkg/__init__.py": "", "src/pkg/train.py": TRAIN}
+    project({**files, "run.sh": "python -m pkg.train"})
+    assert lint() == ["src/pkg/train.py:5 DET306"]
+    project({**files, "run.sh": SET + "python -m pkg.train"})
+    assert lint() == []
+
+
+def test_a_package_is_run_by_its_main_module(project: Project, lint: Lint) -> None:
+    project({"pkg/__init__.py": "", "pkg/__main__.py": TRAIN, "run.sh": SET + "python -m pkg"})
+    assert lint() == []
+
+
+def test_scripts_do_not_reach_out_of_the_project(project: Project, lint: Lint) -> None:
+    root = project({"train.py": TRAIN, "sub/pyproject.toml": "[tool.detlint]\n"})
+    project({"sub/run.sh": SET + "python ../train.py", "sub/train.py": TRAIN})
+    os.chdir(root / "sub")
+    assert lint(".", "../train.py") == ["../train.py:5 DET306", "train.py:5 DET306"]
+
+
+def test_the_cache_knows_of_a_script_that_changed(project: Project, lint: Lint) -> None:
+    project({"train.py": TRAIN, "run.sh": ". ./env.sh\npython train.py", "env.sh": SET})
+    assert lint(cache=True) == []
+    assert lint(cache=True) == []
+    project({"env.sh": ""})
+    assert lint(cache=True) == [FOUND]
+    project({"run.sh": SET + "python train.py"})
+    assert lint(cache=True) == []
+
+
+def test_a_fix_leaves_alone_what_a_script_settles(project: Project) -> None:
+    timed = TRAIN.replace("model = ", "torch.backends.cudnn.benchmark = True\n        model = ")
+    root = project({"train.py": timed, "run.sh": SET + "python train.py"})
+    main(["--no-cache", "--fix", "--select", "DET301,DET306", "."])
+    fixed = textwrap.dedent(timed).replace("benchmark = True", "benchmark = False")
+    assert (root / "train.py").read_text() == fixed
+
+
+def test_other_programs_of_the_folder_are_judged_alone(project: Project, lint: Lint) -> None:
+    project({"train.py": TRAIN, "tune.py": TRAIN, "run.sh": SET + "python tune.py"})
+    assert lint() == [FOUND]
+
+
+ENGINE = """
+    import torch
+    import transformer_engine.pytorch as te
+
+    def main():
+        layer = te.TransformerLayer(64, 256, 4)
+        layer(torch.ones(2)).sum().backward()
+
+    if __name__ == "__main__":
+        main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        pytest.param("0", [], id="asks for it"),
+        pytest.param("1", ["run.sh:1 DET604"], id="asks for the other"),
+        pytest.param("$X", [], id="not known"),
+    ],
+)
+def test_a_value_is_judged_where_it_is_set(
+    project: Project, lint: Lint, value: str, found: list[str]
+) -> None:
+    script = f"export NVTE_ALLOW_NONDETERMINISTIC_ALGO={value}\npython train.py\n"
+    project({"train.py": ENGINE, "run.sh": script})
+    assert lint(select="DET604") == found
+
+
+def test_a_comment_of_the_script_suppresses(project: Project, lint: Lint) -> None:
+    comment = "# detlint: ignore[DET604] fast"
+    script = f"export NVTE_ALLOW_NONDETERMINISTIC_ALGO=1  {comment}\npython train.py\n"
+    project({"train.py": ENGINE, "run.sh": script})
+    assert lint(select="DET604") == []
