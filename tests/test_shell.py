@@ -160,6 +160,9 @@ def test_what_may_not_run_is_not_known(text: str, environment: dict[str, str | N
         pytest.param('f() { p "$@" $1; }\nf a b', ["a", "b", "a"], id="arguments"),
         pytest.param("set -- a b\np $2 $#", ["b", None], id="arguments that are set"),
         pytest.param("f() { p $1; }\nf a\nf b", [None], id="arguments that differ"),
+        pytest.param(
+            "A=a B=b\nX=$A/$B/\np $A/$B/$A-$B.py $X", ["a/b/a-b.py", "a/b/"], id="names in a path"
+        ),
         pytest.param("p a # b", ["a"], id="a comment"),
         pytest.param("p a > b 2>&1 < c &", ["a"], id="redirections"),
         pytest.param("for i in 1 2; do p $i; done", [None], id="what a loop counts"),
@@ -254,6 +257,13 @@ def test_words_have_the_place_of_their_definition() -> None:
         "python",
         *("--a", "'b c'", "--d", "e", "$X", "'f'"),
     ]
+
+
+def test_a_name_in_a_path_keeps_its_place() -> None:
+    text = "A=a B=b\nX=$A/$B/\np $A/$B/ c"
+    assert [text[each.start : each.end] for each in variables(text)] == ["A=a", "B=b", "X=$A/$B/"]
+    (command,) = commands(text)
+    assert [text[each.start : each.end] for each in command.words] == ["p", "$A/$B/", "c"]
 
 
 def test_an_export_tells_of_the_assignment_before() -> None:

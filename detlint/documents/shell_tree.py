@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tree_sitter import Node, Parser
+
+
+_SEVERAL = re.compile(r"\$\S*\$[A-Za-z_]")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_ROUNDS = 4
 
 
 class Tree:
@@ -22,11 +28,39 @@ class Tree:
             kept = [index for index, each in enumerate(text) if each != "\r"]
             places = [*(places[index] for index in kept), places[len(text)]]
             text = text.replace("\r", "")
+        self._take(text, places)
+        for _ in range(_ROUNDS if _SEVERAL.search(text) else 0):
+            if not self._mend():
+                break
+
+    def _take(self, text: str, places: Sequence[int]) -> None:
         self._text = text
         self._places = places
         data = text.encode("utf-8", "replace")
         self._index = None if len(data) == len(text) else _indices(text)
         self.root: Node = _parser().parse(data).root_node
+
+    def _mend(self) -> bool:
+        """Put braces around names that the grammar takes for a word of their own: B in
+        ``$A/$B/``, of which it makes ``$A/$`` and ``B/``. Whether there are any."""
+        found = []
+        pending = [self.root]
+        while pending:
+            node = pending.pop()
+            pending += node.children
+            if node.type == "$" and node.end_byte - node.start_byte == 1:
+                name = _NAME.match(self._text, self._character(node.end_byte))
+                if name and node.parent is not None and node.parent.type == "concatenation":
+                    found.append(name.span())
+        text, places, done = "", [], 0
+        for start, end in sorted(found):
+            text += f"{self._text[done:start]}{{{self._text[start:end]}}}"
+            places += [*self._places[done:start], self._places[start]]
+            places += [*self._places[start:end], self._places[end - 1]]
+            done = end
+        if found:
+            self._take(text + self._text[done:], [*places, *self._places[done:]])
+        return bool(found)
 
     def text(self, node: Node) -> str:
         """The text of a node."""
