@@ -368,8 +368,10 @@ def test_a_failure_at_any_step_leaves_no_litter(
 @pytest.mark.skipif(os.name == "nt", reason="interrupts are POSIX signals")
 def test_an_interrupt_while_writing_leaves_whole_files(tmp_path: Path) -> None:
     script = textwrap.dedent("""
-        import sys
+        import signal, sys
         from detlint.fixes import write
+        # A job in the background is started with interrupts ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         print("ready", flush=True)
         try:
             while True:
