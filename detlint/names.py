@@ -170,9 +170,14 @@ class Names:
                 return None
         return None
 
+    @staticmethod
+    def is_self(node: cst.CSTNode) -> bool:
+        """Whether an expression is the name ``self``."""
+        return isinstance(node, cst.Name) and node.value == "self"
+
     def _attribute_value(self, node: cst.Attribute) -> cst.CSTNode | None:
         owner = self._bindings.enclosing_class(node)
-        if owner is None or not (isinstance(node.value, cst.Name) and node.value.value == "self"):
+        if owner is None or not self.is_self(node.value):
             return None
         values = self._bindings.attributes.get(owner, {}).get(node.attr.value, [])
         return values[0] if len(values) == 1 else None

@@ -28,6 +28,7 @@ FUNCTIONS = {
     "flash_attn_unpadded_kvpacked_func": 10,
 }
 BACKWARDS = frozenset({"_flash_attn_backward", "_flash_attn_varlen_backward"})
+_TAKEN = BACKWARDS | FUNCTIONS.keys()
 
 _CACHE = re.compile(r"cache|block_table|page_table|past_key", re.IGNORECASE)
 
@@ -53,20 +54,50 @@ _INFERS = re.compile(
 def library_function(module: Module, node: cst.BaseExpression) -> str | None:
     """The function of the flash-attn package that an expression names, if it is one.
 
-    Also where branches import it from different releases of the package, or where
-    it is None until a function imports it.
+    Also where branches import it from different releases of the package, where
+    it is None until a function imports it, and where the class keeps it on ``self``.
     """
     names = {module.qualified_name(node)}
+    # Of the same name alone: no trigger stands at the calls of another.
+    if isinstance(node, cst.Attribute) and node.attr.value in _TAKEN:
+        names = _kept(module, node) if module.names.is_self(node.value) else names
     if None in names and isinstance(node, cst.Name):
         names = {_meaning(module, each) for each in module.names.visible(node)} - {"None"}
     found = {_function(name) for name in names}
     return found.pop() if len(found) == 1 else None
 
 
+def _kept(module: Module, node: cst.Attribute) -> set[str | None]:
+    """What a class assigns to an attribute of itself, None left out: ``self.f = flash_attn_func``.
+
+    From the text, since the method that assigns may have been narrowed away.
+    """
+    owner = module.enclosing_class(node)
+    pattern = rf"\bself\.{node.attr.value}\b(?=\s*(?::[^=\n]*)?=[^=])"
+    places = [each.start() for each in re.finditer(pattern, module.source.text)]
+    around = module.around(places) if owner is not None and places else None
+    if owner is None or around is None:
+        return set()
+    found: set[str | None] = set()
+    for inside, attributes in around.bindings.attributes.items():
+        if inside.name.value == owner.name.value:
+            for value in attributes.get(node.attr.value, []):
+                found.add(_name_of(around, value))
+    return found - {"None"}
+
+
+def _name_of(module: Module, value: cst.CSTNode | None) -> str | None:
+    return "None" if _is_none(value) else module.qualified_name(value)
+
+
+def _is_none(node: cst.CSTNode | None) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"
+
+
 def _meaning(module: Module, binding: Binding) -> str | None:
     if binding.kind == "import":
         return binding.name
-    if isinstance(binding.node, cst.Name) and binding.node.value == "None":
+    if _is_none(binding.node):
         return "None"
     return module.qualified_name(binding.node) if binding.kind == "value" else None
 
@@ -77,14 +108,19 @@ def _function(name: str | None) -> str | None:
     return parts[-1] if known and (parts[-1] in FUNCTIONS or parts[-1] in BACKWARDS) else None
 
 
-def has_no_backward(module: Module, call: cst.Call) -> bool:
-    """Whether a call is inference: without gradients, or with a cache of keys and values."""
+def has_no_backward(module: Module, call: cst.Call, *, forward: bool = False) -> bool:
+    """Whether a call is inference: without gradients, or with a cache of keys and values.
+
+    ``forward`` as for ``phases.answers``.
+    """
     for argument in call.args:
         words = [argument.keyword.value] if argument.keyword is not None else []
         words += _words(module, argument.value)
         if any(_CACHE.search(word) for word in words):
             return True
-    if phases.answers(module, call):
+    if phases.answers(module, call, forward=forward):
+        return True
+    if not forward and phases.asserts_no_gradient(module, call):
         return True
     return any(_stops_gradients(module, above) for above in module.ancestors(call))
 
@@ -123,6 +159,36 @@ def serves(module: Module) -> bool:
     """Whether the file is about an engine that serves models, and nothing in it trains one."""
     text = module.source.text
     return _ENGINE.search(text) is not None and _TRAINS.search(text) is None
+
+
+def is_evaluated(module: Module, node: cst.CSTNode) -> bool:
+    """Whether the model made around a node is put in evaluation mode where it is made.
+
+    ``model = Model.from_pretrained(…)``, then ``model.eval()`` and no ``train()`` of it.
+    """
+    function, made = module.enclosing_function(node), None
+    for above in module.ancestors(node):
+        if above is function:
+            break
+        if isinstance(above, cst.Attribute) and above.attr.value == "eval":
+            return True
+        if isinstance(above, cst.Assign) and isinstance(above.targets[0].target, cst.Name):
+            made = above.targets[0].target.value
+            break
+    if function is None or made is None:
+        return False
+    modes = [
+        each.attr.value
+        for each in module.tree.descendants(function)
+        if isinstance(each, cst.Attribute)
+        and isinstance(each.value, cst.Name)
+        and each.value.value == made
+    ]
+    return "eval" in modes and "train" not in modes and not _trains(module, function)
+
+
+def _trains(module: Module, function: cst.CSTNode) -> bool:
+    return _TRAINS.search(module.tree.text(function)) is not None
 
 
 def only_infers(module: Module) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.definitions import Definition, Definitions
+from detlint.analysis.kernel_sums import Sums, is_whole
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ _ACROSS_WARPS = frozenset(
     {"sum", "reduce", "cumsum", "cumprod", "associative_scan", "softmax"} | {"atomic_add"}
 )
 _BY_BLOCKS = frozenset({"dot", "dot_scaled"})
+_WARPS = "num_warps"
+_VALUES = (bool, int, float, str, type(None))
 _COPIES = frozenset({"builtins.list", "builtins.tuple"})
 
 
@@ -41,6 +44,16 @@ def called(module: Module, node: cst.CSTNode | None) -> str | None:
         return f"triton.{rest}"
     _, handed_on, rest = name.rpartition(".tl.")
     return f"{_LANGUAGE}{rest}" if handed_on else name
+
+
+class Operation(NamedTuple):
+    """A call of triton's language in a kernel, ``depth`` calls below the one that is tuned."""
+
+    name: str
+    call: cst.Call
+    kernel: cst.FunctionDef
+    module: Module
+    depth: int
 
 
 class Configurations:
@@ -113,19 +126,74 @@ class Configurations:
         inner = Configurations(definition.module)
         return _least(inner.count(value) for value in _returned(definition))
 
-    def vary_blocks(self, node: cst.CSTNode) -> bool:
-        """Whether they may differ in more than the number of warps and of stages."""
+    def varied(self, node: cst.CSTNode) -> frozenset[str] | None:
+        """The parameters of a kernel, and ``num_warps``, in which they may differ.
+
+        None where that cannot be seen. The number of stages changes no result.
+        """
         node = self._module.names.value_of(node)
         made = [
             each
             for each in self._module.tree.descendants(node)
             if isinstance(each, cst.Call) and called(self._module, each) in _CONFIG
         ]
-        return not made or not all(self._has_no_blocks(each) for each in made)
+        values: dict[str, set[object]] = {}
+        for config in made:
+            given = self._given(config)
+            if given is None:
+                return None
+            for name, each in given.items():
+                value = self._only_value(each) if each is not None else None
+                known = isinstance(value, _VALUES)
+                values.setdefault(name, set()).add(repr(value) if known else each)
+        if not made or not self._is_all(node):
+            return None
+        return frozenset(
+            name
+            for name, found in values.items()
+            if len(found) > 1 or not isinstance(next(iter(found)), str)
+        )
 
-    def _has_no_blocks(self, config: cst.Call) -> bool:
+    def _given(self, config: cst.Call) -> dict[str, cst.BaseExpression | None] | None:
+        """What a configuration gives to each parameter; None where that cannot be seen."""
         given = self._module.argument(config, "kwargs", 0)
-        return isinstance(given, cst.Dict) and not given.elements
+        if not isinstance(given, cst.Dict):
+            return None
+        found: dict[str, cst.BaseExpression | None] = {
+            _WARPS: self._module.argument(config, _WARPS, 1)
+        }
+        for element in given.elements:
+            if not isinstance(element, cst.DictElement):
+                return None
+            name = self._module.literal(element.key)
+            if not isinstance(name, str):
+                return None
+            found[name] = element.value
+        return found
+
+    def _is_all(self, node: cst.CSTNode) -> bool:
+        """Whether the configurations that stand in an expression are all that it yields."""
+        if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+            return called(self._module, node.elt) in _CONFIG
+        if isinstance(node, (cst.List, cst.Tuple, cst.Set)):
+            return all(called(self._module, each.value) in _CONFIG for each in node.elements)
+        return False
+
+    def _only_value(self, node: cst.BaseExpression) -> object:
+        """A literal, also the only one that a name of a comprehension takes."""
+        value = self._module.literal(node)
+        if isinstance(value, _VALUES) or not isinstance(node, cst.Name):
+            return value
+        for above in self._module.ancestors(node):
+            if isinstance(above, (cst.ListComp, cst.GeneratorExp)):
+                clause: cst.CompFor | None = above.for_in
+                while clause is not None:
+                    if isinstance(clause.target, cst.Name) and clause.target.value == node.value:
+                        found = self._module.literal(clause.iter)
+                        alone = isinstance(found, (list, tuple)) and len(found) == 1
+                        return found[0] if alone else value  # type: ignore[index]
+                    clause = clause.inner_for_in
+        return value
 
 
 class Kernels:
@@ -135,16 +203,27 @@ class Kernels:
         self._module = module
         self._definitions = Definitions(module)
 
-    def add_up(self, kernel: cst.CSTNode | None, *, blocks: bool) -> bool:
+    def add_up(self, kernel: cst.CSTNode | None, varied: frozenset[str] | None) -> bool:
         """Whether what a kernel gives depends on how its work is split.
 
-        ``kernel`` is a function or a call that wraps one; ``blocks`` says whether the size
-        of its blocks varies, or the number of warps alone.
+        ``kernel`` is a function or a call that wraps one; ``varied`` are the parameters in which
+        its configurations differ, None where they cannot be seen.
         """
-        operations = _ACROSS_WARPS | _BY_BLOCKS if blocks else _ACROSS_WARPS
-        return any(name in operations for name in self._operations(kernel, 0))
+        return any(self._adds_up(each, varied) for each in self._operations(kernel, 0))
 
-    def _operations(self, kernel: cst.CSTNode | None, depth: int) -> Iterator[str]:
+    def _adds_up(self, found: Operation, varied: frozenset[str] | None) -> bool:
+        if found.name in _ACROSS_WARPS:
+            return varied != frozenset() and not is_whole(found.call)
+        if found.name not in _BY_BLOCKS:
+            return False
+        if varied is None:
+            return True
+        blocks = varied - {_WARPS}
+        if found.depth or not blocks:
+            return bool(blocks)
+        return Sums(found.module, found.kernel, blocks).split_differently(found.call)
+
+    def _operations(self, kernel: cst.CSTNode | None, depth: int) -> Iterator[Operation]:
         """The functions of triton's language that a kernel, and what it calls here, uses."""
         while isinstance(kernel, cst.Call) and kernel.args:  # triton.heuristics(…)(kernel)
             kernel = kernel.args[0].value
@@ -162,7 +241,7 @@ class Kernels:
             if isinstance(each, cst.Call):
                 name = called(module, each)
                 if name is not None:
-                    yield name.removeprefix(_LANGUAGE)
+                    yield Operation(name.removeprefix(_LANGUAGE), each, kernel, module, depth)
                 elif isinstance(each.func, cst.Name):
                     yield from kernels._operations(each.func, depth + 1)  # noqa: SLF001
 

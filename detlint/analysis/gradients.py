@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -24,9 +25,15 @@ _DATA = frozenset({"torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch
 # By name: code that gets data or weights ready, or that runs a trained model.
 _APART = re.compile(
     r"(?:^|_)(?:pre_?process|post_?process|preprocessing|load|checkpoint|ckpt|state_?dict|infer"
-    r"|inference|generate|reorder|collate|visuali[sz]e|plot|export|eval|evaluate|test)(?:_|$)"
+    r"|inference|generate|reorder|collate|visuali[sz]e|plot|export|eval|evaluate|test|search"
+    r"|process_data|collect)(?:_|$)"
 )
-_APART_CLASS = re.compile(r"(?:Image|Video|Pre|Post|pre|post)Process|Pipeline|Dataset")
+# A file, or the folder that it lies in. Not a search: that may be for an architecture.
+_APART_FILE = re.compile(
+    r"(?:^|_)(?:pre_?process|post_?process|preprocessing|process_data|infer|inference|export"
+    r"|extract|beam_search|visuali[sz]e|marching_cubes)(?:_|$)"
+)
+_APART_CLASS = re.compile(r"(?:Image|Video|Pre|Post|pre|post)Process|Pipeline|Dataset|BeamSearch")
 _LOADS = re.compile(r"state_?dict|checkpoint_model|\bckpt\b")
 
 
@@ -59,6 +66,13 @@ def are_off(module: Module, node: cst.CSTNode) -> bool:
             ):
                 return True
     return False
+
+
+def are_unlikely_in(module: Module) -> bool:
+    """Whether the name of the file, or of its folder, says that nothing is trained there."""
+    folder, name = os.path.split(module.source.path)
+    parts = (os.path.splitext(name)[0], os.path.basename(folder))
+    return any(_APART_FILE.search(part) for part in parts)
 
 
 def are_unlikely(module: Module, node: cst.CSTNode) -> bool:

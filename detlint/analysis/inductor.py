@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.branches import behind_setting
@@ -22,6 +24,8 @@ _CONFIG = "torch._inductor.config"
 _OPTIONS = ("max_autotune", "max_autotune_gemm", "coordinate_descent_tuning")
 _VARIABLES = tuple(f"TORCHINDUCTOR_{option.upper()}" for option in _OPTIONS)
 _MODE = "max-autotune"
+# Files and functions that check or time something, by name.
+_TRIAL = re.compile(r"^(?:tests?|bench(?:mark)?s?)(?:_|$)|_(?:tests?|bench(?:mark)?s?)$")
 
 
 class Timing(NamedTuple):
@@ -44,6 +48,15 @@ def timings(module: Module, node: cst.CSTNode) -> Iterator[Timing]:
                 yield Timing(variable.node, f"{name}=1")
     if isinstance(node, cst.Call):
         yield from _called(module, node)
+
+
+def is_trial(module: Module, node: cst.CSTNode) -> bool:
+    """Whether code stands in a test or a benchmark, which keeps no result."""
+    file = os.path.splitext(os.path.basename(module.source.path))[0]
+    return _TRIAL.search(file) is not None or any(
+        isinstance(above, cst.FunctionDef) and _TRIAL.search(above.name.value) is not None
+        for above in module.ancestors(node)
+    )
 
 
 def _called(module: Module, call: cst.Call) -> Iterator[Timing]:

@@ -65,7 +65,7 @@ class OperatorCalls:
         elsewhere = placement.runs_on_cpu(self._module, call, found)
         if elsewhere or found.row.direction == "forward":
             return elsewhere
-        if gradients.are_off(self._module, call):
+        if gradients.are_off(self._module, call) or gradients.are_unlikely_in(self._module):
             return True
         if found.form.rpartition(".")[2][0].isupper():
             return found.made is None and gradients.are_off_for(self._module, call)

@@ -27,11 +27,16 @@ _FUNCTION = re.compile(
 _CLASS = words("decode decoding inference prefill prefilling")
 _ANSWERS = words("decode decoding generating inference infer inferring prefill prefilling")
 _TRAINS = words("training train")
+_RECORDS = frozenset({"requires_grad", "is_grad_enabled"})
 _GRADIENTS = frozenset({"torch.is_grad_enabled"})
 
 
-def answers(module: Module, node: cst.CSTNode) -> bool:
-    """Whether names around some code say that nothing is trained there."""
+def answers(module: Module, node: cst.CSTNode, *, forward: bool = False) -> bool:
+    """Whether names around some code say that nothing is trained there.
+
+    ``forward`` leaves out whether gradients are recorded, for what differs without any: a
+    backward that is written by hand asks that, too.
+    """
     below = node
     for above in module.ancestors(node):
         if isinstance(above, cst.FunctionDef):
@@ -41,14 +46,49 @@ def answers(module: Module, node: cst.CSTNode) -> bool:
             if not _CLASS.isdisjoint(words_of(above.name.value)):
                 return True
         elif isinstance(above, (cst.If, cst.IfExp)):
-            if below is not above.test and _decides(module, above.test, below is above.body):
+            if below is not above.test and _decides(
+                module, above.test, below is above.body, forward
+            ):
                 return True
         elif isinstance(above, cst.IndentedBlock) and any(
-            _decides(module, test, False) for test in _left_behind(above, below)
+            _decides(module, test, False, forward) for test in _left_behind(above, below)
         ):
             return True
         below = above
     return False
+
+
+def asserts_no_gradient(module: Module, node: cst.CSTNode) -> bool:
+    """Whether a statement before some code asserts that no gradient is recorded.
+
+    ``assert x.requires_grad is False``, ``assert not x.requires_grad``.
+    """
+    below = node
+    for above in module.ancestors(node):
+        if isinstance(above, cst.FunctionDef):
+            return False
+        if isinstance(above, cst.IndentedBlock):
+            for statement in above.body:
+                if statement is below:
+                    break
+                if isinstance(statement, cst.SimpleStatementLine) and any(
+                    isinstance(each, cst.Assert) and _needs_none(module, each.test)
+                    for each in statement.body
+                ):
+                    return True
+        below = above
+    return False
+
+
+def _needs_none(module: Module, test: cst.BaseExpression) -> bool:
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        denied = test.expression
+        return last_name(denied.func if isinstance(denied, cst.Call) else denied) in _RECORDS
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return False
+    operator, value = test.comparisons[0].operator, test.comparisons[0].comparator
+    same = isinstance(operator, (cst.Equal, cst.Is)) and module.literal(value) is False
+    return same and last_name(test.left) in _RECORDS
 
 
 def _left_behind(block: cst.IndentedBlock, node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
@@ -60,22 +100,22 @@ def _left_behind(block: cst.IndentedBlock, node: cst.CSTNode) -> Iterator[cst.Ba
             yield statement.test
 
 
-def _decides(module: Module, test: cst.BaseExpression, holds: bool) -> bool:
+def _decides(module: Module, test: cst.BaseExpression, holds: bool, forward: bool) -> bool:
     """Whether a condition that holds, or does not, says that a model only answers."""
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        return _decides(module, test.expression, not holds)
+        return _decides(module, test.expression, not holds, forward)
     if isinstance(test, cst.BooleanOperation):
-        sides = [_decides(module, each, holds) for each in (test.left, test.right)]
+        sides = [_decides(module, each, holds, forward) for each in (test.left, test.right)]
         return any(sides) if isinstance(test.operator, cst.And) is holds else all(sides)
     if isinstance(test, cst.Comparison):
-        return _compares(module, test, holds)
+        return _compares(module, test, holds, forward)
     if isinstance(test, cst.Call) and module.called(test) in _GRADIENTS:
-        return not holds
+        return not (holds or forward)
     said = set(words_of(last_name(test.func if isinstance(test, cst.Call) else test)))
     return not said.isdisjoint(_ANSWERS if holds else _TRAINS)
 
 
-def _compares(module: Module, test: cst.Comparison, holds: bool) -> bool:
+def _compares(module: Module, test: cst.Comparison, holds: bool, forward: bool) -> bool:
     """``phase == "decode"``, ``mode is Mode.TRAINING``, ``inference_params is not None``."""
     if len(test.comparisons) != 1:
         return False
@@ -85,6 +125,6 @@ def _compares(module: Module, test: cst.Comparison, holds: bool) -> bool:
         return False
     literal = module.literal(value)
     if literal is None or isinstance(literal, bool):
-        return _decides(module, test.left, holds is (same is (literal is True)))
+        return _decides(module, test.left, holds is (same is (literal is True)), forward)
     said = set(words_of(literal if isinstance(literal, str) else last_name(value)))
     return not said.isdisjoint(_ANSWERS if holds is same else _TRAINS)

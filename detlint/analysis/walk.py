@@ -62,6 +62,9 @@ class Walk:
 
     def _first(self) -> cst.CSTNode | None:
         """The expression that takes the first element and no other."""
+        taken = self._module.parent(self._call)
+        if isinstance(taken, cst.Attribute) and taken.attr.value in ("next", "__next__"):
+            return self._module.parent(taken)
         arg = self._module.parent(self._call)
         call = self._module.parent(arg) if isinstance(arg, cst.Arg) else None
         name, above = self._module.called(call), self._module.parent(call or self._call)

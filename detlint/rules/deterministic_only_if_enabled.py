@@ -117,9 +117,11 @@ class DeterministicOnlyIfEnabled(Rule):
         found = self._calls.match(node, "switched", self.settings.target_torch)
         if found is None or self._calls.is_harmless(node, found) or self._is_on:
             return
-        if attention.has_no_backward(self.module, node) or self._looks_up_integers(node, found):
-            return
         backward = found.row.direction == "backward"
+        if attention.has_no_backward(self.module, node, forward=not backward):
+            return
+        if self._looks_up_integers(node, found):
+            return
         if (
             gradients.is_dropped(self.module, node)
             if backward

@@ -269,6 +269,8 @@ class EntropySeed(Rule):
         if found is None or self._is_told(value, found.call) or only_labels(self.module, value):
             return
         what, result = found.what, _DIFFERS
+        if found.library == "torch" and found.call is value and self._is_for_a_kernel(value):
+            return
         if found.library:
             if not self._is_unseeded(found, name):
                 return
@@ -300,6 +302,10 @@ class EntropySeed(Rule):
         """Whether a finding is there already: at the entropy, or around this use of it."""
         above = self.module.ancestors(value)
         return bool(self._told & {value, call}) or any(node in self._told for node in above)
+
+    def _is_for_a_kernel(self, call: cst.CSTNode) -> bool:
+        """A tensor on a device, as dropout in a kernel takes it: torch's own seed decides."""
+        return isinstance(call, cst.Call) and self.module.argument(call, "device") is not None
 
     def _is_unseeded(self, found: Origin, name: str) -> bool:
         """Whether nothing seeds the generator first: a library's caller may have."""

@@ -241,6 +241,8 @@ class FlashAttention(Rule):
     def _is_quiet_about(self, option: Option) -> bool:
         if phases.answers(self.module, option.node):
             return True
+        if attention.is_evaluated(self.module, option.node):
+            return True
         hugging_face = option.name in _HUGGING_FACE
         return self._hugging_face_is_quiet if hugging_face else self._is_quiet
 

@@ -12,7 +12,7 @@ from detlint.analysis.command_options import options
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.config_keys import is_deterministic
 from detlint.analysis.environments import variables
-from detlint.analysis.inductor import timings
+from detlint.analysis.inductor import is_trial, timings
 from detlint.analysis.launches import asks_for_determinism, started
 from detlint.analysis.seeding import uncommented
 from detlint.analysis.switches import code
@@ -65,8 +65,9 @@ class TimedKernelChoice(Rule):
     `--xla_gpu_deterministic_ops=true`.
 
     One finding a file for the kernels of `triton.autotune`, at the first. Silent on kernels
-    that add nothing up, where the choice changes no result, on a number of configurations that
-    is not certain or may be one, and on values that are not literals.
+    that add nothing up, or whose configurations visibly leave alone what they add up, since the
+    choice then changes no result; on a number of configurations that is not certain or may be
+    one; on values that are not literals; and on `torch.compile` in tests and benchmarks.
     """
 
     code = "DET307"
@@ -196,7 +197,7 @@ class TimedKernelChoice(Rule):
 
     def _check_settings(self, node: cst.CSTNode) -> None:
         for timing in timings(self.module, node):
-            if not self._inductor_is_told:
+            if not self._inductor_is_told and not is_trial(self.module, node):
                 message = f"{timing.shown} {_TORCH_TIMES}"
                 self.report(timing.node, message, advice=_ADVICE)
         for variable in variables(self.module, node, "XLA_FLAGS"):
@@ -216,8 +217,7 @@ class TimedKernelChoice(Rule):
                 count = configurations.count(configs)
                 if configs is None or count is None or count < 2:
                     continue
-                blocks = configurations.vary_blocks(configs)
-                if kernels.add_up(self._kernel(node), blocks=blocks):
+                if kernels.add_up(self._kernel(node), configurations.varied(configs)):
                     found.append((node, count))
         if found:
             call, count = found[0]

@@ -290,3 +290,9 @@ def shadowed(time, random):
     seed = int(time.time())
     random.seed()
     return seed
+
+
+def rounds_stochastically(x, sr_seed=None):
+    if sr_seed is None:
+        sr_seed = torch.randint(0, 2**63 - 1, (1,), dtype=torch.int64, device=x.device)
+    return sr_seed

@@ -303,3 +303,68 @@ def forwards(use_flash_attn, use_flash_attention=False, attn_implementation=None
 
 
 Trainer(model).train()
+
+
+# Kept by the class under its own name
+
+
+class Keeps(torch.nn.Module):
+    def __init__(self, flash):
+        super().__init__()
+        self.flash_attn_func = None
+        if flash:
+            from flash_attn import flash_attn_func
+
+            self.flash_attn_func = flash_attn_func
+
+    def forward(self, q, k, v):
+        return self.flash_attn_func(q, k, v, causal=True)  # DET601
+
+
+class KeepsAnother(torch.nn.Module):
+    def __init__(self, attend):
+        super().__init__()
+        self.flash_attn_func = attend
+
+    def forward(self, q, k, v):
+        return self.flash_attn_func(q, k, v, causal=True)
+
+
+class KeepsDeterministic(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.flash_attn_func = partial(flash_attn_func, deterministic=True)
+
+    def forward(self, q, k, v):
+        return self.flash_attn_func(q, k, v, causal=True)
+
+
+def with_store(q, k, v, store):
+    if store is not None:
+        assert k.requires_grad is False
+        if "key" not in store:
+            return flash_attn_func(q, k, v, causal=True)
+    return flash_attn_func(q, k, v, causal=True)  # DET601
+
+
+def without_gradient(q, k, v):
+    assert not torch.is_grad_enabled()
+    return flash_attn_func(q, k, v, causal=True)
+
+
+def asserted_later(q, k, v):
+    out = flash_attn_func(q, k, v, causal=True)  # DET601
+    assert not k.requires_grad
+    return out
+
+
+def judged():
+    model = AutoModel.from_pretrained("judge", attn_implementation="flash_attention_2").cuda()
+    model.eval()
+    return model
+
+
+def policies():
+    model = AutoModel.from_pretrained("policy", attn_implementation="flash_attention_2")  # DET601
+    judge = AutoModel.from_pretrained("judge", attn_implementation="flash_attention_2").eval()
+    return model, judge

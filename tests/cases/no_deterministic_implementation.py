@@ -232,3 +232,23 @@ def on_the_cpu_in_turn(counts, scale, samples, device):
     other = counts.cpu()
     other = other.to(device)
     return expected, torch.median(other, dim=0)  # DET501
+
+
+# Where no loss is reached, by name
+
+
+class ConstrainedBeamSearch:
+    def step(self, scores, tokens):
+        return scores.take(tokens)
+
+
+def search_tokens(x):
+    return torch.nn.functional.interpolate(x, size=8, mode="bicubic")
+
+
+def collect_features(x):
+    return torch.nn.functional.interpolate(x, size=8, mode="bicubic")
+
+
+def extract_features(x):
+    return torch.nn.functional.interpolate(x, size=8, mode="bicubic")  # DET501

@@ -86,6 +86,16 @@ def by_setting(args):
         inductor.coordinate_descent_tuning = True
 
 
+
+
+def test_forward(model, x):
+    assert (torch.compile(model, mode="max-autotune")(x) == model(x)).all()
+
+
+def benchmark_forward(model, x):
+    return torch.compile(model, mode="max-autotune")(x)
+
+
 # XLA
 
 os.environ["XLA_FLAGS"] = "--xla_gpu_autotune_level=4"  # DET307
@@ -122,6 +132,59 @@ def multiplies(x, y, out, BLOCK: tl.constexpr):
     tl.store(out, tl.dot(tl.load(x), tl.load(y)))  # the same with any number of warps
 
 
+# What is added up is the same with each configuration.
+
+
+@triton.autotune(
+    configs=[
+        triton.Config({"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k}, num_warps=warps, num_stages=stages)
+        for m in (64, 128)
+        for n in (64, 128)
+        for k in [32]
+        for warps in (4, 8)
+        for stages in (3, 4)
+    ],
+    key=["M", "N", "K"],
+)
+@triton.jit
+def product(a, b, c, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+    offs_m = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    offs_n = (tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)) % N
+    offs_k = tl.arange(0, BLOCK_K)
+    a_ptrs = a + offs_m[:, None] * K + offs_k[None, :]
+    b_ptrs = b + offs_k[:, None] * N + offs_n[None, :]
+    acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for k in range(0, tl.cdiv(K, BLOCK_K)):
+        left = tl.load(a_ptrs, mask=offs_k[None, :] < K - k * BLOCK_K, other=0.0)
+        right = tl.load(b_ptrs, mask=offs_k[:, None] < K - k * BLOCK_K, other=0.0)
+        acc += tl.dot(left, right)
+        a_ptrs += BLOCK_K
+        b_ptrs += BLOCK_K * N
+    tl.store(c + offs_m[:, None] * N + offs_n[None, :], acc)
+
+
+@triton.autotune(
+    [triton.Config({"BLOCK": size, "STAGES": 3}, num_warps=w) for size in (64, 128) for w in (4, 8)],
+    key=["n"],
+)
+@triton.jit
+def largest(x, b, out, n, size: tl.constexpr, BLOCK: tl.constexpr, STAGES: tl.constexpr):
+    block = tl.make_tensor_descriptor(x, shape=[n, n], strides=[n, 1], block_shape=[BLOCK, size])
+    turned = tl.load(b + tl.arange(0, 16)[:, None] * 16 + tl.arange(0, 16)[None, :])
+    most = tl.zeros((BLOCK * size // 16, 16), dtype=tl.float32)
+    for step in tl.range(tl.program_id(0), tl.cdiv(n, BLOCK), 8, num_stages=STAGES):
+        part = tl.reshape(tl.trans(block.load([step * BLOCK, 0])), [BLOCK * size // 16, 16])
+        most = tl.maximum(most, tl.abs(tl.dot(part, turned)))
+    missing = tl.sum((most != most).to(tl.int32))
+    tl.atomic_max(out, tl.where(missing > 0, 0.0, tl.max(tl.max(most, axis=1), axis=0)))
+
+
+@triton.autotune([triton.Config({"BLOCK": 64}, num_stages=stages) for stages in (2, 3)], key=["n"])
+@triton.jit
+def stages(x, out, BLOCK: tl.constexpr):
+    tl.store(out, tl.sum(tl.load(x + tl.arange(0, BLOCK))))
+
+
 def choices(n):
     return [triton.Config({"BLOCK": size}) for size in range(n)]
 
@@ -153,3 +216,19 @@ def add(x, BLOCK: tl.constexpr):
 @triton.jit
 def second(x, out, n, BLOCK: tl.constexpr):
     tl.store(out, add(tl.load(x + tl.arange(0, BLOCK)), BLOCK))
+
+
+@triton.autotune(
+    [triton.Config({"BLOCK_M": 64, "BLOCK_K": k}) for k in (32, 64)],
+    key=["K"],
+)
+@triton.jit
+def blocks(a, b, c, K, N: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_K: tl.constexpr):
+    offs_m, offs_n = tl.arange(0, BLOCK_M), tl.arange(0, N)
+    offs_k = tl.arange(0, BLOCK_K)
+    acc = tl.zeros((BLOCK_M, N), dtype=tl.float32)
+    for k in range(0, K, BLOCK_K):
+        left = tl.load(a + offs_m[:, None] * K + (k + offs_k)[None, :])
+        right = tl.load(b + (k + offs_k)[:, None] * N + offs_n[None, :])
+        acc = tl.dot(left, right, acc)
+    tl.store(c + offs_m[:, None] * N + offs_n[None, :], acc)

@@ -2058,3 +2058,14 @@ class Cleaner:
             if name.endswith(".tmp"):
                 os.remove(os.path.join(d, name))
             print(name)
+
+
+def classes_of_old(folder):
+    try:
+        return sorted(os.walk(folder).next()[1])
+    except AttributeError:
+        return sorted(os.walk(folder).__next__()[1])
+
+
+def unsorted_classes(folder):
+    return os.walk(folder).__next__()[1]  # DET203
