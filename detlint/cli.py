@@ -9,11 +9,12 @@ import io
 import os
 import sys
 from contextlib import suppress
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, cast
 
 from detlint import __version__
 from detlint.errors import DetlintError, UsageError
+from detlint.kinds import NOTEBOOK, kind_of_name
 
 if TYPE_CHECKING:
     import argparse
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from detlint.catalogue import Entry
     from detlint.engine import Engine
     from detlint.finding import Finding
+    from detlint.notebooks.notebook import Notebook
     from detlint.rule import Rule
     from detlint.runner import Linted
     from detlint.settings import Settings
@@ -209,7 +211,7 @@ def _version() -> str:
     """Changes with any file of the package, so that a development install needs no new version."""
     entries = [__version__]
     package = os.path.dirname(__file__)
-    for folder in ("", "analysis", "documents", "project", "rules"):
+    for folder in ("", "analysis", "documents", "notebooks", "project", "rules"):
         with os.scandir(os.path.join(package, folder)) as files:
             entries += [f"{file.name} {file.stat().st_mtime_ns}" for file in files]
     return " ".join(sorted(entries))
@@ -234,7 +236,7 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
     engine = _engine(options, settings)
     findings = _linted_bytes(path, data, engine, settings)
     fixable = any(each.fixable and (each.safe or options.unsafe_fixes) for each in findings)
-    text, fixed = None, 0
+    fixed = 0
     if (options.fix or options.diff) and fixable:
         from detlint.fixes import diff, fix
 
@@ -242,13 +244,12 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
         result = fix(before, _filtered(engine, settings), unsafe=options.unsafe_fixes)
         if options.diff:
             return _show_patches([diff(path, before, result.source)], len(result.fixed))
-        data, fixed, text = result.source.encode(), len(result.fixed), result.source.text
+        data, fixed = result.source.encode(), len(result.fixed)
         findings = result.remaining
     if options.fix:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
-    decoded = text if text is not None else data.decode("utf-8", "replace")
-    _report(options, findings, files=1, fixed=fixed, text=decoded)
+    _report(options, findings, files=1, fixed=fixed, read=lambda _path: _shown(path, data))
     return _status(options, findings)
 
 
@@ -274,23 +275,25 @@ def _report(
     *,
     files: int,
     fixed: int = 0,
-    text: str | None = None,
+    read: Callable[[str], Source | None] | None = None,
 ) -> None:
+    """``read`` gives what was read from standard input, in which case ``--fix`` writes the
+    fixed source to standard output."""
     from detlint.reporters import Report, load
 
-    # With --fix, standard output holds the fixed source.
-    stream = sys.stderr if text is not None and options.fix else sys.stdout
+    stream = sys.stderr if read and options.fix else sys.stdout
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")  # a name or a line may not fit its encoding
     terminal = stream.isatty()
+    sources = lru_cache(maxsize=1)(read or _decoded)
     report = Report(
-        findings,
+        [_placed(each, sources) for each in findings],
         files=files,
         fixed=fixed,
         colour=terminal and not os.environ.get("NO_COLOR"),
         show_source=terminal if options.show_source is None else options.show_source,
         statistics=options.statistics,
-        sources=_decoded if text is None else lambda _path: text,
+        sources=sources,
         rules=lambda code: next((rule for rule in _every_rule() if rule.code == code), None),
     )
     for piece in load(options.output_format)(report):
@@ -298,14 +301,34 @@ def _report(
     stream.flush()
 
 
-def _decoded(path: str) -> str | None:
+def _decoded(path: str) -> Source | None:
     from detlint.source import DecodeError, Source
 
     try:
         with open(path, "rb") as file:
-            return Source.decode(path, file.read()).text
+            return Source.decode(path, file.read())
     except (OSError, DecodeError):
         return None
+
+
+def _shown(path: str, data: bytes) -> Source:
+    """A source to quote from, also where it is not text, or no notebook."""
+    from detlint.source import DecodeError, Source
+
+    try:
+        return Source.decode(path, data)
+    except DecodeError:
+        return Source(path, data.decode("utf-8", "replace"))
+
+
+def _placed(finding: Finding, sources: Callable[[str], Source | None]) -> Finding:
+    """With the rows of its cell, for one in a notebook."""
+    if kind_of_name(os.path.basename(finding.path)) != NOTEBOOK:
+        return finding
+    source = sources(finding.path)
+    if source is None or source.kind != NOTEBOOK:
+        return finding
+    return cast("Notebook", source).placed(finding)
 
 
 class _Progress:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint import syntax
 from detlint.finding import Finding
-from detlint.kinds import PYTHON, kind_of
+from detlint.kinds import NOTEBOOK, PYTHON, kind_of
 from detlint.source import DecodeError, Source
 from detlint.triggers import Mentions, Triggers
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # libcst's trees take a hundred times the size of the text.
 LARGEST = 4_000_000
+# Most of a notebook is pictures.
+LARGEST_NOTEBOOK = 200_000_000
 # Without one of these a text holds no suppression, and what reads them is not imported.
 _MENTIONS = ("oqa", "OQA", "oQA", "etlint:", "ETLINT:")
 
@@ -56,35 +58,68 @@ class Engine:
 
     def lint_bytes(self, path: str, data: bytes) -> list[Finding]:
         """Findings of a file's bytes. What cannot be read is a finding, DET000."""
-        if len(data) > LARGEST:
+        kind = kind_of(path, data)
+        if len(data) > (LARGEST_NOTEBOOK if kind == NOTEBOOK else LARGEST):
             return self._lint_oversized(path, data)
         try:
             source = Source.decode(path, data)
         except DecodeError as error:
-            if kind_of(path, data) != PYTHON and not self._mentions.occur_in(data):
+            if kind != PYTHON and not self._is_of_use(kind, data):
                 return []  # nothing that a rule would read
             return self.unreadable(path, error.message, error.row, error.column)
+        if kind == NOTEBOOK and len(source.text) > LARGEST:
+            return self._lint_oversized(path, source.text.encode())
         return self.lint(source)
 
     def lint(self, source: Source) -> list[Finding]:
         """Findings of a decoded source, suppressed ones left out, in order of place."""
-        if source.kind != PYTHON:
-            return self._lint_document(source)
-        rules, region = self._work(source)
-        # Python's parser would take half of the time, so it is asked about what libcst is to parse.
-        doubtful = syntax.is_suspicious(source.text) or (region and not syntax.reads(region.text))
-        problem = syntax.problem(source) if doubtful else None
-        if problem is not None:
-            findings = self.unreadable(source.path, *problem)
-        elif region is None:
-            findings = []
+        if source.kind == NOTEBOOK:
+            source, findings = self._lint_notebook(source)
+        elif source.kind == PYTHON:
+            result = self._lint_python(source)
+            if isinstance(result, syntax.Problem):
+                findings = self.unreadable(source.path, *result)
+            else:
+                findings = result
         else:
-            findings = self._findings(source, rules, region)
+            return self._lint_document(source)
         if any(word in source.text for word in _MENTIONS):
             from detlint import suppression
 
             findings = suppression.apply(source, findings, enabled=self._enabled, known=self._known)
         return sorted(findings, key=lambda each: each[1:6])
+
+    def _lint_python(self, source: Source) -> list[Finding] | syntax.Problem:
+        rules, region = self._work(source)
+        # Python's parser would take half of the time, so it is asked about what libcst is to parse.
+        doubtful = syntax.is_suspicious(source.text) or (region and not syntax.reads(region.text))
+        problem = syntax.problem(source) if doubtful else None
+        if problem is not None:
+            return problem
+        return self._findings(source, rules, region) if region is not None else []
+
+    def _lint_notebook(self, source: Source) -> tuple[Source, list[Finding]]:
+        """Findings of a notebook's cells, and what of it could be read."""
+        from detlint.documents import read
+        from detlint.notebooks.notebook import Notebook
+
+        assert isinstance(source, Notebook)  # noqa: S101 - what decoding gives of this kind
+        problems: list[syntax.Problem] = []
+        result = self._lint_python(source)
+        if source.broken or isinstance(result, syntax.Problem):
+            source, problems = source.readable
+            result = self._lint_python(source)
+            if isinstance(result, syntax.Problem):
+                problems, result = [result], []
+        findings = [each for it in problems for each in self.unreadable(source.path, *it)]
+        rules = self._mentions.find(source.written)
+        told = _visit(read(source), rules, self._settings) if rules else []
+        return source, [*findings, *result, *told]
+
+    def _is_of_use(self, kind: str, data: bytes) -> bool:
+        """Whether a rule would read a source of these bytes, if they were one."""
+        tokens = kind == NOTEBOOK and self._triggers.occur_in(data)
+        return tokens or self._mentions.occur_in(data)
 
     def _lint_document(self, source: Source) -> list[Finding]:
         rules = self._mentions.find(source.text)
@@ -121,8 +156,9 @@ class Engine:
     def _lint_oversized(self, path: str, data: bytes) -> list[Finding]:
         if not self._triggers.occur_in(data):
             return []
-        size, limit = len(data) / 1e6, LARGEST / 1e6
-        message = f"too large to parse: {size:.0f} MB, and the limit is {limit:.0f} MB"
+        limit = LARGEST_NOTEBOOK if len(data) > LARGEST_NOTEBOOK else LARGEST
+        size = f"{len(data) / 1e6:.0f} MB, and the limit is {limit / 1e6:.0f} MB"
+        message = f"too large to parse: {size}"
         return self.unreadable(path, message)
 
     def _work(self, source: Source) -> tuple[list[AnyRule], Region | None]:

@@ -7,7 +7,7 @@ from bisect import bisect_left, insort
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.kinds import PYTHON
+from detlint.kinds import NOTEBOOK, PYTHON
 from detlint.source import DecodeError, Source
 
 if TYPE_CHECKING:
@@ -33,7 +33,15 @@ class Fixed(NamedTuple):
 def apply_edits(
     text: str, findings: Sequence[Finding], *, unsafe: bool
 ) -> tuple[str, list[Finding]]:
-    """The text with as many findings fixed as one pass can, and these findings.
+    """The text with as many findings fixed as one pass can, and these findings."""
+    edits, applied = choose_edits(len(text), findings, unsafe=unsafe)
+    return Source("", text).rewritten(edits).text, applied
+
+
+def choose_edits(
+    size: int, findings: Sequence[Finding], *, unsafe: bool
+) -> tuple[list[Edit], list[Finding]]:
+    """The edits that one pass can make in a text, in order, and the findings that they fix.
 
     A finding's edits apply together or not at all. Where two findings overlap, the one that
     starts first wins, then the longer one, and the other waits for the next pass. An edit that
@@ -45,10 +53,10 @@ def apply_edits(
     applied = []
     for finding in sorted(offered, key=_extent):
         fresh = [edit for edit in dict.fromkeys(finding.edits) if edit not in accepted]
-        if _fits(fresh, taken, len(text)):
+        if _fits(fresh, taken, size):
             accepted.update((edit, len(accepted)) for edit in fresh)
             applied.append(finding)
-    return _rewrite(text, accepted), applied
+    return sorted(accepted, key=lambda each: (each.start, each.end, accepted[each])), applied
 
 
 def fix(source: Source, lint: Callable[[Source], list[Finding]], *, unsafe: bool) -> Fixed:
@@ -56,25 +64,26 @@ def fix(source: Source, lint: Callable[[Source], list[Finding]], *, unsafe: bool
     parse, or no longer hold the same text once encoded and read again."""
     findings = lint(source)
     fixed: list[Finding] = []
-    if not _sound(source):
+    if _edited(source, ()) is None:
         return Fixed(source, fixed, findings)
     seen = {source.text}
     limit = 2 * len(source.text) + _GROWTH
     refused: set[tuple[object, ...]] = set()
     for _ in range(_PASSES):
         offered = [each for each in findings if _identity(source, each) not in refused]
-        text, applied = apply_edits(source.text, offered, unsafe=unsafe)
-        if applied and not _sound(source.with_text(text)):
-            text, good = _one_by_one(source, applied)
+        edits, applied = choose_edits(len(source.text), offered, unsafe=unsafe)
+        changed = _edited(source, edits) if applied else source
+        if changed is None:
+            changed, good = _one_by_one(source, applied)
             refused.update(_identity(source, each) for each in applied if each not in good)
             applied = good
             if not applied:
                 continue  # what overlapped with a bad fix gets its turn
-        if not applied or text in seen or len(text) > limit:
+        if not applied or changed.text in seen or len(changed.text) > limit:
             break
-        seen.add(text)
+        seen.add(changed.text)
         fixed += applied
-        source = source.with_text(text)
+        source = changed
         findings = lint(source)
     return Fixed(source, fixed, findings)
 
@@ -190,28 +199,25 @@ def _fits(edits: list[Edit], taken: list[tuple[int, int]], size: int) -> bool:
     return True
 
 
-def _rewrite(text: str, edits: dict[Edit, int]) -> str:
-    pieces, position = [], 0
-    for edit in sorted(edits, key=lambda each: (each.start, each.end, edits[each])):
-        pieces += [text[position : edit.start], edit.replacement]
-        position = edit.end
-    return "".join([*pieces, text[position:]])
-
-
-def _sound(source: Source) -> bool:
-    """Whether the text parses, and survives being written and read."""
+def _edited(source: Source, edits: Sequence[Edit]) -> Source | None:
+    """The source after edits; None if it does not parse then, or cannot be written and read."""
     try:
-        again = Source.decode(source.path, source.encode())
+        changed = source.rewritten(edits)
+        again = Source.decode(source.path, changed.encode())
     except (UnicodeEncodeError, DecodeError):
-        return False
-    return again.text == source.text and _parses(source)
+        return None
+    return changed if again.text == changed.text and _parses(changed, source) else None
 
 
-def _parses(source: Source) -> bool:
+def _parses(source: Source, before: Source) -> bool:
     if source.kind == PYTHON:
         from detlint.syntax import problem
 
         return problem(source) is None
+    if source.kind == NOTEBOOK:
+        from detlint.notebooks.notebook import keeps_cells
+
+        return keeps_cells(before, source)
     from detlint.documents import Unreadable, read
 
     try:
@@ -221,15 +227,16 @@ def _parses(source: Source) -> bool:
     return True
 
 
-def _one_by_one(source: Source, findings: list[Finding]) -> tuple[str, list[Finding]]:
-    """The text with those findings fixed that leave it sound."""
-    text = source.text
+def _one_by_one(source: Source, findings: list[Finding]) -> tuple[Source, list[Finding]]:
+    """The source with those findings fixed that leave it sound."""
+    best = source
     good: list[Finding] = []
     for finding in findings:
-        trial, _ = apply_edits(source.text, [*good, finding], unsafe=True)
-        if _sound(source.with_text(trial)):
-            text, good = trial, [*good, finding]
-    return text, good
+        edits, _ = choose_edits(len(source.text), [*good, finding], unsafe=True)
+        trial = _edited(source, edits)
+        if trial is not None:
+            best, good = trial, [*good, finding]
+    return best, good
 
 
 def _identity(source: Source, finding: Finding) -> tuple[object, ...]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 PYTHON = "python"
+NOTEBOOK = "notebook"
 # Kinds other than Python and notebooks are read by the module of that name in detlint.documents.
 SUFFIXES = {
     ".py": PYTHON,
     ".pyw": PYTHON,
+    ".ipynb": NOTEBOOK,
     ".sh": "shell",
     ".bash": "shell",
     ".sbatch": "shell",
@@ -33,7 +35,7 @@ NAMES = {
 }
 _PYTHON_LINE = re.compile(rb"#!.*?(?:/|\s)(?:i?python|pypy|uv run)[\d.]*w?(?:\s|$)")
 _SHELL_LINE = re.compile(rb"#!.*?(?:/|\s)(?:ba|da|z|k)?sh(?:\s|$)")
-# Beyond this a configuration, or a script, is data.
+# Beyond this a configuration, or a script, is data. A notebook's size is that of its pictures.
 _LARGEST = 1_000_000
 
 
@@ -60,4 +62,4 @@ def kind_of(path: str, data: bytes = b"") -> str:
 
 def is_data(path: str, size: int) -> bool:
     """Whether a file is too large for what its name says that it is."""
-    return size > _LARGEST and kind_of(path) in SUFFIXES.values() and kind_of(path) != PYTHON
+    return size > _LARGEST and kind_of(path) not in (PYTHON, NOTEBOOK)

@@ -6,13 +6,21 @@ import codecs
 import re
 from bisect import bisect_right
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from detlint.kinds import PYTHON, kind_of
+from detlint.kinds import NOTEBOOK, PYTHON, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from detlint.finding import Edit
 
 # PEP 263: the cookie stands in a comment on line 1, or on line 2 below a comment or blank line.
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?$")
 # Only these end a line for Python; str.splitlines also breaks at form feeds and more.
+# Where a cell begins in a script that editors run like a notebook.
+_CELL = re.compile(r"^#[ \t]*%%", re.MULTILINE)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -27,7 +35,10 @@ class DecodeError(Exception):
 
 
 class Source:
-    """A file's text, with what is needed to write it back as it was."""
+    """A file's text, with what is needed to write it back as it was.
+
+    written  the text as it is in the file; in ``text`` what is no Python may be masked
+    """
 
     def __init__(
         self,
@@ -39,7 +50,7 @@ class Source:
     ) -> None:
         self.path = path
         self.kind = kind
-        self.text = text
+        self.text = self.written = text
         self.encoding = encoding
         self.bom = bom
 
@@ -60,15 +71,31 @@ class Source:
             byte = body[error.start]
             message = f"byte 0x{byte:02x} is not valid {encoding}: {error.reason}"
             raise DecodeError(message, row, column) from error
+        if kind == NOTEBOOK:
+            from detlint.notebooks.notebook import Notebook
+
+            return Notebook(path, text, bom)
+        if kind == PYTHON and "%%" in text and _CELL.search(text):
+            from detlint.notebooks.script import Script
+
+            return Script(path, text, encoding, bom)
         return cls(path, text, encoding, bom, kind)
 
     def with_text(self, text: str) -> Source:
         """The same file holding another text."""
         return Source(self.path, text, self.encoding, self.bom, self.kind)
 
+    def rewritten(self, edits: Iterable[Edit]) -> Source:
+        """The same file after edits, disjoint and in order."""
+        pieces, position = [], 0
+        for edit in edits:
+            pieces += [self.written[position : edit.start], edit.replacement]
+            position = edit.end
+        return self.with_text("".join([*pieces, self.written[position:]]))
+
     def encode(self) -> bytes:
         """The bytes of the file. Raises UnicodeEncodeError where its encoding lacks a character."""
-        return self.bom + self.text.encode(self.encoding)
+        return self.bom + self.written.encode(self.encoding)
 
     @cached_property
     def newline(self) -> str:
@@ -86,11 +113,15 @@ class Source:
         row = bisect_right(self.line_starts, offset)
         return row, offset - self.line_starts[row - 1] + 1
 
+    def spoken_place(self, offset: int) -> str:
+        """The line of an offset, as a message says it."""
+        return f"line {self.location(offset)[0]}"
+
     def line(self, row: int) -> str:
-        """Line ``row`` (1-based) without its ending."""
+        """Line ``row`` (1-based), as it is written, without its ending."""
         starts = self.line_starts
         end = starts[row] if row < len(starts) else len(self.text)
-        return self.text[starts[row - 1] : end].rstrip("\r\n")
+        return self.written[starts[row - 1] : end].rstrip("\r\n")
 
 
 def declared_encoding(body: bytes) -> str:

@@ -87,7 +87,10 @@ CELL = BARE._replace(path="nb.ipynb", cell=3, row=2, end_row=2)
 
 
 def report(*findings: Finding, text: str | None = TEXT, **options: Any) -> Report:
-    return Report(findings, sources=lambda _path: text, files=120)._replace(**options)
+    def read(path: str) -> Source | None:
+        return None if text is None else Source(path, text)
+
+    return Report(findings, sources=read, files=120)._replace(**options)
 
 
 def rendered(name: str, shown: Report) -> str:

@@ -148,8 +148,8 @@ class UnwrittenReads:
         """What is wrong with an allocation that is read by a name, or where it is made."""
         if name is None:
             return f"{self._code(call.func)}() is read before anything is written to it"
-        line, _ = self._module.source.location(self._module.tree.span(name)[0])
-        read = f"{name.value} on line {line}"
+        line = self._module.source.spoken_place(self._module.tree.span(name)[0])
+        read = f"{name.value} on {line}"
         return f"{self._code(call.func)}() is read as {read}, before anything is written to it"
 
     def advice(self, call: cst.Call) -> str:

@@ -86,7 +86,17 @@ class Entry(NamedTuple):
     known: bool = True
 
 
-Node: TypeAlias = "Text | Variable | Command | Entry"
+class Cell(NamedTuple):
+    """A code cell of a notebook. ``number`` counts all cells from 1; ``execution`` is its place
+    among the cells that were run, None if that was not kept."""
+
+    start: int
+    end: int
+    number: int
+    execution: int | None
+
+
+Node: TypeAlias = "Text | Variable | Command | Entry | Cell"
 
 
 class Document:

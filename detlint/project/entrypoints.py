@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from detlint.kinds import PYTHON, kind_of
+from detlint.kinds import NOTEBOOK, PYTHON, kind_of
 
 # Bytes without one of which a file is no entrypoint, whatever its name.
 _HINTS = (b"__main__", b".backward(", b".fit(", b".train(")
@@ -16,8 +16,9 @@ _TEST = re.compile(r"(?:test_\w*|\w*_tests?|conftest|setup)\.py")
 
 def may_run(path: str, data: bytes) -> bool:
     """``is_entrypoint`` of a file's bytes."""
-    if kind_of(path, data) != PYTHON:
-        return False
+    kind = kind_of(path, data)
+    if kind != PYTHON:
+        return kind == NOTEBOOK
     if not any(hint in data for hint in _HINTS) and not path.endswith("__main__.py"):
         return False
     from detlint.source import DecodeError, Source
@@ -32,6 +33,8 @@ def is_entrypoint(path: str, text: str) -> bool:
     """Whether a file is a program: it says so, or trains as it is loaded. Tests are not:
     pytest runs them, and shares what it seeds."""
     name = os.path.basename(path)
+    if kind_of(name) == NOTEBOOK:
+        return True
     if _TEST.fullmatch(name):
         return False
     if name == "__main__.py" or ("__name__" in text and MAIN_BLOCK.search(text)):

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from detlint.kinds import NOTEBOOK
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ahocorasick_rs import AhoCorasick
 
+    from detlint.notebooks.notebook import Notebook
     from detlint.source import Source
 
 EVERY = "*"  # all libraries
@@ -122,10 +127,23 @@ def read_facts(source: Source, kind: str, places: list[int]) -> list[Fact]:
     from detlint.project.readers import READERS
     from detlint.stack import in_deep_stack
 
+    told: list[Fact] = []
+    if source.kind == NOTEBOOK:
+        source = cast("Notebook", source).readable[0]
+        told = list(_set_by_magics(source)) if kind == "sets" else []
     region = narrow(source.text, [(place, "function") for place in places])
     if region is None:
-        return []
+        return told
     try:
-        return in_deep_stack(lambda: READERS[kind](read(source, region)))
+        return told + in_deep_stack(lambda: READERS[kind](read(source, region)))
     except (ParserSyntaxError, RecursionError):
-        return []
+        return told
+
+
+def _set_by_magics(source: Source) -> Iterator[Fact]:
+    """What ``%env`` sets in a notebook."""
+    from detlint.documents.notebook import variables
+
+    for each in variables(cast("Notebook", source)):
+        place = (*source.location(each.start), *source.location(each.end))
+        yield Fact(each.name, each.value or "", *place)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from detlint.project.files import Files
     from detlint.project.launched import Start
 
-_KINDS = frozenset({"shell", "dockerfile", "makefile", "yaml"})
+_KINDS = frozenset({"shell", "dockerfile", "makefile", "yaml", "notebook"})
 _DEEPEST = 4  # scripts that start scripts
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from detlint.source import Source
+from detlint.kinds import NOTEBOOK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from detlint.finding import Finding
+    from detlint.notebooks.notebook import Notebook
     from detlint.rule import Rule
+    from detlint.source import Source
 
 # The name of a format is the name of the module that renders it.
 FORMATS = ("text", "json", "github", "sarif")
@@ -22,9 +24,10 @@ DOCUMENTATION = "https://github.com/detlint/detlint/blob/main/docs/rules.md"
 class Report(NamedTuple):
     """What a run found, and how to show it.
 
-    ``sources`` gives the decoded text of a path, or None where it has gone; ``rules``
-    the rule behind a code, or None for a code that has none. Both are asked only for
-    what a format shows. The findings come in the order to show them in.
+    ``sources`` gives the source of a path, or None where it has gone; ``rules`` the rule
+    behind a code, or None for a code that has none. Both are asked only for what a format
+    shows. The findings come in the order to show them in, and those in notebooks with rows of
+    their cells.
     """
 
     findings: Sequence[Finding]
@@ -33,7 +36,7 @@ class Report(NamedTuple):
     colour: bool = False
     show_source: bool = False
     statistics: bool = False
-    sources: Callable[[str], str | None] = lambda _path: None
+    sources: Callable[[str], Source | None] = lambda _path: None
     rules: Callable[[str], type[Rule] | None] = lambda _code: None
 
 
@@ -48,17 +51,24 @@ def load(name: str) -> Callable[[Report], Iterator[str]]:
 
 
 def reader(report: Report) -> Callable[[Finding], Source | None]:
-    """The text that a finding's rows count in, kept until the next file's is asked for.
+    """The source that a finding is in, kept until the next file's is asked for."""
+    read = lru_cache(maxsize=1)(report.sources)
+    return lambda finding: read(finding.path)
 
-    None for a notebook's cell: its rows do not count in the file's text.
-    """
 
-    @lru_cache(maxsize=1)
-    def read(path: str) -> Source | None:
-        text = report.sources(path)
-        return None if text is None else Source(path, text)
+def notebook(finding: Finding, source: Source | None) -> Notebook | None:
+    """The notebook that a finding is in a cell of."""
+    if finding.cell is None or source is None or source.kind != NOTEBOOK:
+        return None
+    return cast("Notebook", source)
 
-    return lambda finding: read(finding.path) if finding.cell is None else None
+
+def excerpted(finding: Finding, source: Source | None) -> Source | None:
+    """The text that a finding's rows count in: for one in a notebook, that of its cell."""
+    if finding.cell is None:
+        return source
+    whole = notebook(finding, source)
+    return whole.cell_source(finding.cell) if whole else None
 
 
 def documentation(finding: Finding) -> str:

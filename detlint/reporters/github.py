@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from detlint.reporters import notebook, reader
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from detlint.finding import Finding
     from detlint.reporters import Report
+    from detlint.source import Source
+
+    _Read = Callable[[Finding], Source | None]
 
 _DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 # A colon ends the properties, a comma one of them.
@@ -18,27 +23,29 @@ _PROPERTY = {**_DATA, **str.maketrans({":": "%3A", ",": "%2C"})}
 
 def render(report: Report) -> Iterator[str]:
     """A command a finding."""
+    read = reader(report)
     for finding in report.findings:
         properties = ",".join(
             f"{name}={str(value).translate(_PROPERTY)}"
-            for name, value in _properties(finding).items()
+            for name, value in _properties(finding, read).items()
         )
         yield f"::error {properties}::{_message(finding).translate(_DATA)}\n"
 
 
-def _properties(finding: Finding) -> dict[str, str | int]:
+def _properties(finding: Finding, read: _Read) -> dict[str, str | int]:
     return {
         "title": f"detlint ({finding.code})",
         # Absolute: a step may work in another folder than the checkout's.
         "file": finding.path if finding.path == "-" else os.path.abspath(finding.path),
-        **_place(finding),
+        **_place(finding, read),
     }
 
 
-def _place(finding: Finding) -> dict[str, str | int]:
+def _place(finding: Finding, read: _Read) -> dict[str, str | int]:
     if finding.cell is not None:
-        # Annotations count lines of the file, where a cell's rows mean nothing.
-        return {"line": 1}
+        # Annotations count lines of the file, which holds JSON.
+        whole = notebook(finding, read(finding))
+        return {"line": whole.file_row(finding.cell, finding.row) if whole else 1}
     if finding.row != finding.end_row:
         # GitHub drops columns from a range of several lines.
         return {"line": finding.row, "endLine": finding.end_row}

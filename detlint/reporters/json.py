@@ -6,12 +6,12 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from detlint.reporters import documentation, reader
+from detlint.reporters import documentation, notebook, reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.finding import Finding
+    from detlint.finding import Edit, Finding
     from detlint.reporters import Report
     from detlint.source import Source
 
@@ -49,15 +49,26 @@ def _fix(finding: Finding, source: Source | None) -> dict[str, object] | None:
         return None
     return {
         "applicability": "safe" if finding.safe else "unsafe",
-        "edits": [
-            {
-                "content": edit.replacement,
-                "end_location": _location(*source.location(edit.end)),
-                "location": _location(*source.location(edit.start)),
-            }
-            for edit in finding.edits
-        ],
+        "edits": [_edit(edit, finding, source) for edit in finding.edits],
         "message": finding.advice or None,
+    }
+
+
+def _edit(edit: Edit, finding: Finding, source: Source) -> dict[str, object]:
+    whole = notebook(finding, source)
+    if whole is None:
+        return {
+            "content": edit.replacement,
+            "end_location": _location(*source.location(edit.end)),
+            "location": _location(*source.location(edit.start)),
+        }
+    cell, *start = whole.place(edit.start)
+    _, *end = whole.place(edit.end)
+    return {
+        "cell": cell,  # an import that a fix needs goes into another cell than the rest
+        "content": edit.replacement,
+        "end_location": _location(*end),
+        "location": _location(*start),
     }
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from detlint import __version__
-from detlint.reporters import documentation, reader
+from detlint.reporters import documentation, excerpted, notebook, reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,28 +90,30 @@ def _results(report: Report, codes: list[str]) -> Iterator[Object]:
     for finding in report.findings:
         source = read(finding)
         location = _artifact(finding.path)
+        place = _place(finding, source)
         result: Object = {
             "ruleId": finding.code,
             "ruleIndex": codes.index(finding.code),
             "level": "error",
             "message": {"text": finding.message},
-            "locations": [
-                {"physicalLocation": {"artifactLocation": location, "region": _place(finding)}}
-            ],
+            "locations": [{"physicalLocation": {"artifactLocation": location, "region": place}}],
             "partialFingerprints": {
-                "detlint/v1": _fingerprint(finding, location["uri"], source, seen)
+                "detlint/v1": _fingerprint(
+                    finding, location["uri"], excerpted(finding, source), seen
+                )
             },
         }
         if finding.cell is not None:
             result["properties"] = {"cell": finding.cell}
-        if source is not None and finding.edits:
+        elif source is not None and finding.edits:
             result["fixes"] = [_fix(finding, source, location)]
         yield result
 
 
-def _place(finding: Finding) -> Object:
+def _place(finding: Finding, source: Source | None) -> Object:
     if finding.cell is not None:
-        return {"startLine": 1}  # of the notebook's file, where a cell's rows mean nothing
+        whole = notebook(finding, source)  # regions are those of the file, which holds JSON
+        return {"startLine": whole.file_row(finding.cell, finding.row) if whole else 1}
     return _region((finding.row, finding.column), (finding.end_row, finding.end_column))
 
 

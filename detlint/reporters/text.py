@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from detlint.reporters import reader
+from detlint.reporters import excerpted, reader
 from detlint.reporters.excerpt import excerpt, visible
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ def _listing(report: Report, paint: Paint) -> Iterator[str]:
     for finding in report.findings:
         yield _headline(finding, paint) + "\n"
         if report.show_source:
-            yield "".join(line + "\n" for line in _below(finding, read(finding), paint)) + "\n"
+            source = excerpted(finding, read(finding))
+            yield "".join(line + "\n" for line in _below(finding, source, paint)) + "\n"
 
 
 def _headline(finding: Finding, paint: Paint) -> str:

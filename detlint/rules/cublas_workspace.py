@@ -119,10 +119,10 @@ class CublasWorkspace(Rule):
             if given not in _VALUES:
                 self._check_value(value, given)
             elif (work := self._earlier_work(node)) is not None:
-                row, _ = self.module.source.location(self.module.tree.span(work)[0])
+                line = self.module.source.spoken_place(self.module.tree.span(work)[0])
                 self.report(
                     node,
-                    f"{_VARIABLE} is set after the work on the GPU in line {row} has started "
+                    f"{_VARIABLE} is set after the work on the GPU in {line} has started "
                     "cuBLAS, which reads it then",
                     advice="set it before torch is imported, or in the script that starts the run",
                 )

@@ -6,12 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.hash_seeds import faults
+from detlint.analysis.launches import launches
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.documents.document import Text
+    from detlint.documents.document import Text, Variable
 
 _VARIABLE = "PYTHONHASHSEED"
 _CALLS = {"os.environ.setdefault": "setdefault", "os.putenv": "putenv"}
@@ -93,6 +94,13 @@ class HashSeedTooLate(Rule):
         for fault in faults(self.document):
             self.report(fault.node, fault.message, advice=fault.advice, edits=fault.edits)
 
+    def visit_Variable(self, node: Variable) -> None:
+        """``%env PYTHONHASHSEED=0`` in a notebook, whose kernel is running."""
+        if node.name != _VARIABLE or not self.document.source.text.startswith("%", node.start):
+            return
+        if not any(command.start > node.start for command, _ in launches(self.document)):
+            self._report(node)
+
     def visit_Assign(self, node: cst.Assign) -> None:
         if any(self._is_variable(target.target) for target in node.targets):
             self._judge(node, node.value)
@@ -134,6 +142,9 @@ class HashSeedTooLate(Rule):
     def _judge(self, node: cst.CSTNode, value: cst.CSTNode) -> None:
         if self._is_put_back(value) or self._is_for_children(node):
             return
+        self._report(node)
+
+    def _report(self, node: cst.CSTNode | Variable) -> None:
         self.report(
             node,
             f"{_VARIABLE} is set here after Python has read it: this process keeps its hashes",

@@ -127,11 +127,11 @@ class UninitializedArrayRead(Rule):
         return near and not self._reads.is_muted(call)
 
     def _claim(self, partial: Partial) -> str:
-        line, _ = self.module.source.location(self.module.tree.span(partial.skip)[0])
+        line = self.module.source.spoken_place(self.module.tree.span(partial.skip)[0])
         left = isinstance(partial.skip, cst.Break)
         what = "leaves the rest of it" if left else "leaves a part of it"
         word = "break" if left else "continue"
-        return f"{partial.name} is returned, but the {word} on line {line} {what} unwritten"
+        return f"{partial.name} is returned, but the {word} on {line} {what} unwritten"
 
     def _report(self, call: cst.Call, claim: str) -> None:
         self.report(

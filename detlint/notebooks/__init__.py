@@ -1,0 +1,1 @@
+"""Jupyter notebooks, read as one Python program: their cells in order, magics masked."""

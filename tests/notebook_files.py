@@ -1,0 +1,39 @@
+"""Notebooks for tests, as Jupyter writes them."""
+
+from __future__ import annotations
+
+import json
+
+PYTHON = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+
+
+def code(text: str, count: int | None = None) -> dict[str, object]:
+    """A code cell."""
+    return {
+        "cell_type": "code",
+        "execution_count": count,
+        "metadata": {},
+        "outputs": [],
+        "source": text.splitlines(keepends=True),
+    }
+
+
+def markdown(text: str) -> dict[str, object]:
+    """A cell of text."""
+    return {"cell_type": "markdown", "metadata": {}, "source": text.splitlines(keepends=True)}
+
+
+def notebook(*cells: str | dict[str, object], metadata: object = PYTHON) -> str:
+    """The JSON of a notebook of some cells; a text is a code cell."""
+    content = {
+        "cells": [code(each) if isinstance(each, str) else each for each in cells],
+        "metadata": metadata,
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def executed(*counts: int | None) -> str:
+    """The JSON of a notebook whose cells were run at these times."""
+    return notebook(*(code(f"x = {place}", count) for place, count in enumerate(counts)))

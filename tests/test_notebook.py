@@ -1,0 +1,489 @@
+"""Notebooks: what is read of them, where findings stand, and what is left alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from notebook_files import code, executed, markdown, notebook
+from test_cli import detlint
+
+from detlint.engine import LARGEST, Engine
+from detlint.notebooks.notebook import Notebook
+from detlint.rules import every_rule
+from detlint.settings import Settings
+from detlint.source import DecodeError, Source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from detlint.finding import Finding
+
+IMPORT = "import torch\n"
+LEAK = "torch.backends.cudnn.benchmark = True"
+
+
+def lint(document: str | bytes, *codes: str) -> list[Finding]:
+    """Findings as they are shown: with rows of their cells."""
+    data = document if isinstance(document, bytes) else document.encode()
+    known = {rule.code for rule in every_rule()}
+    rules = [rule for rule in every_rule() if not codes or rule.code in (*codes, "DET000")]
+    found = Engine(rules, Settings(), known=known).lint_bytes("nb.ipynb", data)
+    try:
+        source = Source.decode("nb.ipynb", data)
+    except DecodeError:
+        return found
+    assert isinstance(source, Notebook)
+    return [source.placed(each) for each in found]
+
+
+def places(document: str | bytes, *codes: str) -> list[tuple[int | None, int, int, str]]:
+    return [(each.cell, each.row, each.column, each.code) for each in lint(document, *codes)]
+
+
+def test_cells_are_one_program_and_findings_stand_in_theirs() -> None:
+    document = notebook(markdown("# Training"), IMPORT, "", f"if True:\n    {LEAK}", "done = 1")
+    assert places(document) == [(4, 2, 5, "DET301")]
+
+
+def test_names_of_one_cell_are_known_in_the_next() -> None:
+    first = "from torch.backends import cudnn as c"
+    assert places(notebook(first, "c.benchmark = True", "c.benchmark = False")) == [
+        (2, 1, 1, "DET301")
+    ]
+
+
+def test_a_message_that_names_a_line_names_its_cell() -> None:
+    late = 'import os\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"'
+    (found,) = lint(notebook(IMPORT, "\nmodel.cuda()", late), "DET306")
+    assert found.cell == 3
+    assert "the work on the GPU in line 2 of cell 2 has started cuBLAS" in found.message
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param(
+            json.dumps(
+                {
+                    "metadata": {"name": ""},
+                    "nbformat": 3,
+                    "nbformat_minor": 0,
+                    "worksheets": [
+                        {
+                            "cells": [
+                                {"cell_type": "heading", "level": 1, "source": ["Title"]},
+                                {
+                                    "cell_type": "code",
+                                    "collapsed": False,
+                                    "input": [IMPORT, LEAK],
+                                    "language": "python",
+                                    "outputs": [],
+                                    "prompt_number": 1,
+                                },
+                            ]
+                        }
+                    ],
+                }
+            ),
+            id="format 3",
+        ),
+        pytest.param(
+            notebook(markdown("x"), code("") | {"source": IMPORT + LEAK}), id="one string a cell"
+        ),
+        pytest.param(
+            notebook(markdown("x"), code("") | {"source": ["import tor", f"ch\n{LEAK}"]}),
+            id="strings that are no lines",
+        ),
+        pytest.param(
+            notebook(markdown("x"), IMPORT.replace("\n", "\r\n") + LEAK), id="carriage returns"
+        ),
+        pytest.param("\ufeff" + notebook(markdown("x"), IMPORT + LEAK), id="byte order mark"),
+        pytest.param(notebook(markdown("x"), IMPORT + LEAK, metadata={}), id="no language"),
+        pytest.param(
+            notebook(markdown("x"), IMPORT + LEAK, metadata={"language_info": {"name": "ipython"}}),
+            id="language ipython",
+        ),
+        pytest.param(
+            notebook(markdown("x"), IMPORT + LEAK).replace("=", "\\u003d"), id="escaped signs"
+        ),
+        pytest.param(
+            notebook(markdown("x"), IMPORT + LEAK).replace('"nbformat": 4', '"nbformat": 9'),
+            id="a format to come",
+        ),
+    ],
+)
+def test_notebooks_of_each_form_are_read(document: str) -> None:
+    assert places(document, "DET301") == [(2, 2, 1, "DET301")]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param(
+            notebook(IMPORT + LEAK, metadata={"kernelspec": {"language": "julia"}}), id="Julia"
+        ),
+        pytest.param(notebook(IMPORT + LEAK, metadata={"language_info": {"name": "R"}}), id="R"),
+        pytest.param(
+            notebook(code(LEAK) | {"metadata": {"vscode": {"languageId": "sql"}}}), id="SQL cell"
+        ),
+        pytest.param(notebook(markdown(LEAK)), id="prose"),
+        pytest.param(notebook(code("") | {"outputs": [{"text": [LEAK]}]}), id="output"),
+        pytest.param(notebook(code("") | {"source": None}), id="no source"),
+        pytest.param(notebook(), id="no cells"),
+        pytest.param("", id="empty file"),
+        pytest.param("version https://git-lfs.github.com/spec/v1\n", id="a pointer to a file"),
+    ],
+)
+def test_what_is_no_python_is_left_alone(document: str) -> None:
+    assert lint(document) == []
+
+
+@pytest.mark.parametrize("start", ["", "\n \n", "  # comment\n"])
+def test_a_cell_may_be_indented_as_a_whole(start: str) -> None:
+    document = notebook(IMPORT, f"{start}    {LEAK}\n    %env PYTHONHASHSEED=0", "x = 1")
+    row = start.count("\n") + 1
+    assert places(document) == [(2, row, 5, "DET301"), (2, row + 1, 5, "DET106")]
+
+
+# What does not parse
+
+
+def test_a_cell_that_does_not_parse_is_told_and_the_others_are_linted() -> None:
+    document = notebook(IMPORT, "def f(:\n    pass", LEAK, "x = 1\nprint 'done'")
+    assert places(document) == [
+        (2, 1, 7, "DET000"),
+        (3, 1, 1, "DET301"),
+        (4, 2, 1, "DET000"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("await fetch()", id="await outside of functions"),
+        pytest.param("async with f() as x:\n    pass", id="async with"),
+        pytest.param("from __future__ import annotations", id="future import in a later cell"),
+    ],
+)
+def test_what_only_cells_may_hold_is_no_problem(text: str) -> None:
+    assert places(notebook(IMPORT + LEAK, f"{text}\ncudnn = 1")) == [(1, 2, 1, "DET301")]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param("x = '\0'", "source code cannot contain null bytes", id="null byte"),
+        pytest.param(
+            "x = '\ud800'", "it holds half of a character: \\ud800", id="half of a character"
+        ),
+    ],
+)
+def test_characters_that_python_has_not_break_only_their_cell(text: str, says: str) -> None:
+    document = notebook(IMPORT, "@", LEAK).replace('"@"', json.dumps(text))
+    told, found = lint(document)
+    assert (told.cell, told.code, told.message) == (2, "DET000", says)
+    assert (found.cell, found.code) == (3, "DET301")
+
+
+@pytest.mark.parametrize(
+    ("data", "place", "says"),
+    [
+        pytest.param("{'cudnn': 1}", (1, 2), "Expecting value", id="no JSON"),
+        pytest.param(
+            '{"cells": [{"source": ["cudnn"', (1, 31), "Expecting ',' delimiter", id="cut short"
+        ),
+        pytest.param('{"nbformat": 4,\n"x": "cudnn"}', (2, 14), "it has no cells", id="no cells"),
+        pytest.param('{"cells":\n 5, "x": "cudnn"}', (2, 2), "expected '['", id="cells is 5"),
+        pytest.param('{"cells": [5, "cudnn"]}', (1, 12), "expected '{'", id="a cell is 5"),
+        pytest.param('["cudnn"]', (1, 1), "expected '{'", id="a list"),
+        pytest.param('{"cells": []} cudnn', (1, 15), "expected 'the end'", id="more than one"),
+        pytest.param(
+            '{"cells": [{"cell_type": "code",\n "source": [1, "cudnn"]}]}',
+            (2, 12),
+            "the source of a cell is not text",
+            id="a number in the source",
+        ),
+        pytest.param(
+            '{"cells": [{"cell_type": "code", "source": {"cudnn": 1}}]}',
+            (1, 44),
+            "the source of a cell is not text",
+            id="the source is an object",
+        ),
+        pytest.param('{"cudnn": ' + "[" * 100_000, (1, 1), "nested too deeply", id="depth"),
+    ],
+)
+def test_what_is_no_notebook_is_told_with_its_place(
+    data: str, place: tuple[int, int], says: str
+) -> None:
+    (found,) = lint(data)
+    assert (found.code, found.row, found.column, found.cell) == ("DET000", *place, None)
+    assert found.message.startswith("not a notebook: ")
+    assert says in found.message
+
+
+def test_bytes_that_are_no_text_are_told() -> None:
+    (found,) = lint(notebook(LEAK).encode().replace(b"True", b"\xff"))
+    assert found.message == "byte 0xff is not valid utf-8: invalid start byte"
+
+
+def test_pictures_do_not_make_a_notebook_too_large() -> None:
+    picture = {"output_type": "display_data", "data": {"image/png": "A" * (LARGEST + 1)}}
+    assert places(notebook(code(IMPORT + LEAK) | {"outputs": [picture]})) == [(1, 2, 1, "DET301")]
+
+
+def test_code_of_megabytes_is_told() -> None:
+    (found,) = lint(notebook(LEAK + "\nx = 1" * (LARGEST // 6)))
+    assert "too large to parse: 4 MB, and the limit is 4 MB" in found.message
+
+
+# Order of execution
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param(executed(None, None), id="never run"),
+        pytest.param(executed(1, 2, 3), id="in order"),
+        pytest.param(executed(1, None, 2), id="some never run"),
+        pytest.param(notebook(code("a", 1), code("", 5), markdown("b"), code("c", 2)), id="empty"),
+    ],
+)
+def test_cells_that_were_run_in_order_are_fine(document: str) -> None:
+    assert lint(document, "DET208") == []
+
+
+@pytest.mark.parametrize(
+    ("counts", "cell", "says"),
+    [
+        pytest.param((1, 3, 2), 3, "[2] below [3]: this cell was run before", id="swapped"),
+        pytest.param((1, 5, 3, 2), 3, "[3] below [5]: this cell was run before", id="the first"),
+        pytest.param((4, 5, 2), 3, "[2] below [5]: this cell was run before", id="gap and order"),
+        pytest.param((1, 2, 2), 3, "[2] below [2]: this cell shares its number", id="same"),
+        pytest.param((1, 2, 5, 9), 3, "[5] below [2]: cells that ran before", id="gap"),
+        pytest.param((3, 4), 1, "[3] in the first cell that ran: cells", id="gone"),
+    ],
+)
+def test_other_orders_are_told_once(counts: tuple[int, ...], cell: int, says: str) -> None:
+    (found,) = lint(executed(*counts), "DET208")
+    assert (found.cell, found.row, found.column, found.end_column) == (cell, 1, 1, 6)
+    assert found.message.startswith(says)
+    assert ", so the saved results " in found.message
+
+
+# Suppressions
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pytest.param((IMPORT, f"{LEAK}  # detlint: ignore[DET301] quick"), id="on the line"),
+        pytest.param((IMPORT, f"# detlint: ignore[DET301] quick\n{LEAK}"), id="above the line"),
+        pytest.param((IMPORT, f"{LEAK}  # noqa: DET301"), id="noqa"),
+        pytest.param(
+            (IMPORT, "# detlint: off[DET301]", "x = 1", LEAK, "# detlint: on[DET301]"),
+            id="off across cells",
+        ),
+        pytest.param((IMPORT + LEAK, "# detlint: skip-file"), id="the whole notebook"),
+        pytest.param((IMPORT, "%env PYTHONHASHSEED=0\n# detlint: skip-file"), id="of magics"),
+        pytest.param(
+            ("# detlint: ignore[DET106] for children\n%env PYTHONHASHSEED=0",), id="above a magic"
+        ),
+    ],
+)
+def test_comments_in_cells_suppress(cells: tuple[str, ...]) -> None:
+    assert lint(notebook(*cells)) == []
+
+
+def test_a_comment_in_a_cell_suppresses_its_place_in_the_order() -> None:
+    comment = "# detlint: ignore[DET208] the server was restarted\nx = 1"
+    assert lint(notebook(code("y = 1", 1), code(comment, 7))) == []
+
+
+def test_switched_on_again_in_another_cell() -> None:
+    document = notebook(IMPORT + "# detlint: off", LEAK, "# detlint: on", LEAK)
+    assert places(document) == [(4, 1, 1, "DET301")]
+
+
+def test_a_suppression_without_use_is_told_in_its_cell() -> None:
+    document = notebook("x = 1", "\ny = 1  # detlint: ignore[DET301]")
+    assert places(document) == [(2, 2, 26, "DET001")]
+
+
+# Output
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    cells = (markdown("# Training"), IMPORT, f"%matplotlib inline\n{LEAK}")
+    (tmp_path / "nb.ipynb").write_text(notebook(*cells), encoding="utf-8")
+    return tmp_path
+
+
+def test_text_shows_the_lines_of_the_cell(folder: Path) -> None:
+    done = detlint(".", "--show-source", cwd=folder)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines() == [
+        f"nb.ipynb:cell 3:2:1: DET301 [*] {LEAK} has cuDNN pick its kernels by timing them",
+        "  |",
+        f"2 | {LEAK}",
+        "  | " + "^" * len(LEAK),
+        "help: set it to False",
+        "",
+        "Found 1 finding in 1 file (1 file checked). 1 fixable with --fix.",
+    ]
+
+
+def test_json_tells_cells_as_ruff_does(folder: Path) -> None:
+    (found,) = json.loads(detlint(".", "--output-format=json", cwd=folder).stdout)
+    assert (found["cell"], found["location"]) == (3, {"row": 2, "column": 1})
+    assert found["fix"]["edits"] == [
+        {
+            "cell": 3,
+            "content": "False",
+            "location": {"row": 2, "column": 34},
+            "end_location": {"row": 2, "column": 38},
+        }
+    ]
+    # ruff counts the cells in the same way.
+    text = notebook(markdown("# Training"), "", "import os", "")
+    (folder / "other.ipynb").write_text(text, encoding="utf-8")
+    command = ["check", "--isolated", "--no-cache", "--select=F", "--output-format=json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", *command, "other.ipynb"],
+        cwd=folder,
+        capture_output=True,
+        check=False,
+    )
+    assert json.loads(done.stdout)[0]["cell"] == 3
+
+
+def test_github_and_sarif_point_at_the_line_of_the_file(folder: Path) -> None:
+    lines = (folder / "nb.ipynb").read_text(encoding="utf-8").splitlines()
+    row = next(row for row, line in enumerate(lines, start=1) if LEAK in line)
+    shown = detlint(".", "--output-format=github", cwd=folder).stdout
+    assert f"nb.ipynb,line={row}::DET301" in shown
+    assert shown.endswith("(cell 3, line 2)\n")
+    log: Any = json.loads(detlint(".", "--output-format=sarif", cwd=folder).stdout)
+    (result,) = log["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]["region"]
+    assert (place, result["properties"]) == ({"startLine": row}, {"cell": 3})
+
+
+def test_what_is_cached_is_shown_the_same(folder: Path) -> None:
+    cold = detlint(".", "--show-source", cwd=folder)
+    assert (folder / ".cache-of-test").is_dir()
+    assert detlint(".", "--show-source", cwd=folder).stdout == cold.stdout
+
+
+def test_standard_input_is_a_notebook_by_its_name(folder: Path) -> None:
+    data = (folder / "nb.ipynb").read_bytes()
+    done = detlint("-", "--stdin-filename=a/nb.ipynb", cwd=folder, stdin=data)
+    assert done.stdout.startswith("a/nb.ipynb:cell 3:2:1: DET301")
+
+
+def test_checkpoints_are_left_out(folder: Path) -> None:
+    (folder / ".ipynb_checkpoints").mkdir()
+    (folder / "nb.ipynb").rename(folder / ".ipynb_checkpoints" / "nb-checkpoint.ipynb")
+    assert "No files to check" in detlint(".", cwd=folder).stdout
+
+
+# Programs
+
+
+TRAIN = "model = torch.nn.Linear(2, 2)\nmodel(torch.ones(2, 2)).sum().backward()"
+
+
+def test_a_notebook_is_a_program_and_imports_what_lies_beside_it(folder: Path) -> None:
+    text = notebook("import torch\nfrom helper import prepare", "prepare()", TRAIN)
+    (folder / "nb.ipynb").write_text(text, encoding="utf-8")
+    helper = folder / "helper.py"
+    helper.write_text("def prepare():\n    pass\n", encoding="utf-8")
+    told = detlint(".", "--select=DET102", cwd=folder).stdout
+    assert told.startswith("nb.ipynb:cell 3:1:9: DET102 `torch.nn.Linear(2, 2)` draws")
+    helper.write_text("import torch\n\ndef prepare():\n    torch.manual_seed(0)\n")
+    assert detlint(".", "--select=DET102", cwd=folder).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("magic", "status"),
+    [
+        ("%env CUBLAS_WORKSPACE_CONFIG=:4096:8", 0),
+        ("%set_env CUBLAS_WORKSPACE_CONFIG :4096:8", 0),
+        ("%env CUBLAS_WORKSPACE_CONFIG=$config", 0),
+        ("%env CUBLAS_WORKSPACE_CONFIG", 1),
+        ("%env OTHER=1", 1),
+    ],
+)
+def test_variables_that_magics_set_count_for_the_program(
+    folder: Path, magic: str, status: int
+) -> None:
+    device = 'torch.use_deterministic_algorithms(True)\ndevice = "cuda"'
+    text = notebook(magic, IMPORT + device, TRAIN)
+    (folder / "nb.ipynb").write_text(text, encoding="utf-8")
+    done = detlint(".", "--select=DET306", cwd=folder)
+    assert done.returncode == status, done.stdout
+
+
+# Commands and variables
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        pytest.param(
+            ("%env PYTHONHASHSEED=0", "import torch"), [(1, 1, 1, "DET106")], id="hash seed"
+        ),
+        pytest.param(("%env PYTHONHASHSEED=0", "!python train.py"), [], id="hash seed of a child"),
+        pytest.param(
+            ("x = 1", "%env CUBLAS_WORKSPACE_CONFIG=:4096:2"), [(2, 1, 1, "DET306")], id="magic"
+        ),
+        pytest.param(
+            ("%%bash\nexport CUBLAS_WORKSPACE_CONFIG=:4096:2\ntorchrun train.py",),
+            [(1, 2, 8, "DET306")],
+            id="cell of a shell",
+        ),
+        pytest.param(
+            ("!CUBLAS_WORKSPACE_CONFIG=:4096:2 torchrun train.py --x {x}",),
+            [(1, 1, 2, "DET306")],
+            id="command",
+        ),
+        pytest.param(
+            ("x = 1", "if x:\n    !torchrun train.py --seed $RANDOM"),
+            [(2, 2, 24, "DET103")],
+            id="seed from the shell",
+        ),
+        pytest.param(("!torchrun train.py --seed {seed}",), [], id="seed from Python"),
+        pytest.param(("!torchrun train.py --seed $seed",), [], id="seed from Python's variable"),
+        pytest.param(("'%env CUBLAS_WORKSPACE_CONFIG=:4096:2'",), [], id="text"),
+        pytest.param(
+            ("!export CUBLAS_WORKSPACE_CONFIG=:4096:2  # detlint: ignore[DET306] old driver",),
+            [],
+            id="a comment of the shell",
+        ),
+    ],
+)
+def test_what_magics_and_commands_say_is_linted(
+    cells: tuple[str, ...], expected: list[tuple[int, int, int, str]]
+) -> None:
+    assert places(notebook(*cells)) == expected
+
+
+def test_a_command_is_fixed_where_it_stands(folder: Path) -> None:
+    text = notebook("x = 1", "if x:\n    !CUBLAS_WORKSPACE_CONFIG=:4096:2 torchrun train.py")
+    (folder / "nb.ipynb").write_text(text, encoding="utf-8")
+    detlint(".", "--fix", cwd=folder)
+    assert (folder / "nb.ipynb").read_text(encoding="utf-8") == text.replace(":4096:2", ":4096:8")
+
+
+def test_what_a_magic_sets_counts_for_a_program_that_is_started(folder: Path) -> None:
+    (folder / "nb.ipynb").write_text(notebook("x = 1"), encoding="utf-8")
+    program = f"{IMPORT}\ntorch.use_deterministic_algorithms(True)\n{TRAIN}\ndevice = 'cuda'\n"
+    (folder / "train.py").write_text(program, encoding="utf-8")
+    assert "train.py:3:1: DET306" in detlint(".", "--select=DET306", cwd=folder).stdout
+    text = notebook("%env CUBLAS_WORKSPACE_CONFIG=:4096:8", "!python train.py")
+    (folder / "nb.ipynb").write_text(text, encoding="utf-8")
+    assert detlint(".", "--select=DET306", cwd=folder).returncode == 0
