@@ -99,8 +99,12 @@ def test_a_helper_that_seeds_counts_however_deep(
     project: Project, lint: Lint, where: str, files: dict[str, str]
 ) -> None:
     imported = "import tools.a" if where == "a namespace package" else "from tools import seed"
-    project({"train.py": f"{imported}\n{DRAWS}", **files})
+    called = DRAWS.replace("main():\n", "main():\n    seed(0)\n", 1)
+    project({"train.py": f"{imported}\n{called}", **files})
     assert lint("--select", "DET102") == []
+    if where != "a namespace package":
+        project({"train.py": f"{imported}\n{DRAWS}"})
+        assert lint("--select", "DET102") == ["train.py:5 DET102"]
 
 
 def test_what_does_not_run_does_not_count(project: Project, lint: Lint) -> None:
@@ -173,12 +177,13 @@ def test_changing_one_file_links_again_and_reads_no_other(
     project: Project, lint: Lint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = project(
-        {"train.py": f"from tools import seed\n{DRAWS}", "tools.py": "def seed(s):\n    pass\n"}
+        {"train.py": f"from tools import seed\nseed(0)\n{DRAWS}"}
+        | {"tools.py": "def seed(s):\n    pass\n"}
     )
     long_ago = 1_600_000_000
     for name in ("train.py", "tools.py"):
         os.utime(root / name, (long_ago, long_ago))
-    assert lint("--select", "DET102", cache=True) == ["train.py:5 DET102"]
+    assert lint("--select", "DET102", cache=True) == ["train.py:6 DET102"]
     (root / "tools.py").write_text("import numpy as np\n\ndef seed(s):\n    np.random.seed(s)\n")
     read: list[str] = []
     real = open
@@ -336,9 +341,9 @@ def test_an_outline_holds_what_code_uses() -> None:
         def main(): ...
     ''')
     assert outline(text) == {
-        "": ["registered", "used"],
-        "__main__": ["main"],
-        "used": ["call", "deep", "h", "helper", "t", "tools"],
+        "": ["=registered", "=used"],
+        "__main__": ["=main"],
+        "used": [".call", ".deep", "call", "deep", "helper", "tools"],
         "unused": [],
         "registered": [],
         "main": [],
@@ -444,12 +449,12 @@ def test_a_program_that_only_uses_a_model_does_not_train(project: Project, lint:
     files = {
         "engine.py": "import torch\n\nclass Engine:\n    def step(self):\n        x.backward()\n"
     }
-    project({**files, "export.py": "from engine import Engine\n\nEngine()\n\n" + MAIN})
+    project({**files, "export.py": "from engine import Engine\n\nEngine().step()\n\n" + MAIN})
     assert lint("--select", "DET304") == []
-    demo = "from engine import Engine\nif __name__ == '__main__':\n    Engine()\n"
+    demo = "from engine import Engine\nif __name__ == '__main__':\n    Engine().step()\n"
     project({"package/__init__.py": "", "package/data.py": demo})
     assert lint("--select", "DET304") == []
-    project({"train.py": "from engine import Engine\n\nEngine()\n\n" + MAIN})
+    project({"train.py": "from engine import Engine\n\nEngine().step()\n\n" + MAIN})
     assert lint("--select", "DET304") == ["engine.py:5 DET304"]
 
 
@@ -495,6 +500,7 @@ def _touch(root: Path) -> None:
     os.utime(root / "lib" / "data.py", (LONG_AGO, LONG_AGO))
 
 
+SEEDED = "import numpy as np\n\nnp.random.seed(0)\n"
 UNSEEDED = ["lint/train.py:8 DET102"]
 
 
@@ -508,10 +514,10 @@ UNSEEDED = ["lint/train.py:8 DET102"]
         pytest.param(
             _write("lint/train.py", f"import lib.seeding\n{DRAWS}"), [], True, id="a changed file"
         ),
-        pytest.param(_write("lib/data.py", SEEDS), [], True, id="a changed file outside"),
-        pytest.param(_write("lib/tools.py", SEEDS), [], True, id="a new module outside"),
-        pytest.param(_write("lib/tools/__init__.py", SEEDS), [], True, id="a new package outside"),
-        pytest.param(_write("src/later.py", SEEDS), [], True, id="a new root of imports"),
+        pytest.param(_write("lib/data.py", SEEDED), [], True, id="a changed file outside"),
+        pytest.param(_write("lib/tools.py", SEEDED), [], True, id="a new module outside"),
+        pytest.param(_write("lib/tools/__init__.py", SEEDED), [], True, id="a new package outside"),
+        pytest.param(_write("src/later.py", SEEDED), [], True, id="a new root of imports"),
         pytest.param(_link, [], True, id="a new link outside"),
         pytest.param(_retarget, [], True, id="a link to another file"),
         pytest.param(
@@ -534,7 +540,7 @@ def test_an_unchanged_tree_is_not_linked_again(  # noqa: PLR0913
             "lint/train.py": imports + DRAWS,
             "lib/data.py": "x = 1\n",
             "lib/plain.py": "x = 1\n",
-            "lib/seeding.py": SEEDS,
+            "lib/seeding.py": SEEDED,
         }
     )
     (root / "lib" / "chosen.py").symlink_to(root / "lib" / "plain.py")
@@ -588,3 +594,166 @@ def test_what_was_kept_in_another_shape_is_not_believed(
     file.write_bytes(header + b"\n" + json.dumps(kept).encode()[1:])
     assert lint("--select", "DET102", cache=True) == ["train.py:4 DET102"]
     assert linked == [0, 1]
+
+
+def test_a_method_runs_where_something_names_it(project: Project, lint: Lint) -> None:
+    task = """
+        import torch
+
+        class Task:
+            def load(self):
+                return 0
+
+            def train_step(self, loss):
+                self._backward(loss)
+
+            def _backward(self, loss):
+                loss.backward()
+    """
+    project({"task.py": task})
+    project({"use.py": "from task import Task\n\ndef main():\n    Task().load()\n\n" + MAIN})
+    assert lint("--select", "DET304") == []
+    project({"use.py": "from task import Task\n\ndef main():\n    Task().train_step(0)\n\n" + MAIN})
+    assert lint("--select", "DET304") == ["task.py:12 DET304"]
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        (
+            "class Loop(Task):\n    def run_all(self):\n        self.step()\n\nLoop().run_all()",
+            True,
+        ),
+        ("class Loop(Task):\n    def run_all(self):\n        self.step()\n\nLoop().other()", False),
+        ("class Loop(Task):\n    def __init__(self):\n        self.step()\n\nLoop()", True),
+        (
+            "class Loop(Task):\n    @register\n    def act(self):\n        self.step()\n\nLoop()",
+            True,
+        ),
+        (
+            "class Loop(Task):\n    @property\n    def act(self):\n        self.step()\n\nLoop()",
+            False,
+        ),
+        ("class Loop(Trainer):\n    def train_batch(self):\n        Task().step()\n\nLoop()", True),
+        ("class Loop:\n    def train_batch(self):\n        Task().step()\n\nLoop()", False),
+        ("@register\ndef act():\n    Task().step()", True),
+        ("@torch.no_grad()\ndef act():\n    Task().step()", False),
+        ("act = Task.step", True),
+    ],
+)
+def test_how_a_method_comes_to_run(project: Project, lint: Lint, text: str, *, runs: bool) -> None:
+    task = "import torch\n\nclass Task:\n    def step(self):\n        self.loss.backward()\n"
+    project({"task.py": task, "train.py": f"from task import Task\n\n{text}\n\n{MAIN}"})
+    assert lint("--select", "DET304") == ["task.py:5 DET304"] * runs
+
+
+def test_what_settles_must_be_able_to_run(project: Project, lint: Lint) -> None:
+    other = """
+        import torch
+
+        def build():
+            return torch.nn.Linear(2, 1)
+
+        def cli_main():
+            torch.use_deterministic_algorithms(True)
+            torch.manual_seed(0)
+
+        if __name__ == "__main__":
+            cli_main()
+    """
+    train = "import torch\nfrom other import build\n\ndef cli_main():\n    build().backward()\n\n"
+    project({"other.py": other, "train.py": train + MAIN.replace("main()", "cli_main()")})
+    assert lint("--select", "DET304,DET102") == ["other.py:5 DET102", "train.py:5 DET304"]
+    calls = "import other\nother.cli_main()\n\n"
+    project({"train.py": calls + train + MAIN})
+    assert lint("--select", "DET304,DET102") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        *(("dqn_train_eval.py", True), ("duration_predictor.py", True), ("finetune_demo.py", True)),
+        *(("enjoy_atari.py", False), ("render.py", False), ("run_viewer.py", False)),
+        *(
+            ("bench_step.py", False),
+            ("play_doom.py", False),
+            ("average_checkpoints.py", False),
+            ("prep_data.py", False),
+        ),
+        *(("eval_pretrained.py", False), ("sampler.py", True), ("texture.py", False)),
+    ],
+)
+def test_what_names_say_of_programs(
+    project: Project, lint: Lint, name: str, *, found: bool
+) -> None:
+    engine = "import torch\n\ndef step():\n    x.backward()\n"
+    project({"engine.py": engine, name: "from engine import step\n\nstep()\n\n" + MAIN})
+    assert lint("--select", "DET304") == ["engine.py:4 DET304"] * found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("runner = Runner.from_cfg(cfg)\nrunner.train()", True),
+        ("trainer = Trainer.from_argparse_args(args)\ntrainer.fit(model)", True),
+        ("trainer.fit()", True),
+        ("trainer.train(False)", False),
+        ("model.train()", False),
+        ("import sklearn\nmodel.fit(x, y)", False),
+        ("def _backward(ctx, grads):\n    return torch.ops.mine.backward(grads)", False),
+        ("if x:\n    class F:\n        def f(self):\n            torch.ops.m.backward(1)", False),
+    ],
+)
+def test_what_trains_with_torch(project: Project, lint: Lint, text: str, *, found: bool) -> None:
+    project({"use.py": f"import torch\n\n{text}\n\n{MAIN}"})
+    assert len(lint("--select", "DET304")) == found
+
+
+def test_a_main_block_in_a_string_or_a_loop_in_a_function_starts_nothing() -> None:
+    quoted = f'TEXT = """Write:\n\n{MAIN}"""\n'
+    assert not is_entrypoint("tool.py", quoted)
+    assert is_entrypoint("tool.py", quoted + MAIN)
+    nested = "if fast:\n    class F:\n        def backward(ctx, x):\n            op.backward(x)\n"
+    assert not is_entrypoint("model.py", nested)
+    assert is_entrypoint("model.py", "if fast:\n    for x in data:\n        x.backward()\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("import tensorflow.compat.v2 as tf\n\nwith tf.GradientTape() as tape:\n    pass", True),
+        ("import tensorflow as tf\n\ntf.compat.v2.GradientTape()", True),
+        ("import tensorflow as tf\n\ntf.Session()\noptimizer.minimize(loss)", False),
+        ("import tensorflow.compat.v1 as tf\n\ntf.Session()\noptimizer.minimize(loss)", True),
+    ],
+)
+def test_versions_of_tensorflow(project: Project, lint: Lint, text: str, *, found: bool) -> None:
+    project({"train.py": f"{text}\n\n{MAIN}"})
+    assert len(lint("--select", "DET801")) == found
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('os.environ["TF_XLA_FLAGS"] = "--xla_gpu_deterministic_reductions"', True),
+        ('os.environ["TF_CUDNN_DETERMINISTIC"] = "1"', True),
+        ('os.environ["TF_XLA_FLAGS"] = "--xla_gpu_autotune_level=2"', False),
+    ],
+)
+def test_what_jax_does_not_read_is_a_wish(
+    project: Project, lint: Lint, line: str, *, found: bool
+) -> None:
+    project({"train.py": f"import os\n{line}\nimport jax\n\njax.grad(loss)(1)\n\n{MAIN}"})
+    assert len(lint("--select", "DET805")) == found
+
+
+def test_a_shared_file_is_cleared_where_all_its_programs_clear_it(
+    project: Project, lint: Lint
+) -> None:
+    model = 'import torch\n\ndef make(net):\n    return torch.compile(net, mode="max-autotune")\n'
+    on = "import torch\nfrom model import make\n\ntorch.use_deterministic_algorithms(True)\n" + MAIN
+    off = "from model import make\n\nmake(0)\n\n" + MAIN
+    project({"model.py": model, "train.py": on, "export.py": off})
+    assert lint("--select", "DET307") == []
+    project({"finetune.py": off})
+    assert lint("--select", "DET307") == ["model.py:4 DET307"]

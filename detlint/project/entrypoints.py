@@ -11,6 +11,8 @@ from detlint.kinds import NOTEBOOK, PYTHON, kind_of
 _HINTS = (b"__main__", b".backward(", b".fit(", b".train(")
 MAIN_BLOCK = re.compile(r"^if[ \t(]+(?:__name__[ \t]*==|['\"]__main__['\"][ \t]*==)", re.MULTILINE)
 _TRAINS = re.compile(r"\.(?:backward|fit|train)\(")
+_QUOTES = ('"""', "'''")
+_FUNCTION = re.compile(r"(?:async[ \t]+)?def\b")
 _TEST = re.compile(r"(?:test_\w*|\w*_tests?|conftest|setup)\.py")
 
 
@@ -37,7 +39,7 @@ def is_entrypoint(path: str, text: str) -> bool:
         return True
     if _TEST.fullmatch(name):
         return False
-    if name == "__main__.py" or ("__name__" in text and MAIN_BLOCK.search(text)):
+    if name == "__main__.py" or main_line(text) is not None:
         return True
     return bool(_TRAINS.search(text)) and _trains_at_the_top(text)
 
@@ -47,14 +49,41 @@ def _trains_at_the_top(text: str) -> bool:
 
     layout = Layout(text)
     return any(
-        layout.at(match.start()) is None
+        layout.at(match.start()) is None and not _is_in_function(text, block.start, match.start())
         for block in layout.blocks(0, len(text), "")
         if not block.kind
         for match in _TRAINS.finditer(text, block.start, block.end)
     )
 
 
+def _is_in_function(text: str, start: int, place: int) -> bool:
+    """Whether a place in a statement, such as an ``if``, lies in a function that it defines."""
+    above = text[start:place].splitlines()
+    depth = _indent(above.pop()) if above else 0
+    for line in reversed(above):
+        indent = _indent(line)
+        if line.strip() and indent < depth:
+            if _FUNCTION.match(line, indent):
+                return True
+            depth = indent
+    return False
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
 def main_line(text: str) -> int | None:
-    """The offset of ``if __name__ == "__main__":``."""
-    match = MAIN_BLOCK.search(text)
-    return match.start() if match else None
+    """The offset of ``if __name__ == "__main__":`` outside of strings."""
+    if "__name__" not in text:
+        return None
+    layout = None
+    for match in MAIN_BLOCK.finditer(text):
+        if all(text.count(quotes, 0, match.start()) % 2 == 0 for quotes in _QUOTES):
+            return match.start()
+        from detlint.layout import Layout
+
+        layout = layout or Layout(text)
+        if layout.at(match.start()) is None:
+            return match.start()
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from bisect import bisect_right
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from detlint.project.facts import Fact, hints, read_facts
 from detlint.project.folders import Folders
 from detlint.project.imports import Import, imports
 from detlint.project.launched import Start, exports, starts
-from detlint.project.outline import definitions, outline, parts
+from detlint.project.outline import ATTRIBUTE, LOCAL, definitions, outline, parts
 from detlint.source import DecodeError, Source
 
 if TYPE_CHECKING:
@@ -91,6 +92,18 @@ class Files:
             self._learn(path, "outline", outline(self.source(path).text))
         found: dict[str, list[str]] = answers["outline"]
         return found
+
+    def users(self, path: str, name: str, *, own: bool) -> list[str]:
+        """The parts of a file that use a name of another file, or of its own."""
+        if name not in self.source(path).text:
+            return []
+        wanted = {name, f"{ATTRIBUTE}{name}", *([f"{LOCAL}{name}"] if own else [])}
+        found = self.outline(path).items()
+        return [part for part, names in found if part != name and not wanted.isdisjoint(names)]
+
+    def is_class(self, path: str, name: str) -> bool:
+        """Whether a name that a file defines at its top is a class's."""
+        return re.search(rf"^class[ \t]+{name}\b", self.source(path).text, re.MULTILINE) is not None
 
     def kinds(self, path: str) -> list[str]:
         """The kinds of facts that a file may hold, as far as its text tells."""

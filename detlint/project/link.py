@@ -82,11 +82,7 @@ class Linker:
         clearing = {rule.code: _class(rule) for rule in self._rules if rule.may_be_cleared()}
         for finding in findings:
             rule = clearing.get(finding.code)
-            path = os.path.realpath(finding.path) if rule is not None else ""
-            if rule is None or not any(
-                path in program and rule.cleared(finding, program, self._settings)
-                for program in programs
-            ):
+            if rule is None or not self._is_cleared(finding, rule, programs):
                 yield finding
         told = {(each.code, *each[:3]) for each in findings}
         found = [
@@ -98,6 +94,15 @@ class Linker:
             if (each.code, *each[:3]) not in told  # a script may say the same by itself
         ]
         yield from _unsuppressed(found, self._files)
+
+    def _is_cleared(self, finding: Finding, rule: type[Rule], programs: Sequence[Program]) -> bool:
+        """Whether all programs that the finding's file is part of clear it: in one that does
+        not, the line makes runs differ. A tool's word counts where no other program's does."""
+        path = os.path.realpath(finding.path)
+        within = [each for each in programs if path in each]
+        main = [each for each in within if not each.only_shares() or each.path == path]
+        judges = main or within
+        return bool(judges) and all(rule.cleared(finding, each, self._settings) for each in judges)
 
     def _bound(self, path: str) -> str:
         """The folder that a program's files lie in: the project's root, if it holds the

@@ -16,29 +16,57 @@ if TYPE_CHECKING:
     from detlint.layout import Block
 
 MAIN = "__main__"  # what runs under `if __name__ == "__main__"`
+LOCAL = "="  # before a name of the file's own
+ATTRIBUTE = "."  # before a name that is looked up in something
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
+_LOOKED_UP = re.compile(r"\.\s*([^\W\d]\w*)")
 _DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
+_METHOD = re.compile(r"^([ \t]+)(?:async[ \t]+def|def)[ \t]", re.MULTILINE)
 _EXPORTS = re.compile(r"__all__\b")
+_DECORATOR = re.compile(r"^[ \t]*@[ \t]*([\w.]+)", re.MULTILINE)
+_HEAD = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)\b", re.MULTILINE)
+# Decorators that hand a function on to nobody.
+_WRAPS = re.compile(
+    r"(?:functools|contextlib|torch|tf|jax|numba|np|typing|hydra|click)\.|(?:jit|njit|partial|wraps"
+    r"|lru_cache|cache|contextmanager|dataclass|no_grad|inference_mode|deprecated|total_ordering"
+    r"|rank_zero_only|overload|script|compile|record|property|cached_property|staticmethod"
+    r"|classmethod|override|abstractmethod|abc\.abstract\w*|\w+\.(?:setter|getter|deleter))\b"
+)
+# Methods that something else calls: Python, or a framework that the class plugs into.
+_CALLED = re.compile(
+    r"__\w+__|_?forward\w*|call|build|setup|run|on_\w+|configure_\w+|\w*_dataloader|prepare_data"
+    r"|(?:training|validation|test|predict|optimizer)_step|compute_loss|lr_scheduler_step"
+)
+_DRIVEN = re.compile(r"train_\w+|\w+_step")
+_DRIVES = re.compile(r"(?:Model|Module|Trainer|Runner)\s*(?:,|$)")
 
 
 def outline(text: str) -> dict[str, list[str]]:
-    """For each function and class at the top of a file, and for "" and MAIN, the names of the
-    file, or of what it imports, that its code uses.
+    """For each function, class and method of a file, and for "" and MAIN, the names that its
+    code uses: ``=name`` of the file itself, ``name`` of what it imports, and ``.name``.
 
-    Strings and comments do not count. What is decorated counts as used: it may be registered.
+    A method ``Class.name`` that its class is made for, such as ``__init__`` or ``forward``, is
+    part of the class. Strings and comments do not count. What is decorated counts as used: it
+    may be registered.
     """
     layout = Layout(text)
     blocks = list(layout.blocks(0, len(text), ""))
     codes = [_code(layout, block.start, block.end) for block in blocks]
     aliases = bound_names("\n".join(codes))
-    known = {block.name for block in blocks if block.kind} | aliases.keys()
+    known = {block.name for block in blocks if block.kind}
     found: dict[str, set[str]] = {"": set(), MAIN: set()}
     for block, code in zip(blocks, codes, strict=True):
-        names = found.setdefault(_part(block, text), set())
-        names.update(_used(without_imports(code), known, aliases))
-        names.discard(block.name)
-        if block.kind and text.startswith("@", block.start):
-            found[""].add(block.name)
+        if block.kind == "class":
+            for part, start, end in _members(layout, block):
+                names = found.setdefault(part, set())
+                names.update(_used(_code(layout, start, end), known, aliases))
+                names.discard(LOCAL + block.name)
+        else:
+            names = found.setdefault(_part(block, text), set())
+            names.update(_used(code, known, aliases))
+            names.discard(LOCAL + block.name)
+        if block.kind and _is_registered(layout, block):
+            found[""].add(LOCAL + block.name)
     return {part: sorted(names) for part, names in found.items()}
 
 
@@ -50,14 +78,51 @@ def definitions(text: str) -> list[str]:
 
 def parts(text: str) -> list[tuple[str, int, int]]:
     """Where each part of the outline lies: its name, start and end; some lie in pieces."""
-    blocks = Layout(text).blocks(0, len(text), "")
-    return [(_part(each, text), each.start, each.end) for each in blocks]
+    layout = Layout(text)
+    found: list[tuple[str, int, int]] = []
+    for block in layout.blocks(0, len(text), ""):
+        if block.kind == "class":
+            found += _members(layout, block)
+        else:
+            found.append((_part(block, text), block.start, block.end))
+    return found
 
 
 def _part(block: Block, text: str) -> str:
     if block.kind:
         return block.name
     return MAIN if MAIN_BLOCK.match(text, block.start) else ""
+
+
+def _members(layout: Layout, block: Block) -> Iterator[tuple[str, int, int]]:
+    """The pieces of a class: its methods that only run where something names them, and the rest."""
+    indents = [
+        match[1]
+        for match in _METHOD.finditer(layout.text, block.start, block.end)
+        if not layout.inside(match.start())
+    ]
+    start = block.start
+    if indents:
+        drives = _DRIVES.search(block.bases) is not None
+        for each in layout.blocks(block.start, block.end, min(indents, key=len)):
+            called = _CALLED.fullmatch(each.name) or (drives and _DRIVEN.fullmatch(each.name))
+            if each.kind == "def" and not called and not _is_registered(layout, each):
+                if each.start > start:
+                    yield block.name, start, each.start
+                yield f"{block.name}.{each.name}", each.start, each.end
+                start = each.end
+    if block.end > start:
+        yield block.name, start, block.end
+
+
+def _is_registered(layout: Layout, block: Block) -> bool:
+    """Whether one of the decorators above a definition may hand it on."""
+    text = layout.text
+    if not text.startswith("@", block.start + len(block.indent)):
+        return False
+    head = _HEAD.search(text, block.start, block.end)
+    end = head.start() if head else block.end
+    return any(not _WRAPS.match(name) for name in _DECORATOR.findall(text, block.start, end))
 
 
 def _code(layout: Layout, start: int, end: int) -> str:
@@ -74,10 +139,15 @@ def _code(layout: Layout, start: int, end: int) -> str:
 def _used(code: str, known: set[str], aliases: dict[str, str]) -> Iterator[str]:
     if _EXPORTS.match(code):
         return
+    code = without_imports(code)
     for dotted in set(_DOTTED.findall(code)):
         first, *looked_up = dotted.split(".")
-        if first in known or "*" in aliases:
+        if first in known:
+            yield LOCAL + first
+        elif "*" in aliases:
             yield first
         if first in aliases:
             yield aliases[first]
             yield from looked_up  # in a module, or in its modules
+    for name in set(_LOOKED_UP.findall(code)):
+        yield ATTRIBUTE + name

@@ -11,6 +11,7 @@ from detlint.finding import Edit, Finding
 from detlint.project.entrypoints import main_line
 from detlint.project.facts import EVERY, Fact
 from detlint.project.outline import MAIN
+from detlint.project.reach import Reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -22,13 +23,21 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 50
-# Programs that use a model, by their names.
+# Programs that use a model or make its data, by the words of their names, unless they say more.
 _OTHER_TOOL = re.compile(
-    r"infer|predict|export|convert|eval|quantiz|visuali|demo|serve", re.IGNORECASE
+    r"(?:^|[\W_\d])(?:infer|predict(?!or)|export|convert|eval|quantiz|visuali|vis[\W_]|demo|serve"
+    r"|enjoy|play(?!er)|render(?!er)|texture|view|generat(?!or)|gen[\W_]|synthesi|resynthesi"
+    r"|sample(?!r)|score|scoring|rerank|dump|extract|prep[\W_]|prepar|preprocess|manifest|averag"
+    r"|summar|interactive|translat|validat|test|profil|benchmark|bench[\W_]|upload|download|merge"
+    r"|plot|show|chat)|infer(?:ence)?\.py$|(?:evaluat\w*|eval|predict|demo|export|convert)\.py$",
+    re.IGNORECASE,
 )
+_MEASURES = re.compile(r"(?:^|[\W_])(?:bench(?:mark)?s?|roofline|microbench\w*)(?:[\W_]|$)")
+_TRAINER = re.compile(r"train(?!ed)|tun(?:e|ing)|(?:^|[\W_])fit|learn|distill", re.IGNORECASE)
 _STARTS = re.compile(r"(?:train|fit|learn|run|launch|main)\w*\(", re.IGNORECASE)
 _SETTLING = frozenset({"seeds", "enables", "sets", "tells"})
 _RARE = frozenset({"trains", "enables"})
+_NONE: frozenset[tuple[str, str]] = frozenset()
 
 
 class Located(NamedTuple):
@@ -63,6 +72,7 @@ class Program:
         self._files = files
         self.paths = finder.closure(path, files.imports) if finder else [path]
         self._members = frozenset(self.paths)
+        self._may: dict[tuple[str, str], bool] = {}
 
     def __contains__(self, path: str) -> bool:
         """Whether a file, by its real path, is one of the program's."""
@@ -86,14 +96,17 @@ class Program:
     def facts(self, kind: str, what: str = "", *, runs: bool = False) -> Iterator[Located]:
         """Facts of one kind, about one library or variable.
 
-        What settles a matter counts wherever it stands in a file, since code may be reached in
-        ways that its text does not show; what raises one, or with ``runs`` any, where the text
-        shows that it runs. ``NAME=value`` is about a variable that is set to just that.
+        What settles a matter counts wherever it stands, unless it visibly never runs, since code
+        may be reached in ways that its text does not show; what raises one, or with ``runs`` any,
+        where the text shows that it runs. ``NAME=value`` is about a variable that is set to just
+        that.
         """
         what, _, value = what.partition("=")
         anywhere = kind in _SETTLING and not runs
         paths = self._holders.get(kind, ())
-        if kind == "trains" and paths and self._only_shares():
+        if kind == "trains" and paths and _MEASURES.search(self.name):
+            return
+        if kind == "trains" and paths and self.only_shares():
             paths = [self.path] if self.path in paths else []
         for path in paths:
             runs_here = partial(self._runs, path)
@@ -103,7 +116,7 @@ class Program:
                 if (
                     self._is_about(fact, what)
                     and value in ("", fact.text)
-                    and (anywhere or runs_here(part))
+                    and (kind == "tells" or (self._may_run if anywhere else self._runs)(path, part))
                 ):
                     yield Located(path, fact)
         if kind == "sets":
@@ -125,7 +138,23 @@ class Program:
         return found
 
     def _runs(self, path: str, part: str) -> bool:
-        return not part or part in self._reached or (part == MAIN and path == self.path)
+        if not part or part == MAIN:
+            return not part or path == self.path
+        return (path, part) in self._reached
+
+    def _may_run(self, path: str, part: str, asked: frozenset[tuple[str, str]] = _NONE) -> bool:
+        """Whether a part of a file may run for all that one can see: not the main block of
+        another file, nor a function that no code names but such."""
+        if not part or part == MAIN or "." in part:
+            return part != MAIN or path == self.path
+        if (path, part) not in self._may:
+            asked |= {(path, part)}
+            self._may[path, part] = any(
+                (user, other) not in asked and self._may_run(user, other, asked)
+                for user in self.paths
+                for other in self._files.users(user, part, own=user == path)
+            ) or self._files.is_class(path, part)
+        return self._may[path, part]
 
     def first(self, kind: str, what: str = "") -> Located | None:
         """The first of these facts."""
@@ -135,11 +164,12 @@ class Program:
         """Whether there is such a fact."""
         return self.first(kind, what) is not None
 
-    def _only_shares(self) -> bool:
+    def only_shares(self) -> bool:
         """Whether it shares the code of programs that train, and is for something else: by its
         name, or as a module of a package that tries itself and starts nothing."""
         tries = self._files.is_packaged(self.path) and not _STARTS.search(self.source.text)
-        return tries or bool(_OTHER_TOOL.search(self.name))
+        other = _OTHER_TOOL.search(self.name) and not _TRAINER.search(self.name)
+        return tries or bool(other)
 
     def is_guarded(self) -> bool:
         """Whether guard, or a helper like it, sets all that determinism needs."""
@@ -153,20 +183,8 @@ class Program:
         return helper != fact.what and not self._defines(helper)
 
     @cached_property
-    def _reached(self) -> frozenset[str]:
-        """Names of functions and classes that what runs uses, directly or through others."""
-        outlines = {path: self._files.outline(path) for path in self.paths}
-        users: dict[str, list[list[str]]] = {}
-        for parts in outlines.values():
-            for part, names in parts.items():
-                users.setdefault(part, []).append(names)
-        pending = [*users[""], outlines[self.path][MAIN]]
-        reached: set[str] = set()
-        while pending:
-            fresh = set(pending.pop()) - reached
-            reached |= fresh
-            pending += [names for name in fresh for names in users.get(name, ())]
-        return frozenset(reached)
+    def _reached(self) -> Reach:
+        return Reach({path: self._files.outline(path) for path in self.paths}, self.path)
 
     def _defines(self, name: str) -> bool:
         return any(self._files.defines(each, name) for each in self.paths)
@@ -177,6 +195,11 @@ class Program:
     def source(self) -> Source:
         """The entrypoint's source."""
         return self._files.source(self.path)
+
+    def sources(self, located: Located) -> Iterator[Source]:
+        """The entrypoint's source, and that of a fact."""
+        yield self.source
+        yield self._files.source(located.path)
 
     @property
     def name(self) -> str:

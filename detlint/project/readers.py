@@ -42,6 +42,7 @@ _ENABLES = re.compile(
     r"(?<!non)(?<!non_)determinis",
     re.IGNORECASE,
 )
+_KERAS = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:tensorflow|keras|tf_keras)\b", re.MULTILINE)
 _CONFIGURES = re.compile(r"(?:Trainer|Fabric|Config|Args|Arguments)$")
 
 
@@ -54,8 +55,8 @@ def _seeds_at(module: Module, node: cst.CSTNode) -> Iterator[Fact]:
         yield _fact(module, node, EVERY)
     if not isinstance(node, cst.Call):
         return
-    name = module.called(node)
-    last = (name or "").rpartition(".")[2] or last_name(node.func)
+    name = _tensorflow(module.called(node))
+    last = name.rpartition(".")[2] or last_name(node.func)
     if name in SEEDS:
         given = node.args[0].value if node.args else None
         if given is not None and not _is_none(given):
@@ -131,7 +132,7 @@ def _trains(module: Module) -> list[Fact]:
 
 def _trained(module: Module, call: cst.Call) -> str | None:
     """The library that a call trains with; "keras" where only the file's imports can tell."""
-    known = TRAINING.get(module.called(call) or "")
+    known = TRAINING.get(_tensorflow(module.called(call)))
     if known == "tensorflow" and _is_in_custom_gradient(module, call):
         return None
     if known is not None or not isinstance(call.func, cst.Attribute):
@@ -140,13 +141,36 @@ def _trained(module: Module, call: cst.Call) -> str | None:
     if method == "backward":  # a wrapper's or a function's own trains nothing
         around = module.enclosing_function(call)
         named = isinstance(around, cst.FunctionDef) and around.name.value
-        return None if named == "backward" else "torch"
-    kind = module.instance_of(owner) or module.called(owner) or ""
-    if method in {"fit", "train"} and kind.endswith("Trainer"):
+        kernel = (module.called(call) or "").startswith("torch.ops.")
+        return None if named == "backward" or kernel else "torch"
+    if method in {"fit", "train"} and _is_trainer(module, owner, call):
         return "torch"
     if method == "minimize" and call.args:
         return "tensorflow"
     return "keras" if method == "fit" else None
+
+
+def _is_trainer(module: Module, owner: cst.BaseExpression, call: cst.Call) -> bool:
+    """Whether something is a torch library's loop, by its class or else by its name."""
+    kind = module.instance_of(owner) or module.called(owner) or ""
+    if kind.endswith("Trainer"):
+        return True
+    named = last_name(owner).lower()
+    if last_name(call.func) == "train":  # `.train(False)` is a mode
+        return named.endswith(("trainer", "runner")) and not _is_mode(call)
+    return named.endswith("trainer") and not _KERAS.search(module.source.text)
+
+
+def _is_mode(call: cst.Call) -> bool:
+    given = call.args[0] if call.args else None
+    return given is not None and (
+        isinstance(given.value, cst.Name) and given.value.value in {"True", "False", "mode"}
+    )
+
+
+def _tensorflow(name: str | None) -> str:
+    """A name of TensorFlow without the version that it is imported of."""
+    return (name or "").replace("tensorflow.compat.v2.", "tensorflow.", 1)
 
 
 def _is_in_custom_gradient(module: Module, call: cst.Call) -> bool:

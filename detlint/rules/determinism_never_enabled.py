@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _TORCH = (
     *("torch", "lightning", "pytorch_lightning", "transformers", "trl", "accelerate"),
-    *("torchvision", "fastai", "composer", "super_gradients"),
+    *("torchvision", "fastai", "composer", "super_gradients", "mmengine", "mmcv"),
 )
 
 

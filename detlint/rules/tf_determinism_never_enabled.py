@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 _OLD = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
 _BACKENDS = ("torch", "jax")
-_IMPORT = re.compile(r"^import[ \t]+tensorflow(?:[ \t]+as[ \t]+(\w+))?[ \t]*$", re.MULTILINE)
+_IMPORT = re.compile(
+    r"^import[ \t]+tensorflow(?:(?:\.compat\.v2)?[ \t]+as[ \t]+(\w+))?[ \t]*$", re.MULTILINE
+)
+_FIRST = re.compile(r"^import[ \t]+tensorflow[ \t]+as[ \t]+tf\b", re.MULTILINE)
+_SESSIONS = re.compile(
+    r"\btf\.(?:Session|InteractiveSession|placeholder|get_variable|variable_scope|contrib)\b"
+)
 
 
 class TfDeterminismNeverEnabled(Rule):
@@ -30,7 +36,8 @@ class TfDeterminismNeverEnabled(Rule):
     `TF_CUDNN_DETERMINISTIC` reach fewer operators.
 
     One finding an entrypoint that trains with TensorFlow or Keras and, in the files that it
-    imports, never does one of the two. Silent where Keras runs on torch or JAX.
+    imports, never does one of the two. Silent where Keras runs on torch or JAX, and where
+    its file needs TensorFlow 1: `tf.Session`, `tf.placeholder`.
 
     Fix safety: unsafe. It seeds with 0; operators without a deterministic implementation
     raise, and others may take longer.
@@ -105,4 +112,11 @@ class TfDeterminismNeverEnabled(Rule):
         if not tensorflow and (not program.imports("keras") or program.imports(*_BACKENDS)):
             return None
         first = program.first("trains", "tensorflow") or program.first("trains", "keras")
-        return None if program.has("sets", "KERAS_BACKEND") else first
+        if first is None or program.has("sets", "KERAS_BACKEND"):
+            return None
+        return None if any(map(_is_of_version_1, program.sources(first))) else first
+
+
+def _is_of_version_1(source: Source) -> bool:
+    """Whether a file needs TensorFlow 1, which has no such switch."""
+    return bool(_FIRST.search(source.text) and _SESSIONS.search(source.text))

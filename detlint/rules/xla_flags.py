@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _FLAG = "--xla_gpu_deterministic_ops=true"
 _OFF = re.compile(r"--xla_gpu_deterministic_ops=(?:false|0)(?!\w)")
+# What TensorFlow reads, and JAX does not.
+_TENSORFLOW_ONLY = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC", "TF_XLA_FLAGS")
 _NEWER = "--xla_gpu_exclude_nondeterministic_ops=true"
 
 
@@ -27,10 +29,11 @@ class XlaFlags(Rule):
     first computation starts, so set it before JAX is imported. On a CPU it changes nothing.
 
     One finding an entrypoint that differentiates with JAX and asks for determinism
-    somewhere (in `XLA_FLAGS`, by `TF_DETERMINISTIC_OPS`, or by turning on deterministic
-    algorithms, itself or in a helper) without this flag in what it imports, and one where a
-    script sets `XLA_FLAGS` with another flag of determinism and without this one. Silent on
-    values that are not literals, and under `guard.enable`, which sets it.
+    somewhere (in `XLA_FLAGS`, by a variable of TensorFlow's such as `TF_DETERMINISTIC_OPS` or
+    `TF_XLA_FLAGS`, which JAX does not read, or by turning on deterministic algorithms, itself or
+    in a helper) without this flag in what it imports, and one where a script sets `XLA_FLAGS`
+    with another flag of determinism and without this one. Silent on values that are not
+    literals, and under `guard.enable`, which sets it.
 
     Fix safety: safe where nothing sets the variable. Only the choice of kernels changes;
     an operation without a deterministic one is refused.
@@ -96,20 +99,34 @@ class XlaFlags(Rule):
         if trains is None or program.is_guarded():
             return
         given = list(program.facts("sets", "XLA_FLAGS"))
-        asks = program.has("enables") or program.has("sets", "TF_DETERMINISTIC_OPS")
+        wished = [name for name in _TENSORFLOW_ONLY if cls._is_wish(program, name)]
+        asks = wished or program.has("enables")
         named = any("deterministic" in each.fact.text for each in given)
         if any(not each.fact.text or _holds(each.fact.text) for each in given):
             return
         if not (asks or named):
             return
+        unread = f"; JAX does not read {' or '.join(wished)}" if wished else ""
         yield program.finding(
             cls,
             given[0] if given else trains,
-            f"{program.name} asks for determinism, and its XLA_FLAGS do not hold {_FLAG}",
+            f"{program.name} asks for determinism, and its XLA_FLAGS do not hold {_FLAG}{unread}",
             f"put {_FLAG} into XLA_FLAGS before JAX is imported, or in the script that launches "
             "the run",
             () if given else setting(program.source, "XLA_FLAGS", _FLAG, "jax"),
             safe=True,
+        )
+
+    @staticmethod
+    def _is_wish(program: Program, name: str) -> bool:
+        """Whether a variable asks for determinism: not for another program that is imported."""
+        return any(
+            name == "TF_DETERMINISTIC_OPS"
+            or (
+                each.path == program.path
+                and (name != "TF_XLA_FLAGS" or "determin" in each.fact.text)
+            )
+            for each in program.facts("sets", name)
         )
 
 
