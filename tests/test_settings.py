@@ -434,7 +434,7 @@ def test_start_up_imports_nothing_heavy(project: Path) -> None:
     program = (
         "import sys; from detlint.settings import load; from detlint.discovery import discover\n"
         "found = load('a.py', config=None, isolated=False, overrides={}, codes=tuple)\n"
-        "assert discover(['a.py', '.'], found, print) == ['a.py']\n"
+        "assert 'a.py' in discover(['a.py', '.'], found, print)\n"
         "heavy = {'tomllib', 'pathspec', 'pathlib', 'dataclasses', 'inspect', 'difflib'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
