@@ -149,9 +149,16 @@ def test_the_hook_leaves_excluded_files_alone_though_pre_commit_names_them(sampl
     assert (status, "Passed" in output) == (0, True), output
 
 
-def test_the_hook_is_not_run_on_files_that_are_not_python(sample: Sample) -> None:
+def test_the_hook_reads_scripts_and_leaves_other_files_alone(sample: Sample) -> None:
     sample.write("notes.txt", LEAKY)
 
     status, output = sample.hook("detlint")
 
-    assert (status, "(no files to check)" in output) == (0, True), output
+    assert status == 0, output
+
+    sample.write("train.sh", "export CUBLAS_WORKSPACE_CONFIG=:4096:2\npython train.py\n")
+
+    status, output = sample.hook("detlint")
+
+    assert status == 1, output
+    assert "train.sh:1:8: DET306" in output
