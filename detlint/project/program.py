@@ -93,8 +93,10 @@ class Program:
     def _imported(self) -> frozenset[str]:
         return frozenset().union(*map(self._files.libraries, self.paths))
 
-    def facts(self, kind: str, what: str = "", *, runs: bool = False) -> Iterator[Located]:
-        """Facts of one kind, about one library or variable.
+    def facts(
+        self, kind: str, what: str = "", *, runs: bool = False, own: bool = False
+    ) -> Iterator[Located]:
+        """Facts of one kind, about one library or variable; ``own``: in the entrypoint alone.
 
         What settles a matter counts wherever it stands, unless it visibly never runs, since code
         may be reached in ways that its text does not show; what raises one, or with ``runs`` any,
@@ -103,7 +105,7 @@ class Program:
         """
         what, _, value = what.partition("=")
         anywhere = kind in _SETTLING and not runs
-        paths = self._holders.get(kind, ())
+        paths = [each for each in self._holders.get(kind, ()) if each == self.path or not own]
         if kind == "trains" and paths and _MEASURES.search(self.name):
             return
         if kind == "trains" and paths and self.only_shares():

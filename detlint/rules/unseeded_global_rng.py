@@ -113,9 +113,8 @@ class UnseededGlobalRng(Rule):
         if not program.has("trains"):
             # A tool's imports hold much that it never calls, and the main block of a package's
             # module often only tries it on random numbers.
-            draws = program.facts("draws", library)
-            own = (each for each in draws if each.path == program.path)
-            return next((each for each in own if not program.only_tries(each)), None)
+            draws = program.facts("draws", library, own=True)
+            return next((each for each in draws if not program.only_tries(each)), None)
         first = program.first("draws", library)
         if first is None and library == "torch":
             return program.first("builds", "torch")
