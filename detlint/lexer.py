@@ -52,6 +52,12 @@ def spans(text: str) -> list[Span]:
     return found
 
 
+def whole_word(name: str) -> re.Pattern[str]:
+    """What matches a name where it stands alone."""
+    # sre looks for a pattern that begins with plain text ten times as fast.
+    return re.compile(rf"{name}(?!\w)(?<!\w{name})")
+
+
 def comments(text: str) -> list[tuple[int, int]]:
     """Offsets ``(start, end)`` of every comment, from its ``#`` to before the line's end."""
     return [(start, end) for start, end, kind in spans(text) if kind == "comment"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from detlint.documents import read
 from detlint.engine import Engine
@@ -22,6 +22,7 @@ ARGUMENTS = {
     "json": '"num_train_epochs": 3, "learning_rate": 1e-5, "output_dir": "out"',
 }
 _RULES = every_rule()
+T = TypeVar("T")
 
 
 def engine() -> Engine:
@@ -34,6 +35,11 @@ def source(name: str, text: str) -> Source:
 
 def document(name: str, text: str) -> Document:
     return read(source(name, text))
+
+
+def of_kind(name: str, text: str, kind: type[T]) -> list[T]:
+    """The nodes of one class."""
+    return [each for each in document(name, text).nodes if isinstance(each, kind)]
 
 
 def lint(name: str, text: str) -> list[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from document_reading import of_kind
 
 from detlint.documents import read
 from detlint.documents.document import Command, Variable
@@ -10,13 +11,11 @@ from detlint.source import Source
 
 
 def commands(text: str) -> list[Command]:
-    nodes = read(Source("Makefile", text, kind="makefile")).nodes
-    return [each for each in nodes if isinstance(each, Command)]
+    return of_kind("Makefile", text, Command)
 
 
 def variables(text: str) -> list[Variable]:
-    nodes = read(Source("Makefile", text, kind="makefile")).nodes
-    return [each for each in nodes if isinstance(each, Variable)]
+    return of_kind("Makefile", text, Variable)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from document_reading import of_kind
 
 from detlint.documents import read, shell
 from detlint.documents.document import Command, Variable
@@ -10,13 +11,11 @@ from detlint.source import Source
 
 
 def commands(text: str) -> list[Command]:
-    nodes = read(Source("run.sh", text, kind="shell")).nodes
-    return [each for each in nodes if isinstance(each, Command)]
+    return of_kind("run.sh", text, Command)
 
 
 def variables(text: str) -> list[Variable]:
-    nodes = read(Source("run.sh", text, kind="shell")).nodes
-    return [each for each in nodes if isinstance(each, Variable)]
+    return of_kind("run.sh", text, Variable)
 
 
 def seen(text: str) -> dict[str, str | None]:
