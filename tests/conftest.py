@@ -1,4 +1,4 @@
-"""Shared by the tests: one way to lint a piece of text."""
+"""Shared by the tests: one way to lint a piece of text, and one to write a project."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from detlint.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from detlint.finding import Finding
 
@@ -50,3 +51,19 @@ def findings(engine: Callable[..., Engine]) -> Callable[..., list[Finding]]:
         return engine(*codes, narrowed=narrowed).lint(source)
 
     return lint
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str]], Path]:
+    """Writes the files of a project, and works in it."""
+    (tmp_path / "pyproject.toml").write_text("[tool.detlint]\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    def write(files: dict[str, str]) -> Path:
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(textwrap.dedent(text), encoding="utf-8")
+        return tmp_path
+
+    return write

@@ -29,22 +29,6 @@ DRAWS = "import numpy as np\n\ndef main():\n    print(np.random.rand(3))\n\n" + 
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str]], Path]:
-    """Writes the files of a project, and works in it."""
-    (tmp_path / "pyproject.toml").write_text("[tool.detlint]\n", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-
-    def write(files: dict[str, str]) -> Path:
-        for name, text in files.items():
-            path = tmp_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(textwrap.dedent(text), encoding="utf-8")
-        return tmp_path
-
-    return write
-
-
-@pytest.fixture
 def lint(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., list[str]]:
     """``path:row code`` of each finding of the command line."""
 
