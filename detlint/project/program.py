@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 50
+_TRAIL = 30  # names to follow before all files are looked into
 # Programs that use a model or make its data, by the words of their names, unless they say more.
 _OTHER_TOOL = re.compile(
     r"(?:^|[\W_\d])(?:infer|predict(?!or)|export|convert|eval|quantiz|visuali|vis[\W_]|demo|serve"
@@ -142,7 +143,23 @@ class Program:
     def _runs(self, path: str, part: str) -> bool:
         if not part or part == MAIN:
             return not part or path == self.path
-        return (path, part) in self._reached
+        return self._is_named(path, part) and (path, part) in self._reached
+
+    def _is_named(self, path: str, part: str) -> bool:
+        """Whether names may lead from what runs to a part: what never does is soon told so,
+        without a look into most files."""
+        pending = [(path, part.partition(".")[0])]
+        for place, name in pending:
+            for user in self.paths:
+                for other in self._files.users(user, name, own=user == place):
+                    if not other or (other == MAIN and user == self.path):
+                        return True
+                    step = user, other.partition(".")[0]
+                    if other != MAIN and step not in pending:
+                        pending.append(step)
+            if len(pending) > _TRAIL:
+                return True
+        return False
 
     def _may_run(self, path: str, part: str, asked: frozenset[tuple[str, str]] = _NONE) -> bool:
         """Whether a part of a file may run for all that one can see: not the main block of

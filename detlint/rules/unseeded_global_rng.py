@@ -93,11 +93,13 @@ class UnseededGlobalRng(Rule):
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
         if not program.imports(*_NUMERIC):
             return
+        trains = program.has("trains")
         for library, generator in _GENERATORS.items():
-            if program.has("seeds", library):
+            # Of a program that trains, all files count, and what seeds is found sooner.
+            if trains and program.has("seeds", library):
                 continue
-            first = cls._first_draw(program, library)
-            if first is not None:
+            first = cls._first_draw(program, library, trains=trains)
+            if first is not None and (trains or not program.has("seeds", library)):
                 yield program.finding(
                     cls,
                     first,
@@ -109,8 +111,8 @@ class UnseededGlobalRng(Rule):
                 )
 
     @staticmethod
-    def _first_draw(program: Program, library: str) -> Located | None:
-        if not program.has("trains"):
+    def _first_draw(program: Program, library: str, *, trains: bool) -> Located | None:
+        if not trains:
             # A tool's imports hold much that it never calls, and the main block of a package's
             # module often only tries it on random numbers.
             draws = program.facts("draws", library, own=True)

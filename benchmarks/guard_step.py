@@ -1,0 +1,104 @@
+"""A training step under one variant of determinism, run as often as it is told to.
+
+    python benchmarks/guard_step.py guard|bare SIZE on|off
+
+Each line of standard input is a number of steps; the answer is the median of the seconds that
+they took, of the processor and by the wall clock. guard_costs.py runs several side by side.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import torch
+
+import guard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SIZES = {"small": (2, 16, 32), "large": (16, 32, 64)}  # batch, height and width, channels
+# CPython specialises code after it has run some 50 times, so the first steps are slower.
+SETTLING = {"small": 150, "large": 10}
+
+
+class Classifier(torch.nn.Module):
+    """Convolutions, a watched pooling and a transformer layer: what models are made of."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.stem = torch.nn.Sequential(
+            torch.nn.Conv2d(3, width, 3, padding=1),
+            torch.nn.BatchNorm2d(width),
+            torch.nn.ReLU(),
+            torch.nn.AdaptiveAvgPool2d(8),
+        )
+        self.mixer = torch.nn.TransformerEncoderLayer(width, 4, 4 * width, batch_first=True)
+        self.head = torch.nn.Linear(width, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Logits ``(batch, 10)`` of images ``(batch, 3, height, width)``."""
+        tokens = self.stem(x).flatten(2).transpose(1, 2)
+        return self.head(self.mixer(tokens).mean(1))
+
+
+def step_of(batch: int, size: int, width: int) -> Callable[[], None]:
+    """One training step of a model of its own."""
+    torch.manual_seed(0)
+    model = Classifier(width)
+    optimizer = torch.optim.AdamW(model.parameters())
+    x, y = torch.randn(batch, 3, size, size), torch.randint(10, (batch,))
+
+    def step() -> None:
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(x), y).backward()
+        optimizer.step()
+
+    return step
+
+
+@contextmanager
+def bare(*, fill: bool) -> Iterator[None]:
+    """Torch's own switch, with the same fill setting."""
+    before = torch.utils.deterministic.fill_uninitialized_memory
+    torch.use_deterministic_algorithms(True)
+    torch.utils.deterministic.fill_uninitialized_memory = fill
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(False)
+        torch.utils.deterministic.fill_uninitialized_memory = before
+
+
+def main() -> None:
+    """Answer until standard input ends."""
+    variant, size, fill = sys.argv[1:]
+    # What guard adds runs in Python, on one thread; a second one would only add waiting.
+    torch.set_num_threads(1)
+    if variant == "guard":
+        guard.enable(seed=0, fill=fill == "on")
+    else:
+        torch.use_deterministic_algorithms(True)
+        torch.utils.deterministic.fill_uninitialized_memory = fill == "on"
+    step = step_of(*SIZES[size])
+    for _ in range(SETTLING[size]):
+        step()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        taken = [timed(step) for _ in range(int(line))]
+        print(*map(statistics.median, zip(*taken, strict=True)), flush=True)
+
+
+def timed(step: Callable[[], None]) -> tuple[float, float]:
+    """Seconds of one step: of the processor, and by the wall clock."""
+    wall, processor = time.perf_counter(), time.process_time()
+    step()
+    return time.process_time() - processor, time.perf_counter() - wall
+
+
+if __name__ == "__main__":
+    main()
