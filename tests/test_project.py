@@ -47,7 +47,8 @@ def lint(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., li
 def test_a_draw_that_nothing_seeds_is_found_where_it_is(project: Project, lint: Lint) -> None:
     project(
         {
-            "train.py": "from data import batch\n\ndef main():\n    batch().backward()\n\n" + MAIN,
+            "train.py": "from data import batch\n\ndef main():\n"
+            "    batch().backward(); o.step()\n\n" + MAIN,
             "data.py": "import numpy as np\n\ndef batch():\n    return np.random.rand(3)\n",
         }
     )
@@ -115,7 +116,8 @@ def test_what_does_not_run_does_not_count(project: Project, lint: Lint) -> None:
 def test_methods_of_a_class_that_is_used_run(project: Project, lint: Lint) -> None:
     project(
         {
-            "train.py": "import data as d\n\ndef main():\n    d.Data()[0].backward()\n\n" + MAIN,
+            "train.py": "import data as d\n\ndef main():\n    d.Data()[0].backward(); o.step()\n\n"
+            + MAIN,
             "data.py": """
             import numpy as np
 
@@ -145,7 +147,7 @@ def test_one_finding_an_entrypoint_and_library(project: Project, lint: Lint) -> 
 
 
 def test_determinism_may_be_turned_on_anywhere_in_the_closure(project: Project, lint: Lint) -> None:
-    step = "import torch\n\ndef step(loss):\n    loss.backward()\n"
+    step = "import torch\n\ndef step(loss):\n    loss.backward(); o.step()\n"
     project(
         {
             "on.py": "import switch\nfrom engine import step\n\nswitch.on()\nstep(1)\n\n" + MAIN,
@@ -206,7 +208,7 @@ def test_the_fix_turns_guard_on_once_for_all_of_it(project: Project, lint: Lint)
 
             model = torch.nn.Linear(2, 1)
             random.shuffle([1, 2])
-            model(torch.rand(3, 2)).sum().backward()
+            model(torch.rand(3, 2)).sum().backward(); o.step()
         '''
         }
     )
@@ -394,7 +396,7 @@ def test_a_global_seed_clears_a_shuffle_of_tensorflow(project: Project, lint: Li
 
 
 def test_programs_that_share_a_draw_have_a_finding_each(project: Project, lint: Lint) -> None:
-    train = "from data import batch\n\ndef main():\n    batch().backward()\n\n" + MAIN
+    train = "from data import batch\n\ndef main():\n    batch().backward(); o.step()\n\n" + MAIN
     files = {"data.py": "import numpy as np\n\ndef batch():\n    return np.random.rand(3)\n"}
     project({**files, "one.py": train, "two.py": train})
     assert lint("--select", "DET102") == ["data.py:4 DET102", "two.py:6 DET102"]
@@ -413,7 +415,7 @@ def test_programs_that_share_a_draw_have_a_finding_each(project: Project, lint: 
     ],
 )
 def test_what_turns_determinism_on(project: Project, lint: Lint, line: str, *, found: bool) -> None:
-    project({"train.py": f"import torch\n{line}\nloss.backward()\n"})
+    project({"train.py": f"import torch\n{line}\nloss.backward(); o.step()\n"})
     row = 3 + line.count("\n")
     assert lint("--select", "DET304") == [f"train.py:{row} DET304"] * found
 
@@ -423,7 +425,7 @@ def test_names_of_a_star_import_are_followed(project: Project, lint: Lint) -> No
         {
             "train.py": "import torch\nfrom loops import *\n\nLoop().run()\n\n" + MAIN,
             "loops.py": "from steps import *\n\nclass Loop(Step):\n    pass\n",
-            "steps.py": "class Step:\n    def run(self):\n        self.loss.backward()\n",
+            "steps.py": "class Step:\n    def run(self):\n        self.loss.backward(); o.step()\n",
         }
     )
     assert lint("--select", "DET304") == ["steps.py:3 DET304"]
@@ -431,7 +433,8 @@ def test_names_of_a_star_import_are_followed(project: Project, lint: Lint) -> No
 
 def test_a_program_that_only_uses_a_model_does_not_train(project: Project, lint: Lint) -> None:
     files = {
-        "engine.py": "import torch\n\nclass Engine:\n    def step(self):\n        x.backward()\n"
+        "engine.py": "import torch\n\nclass Engine:\n"
+        "    def step(self):\n        x.backward(); o.step()\n"
     }
     project({**files, "export.py": "from engine import Engine\n\nEngine().step()\n\n" + MAIN})
     assert lint("--select", "DET304") == []
@@ -592,7 +595,7 @@ def test_a_method_runs_where_something_names_it(project: Project, lint: Lint) ->
                 self._backward(loss)
 
             def _backward(self, loss):
-                loss.backward()
+                loss.backward(); o.step()
     """
     project({"task.py": task})
     project({"use.py": "from task import Task\n\ndef main():\n    Task().load()\n\n" + MAIN})
@@ -626,7 +629,9 @@ def test_a_method_runs_where_something_names_it(project: Project, lint: Lint) ->
     ],
 )
 def test_how_a_method_comes_to_run(project: Project, lint: Lint, text: str, *, runs: bool) -> None:
-    task = "import torch\n\nclass Task:\n    def step(self):\n        self.loss.backward()\n"
+    task = (
+        "import torch\n\nclass Task:\n    def step(self):\n        self.loss.backward(); o.step()\n"
+    )
     project({"task.py": task, "train.py": f"from task import Task\n\n{text}\n\n{MAIN}"})
     assert lint("--select", "DET304") == ["task.py:5 DET304"] * runs
 
@@ -645,7 +650,8 @@ def test_what_settles_must_be_able_to_run(project: Project, lint: Lint) -> None:
         if __name__ == "__main__":
             cli_main()
     """
-    train = "import torch\nfrom other import build\n\ndef cli_main():\n    build().backward()\n\n"
+    train = "import torch\nfrom other import build\n\ndef cli_main():\n"
+    train += "    build().backward(); o.step()\n\n"
     project({"other.py": other, "train.py": train + MAIN.replace("main()", "cli_main()")})
     assert lint("--select", "DET304,DET102") == ["other.py:5 DET102", "train.py:5 DET304"]
     calls = "import other\nother.cli_main()\n\n"
@@ -670,7 +676,7 @@ def test_what_settles_must_be_able_to_run(project: Project, lint: Lint) -> None:
 def test_what_names_say_of_programs(
     project: Project, lint: Lint, name: str, *, found: bool
 ) -> None:
-    engine = "import torch\n\ndef step():\n    x.backward()\n"
+    engine = "import torch\n\ndef step():\n    x.backward(); o.step()\n"
     project({"engine.py": engine, name: "from engine import step\n\nstep()\n\n" + MAIN})
     assert lint("--select", "DET304") == ["engine.py:4 DET304"] * found
 
@@ -686,11 +692,93 @@ def test_what_names_say_of_programs(
         ("import sklearn\nmodel.fit(x, y)", False),
         ("def _backward(ctx, grads):\n    return torch.ops.mine.backward(grads)", False),
         ("if x:\n    class F:\n        def f(self):\n            torch.ops.m.backward(1)", False),
+        ("check(x).backward()\nassert_close(x.grad, y)", False),  # nothing learns from it
+        ("loss.backward()\nwith torch.no_grad():\n    w -= w.grad.data", True),
+        (
+            "def backward(loss, scaler):\n    scaler.scale(loss).backward()\nbackward(x, optim.y)",
+            True,
+        ),
+        ("torch.empty(1, requires_grad=True).backward()\noptim.SGD(x)", False),
+        ("from optax import sgd\ntrainer.train(sgd)", True),
     ],
 )
 def test_what_trains_with_torch(project: Project, lint: Lint, text: str, *, found: bool) -> None:
     project({"use.py": f"import torch\n\n{text}\n\n{MAIN}"})
     assert len(lint("--select", "DET304")) == found
+
+
+@pytest.mark.parametrize(
+    "head", ["import jax\nimport optax", "from flax import nnx\n\ndef load():\n    import torch"]
+)
+def test_a_trainer_in_jax_is_none_of_torchs(project: Project, lint: Lint, head: str) -> None:
+    project(
+        {
+            "use.py": f"from convert import load\n{head}\n\ntrainer.train(load())\n\n{MAIN}",
+            "convert.py": "import torch\n\ndef load():\n    return torch.load('x')\n",
+        }
+    )
+    assert lint("--select", "DET304") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "time.sleep(random.uniform(0, 5))",
+        "port = random.randint(1024, 65535)",
+        'name = "".join(random.choice(letters) for _ in range(8))',
+        'group = f"{random.randint(0, 9)}"',
+        "colors = [random.randint(0, 255) for _ in names]",
+        "def backoff():\n    return random.random()",
+        "run(run_id=random.randint(0, 9))",
+    ],
+)
+def test_draws_that_no_number_depends_on(project: Project, lint: Lint, line: str) -> None:
+    project({"a.py": f"import random\nimport time\nimport numpy\n\n{line}\n\n{MAIN}"})
+    assert lint("--select", "DET102") == []
+    project({"a.py": f"import random\nimport time\nimport numpy\n\nx = random.random()\n\n{MAIN}"})
+    assert lint("--select", "DET102") == ["a.py:5 DET102"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("pkg/check.py", "print(Step)\n\n" + MAIN, False),
+        ("pkg/kernel.py", "print(constraint(Step))\n\n" + MAIN, False),
+        ("pkg/kernel.py", "Step().fit_all()\n\n" + MAIN, True),
+        ("pkg/run.py", "print(Step)\n\n" + MAIN, True),
+        ("tests/kernel.py", "print(Step)\n\n" + MAIN, False),
+        ("use.py", "print(Step)\n\n" + MAIN, True),
+    ],
+)
+def test_a_module_that_only_tries_itself_shares_what_it_imports(
+    project: Project, lint: Lint, name: str, text: str, *, found: bool
+) -> None:
+    project(
+        {
+            "pkg/__init__.py": "",
+            "pkg/step.py": """
+                import torch
+
+                class Step:
+                    def __init__(self):
+                        self.loss.backward()
+                        self.optimizer.step()
+
+                    def fit_all(self):
+                        pass
+            """,
+            name: f"from pkg.step import Step\n\n{text}",
+        }
+    )
+    assert len(lint("--select", "DET304")) == found
+
+
+def test_a_loop_at_the_top_that_applies_gradients_is_a_program(
+    project: Project, lint: Lint
+) -> None:
+    loop = "for x in data:\n    with tf.GradientTape() as tape:\n        loss = f(x)\n"
+    project({"train.py": f"import tensorflow as tf\n\n{loop}    sgd.apply_gradients(tape)\n"})
+    assert lint("--select", "DET801") == ["train.py:4 DET801"]
 
 
 def test_a_main_block_in_a_string_or_a_loop_in_a_function_starts_nothing() -> None:

@@ -24,7 +24,7 @@ TRAIN = """
     def main():
         torch.use_deterministic_algorithms(True)
         model = torch.nn.Linear(2, 2).to("cuda")
-        model(torch.ones(2, 2, device="cuda")).sum().backward()
+        model(torch.ones(2, 2, device="cuda")).sum().backward(); sgd.step()
 
     if __name__ == "__main__":
         main()
@@ -209,7 +209,7 @@ ENGINE = """
 
     def main():
         layer = te.TransformerLayer(64, 256, 4)
-        layer(torch.ones(2)).sum().backward()
+        layer(torch.ones(2)).sum().backward(); sgd.step()
 
     if __name__ == "__main__":
         main()

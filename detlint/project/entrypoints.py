@@ -8,9 +8,9 @@ import re
 from detlint.kinds import NOTEBOOK, PYTHON, kind_of
 
 # Bytes without one of which a file is no entrypoint, whatever its name.
-_HINTS = (b"__main__", b".backward(", b".fit(", b".train(")
+_HINTS = (b"__main__", b".backward(", b".fit(", b".train(", b".apply_gradients(")
 MAIN_BLOCK = re.compile(r"^if[ \t(]+(?:__name__[ \t]*==|['\"]__main__['\"][ \t]*==)", re.MULTILINE)
-_TRAINS = re.compile(r"\.(?:backward|fit|train)\(")
+_TRAINS = re.compile(r"\.(?:backward|fit|train|apply_gradients)\(")
 _QUOTES = ('"""', "'''")
 _FUNCTION = re.compile(r"(?:async[ \t]+)?def\b")
 _TEST = re.compile(r"(?:test_\w*|\w*_tests?|conftest|setup)\.py")

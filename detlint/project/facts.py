@@ -50,7 +50,12 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     ),
     "trains": (
         *(".backward(", ".fit(", ".train(", ".minimize(", "GradientTape", "value_and_grad"),
-        "jax.grad",
+        *("jax.grad", ".train_on_batch("),
+    ),
+    # Only looked for: without one of these, gradients are worked out and change nothing.
+    "steps": (
+        *(".step(", "zero_grad(", "optim.", "Optimizer(", ".optimizer", ".grad.data"),
+        ".grad.zero_(",
     ),
     "enables": ("determin", "guard."),
     "sets": VARIABLES,

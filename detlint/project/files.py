@@ -17,7 +17,7 @@ from detlint.project.outline import ATTRIBUTE, LOCAL, definitions, outline, part
 from detlint.source import DecodeError, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from detlint.cache import Cache
 
@@ -40,6 +40,8 @@ class Files:
         self._ranges: dict[str, list[tuple[str, int, int]]] = {}
         self._stored: dict[str, tuple[os.stat_result, str]] = {}
         self._changed: set[str] = set()
+        self._users: dict[str, list[tuple[str, str]]] = {}
+        self._indexed: set[str] = set()
 
     def replace(self, path: str, source: Source) -> None:
         """Take this text for a file's: it is being fixed, or comes from standard input."""
@@ -50,6 +52,8 @@ class Files:
         self._hints.pop(path, None)
         self._ranges.pop(path, None)
         self._stored.pop(path, None)
+        self._users.clear()
+        self._indexed.clear()
 
     @property
     def known(self) -> Mapping[str, object]:
@@ -93,13 +97,40 @@ class Files:
         found: dict[str, list[str]] = answers["outline"]
         return found
 
-    def users(self, path: str, name: str, *, own: bool) -> list[str]:
-        """The parts of a file that use a name of another file, or of its own."""
-        if name not in self.source(path).text:
-            return []
-        wanted = {name, f"{ATTRIBUTE}{name}", *([f"{LOCAL}{name}"] if own else [])}
-        found = self.outline(path).items()
-        return [part for part, names in found if part != name and not wanted.isdisjoint(names)]
+    def users(self, name: str, home: str, paths: Iterable[str]) -> list[tuple[str, str]]:
+        """The parts of some files that use a name which one of them defines at its top, told by
+        a look into those files only that hold it."""
+        found = []
+        for path in paths:
+            if name in self.source(path).text:
+                wanted = {name, f"{ATTRIBUTE}{name}", *([f"{LOCAL}{name}"] if path == home else [])}
+                outlined = self.outline(path).items()
+                found += [
+                    (path, part)
+                    for part, names in outlined
+                    if part != name and not wanted.isdisjoint(names)
+                ]
+        return found
+
+    def index(self, paths: Iterable[str]) -> None:
+        """Look into some files once for all names."""
+        for path in paths:
+            if path not in self._indexed:
+                self._indexed.add(path)
+                for part, names in self.outline(path).items():
+                    place = path, part
+                    for name in names:
+                        self._users.setdefault(name, []).append(place)
+
+    def indexed_users(self, name: str, home: str) -> Iterator[tuple[str, str]]:
+        """``users``, of all files that were indexed."""
+        for path, part in self._users.get(f"{LOCAL}{name}", ()):
+            if path == home and part != name:
+                yield path, part
+        for written in (name, f"{ATTRIBUTE}{name}"):
+            for path, part in self._users.get(written, ()):
+                if part != name:
+                    yield path, part
 
     def is_class(self, path: str, name: str) -> bool:
         """Whether a name that a file defines at its top is a class's."""

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.finding import Edit, Finding
+from detlint.kinds import NOTEBOOK, kind_of_name
 from detlint.project.entrypoints import main_line
 from detlint.project.facts import EVERY, Fact
 from detlint.project.outline import MAIN
@@ -23,19 +24,23 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 50
-_TRAIL = 30  # names to follow before all files are looked into
+_FEW = 20  # names that are looked for in the files' text before all files are indexed
 # Programs that use a model or make its data, by the words of their names, unless they say more.
 _OTHER_TOOL = re.compile(
     r"(?:^|[\W_\d])(?:infer|predict(?!or)|export|convert|eval|quantiz|visuali|vis[\W_]|demo|serve"
     r"|enjoy|play(?!er)|render(?!er)|texture|view|generat(?!or)|gen[\W_]|synthesi|resynthesi"
     r"|sample(?!r)|score|scoring|rerank|dump|extract|prep[\W_]|prepar|preprocess|manifest|averag"
     r"|summar|interactive|translat|validat|test|profil|benchmark|bench[\W_]|upload|download|merge"
+    r"|install|setup|mcp[\W_]|refactor|readme|check(?!point)|verify|lint|server|hubconf"
+    r"|detect(?!ion|or)"
     r"|plot|show|chat)|infer(?:ence)?\.py$|(?:evaluat\w*|eval|predict|demo|export|convert)\.py$",
     re.IGNORECASE,
 )
 _MEASURES = re.compile(r"(?:^|[\W_])(?:bench(?:mark)?s?|roofline|microbench\w*)(?:[\W_]|$)")
 _TRAINER = re.compile(r"train(?!ed)|tun(?:e|ing)|(?:^|[\W_])fit|learn|distill", re.IGNORECASE)
-_STARTS = re.compile(r"(?:train|fit|learn|run|launch|main)\w*\(", re.IGNORECASE)
+_STARTS = re.compile(r"(?<![a-z])(?:train|fit|learn|launch|run_exp)\w*\(", re.IGNORECASE)
+_STARTER = re.compile(r"(?:__main__|cli|exp\w*|launch\w*|main\w*|run\w*)\.py", re.IGNORECASE)
+_TESTS = re.compile(r"(?:^|/)tests?/")
 _SETTLING = frozenset({"seeds", "enables", "sets", "tells"})
 _RARE = frozenset({"trains", "enables"})
 _NONE: frozenset[tuple[str, str]] = frozenset()
@@ -74,6 +79,7 @@ class Program:
         self.paths = finder.closure(path, files.imports) if finder else [path]
         self._members = frozenset(self.paths)
         self._may: dict[tuple[str, str], bool] = {}
+        self._asked = 0
 
     def __contains__(self, path: str) -> bool:
         """Whether a file, by its real path, is one of the program's."""
@@ -118,6 +124,7 @@ class Program:
             for part, fact in self._files.facts(path, kind, chosen):
                 if (
                     self._is_about(fact, what)
+                    and (kind != "trains" or self._learns_by(fact))
                     and value in ("", fact.text)
                     and (kind == "tells" or (self._may_run if anywhere else self._runs)(path, part))
                 ):
@@ -150,16 +157,25 @@ class Program:
         without a look into most files."""
         pending = [(path, part.partition(".")[0])]
         for place, name in pending:
-            for user in self.paths:
-                for other in self._files.users(user, name, own=user == place):
-                    if not other or (other == MAIN and user == self.path):
-                        return True
-                    step = user, other.partition(".")[0]
-                    if other != MAIN and step not in pending:
-                        pending.append(step)
-            if len(pending) > _TRAIL:
+            if self._asked > _FEW:
                 return True
+            for user, other in self._users(place, name):
+                if not other or (other == MAIN and user == self.path):
+                    return True
+                step = user, other.partition(".")[0]
+                if other != MAIN and step not in pending:
+                    pending.append(step)
         return False
+
+    def _users(self, path: str, name: str) -> Iterator[tuple[str, str]]:
+        """The parts of the program's files that use what a file defines by a name."""
+        self._asked += 1
+        if self._asked <= _FEW:
+            return iter(self._files.users(name, path, self.paths))
+        if self._asked == _FEW + 1:
+            self._files.index(self.paths)
+        found = self._files.indexed_users(name, path)
+        return (each for each in found if each[0] in self._members)
 
     def _may_run(self, path: str, part: str, asked: frozenset[tuple[str, str]] = _NONE) -> bool:
         """Whether a part of a file may run for all that one can see: not the main block of
@@ -170,8 +186,7 @@ class Program:
             asked |= {(path, part)}
             self._may[path, part] = any(
                 (user, other) not in asked and self._may_run(user, other, asked)
-                for user in self.paths
-                for other in self._files.users(user, part, own=user == path)
+                for user, other in self._users(path, part)
             ) or self._files.is_class(path, part)
         return self._may[path, part]
 
@@ -185,14 +200,19 @@ class Program:
 
     def only_shares(self) -> bool:
         """Whether it shares the code of programs that train, and is for something else: by its
-        name, or as a module of a package that tries itself and starts nothing."""
-        tries = self._files.is_packaged(self.path) and not _STARTS.search(self.source.text)
-        other = _OTHER_TOOL.search(self.name) and not _TRAINER.search(self.name)
-        return tries or bool(other)
+        name, or as a notebook or a module of a package that tries things and starts nothing."""
+        apart = kind_of_name(self.name) == NOTEBOOK or self._files.is_packaged(self.path)
+        tries = apart and not (_STARTER.fullmatch(self.name) or _STARTS.search(self.source.text))
+        tool = _OTHER_TOOL.search(self.name) or _TESTS.search(self._names.get(self.path, ""))
+        return tries or bool(tool and not _TRAINER.search(self.name))
 
     def is_guarded(self) -> bool:
         """Whether guard, or a helper like it, sets all that determinism needs."""
         return any(each.fact.what == EVERY for each in self.facts("enables"))
+
+    def _learns_by(self, fact: Fact) -> bool:
+        """Whether a gradient changes something: not in a check of kernels, nor in a profiler."""
+        return ".backward(" not in fact.text or "steps" in self._holders
 
     def _is_about(self, fact: Fact, what: str) -> bool:
         if not what or fact.what in (what, EVERY):

@@ -12,6 +12,8 @@ from detlint.analysis.seeding import means_seeding
 from detlint.analysis.uses import last_name
 from detlint.project import epochs
 from detlint.project.facts import EVERY, Fact
+from detlint.project.idle import is_idle
+from detlint.project.training import trained_with, unversioned
 from detlint.project.vocabulary import (
     FIXED_INITS,
     GENERATOR_METHODS,
@@ -26,7 +28,6 @@ from detlint.project.vocabulary import (
     SEEDS,
     SWITCHES,
     TORCH,
-    TRAINING,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ _ENABLES = re.compile(
     r"(?<!non)(?<!non_)determinis",
     re.IGNORECASE,
 )
-_KERAS = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:tensorflow|keras|tf_keras)\b", re.MULTILINE)
 _CONFIGURES = re.compile(r"(?:Trainer|Fabric|Config|Args|Arguments)$")
 
 
@@ -55,7 +55,7 @@ def _seeds_at(module: Module, node: cst.CSTNode) -> Iterator[Fact]:
         yield _fact(module, node, EVERY)
     if not isinstance(node, cst.Call):
         return
-    name = _tensorflow(module.called(node))
+    name = unversioned(module.called(node))
     last = name.rpartition(".")[2] or last_name(node.func)
     if name in SEEDS:
         given = node.args[0].value if node.args else None
@@ -99,13 +99,18 @@ def _drawn_from(module: Module, call: cst.Call) -> str | None:
     """The library whose global generator a call draws from."""
     name = module.called(call) or ""
     owner, _, last = name.rpartition(".")
+    library = None
     if owner == "random" and last in RANDOM:
-        return "random"
-    if owner in {"numpy.random", "numpy.random.mtrand"} and last in NUMPY:
-        return "numpy"
-    if any(each.keyword is not None and each.keyword.value == "generator" for each in call.args):
-        return None
-    return "torch" if owner == "torch" and last in TORCH else None
+        library = "random"
+    elif owner in {"numpy.random", "numpy.random.mtrand"} and last in NUMPY:
+        library = "numpy"
+    elif owner == "torch" and last in TORCH and not _has_generator(call):
+        library = "torch"
+    return None if library is None or is_idle(module, call) else library
+
+
+def _has_generator(call: cst.Call) -> bool:
+    return any(each.keyword is not None and each.keyword.value == "generator" for each in call.args)
 
 
 def _builds(module: Module) -> list[Fact]:
@@ -120,70 +125,11 @@ def _built_with(module: Module, call: cst.Call) -> str | None:
     if owner.startswith("torch.nn"):
         return "torch" if last in LAYERS else None
     method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-    seeded = any(
-        each.keyword is not None and each.keyword.value == "generator" for each in call.args
-    )
-    return "torch" if not owner and method in IN_PLACE and not seeded else None
+    return "torch" if not owner and method in IN_PLACE and not _has_generator(call) else None
 
 
 def _trains(module: Module) -> list[Fact]:
-    return _calls(module, _trained)
-
-
-def _trained(module: Module, call: cst.Call) -> str | None:
-    """The library that a call trains with; "keras" where only the file's imports can tell."""
-    known = TRAINING.get(_tensorflow(module.called(call)))
-    if known == "tensorflow" and _is_in_custom_gradient(module, call):
-        return None
-    if known is not None or not isinstance(call.func, cst.Attribute):
-        return known
-    method, owner = call.func.attr.value, call.func.value
-    if method == "backward":  # a wrapper's or a function's own trains nothing
-        around = module.enclosing_function(call)
-        named = isinstance(around, cst.FunctionDef) and around.name.value
-        kernel = (module.called(call) or "").startswith("torch.ops.")
-        return None if named == "backward" or kernel else "torch"
-    if method in {"fit", "train"} and _is_trainer(module, owner, call):
-        return "torch"
-    if method == "minimize" and call.args:
-        return "tensorflow"
-    return "keras" if method == "fit" else None
-
-
-def _is_trainer(module: Module, owner: cst.BaseExpression, call: cst.Call) -> bool:
-    """Whether something is a torch library's loop, by its class or else by its name."""
-    kind = module.instance_of(owner) or module.called(owner) or ""
-    if kind.endswith("Trainer"):
-        return True
-    named = last_name(owner).lower()
-    if last_name(call.func) == "train":  # `.train(False)` is a mode
-        return named.endswith(("trainer", "runner")) and not _is_mode(call)
-    return named.endswith("trainer") and not _KERAS.search(module.source.text)
-
-
-def _is_mode(call: cst.Call) -> bool:
-    given = call.args[0] if call.args else None
-    return given is not None and (
-        isinstance(given.value, cst.Name) and given.value.value in {"True", "False", "mode"}
-    )
-
-
-def _tensorflow(name: str | None) -> str:
-    """A name of TensorFlow without the version that it is imported of."""
-    return (name or "").replace("tensorflow.compat.v2.", "tensorflow.", 1)
-
-
-def _is_in_custom_gradient(module: Module, call: cst.Call) -> bool:
-    """Whether a tape only works out the gradient of an operator."""
-    return any(
-        isinstance(each, cst.FunctionDef)
-        and ("grad" in each.name.value or any(map(_is_custom_gradient, each.decorators)))
-        for each in module.ancestors(call)
-    )
-
-
-def _is_custom_gradient(decorator: cst.Decorator) -> bool:
-    return last_name(decorator.decorator) == "custom_gradient"
+    return _calls(module, trained_with)
 
 
 def _enables(module: Module) -> list[Fact]:

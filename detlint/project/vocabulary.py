@@ -50,6 +50,7 @@ LAYERS = words(
     ConvTranspose3d Embedding EmbeddingBag LSTM GRU RNN LSTMCell GRUCell RNNCell Transformer
     TransformerEncoderLayer TransformerDecoderLayer MultiheadAttention"""
 )
+MADE = words("empty ones rand randn tensor zeros")  # tensors that nothing was computed from
 TRAINING = {
     "tensorflow.GradientTape": "tensorflow",
     "jax.grad": "jax",

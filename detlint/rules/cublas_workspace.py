@@ -74,7 +74,9 @@ class CublasWorkspace(Rule):
 
                 torch.use_deterministic_algorithms(True)  # DET306
                 model = torch.nn.Linear(4, 1).to("cuda")
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
                 model(torch.ones(2, 4, device="cuda")).sum().backward()
+                optimizer.step()
             """,
             fixed="""
                 import os
@@ -85,7 +87,9 @@ class CublasWorkspace(Rule):
 
                 torch.use_deterministic_algorithms(True)
                 model = torch.nn.Linear(4, 1).to("cuda")
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
                 model(torch.ones(2, 4, device="cuda")).sum().backward()
+                optimizer.step()
             """,
         ),
     )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _TORCH = (
     *("torch", "lightning", "pytorch_lightning", "transformers", "trl", "accelerate"),
     *("torchvision", "fastai", "composer", "super_gradients", "mmengine", "mmcv"),
+    *("sentence_transformers", "setfit", "peft", "ultralytics", "flair", "adapters"),
 )
 
 
@@ -27,8 +28,8 @@ class DeterminismNeverEnabled(Rule):
     does, on a GPU those of many scatters, poolings and losses.
 
     One finding an entrypoint that trains with torch: in the files that it imports there is
-    a `.backward()`, or a Trainer that fits, and nothing turns determinism on. Any call that
-    decides about it counts, also one behind a setting or in a helper.
+    a `.backward()` and an optimizer, or a Trainer that fits, and nothing turns determinism on.
+    Any call that decides about it counts, also one behind a setting or in a helper.
 
     Fix safety: unsafe. `guard.enable(seed=0)` seeds every generator as well, operators
     without a deterministic implementation raise, and others may take longer.
@@ -48,7 +49,9 @@ class DeterminismNeverEnabled(Rule):
 
                 torch.manual_seed(0)
                 model = torch.nn.Linear(4, 1)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
                 model(torch.ones(2, 4)).sum().backward()  # DET304
+                optimizer.step()
             """,
             fixed="""
                 import torch
@@ -58,7 +61,9 @@ class DeterminismNeverEnabled(Rule):
 
                 torch.manual_seed(0)
                 model = torch.nn.Linear(4, 1)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
                 model(torch.ones(2, 4)).sum().backward()
+                optimizer.step()
             """,
         ),
     )

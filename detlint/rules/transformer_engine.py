@@ -44,6 +44,7 @@ class TransformerEngine(Rule):
 
                 layer = te.TransformerLayer(64, 256, 4)
                 layer(batch).sum().backward()  # DET604
+                optimizer.step()
             """,
             fixed="""
                 import os
@@ -54,6 +55,7 @@ class TransformerEngine(Rule):
 
                 layer = te.TransformerLayer(64, 256, 4)
                 layer(batch).sum().backward()
+                optimizer.step()
             """,
         ),
     )

@@ -1,0 +1,50 @@
+"""Random numbers that no result depends on: pauses, ports, colours, names of things."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from detlint.analysis.uses import last_name
+
+if TYPE_CHECKING:
+    from detlint.module import Module
+
+_IDLE = re.compile(
+    r"(?:^|_)(?:ports?|wait|delay|back_?off|sleep|timeout|retry|run_?id|run_?name|uid|uuid|nonce)"
+    r"(?:$|_)|^colou?rs?$",
+    re.IGNORECASE,
+)
+
+
+def is_idle(module: Module, draw: cst.Call) -> bool:
+    """``time.sleep(random.uniform(0, 5))``, ``port = random.randint(1024, 65535)``,
+    ``"".join(random.choice(letters) for _ in range(8))``."""
+    for each in module.ancestors(draw):
+        if isinstance(each, cst.FormattedString) or _is_idle_call(each):
+            return True
+        if isinstance(each, (cst.Arg, cst.Assign, cst.AnnAssign, cst.Param)):
+            if any(map(_IDLE.search, _names(each))):
+                return True
+        elif isinstance(each, cst.FunctionDef):
+            return _IDLE.search(each.name.value) is not None
+    return False
+
+
+def _is_idle_call(call: cst.CSTNode) -> bool:
+    if not isinstance(call, cst.Call):
+        return False
+    joins = isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.SimpleString)
+    name = last_name(call.func)
+    return name == "sleep" or (joins and name == "join")
+
+
+def _names(node: cst.Arg | cst.Assign | cst.AnnAssign | cst.Param) -> list[str]:
+    """What a value is called that is assigned or passed."""
+    if isinstance(node, cst.Arg):
+        return [node.keyword.value] if node.keyword is not None else []
+    if isinstance(node, cst.Assign):
+        return [last_name(each.target) for each in node.targets]
+    return [node.name.value if isinstance(node, cst.Param) else last_name(node.target)]
