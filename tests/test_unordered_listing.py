@@ -39,12 +39,12 @@ HEADER = "import glob, os, fsspec\nfrom pathlib import Path\n"
             id="a zip with another list",
         ),
         pytest.param(
-            "for root, dirs, files in os.walk('.'):\n    print(root)\n",
+            "for root, dirs, files in os.walk('.'):\n    emit(root)\n",
             "os.walk() visits folders in the file system's order, and here they are looped over",
             id="the folders of a walk",
         ),
         pytest.param(
-            "for root, dirs, files in sorted(os.walk('.')):\n    print(files[0])\n",
+            "for root, dirs, files in sorted(os.walk('.')):\n    emit(files[0])\n",
             "os.walk() lists each folder in the file system's order, and here it is indexed",
             id="the files of a sorted walk",
         ),
@@ -75,14 +75,14 @@ def test_the_message_says_how_the_order_is_used(
             id="next wants an iterator",
         ),
         pytest.param(
-            "with os.scandir('.') as entries:\n    names = [e.name for e in entries]\nprint(names)",
+            "with os.scandir('.') as entries:\n    names = [e.name for e in entries]\nemit(names)",
             "with os.scandir('.') as entries:\n"
-            "    names = [e.name for e in sorted(entries, key=lambda e: e.name)]\nprint(names)",
+            "    names = [e.name for e in sorted(entries, key=lambda e: e.name)]\nemit(names)",
             id="an iterator that a with block closes is sorted where it is used",
         ),
         pytest.param(
-            "for root, _, files in os.walk('.'):\n    print(root, files[0])",
-            "for root, _, files in sorted(os.walk('.')):\n    print(root, sorted(files)[0])",
+            "for root, _, files in os.walk('.'):\n    emit(root, files[0])",
+            "for root, _, files in sorted(os.walk('.')):\n    emit(root, sorted(files)[0])",
             id="a walk whose folders have no name",
         ),
         pytest.param(
@@ -96,13 +96,13 @@ def test_the_message_says_how_the_order_is_used(
             id="a listing that is closed is left alone",
         ),
         pytest.param(
-            "print(fsspec.filesystem('s3').ls('', detail=True))",
-            "print(sorted(fsspec.filesystem('s3').ls('', detail=True), key=lambda e: e[\"name\"]))",
+            "emit(fsspec.filesystem('s3').ls('', detail=True))",
+            "emit(sorted(fsspec.filesystem('s3').ls('', detail=True), key=lambda e: e[\"name\"]))",
             id="details are sorted by name",
         ),
         pytest.param(
-            "print(fsspec.filesystem('s3').ls('.'))",
-            "print(fsspec.filesystem('s3').ls('.'))",
+            "emit(fsspec.filesystem('s3').ls('.'))",
+            "emit(fsspec.filesystem('s3').ls('.'))",
             id="file systems differ in whether they give details by default",
         ),
     ],
@@ -140,7 +140,7 @@ def names(d):
 
 def main():
     if names("a"):
-        print("built")
+        emit("built")
 
 if __name__ == "__main__":
     main()

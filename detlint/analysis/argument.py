@@ -57,8 +57,8 @@ class Argument:
         return bar or self.name in reductions.CARRYING or self.makes_dict()
 
     def makes_dict(self) -> bool:
-        """Whether the result is a dict."""
-        return self.name in reductions.KEYED
+        """Whether the result is a dict with the keys in the order of the argument."""
+        return self.name in reductions.KEYED and self.arg.keyword is None
 
     def chooses(self) -> bool:
         """Whether the call picks or groups elements by their place: ``islice(x, 5)``."""
@@ -86,6 +86,8 @@ class Argument:
             return "cut to its first by next()"
         if self.name == "builtins.zip":
             return "paired by zip()"
+        if self.name in reductions.KEYED and self.arg.keyword is not None:
+            return "stored"  # dict(images=x)
         return f"passed to {self.word or 'a call'}()"
 
     def pairs_filled_lists(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
-from detlint.analysis.call_names import PRINTING, WRITING, ordered_words
+from detlint.analysis.call_names import WRITING, ordered_words
 from detlint.analysis.conditions import call_word
 from detlint.analysis.groups import Groups
 from detlint.rule import cst
@@ -106,22 +106,10 @@ class BodyCalls:
     def _says_order(self, call: cst.Call, *, dropped: bool) -> bool:
         """Whether a function that cannot be seen has the word for it in its name."""
         found = ordered_words(call_word(call), dropped=dropped)
-        if found <= PRINTING:
-            return bool(found) and self._elements.varies(call) and not self._tells_of_file(call)
         if found <= WRITING:
-            return self._has_writer(call)
+            return bool(found) and self._has_writer(call)
         keyed = sum(self._elements.varies(each.value) for each in call.args) > 1
         return not (found == {"put"} and keyed)  # sftp.put(path, name): each to its own place
-
-    def _tells_of_file(self, call: cst.Call) -> bool:
-        """Whether a message stands beside what is done to the element's file: it is its log."""
-        above = self._module.ancestors(call)
-        block = next((each for each in above if isinstance(each, cst.IndentedBlock)), None)
-        lines = block.body if block is not None else ()
-        beside = [each for each in lines if isinstance(each, cst.SimpleStatementLine)]
-        below = (node for line in beside for node in self._module.tree.descendants(line))
-        calls = (each for each in below if isinstance(each, cst.Call) and each is not call)
-        return any(map(self._works_on_file, calls))
 
     def _has_writer(self, call: cst.Call) -> bool:
         """``log.write(x)``; where ``write_image(x)`` and ``self.write(x)`` write is unknown."""

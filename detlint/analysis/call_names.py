@@ -22,7 +22,6 @@ _TAKING_ORDER = words(
     prompt sample sampler samples sequential series sha1 sha256 shuffle shuffled split stack step
     subset tensor token tokens train vocab vocabulary write writelines writer writerow writestr"""
 )
-PRINTING = frozenset(("pprint", "print"))
 WRITING = frozenset(each for each in _ORDERED if each.startswith("writ"))
 
 

@@ -15,7 +15,7 @@ from detlint.analysis import patterns, reductions
 from detlint.analysis.attributes import Attributes
 from detlint.analysis.called_functions import CalledFunctions
 from detlint.analysis.callers import Callers
-from detlint.analysis.conditions import Conditions, call_word
+from detlint.analysis.conditions import call_word
 from detlint.analysis.definitions import Definitions
 from detlint.analysis.expressions import Expressions
 from detlint.analysis.handlers import handler
@@ -23,6 +23,7 @@ from detlint.analysis.indices import Indices
 from detlint.analysis.iterations import Iterations
 from detlint.analysis.keys import Keys
 from detlint.analysis.loop_body import LoopBody
+from detlint.analysis.messages import Messages
 from detlint.analysis.order import Flow, Use
 from detlint.analysis.reads import Reads
 from detlint.analysis.sets import Sets
@@ -33,6 +34,7 @@ from detlint.scope import dotted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.analysis.conditions import Conditions
     from detlint.module import Module
     from detlint.scope import Scope
 
@@ -43,7 +45,7 @@ class Consumption:
     """The uses of unordered values in one module."""
 
     def __init__(
-        self, module: Module, conditions: type[Conditions] = Conditions, depth: int = 0
+        self, module: Module, conditions: type[Conditions] = Messages, depth: int = 0
     ) -> None:
         self.module = module
         self.reads = Reads(module)

@@ -40,7 +40,6 @@ class LoopBody(BodyStatements):
         super().__init__(consumption, elements, stops=stops)
         self._loop = loop
         self._target = loop.target if isinstance(loop, cst.For) else None
-        self._steps = frozenset[str]()
         self._constants: dict[str, set[str]] = {}
         self._strange: list[cst.Call] = []
         self._apart = False
@@ -52,7 +51,6 @@ class LoopBody(BodyStatements):
         targets = list(consumption.reads.variables(loop.target))
         elements = Elements(consumption, (each.value for each in targets), positions)
         body = cls(consumption, loop, elements, stops=_breaks(loop))
-        body._steps = positions
         body.kept += [(each, loop) for each in targets]
         return body
 
@@ -111,8 +109,6 @@ class LoopBody(BodyStatements):
 
     def on_if(self, node: cst.If) -> bool:
         self._note_named(node.test)
-        if self._elements.counts(node.test) and self._shows_progress(node):
-            return False
         if selections.is_unique_match(node.test, self._target, self._elements.varies):
             self._effects += 1
             return False
@@ -126,19 +122,6 @@ class LoopBody(BodyStatements):
         if isinstance(other, cst.If):
             return self.on_if(other) or below
         return (other is not None and self._any(other.body)) or below
-
-    def _shows_progress(self, node: cst.If) -> bool:
-        """``if i % 100 == 0: print(i)``, where ``enumerate`` gives ``i``, names no element."""
-        lines = [x for x in node.body.body if isinstance(x, cst.SimpleStatementLine)]
-        values = [getattr(each, "value", None) for line in lines for each in line.body]
-        printed = all(self._module.called(each) == "builtins.print" for each in values)
-        printed = printed and len(lines) == len(node.body.body)
-        named = self._elements.tainted.intersection(self._elements.names(node))
-        leaving = (cst.Continue, cst.Break, cst.Return)
-        below = self._module.tree.descendants(self._loop.body)
-        always = self._module.parent(node) is self._loop.body and node.orelse is None
-        always = always and not any(isinstance(each, leaving) for each in below)
-        return printed and always and named <= self._steps
 
     def on_function_def(self, node: cst.FunctionDef) -> bool:
         """A function that sees the element does nothing until it is called."""
@@ -178,6 +161,8 @@ class LoopBody(BodyStatements):
             self._bind(target, value, node)
             return False
         if isinstance(target, cst.Subscript) and self._owns(target.value):
+            if self._elements.counts(value):  # record["id"] = number
+                self._elements.add(target.value, counted=True)
             return False
         self._effects += 1
         if isinstance(target, cst.Subscript):
@@ -228,8 +213,10 @@ class LoopBody(BodyStatements):
 
     def _numbers(self, target: cst.Subscript, value: cst.CSTNode) -> bool:
         """``index[name] = len(index)``, ``= next(counter)``."""
-        names = set(self._elements.names(value))
-        return "next" in names or not names.isdisjoint(self._elements.names(target.value))
+        if "next" in set(self._elements.names(value)):
+            return True
+        below = self._module.tree.descendants(value)
+        return any(each.deep_equals(target.value) for each in below)
 
     def _changes(self, target: cst.CSTNode, value: cst.CSTNode) -> bool:
         """``settings.name = name``."""

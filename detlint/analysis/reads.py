@@ -121,8 +121,22 @@ class Reads:
         place = self.place(load)
         if place <= store.end or self._exclusive(store.statement, load):
             return False
-        hiding = (each for each in later if each.end < place)
-        return not any(self.dominates(each.statement, load) for each in hiding)
+        hiding = (each.statement for each in later if each.end < place)
+        return not any(
+            self.dominates(each, load) or self._follows(each, store.statement) for each in hiding
+        )
+
+    def _follows(self, statement: cst.CSTNode, earlier: cst.CSTNode) -> bool:
+        """Whether both stand in one block, so that the earlier value never leaves it."""
+        block = self._block(statement)
+        attempted = isinstance(self._module.parent(block), cst.Try) if block is not None else False
+        return block is not None and block is self._block(earlier) and not attempted
+
+    def _block(self, statement: cst.CSTNode) -> cst.CSTNode | None:
+        """The block that a plain statement stands in."""
+        line = self._module.parent(statement)
+        plain = isinstance(line, cst.SimpleStatementLine)
+        return self._module.parent(line) if plain and line is not None else None
 
     def reaching(self, load: cst.Name) -> list[cst.CSTNode]:
         """The statements that gave the value which a read sees, as far as they come before it."""

@@ -94,7 +94,7 @@ def rebound_parameter(root, fs):
 def nested_paths(root):
     for folder in sorted(Path(root).iterdir()):
         for file in folder.glob("*.png"):  # DET203
-            print(file)
+            emit(file)
 
 
 class Store:
@@ -154,7 +154,7 @@ def not_called(d):
 
 def looped(d):
     for name in os.listdir(d):  # DET203
-        print(name)
+        emit(name)
 
 
 def looped_with_a_bar(d):
@@ -252,7 +252,7 @@ def split_at_random(d, seed):
 def keyed_and_iterated(d):
     sizes = {name: os.path.getsize(name) for name in os.listdir(d)}  # DET203
     for name, size in sizes.items():
-        print(name, size)
+        emit(name, size)
 
 
 def nested_in_a_list(dirs):
@@ -384,7 +384,7 @@ def filled_dict(d):
 
 FILES = os.listdir(".")  # DET203
 for file in glob.glob("*.txt"):  # DET203
-    print(file)
+    emit(file)
 
 
 # Silent: the order does not show
@@ -716,7 +716,7 @@ NAMES.sort()
 def walk_files(d):
     for root, _, files in os.walk(d):  # DET203
         for name in files:
-            print(root, name)
+            emit(root, name)
 
 
 def walk_comprehension(d):
@@ -751,7 +751,7 @@ def walk_sorted_outside_only(d):
 def walk_path(d):
     for root, dirs, files in Path(d).walk():  # DET203
         for name in files:
-            print(root / name)
+            emit(root / name)
 
 
 def walk_first(d):
@@ -865,7 +865,7 @@ def result_tested(d, deep):
 def result_used_in_order(d):
     kept = keep_images(os.listdir(d))  # DET203
     for path in keep_images(Path(d).iterdir()):  # DET203
-        print(path)
+        emit(path)
     return kept[0], [path.stem for path in keep_images(Path(d).iterdir())]  # DET203
 
 
@@ -961,7 +961,7 @@ def formatted(d):
 def merged_dicts(d, defaults):
     sizes = {name: os.path.getsize(name) for name in os.listdir(d)}  # DET203
     for name, size in (defaults | sizes).items():
-        print(name, size)
+        emit(name, size)
 
 
 def shifted_array(d):
@@ -1091,15 +1091,15 @@ def convert_nested(d, target):
         with open(path) as old:
             target.append(old.read())
 
-    def print_here():
-        print(path)
+    def emit_here():
+        emit(path)
 
     for path in Path(d).iterdir():
         convert_here(path)
     for path in Path(d).iterdir():  # DET203
         collect_here(path)
     for path in Path(d).iterdir():  # DET203
-        print_here()
+        emit_here()
 
 
 def convert_tree(path, replace=False, archive=False):
@@ -1497,7 +1497,7 @@ def printed_errors(d):
             os.remove(path)
         except OSError:
             print(f"cannot delete {path}")
-    for path in Path(d).iterdir():  # DET203
+    for path in Path(d).iterdir():
         try:
             os.remove(path)
         finally:
@@ -1813,7 +1813,7 @@ def applied_in_order(d, pool, labels, job):
     pool.map(functools.partial(collect_each), glob.glob(d))  # DET203
     pool.map(*job, glob.glob(d))  # DET203
     for size in pool.map(measure, glob.glob(d)):  # DET203
-        print(size)
+        emit(size)
     return pool.map(measure, glob.glob(d))  # DET203
 
 
@@ -1834,7 +1834,7 @@ def _shown_names_in(d):
 
 
 def shown_names(d):
-    print(_shown_names_in(d))
+    emit(_shown_names_in(d))
     return sorted(_shown_names_in(d))
 
 
@@ -1903,22 +1903,22 @@ def counted_aloud(d):
 
 def counted_with_names(d):
     sizes = {}
-    for i, path in enumerate(glob.glob(d)):  # DET203
+    for i, path in enumerate(glob.glob(d)):
         if i % 100 == 0:
             print(f"{i} {path}")
         sizes[path] = os.path.getsize(path)
-    for i, path in enumerate(glob.glob(d)):  # DET203
+    for i, path in enumerate(glob.glob(d)):
         if path.endswith("g"):
             continue
         if i % 100 == 0:
             print(i)
         sizes[path] = os.path.getsize(path)
-    for i, path in enumerate(glob.glob(d)):  # DET203
+    for i, path in enumerate(glob.glob(d)):
         if path.endswith("g"):
             if i % 100 == 0:
                 print(i)
         sizes[path] = os.path.getsize(path)
-    for i, path in enumerate(glob.glob(d)):  # DET203
+    for i, path in enumerate(glob.glob(d)):
         if i % 100 == 0:
             if path:
                 print(i)
@@ -1979,7 +1979,7 @@ def give_back(paths, then):
 
 
 def show_several(*paths):
-    print(paths)
+    emit(paths)
 
 
 # A dict that each pass makes anew is its own
@@ -2038,7 +2038,7 @@ def last_beside_all(d):
     return names, last
 
 
-# What is printed beside the removal of a file is its log
+# What is printed is for people to read
 
 
 class Cleaner:
@@ -2052,9 +2052,9 @@ class Cleaner:
             print("removed", name)
 
     def show(self, d):
-        for name in os.listdir(d):  # DET203
+        for name in os.listdir(d):
             self.print(name)
-        for name in os.listdir(d):  # DET203
+        for name in os.listdir(d):
             if name.endswith(".tmp"):
                 os.remove(os.path.join(d, name))
             print(name)
