@@ -8,6 +8,7 @@ from detlint.analysis import reductions
 from detlint.analysis.call_names import WRITING, ordered_words
 from detlint.analysis.conditions import call_word
 from detlint.analysis.groups import Groups
+from detlint.analysis.later_sorts import is_sorted_later
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -165,6 +166,8 @@ class BodyCalls:
             return True
         if isinstance(receiver, (cst.Subscript, cst.Call)):  # groups[key].append
             if Groups(self._consumption).are_sorted(receiver) or self._adds_apart(receiver):
+                return False
+            if is_sorted_later(self._consumption, receiver):
                 return False
             return not self._elements.varies(getattr(receiver, "value", None))
         if self._elements.varies(receiver):  # a list of its own

@@ -22,6 +22,7 @@ from detlint.analysis.handlers import handler
 from detlint.analysis.indices import Indices
 from detlint.analysis.iterations import Iterations
 from detlint.analysis.keys import Keys
+from detlint.analysis.later_sorts import is_sorted_later
 from detlint.analysis.loop_body import LoopBody
 from detlint.analysis.messages import Messages
 from detlint.analysis.order import Flow, Use
@@ -157,7 +158,7 @@ class Consumption:
         if isinstance(scope.node, cst.Module):
             return not reads and name.value != "_" and not self._runs_as_script(name)
         kinds = [binding.kind for binding in scope.bindings[name.value]]
-        return filled and kinds == ["parameter"] and not self.sorted_later(name)
+        return filled and kinds == ["parameter"] and not is_sorted_later(self, name)
 
     def _runs_as_script(self, node: cst.CSTNode) -> bool:
         """Whether code stands under ``if __name__ == "__main__":``: nobody imports its names."""
@@ -166,15 +167,7 @@ class Consumption:
 
     def is_settled(self, target: cst.CSTNode) -> bool:
         """Whether the order of an attribute or element does not matter once it is assigned."""
-        return self.sorted_later(target) or self._attributes.only_looked_up(target)
-
-    def sorted_later(self, target: cst.CSTNode) -> bool:
-        """Whether the function sorts an attribute or element that it assigns."""
-        around = self.module.enclosing_function(target) or self.module.tree.module
-        return any(
-            type(each) is type(target) and self.sorts(each) and each.deep_equals(target)
-            for each in self.module.tree.descendants(around)
-        )
+        return is_sorted_later(self, target) or self._attributes.only_looked_up(target)
 
     def sorts(self, read: cst.CSTNode) -> bool:
         """``x.sort()``, ``sort(x)``, or ``x = sorted(x)`` in any branch."""

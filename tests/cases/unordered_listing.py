@@ -1950,7 +1950,7 @@ def shrink_in_pool(pool, paths):
 
 def show_all(paths):
     for path in paths:
-        print(path)
+        emit(path)
 
 
 def sort_first(paths):
@@ -2069,3 +2069,104 @@ def classes_of_old(folder):
 
 def unsorted_classes(folder):
     return os.walk(folder).__next__()[1]  # DET203
+
+
+# Sorted elsewhere: by another method, or as one of several
+
+
+class SortedByAnother:
+    def __init__(self, d):
+        self.files = []
+        self.others = []
+        self.pairs = glob.glob(d)
+        self.kept = os.listdir(d)  # DET203
+        self._find(d)
+        self.sort_all()
+
+    def _find(self, d):
+        for name in os.listdir(d):
+            self.files.append(name)
+        self.others.extend(os.listdir(d))
+
+    def sort_all(self):
+        self.files.sort()
+        self.others = sorted(self.others)
+        self.pairs = natsorted(self.pairs)
+        self.kept.reverse()
+
+
+def sorted_one_by_one(d):
+    found = {}
+    found["train"] = os.listdir(d)
+    found["test"] = os.listdir(d)
+    for kind in found:
+        found[kind].sort()
+    seen = [[], []]
+    for name in os.listdir(d):
+        seen[name.endswith("x")].append(name)
+    for i in range(2):
+        seen[i].sort()
+    named = dict()
+    named["a"] = glob.glob(d)
+    for names in named.values():
+        names.sort()
+    other = {}
+    other["a"] = glob.glob(d)  # DET203
+    other["b"].sort()
+    return found, seen, named, other
+
+
+# A value that the next statement of a block replaces does not leave the block
+
+
+def replaced_in_a_branch(d, other):
+    if other:
+        names = other
+    else:
+        names = os.listdir(d)
+        names = [os.path.join(d, name) for name in names]
+        names.sort()
+        train(names)
+    return names[0]
+
+
+def replaced_in_a_try(d):
+    try:
+        names = os.listdir(d)  # DET203
+        names = check(sorted(names))
+    except ValueError:
+        train(names)
+    return names[0]
+
+
+# Numbers kept in a record, and lists kept in a dict
+
+
+def numbered_records(d):
+    number = 0
+    records = []
+    for name in os.listdir(d):  # DET203
+        record = load(name)
+        record["id"] = number
+        records.append(record)
+        number += 1
+    return sorted(records, key=str)
+
+
+def dict_of_lists(d):
+    images = os.listdir(d)  # DET203
+    return dict(images=images, size=3)
+
+
+class Requirements:
+    def __init__(self):
+        self.parsed = {}
+
+    def load(self, d):
+        for name in os.listdir(d):
+            self.parsed[name] = self.parse(name)
+        for name in os.listdir(d):  # DET203
+            self.parsed[name] = len(self.parsed)
+
+    def parse(self, name):
+        return open(name).read()
