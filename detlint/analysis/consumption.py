@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis import patterns, reductions
+from detlint.analysis import expectations, patterns, reductions
 from detlint.analysis.attributes import Attributes
 from detlint.analysis.called_functions import CalledFunctions
 from detlint.analysis.callers import Callers
@@ -81,6 +81,12 @@ class Consumption:
         """The body of a loop over the elements; ``positions`` are names that count them."""
         return LoopBody.of(self, loop, positions)
 
+    def follow_counted(self, loop: cst.For) -> Iterator[Use]:
+        """The uses in ``for i in range(len(names))``, which goes through ``names[i]``, once."""
+        if loop not in self._seen:
+            self._seen.add(loop)
+            yield from self.body(loop, frozenset()).uses()
+
     def is_deep(self) -> bool:
         """Whether an order was followed from function to function often enough."""
         return self._depth == _DEPTH
@@ -99,6 +105,10 @@ class Consumption:
         """Whether a value holds at most one element."""
         sought = not flow.filled and patterns.seeks_one(self.module, self._root)
         return sought or self.indices.holds_one(flow.node)
+
+    def expects_one(self, flow: Flow) -> bool:
+        """Whether code that takes the first element of a value expects no other."""
+        return not flow.filled and expectations.expects_one(self.module, self._root)
 
     def used_reads(self, name: cst.Name, statement: cst.CSTNode) -> dict[cst.Name, Use]:
         """The reads of what a statement gave to a name whose order is used, with their first use.

@@ -64,7 +64,7 @@ class Expressions:
     def _is_checked(self, given: Argument, flow: Flow) -> bool:
         """Whether the code makes sure that the call cannot show the order."""
         if given.name == "builtins.next":
-            one = self._all.holds_one(flow)
+            one = self._all.holds_one(flow) or self._all.expects_one(flow)
             return one or self._all.conditions.only_tested(given.call)
         if given.name in ("builtins.max", "builtins.min", "builtins.sum", "builtins.zip"):
             return False
@@ -195,8 +195,16 @@ class Expressions:
                 yield from self._all.follow(flow.into(subscript))
             else:
                 yield Use(subscript, "sliced")
+        elif (loop := self._all.indices.parallels.counted_loop(subscript)) is not None:
+            yield from self._all.follow_counted(loop)
+        elif self._takes_end(subscript) and self._all.expects_one(flow):
+            return
         elif not (self._all.holds_one(flow) or self._all.indices.picks_surely(subscript)):
             yield Use(subscript, "indexed")
+
+    def _takes_end(self, subscript: cst.Subscript) -> bool:
+        index = subscript.slice[0].slice
+        return isinstance(index, cst.Index) and self._module.literal(index.value) in (0, -1)
 
     def in_attribute(self, attribute: cst.Attribute, flow: Flow) -> Iterator[Use]:
         """``x.copy()``, ``x.pop()``."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis import selections
 from detlint.analysis.body_statements import BodyStatements, any_of
 from detlint.analysis.elements import Elements
+from detlint.analysis.expectations import is_of_a_kind
 from detlint.analysis.order import Use
 from detlint.analysis.passes import Passes
 from detlint.rule import cst
@@ -112,6 +113,9 @@ class LoopBody(BodyStatements):
         if selections.is_unique_match(node.test, self._target, self._elements.varies):
             self._effects += 1
             return False
+        if self._takes_first(node) and is_of_a_kind(self._module, node.test, self._target):
+            self._effects += 1
+            return False
         if self._elements.counts(node.test):
             before = self._effects, len(self.kept)
             return self._any(node.body) or self._stops or before != (self._effects, len(self.kept))
@@ -122,6 +126,17 @@ class LoopBody(BodyStatements):
         if isinstance(other, cst.If):
             return self.on_if(other) or below
         return (other is not None and self._any(other.body)) or below
+
+    def _takes_first(self, node: cst.If) -> bool:
+        """``if …: found = element; break``, and nothing else in the loop."""
+        lines = node.body.body
+        if node.orelse is not None or list(self._loop.body.body)[-1:] != [node]:
+            return False
+        if not all(isinstance(each, cst.SimpleStatementLine) for each in lines):
+            return False
+        *before, last = [each for line in lines for each in line.body]
+        given = all(isinstance(each, cst.Assign) for each in before)
+        return given and isinstance(last, (cst.Break, cst.Return))
 
     def on_function_def(self, node: cst.FunctionDef) -> bool:
         """A function that sees the element does nothing until it is called."""

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 from detlint.analysis.conditions import Conditions, call_word
 from detlint.analysis.seeding import words_of
 from detlint.analysis.uses import words
 from detlint.rule import cst
+from detlint.scope import dotted
 
 _TELLING = words("add_argument add_parser debug error fail info secho warn warning")
 _TELLING_WORDS = words("echo pprint print")
 _DESCRIBING = words("__format__ __repr__ __rich_repr__ __str__ _repr_html_ extra_repr")
 _SHOWN = ("sys.stdout", "sys.stderr")
+# Parts of a window, in which a person picks: `gr.Dropdown(names)`, `self.combo_box.addItems(names)`.
+_WIDGETS = re.compile(
+    r"dropdown|(?:combo|list|select|populate)_?box|list_?widget|napari", re.IGNORECASE
+)
 
 
 class Messages(Conditions):
@@ -29,6 +36,9 @@ class Messages(Conditions):
             return False
         word = call_word(call)
         method = isinstance(call.func, cst.Attribute)
+        owner = dotted(call.func.value) or "" if isinstance(call.func, cst.Attribute) else ""
+        if _WIDGETS.search(word) or _WIDGETS.search(owner.rpartition(".")[2]):
+            return True
         return (method and word in _TELLING) or not _TELLING_WORDS.isdisjoint(words_of(word))
 
     def _describes(self, node: cst.CSTNode) -> bool:

@@ -39,6 +39,36 @@ class Parallels:
         source = self._enumerated(index.value)
         return source is not None and self._is_made_of(subscript.value, source)
 
+    def counted_loop(self, subscript: cst.Subscript) -> cst.For | None:
+        """``for i in range(len(names))`` around ``names[i]``, with no other use of ``i``."""
+        index = subscript.slice[0].slice
+        counter = index.value if isinstance(index, cst.Index) else None
+        if not isinstance(counter, cst.Name):
+            return None
+        around = (each for each in self._module.ancestors(subscript) if isinstance(each, cst.For))
+        loop = next((each for each in around if each.target.deep_equals(counter)), None)
+        counts = self._counts(loop.iter, subscript.value) if loop is not None else False
+        if loop is None or not counts:
+            return None
+        reads = (
+            each for each in self._reads.loads(counter) if loop in self._module.ancestors(each)
+        )
+        used = [self._indexed_by(each) for each in reads]
+        same = (isinstance(x, cst.Subscript) and x.value.deep_equals(subscript.value) for x in used)
+        return loop if all(same) else None
+
+    def _counts(self, node: cst.CSTNode, of: cst.CSTNode) -> bool:
+        """``range(len(names))``, ``range(0, len(names))``."""
+        if isinstance(node, cst.Call) and self._module.called(node) not in ("builtins.range",):
+            node = node.args[0].value if node.args else node  # tqdm(range(len(names)))
+        if not isinstance(node, cst.Call) or self._module.called(node) != "builtins.range":
+            return False
+        end = node.args[-1].value if node.args else None
+        length = end.args[0].value if isinstance(end, cst.Call) and end.args else None
+        starts = len(node.args) == 1 or self._module.literal(node.args[0].value) == 0
+        named = self._module.called(end) == "builtins.len" and len(node.args) < 3
+        return named and starts and length is not None and length.deep_equals(of)
+
     def _indexed_by(self, name: cst.CSTNode) -> cst.CSTNode | None:
         index = self._module.parent(name)
         element = self._module.parent(index) if isinstance(index, cst.Index) else None

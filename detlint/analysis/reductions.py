@@ -11,7 +11,8 @@ def _words(text: str, prefix: str = "") -> frozenset[str]:
 
 # The order of the argument does not show in the result.
 ORDER_FREE = _words("set frozenset len any all bool isinstance id type", "builtins.") | _words(
-    "collections.Counter numpy.in1d numpy.isin numpy.unique sys.getsizeof"
+    """collections.Counter numpy.in1d numpy.isin numpy.unique os.path.commonpath
+    os.path.commonprefix sys.getsizeof"""
 )
 # The result is in the order of the argument.
 CARRYING = _words("list tuple iter reversed map filter enumerate zip", "builtins.") | _words(
@@ -88,7 +89,9 @@ GENERATORS = _words(
 )
 
 _LOGGERS = re.compile(r"(?:^|_)(?:log|logger|logging)$", re.IGNORECASE)
-_LOG_METHODS = _words("critical debug error exception fatal info log trace warn warning")
+_LOG_METHODS = _words(
+    "critical debug error exception fatal info log success trace verbose warn warning"
+)
 _LOG_FUNCTIONS = re.compile(
     r"warnings\.warn|logging\.\w+|sys\.exit|builtins\.exit|pytest\.(?:fail|skip)|.*\brank_zero_\w+"
 )

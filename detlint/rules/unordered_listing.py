@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.analysis.consumption import Consumption
+from detlint.analysis.file_roles import builds_package, is_tested
 from detlint.analysis.listings import Listings
 from detlint.analysis.walk import Walk
 from detlint.rule import Example, Rule, cst
@@ -108,7 +109,7 @@ class UnorderedListing(Rule):
 
     def visit_Call(self, node: cst.Call) -> None:
         listing = self._listings.of(node)
-        if listing is None:
+        if listing is None or builds_package(self.module) or is_tested(self.module, node):
             return
         if listing.walk:
             self._judge_walk(node, listing)

@@ -2170,3 +2170,93 @@ class Requirements:
 
     def parse(self, name):
         return open(name).read()
+
+
+# Indices that only go through the list
+
+
+def converted_by_index(d, target):
+    names = os.listdir(d)
+    for i in range(0, len(names)):
+        path = os.path.join(d, names[i])
+        image = load(path)
+        image.save(os.path.join(target, names[i].split(".")[0] + ".png"))
+
+
+def converted_with_its_index(d, target):
+    names = os.listdir(d)  # DET203
+    for i in range(len(names)):
+        load(os.path.join(d, names[i])).save(os.path.join(target, f"{i}.png"))
+
+
+def collected_by_index(d):
+    names = os.listdir(d)  # DET203
+    found = []
+    for i in range(len(names)):
+        found.append(load(names[i]))
+    return found
+
+
+# The first of a kind that a folder has one of
+
+
+def first_of_a_kind(d, files, ending):
+    yield next(Path(d).glob("*.json"))
+    yield glob.glob(os.path.join(d, "*.xlsx"))[0]
+    yield glob.glob(f"{d}/*.xml")[-1]
+    yield glob.glob(d + "/**/*.yaml", recursive=True)[0]
+    yield [name for name in os.listdir(d) if name.endswith(".csv")][0]
+    yield next(p for p in Path(d).iterdir() if p.suffix == ".wandb")
+    yield next(n for n in os.listdir(d) if os.path.splitext(n)[1].lower() == ".png" and "a" in n)
+    yield [name for name in os.listdir(d) if "single" in name][0]
+    yield [name for name in os.listdir(d) if "single" in name]  # DET203
+    yield glob.glob(os.path.join(d, "*.xlsx"))[1]  # DET203
+    yield glob.glob(os.path.join(d, "*.ckpt"))[0]  # DET203
+    yield glob.glob(os.path.join(d, ending))[0]  # DET203
+    yield glob.glob(d + "*.xlsx")[0]  # DET203
+    yield [name for name in os.listdir(d) if name.endswith(ending)][0]  # DET203
+    yield [name for name in os.listdir(d) if name.endswith(".pth")][0]  # DET203
+    yield [name for name in os.listdir(d) if "step" in name and name.endswith(".txt")][0]  # DET203
+    yield next(n for n in os.listdir(d) if n.endswith(".keras") and not n.endswith("x"))  # DET203
+
+
+def first_of_a_kind_in_a_loop(d):
+    for name in os.listdir(d):
+        if name.endswith(".vocab"):
+            vocabulary = name
+            break
+    for name in os.listdir(d):  # DET203
+        if name.endswith(".vocab"):
+            vocabulary = name
+            train(vocabulary)
+            break
+    for name in os.listdir(d):  # DET203
+        if name.endswith(".pt"):
+            return name, vocabulary
+    return None
+
+
+# In a window, a person picks
+
+
+def shown_in_a_window(d, gr, self):
+    gr.Dropdown(os.listdir(d), label="x")
+    self.combo_box.addItems(os.listdir(d))
+    self.repopulate_box(self.names, os.listdir(d))
+    logger.verbose("%s", os.listdir(d))
+    print("x", os.listdir(d), file=sys.stderr)
+    print("x", os.listdir(d), file=self.log)  # DET203
+
+
+def common_start(d):
+    return os.path.commonprefix([name for name in os.listdir(d) if name])
+
+
+def test_all_of_them():
+    for name in os.listdir("configs"):
+        train(name)
+
+
+def test_loader(loader):
+    for name in os.listdir("configs"):  # DET203
+        train(name)
