@@ -159,15 +159,17 @@ class BodyCalls:
 
     def _is_dict(self, receiver: cst.Name) -> bool:
         made = self._module.instance_of(receiver)
-        return made in _DICTS or isinstance(self._module.names.value_of(receiver), cst.Dict)
+        if made in _DICTS or isinstance(self._module.names.value_of(receiver), cst.Dict):
+            return True
+        values = [getattr(x, "value", None) for x in self._consumption.reads.reaching(receiver)]
+        return bool(values) and all(isinstance(each, cst.Dict) for each in values)
 
     def _extends(self, receiver: cst.BaseExpression, call: cst.Call) -> bool:
         if self._elements.counts(call) or self._stops:
             return True
         if isinstance(receiver, (cst.Subscript, cst.Call)):  # groups[key].append
-            if Groups(self._consumption).are_sorted(receiver) or self._adds_apart(receiver):
-                return False
-            if is_sorted_later(self._consumption, receiver):
+            sorts = Groups(self._consumption).are_sorted(receiver)
+            if sorts or is_sorted_later(self._consumption, receiver) or self._adds_apart(receiver):
                 return False
             return not self._elements.varies(getattr(receiver, "value", None))
         if self._elements.varies(receiver):  # a list of its own

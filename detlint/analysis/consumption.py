@@ -147,6 +147,8 @@ class Consumption:
         filled: bool = False,
     ) -> Iterator[Use]:
         """The uses of a variable's order, from a statement on until it is sorted."""
+        if name.value == "__all__":
+            return  # what a star import takes is looked up by name
         scope = self.reads.home(name)
         reads = list(self.reads.reached(name, statement)) if scope is not None else []
         if scope is not None and isinstance(scope.node, cst.Module):

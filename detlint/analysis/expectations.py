@@ -26,6 +26,8 @@ _SAVED = re.compile(
     r"|tar|zip)$",
     re.IGNORECASE,
 )
+# `tmp_dir`, `temp_dir_path`, `tmpdir`: made by the code itself.
+_TEMPORARY = re.compile(r"(?:^|_)te?mp(?:orary)?_?(?:dir|folder|path|root)", re.IGNORECASE)
 
 
 def expects_one(module: Module, listing: cst.CSTNode | None) -> bool:
@@ -33,9 +35,12 @@ def expects_one(module: Module, listing: cst.CSTNode | None) -> bool:
     if not isinstance(listing, cst.Call):
         return False
     clause = module.parent(listing)
-    if isinstance(clause, cst.CompFor) and clause.iter is listing:
-        if any(is_of_a_kind(module, each.test, clause.target) for each in clause.ifs):
-            return True
+    tests = [each.test for each in clause.ifs] if isinstance(clause, cst.CompFor) else []
+    if any(is_of_a_kind(module, each, clause.target) for each in tests):  # type: ignore[union-attr]
+        return True
+    below = (name for each in listing.args for name in module.tree.descendants(each.value))
+    if any(isinstance(each, cst.Name) and _TEMPORARY.search(each.value) for each in below):
+        return True  # what was unpacked or written there is known to the code around
     word = (module.called(listing) or call_word(listing)).rpartition(".")[2]
     if word not in _MATCHING or not listing.args:
         return False

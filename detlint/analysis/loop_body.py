@@ -129,10 +129,9 @@ class LoopBody(BodyStatements):
 
     def _takes_first(self, node: cst.If) -> bool:
         """``if …: found = element; break``, and nothing else in the loop."""
-        lines = node.body.body
-        if node.orelse is not None or list(self._loop.body.body)[-1:] != [node]:
-            return False
-        if not all(isinstance(each, cst.SimpleStatementLine) for each in lines):
+        lines = [each for each in node.body.body if isinstance(each, cst.SimpleStatementLine)]
+        last_in_loop = list(self._loop.body.body)[-1:] == [node]
+        if node.orelse is not None or not last_in_loop or len(lines) < len(node.body.body):
             return False
         *before, last = [each for line in lines for each in line.body]
         given = all(isinstance(each, cst.Assign) for each in before)

@@ -14,7 +14,7 @@ _TELLING = words("add_argument add_parser debug error fail info secho warn warni
 _TELLING_WORDS = words("echo pprint print")
 _DESCRIBING = words("__format__ __repr__ __rich_repr__ __str__ _repr_html_ extra_repr")
 _SHOWN = ("sys.stdout", "sys.stderr")
-# Parts of a window, in which a person picks: `gr.Dropdown(names)`, `self.combo_box.addItems(names)`.
+# Parts of a window, in which a person picks: `gr.Dropdown(names)`, `combo_box.addItems(names)`.
 _WIDGETS = re.compile(
     r"dropdown|(?:combo|list|select|populate)_?box|list_?widget|napari", re.IGNORECASE
 )

@@ -59,7 +59,7 @@ class Parallels:
 
     def _counts(self, node: cst.CSTNode, of: cst.CSTNode) -> bool:
         """``range(len(names))``, ``range(0, len(names))``."""
-        if isinstance(node, cst.Call) and self._module.called(node) not in ("builtins.range",):
+        if isinstance(node, cst.Call) and self._module.called(node) != "builtins.range":
             node = node.args[0].value if node.args else node  # tqdm(range(len(names)))
         if not isinstance(node, cst.Call) or self._module.called(node) != "builtins.range":
             return False
