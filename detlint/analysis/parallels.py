@@ -95,15 +95,30 @@ class Parallels:
             return plain and self._is_same(clause.iter, source)
         if not isinstance(value, cst.List) or value.elements:
             return False
-        loops = list(self._filling_loops(parts))
-        return len(loops) == 1 and self._is_same(loops[0].iter, source)
+        fills, others = list(self._fills(parts)), list(self._fills(source))
+        loops = [
+            x for each in fills for x in self._module.ancestors(each) if isinstance(x, cst.For)
+        ]
+        if len(fills) != 1 or not loops:
+            return False
+        return self._is_same(loops[0].iter, source) or self._stand_together(fills, others)
 
-    def _filling_loops(self, parts: cst.Name) -> Iterator[cst.For]:
+    def _fills(self, parts: cst.Name) -> Iterator[cst.Name]:
+        """``parts.append(x)``."""
         for load in self._reads.loads(parts):
             above = self._module.parent(load)
-            if isinstance(above, cst.Attribute) and above.attr.value == "append":
-                loops = (x for x in self._module.ancestors(load) if isinstance(x, cst.For))
-                yield from list(loops)[:1]
+            if isinstance(above, cst.Attribute) and above.attr.value in ("append", "extend"):
+                yield load
+
+    def _stand_together(self, fills: list[cst.Name], others: list[cst.Name]) -> bool:
+        """``names.append(x)`` and ``parts.append(y)`` in one block."""
+        if len(others) != 1:
+            return False
+        blocks = [
+            next(x for x in self._module.ancestors(each) if isinstance(x, cst.BaseSuite))
+            for each in (*fills, *others)
+        ]
+        return blocks[0] is blocks[1]
 
     def _is_same(self, node: cst.CSTNode, source: cst.Name) -> bool:
         same = isinstance(node, cst.Name) and node.value == source.value

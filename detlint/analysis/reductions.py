@@ -55,9 +55,9 @@ FILE_OPERATIONS = _words(
 ) | _words("chown copy copy2 copyfile copymode copystat copytree move rmtree", "shutil.")
 # Methods of the element itself, or of a file opened for it.
 ELEMENT_METHODS = _words(
-    """chmod clear close copy copy_into flush hardlink_to imsave lchmod link_to mkdir move move_into
-    remove rename replace reverse rmdir rmtree save savefig seek sort symlink_to touch unlink write
-    write_bytes write_text writelines"""
+    """add_done_callback chmod clear close copy copy_into flush hardlink_to imsave lchmod link_to
+    mkdir move move_into remove rename replace reverse rmdir rmtree save savefig seek sort
+    symlink_to touch unlink write write_bytes write_text writelines"""
 )
 # Writes to a file that the argument at this place names, or has open: each element its own.
 FILE_WRITERS = dict.fromkeys(

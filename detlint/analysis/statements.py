@@ -52,8 +52,19 @@ class Statements:
             yield from flow.escapes(statement, "returned")
 
     def in_lambda(self, function: cst.CSTNode, flow: Flow) -> Iterator[Use]:
-        """``lambda: x``."""
-        yield from flow.escapes(function, "returned")
+        """``lambda: x``; of ``find = lambda d: os.listdir(d)`` the calls tell."""
+        statement = self._module.parent(function)
+        target = statement.targets[0].target if isinstance(statement, cst.Assign) else None
+        reads = self._all.reads.loads(target) if isinstance(target, cst.Name) else []
+        calls = [self._module.parent(each) for each in reads]
+        called = (
+            isinstance(x, cst.Call) and x.func is y for x, y in zip(calls, reads, strict=True)
+        )
+        if calls and self._module.enclosing_function(function) is not None and all(called):
+            for call in calls:
+                yield from self._all.follow(flow.into(call))  # type: ignore[arg-type]
+        else:
+            yield from flow.escapes(function, "returned")
 
     def in_yield(self, statement: cst.CSTNode, flow: Flow) -> Iterator[Use]:
         """``yield x``, ``yield from x``."""

@@ -2277,3 +2277,36 @@ __all__ = [os.path.basename(path)[:-3] for path in glob.glob("*.py")]
 
 def unpacked_in_a_temporary_folder(tmp_dir, d):
     return os.listdir(tmp_dir)[0], os.listdir(os.path.join(tmp_dir, "x"))  # DET203
+
+
+def found_by_a_lambda(d):
+    find = lambda kind: [(len(name), name) for name in glob.glob(f"{d}/{kind}")]
+    take = lambda kind: glob.glob(f"{d}/{kind}")  # DET203
+    return sorted(find("a")), sorted(find("b")), take("a"), sorted(take("b"))
+
+
+def filled_together(d, target):
+    paths = []
+    others = []
+    for name in os.listdir(d):
+        if name.endswith(".wav"):
+            paths.append(os.path.join(d, name))
+            others.append(os.path.join(target, name))
+    with ThreadPoolExecutor() as pool:
+        futures = []
+        for i, path in enumerate(paths):
+            future = pool.submit(resample, path, others[i])
+            future.add_done_callback(lambda p: bar.update())
+            futures.append(future)
+        for each in futures:
+            each.result()
+
+
+def filled_apart(d, target):
+    paths, others = [], []
+    for name in os.listdir(d):  # DET203
+        paths.append(name)
+        if name.endswith(".wav"):
+            others.append(name)
+    for i, path in enumerate(paths):
+        shutil.copy(path, others[i])
