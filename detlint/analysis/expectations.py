@@ -32,12 +32,14 @@ _TEMPORARY = re.compile(r"(?:^|_)te?mp(?:orary)?_?(?:dir|folder|path|root)", re.
 
 def expects_one(module: Module, listing: cst.CSTNode | None) -> bool:
     """Whether a listing finds files of a kind of which a folder is to hold one."""
-    if not isinstance(listing, cst.Call):
+    if listing is None:
         return False
     clause = module.parent(listing)
     tests = [each.test for each in clause.ifs] if isinstance(clause, cst.CompFor) else []
     if any(is_of_a_kind(module, each, clause.target) for each in tests):  # type: ignore[union-attr]
         return True
+    if not isinstance(listing, cst.Call):
+        return False
     below = (name for each in listing.args for name in module.tree.descendants(each.value))
     if any(isinstance(each, cst.Name) and _TEMPORARY.search(each.value) for each in below):
         return True  # what was unpacked or written there is known to the code around

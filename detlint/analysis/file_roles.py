@@ -1,4 +1,4 @@
-"""What a file is for, where that says that nothing in it trains: tests, and building a package."""
+"""What code is for, where that says that it trains nothing: tests, packages, a look at devices."""
 
 from __future__ import annotations
 
@@ -31,3 +31,10 @@ def builds_package(module: Module) -> bool:
     """Whether a file is a ``setup.py``: it lists what to compile and to ship."""
     text = module.source.text
     return _PACKAGING.search(text) is not None and _SETUP.search(text) is not None
+
+
+def lists_devices(module: Module, listing: cst.Call) -> bool:
+    """``glob("/sys/devices/*/cpu*")``: what a machine has, and not data."""
+    below = map(module.names.value_of, module.tree.descendants(listing))
+    texts = (each.evaluated_value for each in below if isinstance(each, cst.SimpleString))
+    return any(str(each).startswith(("/dev/", "/proc/", "/sys/")) for each in texts)

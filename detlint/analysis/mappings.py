@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis.call_names import ordered_words
+from detlint.analysis.conditions import call_word
 from detlint.analysis.uses import words
 from detlint.rule import cst
 from detlint.scope import dotted
@@ -22,6 +23,8 @@ def treats_each_alone(consumption: Consumption, arg: cst.Arg, call: cst.Call, wo
 
     A function that cannot be seen is judged by its name, as in the body of a loop.
     """
+    if _runs_jobs(arg, call):
+        return True
     places = [each for each in call.args if each.keyword is None and not each.star]
     alone = word in _APPLYING_ONE or (word in _APPLYING and len(places) == 2)
     if not alone or places[1:2] != [arg]:
@@ -38,3 +41,15 @@ def treats_each_alone(consumption: Consumption, arg: cst.Arg, call: cst.Call, wo
         name = (dotted(function) or "").rpartition(".")[2]
         return bool(name) and not ordered_words(name, dropped=True)
     return not judged
+
+
+def _runs_jobs(arg: cst.Arg, call: cst.Call) -> bool:
+    """``Parallel(n_jobs=8)(delayed(convert)(path) for path in paths)``: results in that order."""
+    made = arg.value.elt if isinstance(arg.value, (cst.GeneratorExp, cst.ListComp)) else None
+    job = made.func if isinstance(made, cst.Call) else None
+    if not isinstance(call.func, cst.Call) or not isinstance(job, cst.Call) or not job.args:
+        return False
+    if call_word(call.func) != "Parallel" or call_word(job) != "delayed":
+        return False
+    name = (dotted(job.args[0].value) or "").rpartition(".")[2]
+    return bool(name) and not ordered_words(name, dropped=True)

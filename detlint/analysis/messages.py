@@ -24,7 +24,7 @@ class Messages(Conditions):
     """As ``Conditions``; what is printed is a message, too, and so is what describes an object."""
 
     def is_diagnostic(self, node: cst.CSTNode) -> bool:
-        return super().is_diagnostic(node) or self._describes(node)
+        return super().is_diagnostic(node) or self._describes(node) or self._is_raised(node)
 
     def is_log(self, call: cst.Call) -> bool:
         return super().is_log(call) or self._tells(call)
@@ -41,6 +41,25 @@ class Messages(Conditions):
             return True
         return (method and word in _TELLING) or not _TELLING_WORDS.isdisjoint(words_of(word))
 
+    def _is_raised(self, node: cst.CSTNode) -> bool:
+        """``message += f"did you mean {names[0]}?"``, and then ``raise ValueError(message)``."""
+        around = (x for x in self._module.ancestors(node) if isinstance(x, cst.BaseSmallStatement))
+        statement = next(around, None)
+        target = statement.target if isinstance(statement, cst.AugAssign) else None
+        if isinstance(statement, cst.Assign) and _is_text(statement.value):
+            target = statement.targets[0].target
+        if statement is None or not isinstance(target, cst.Name):
+            return False
+        reads = list(self._reads.reached(target, statement))
+        return bool(reads) and all(map(super().is_diagnostic, reads))
+
     def _describes(self, node: cst.CSTNode) -> bool:
         function = self._module.enclosing_function(node)
         return isinstance(function, cst.FunctionDef) and function.name.value in _DESCRIBING
+
+
+def _is_text(node: cst.CSTNode) -> bool:
+    """``f"{x}"``, ``"{}".format(x)``."""
+    func = node.func if isinstance(node, cst.Call) else None
+    owner = func.value if isinstance(func, cst.Attribute) else node
+    return isinstance(owner, cst.BaseString)

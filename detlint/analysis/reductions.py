@@ -39,7 +39,7 @@ REMOVING = re.compile(r"(?:^|_)(?:delete|drop|exclude|ignore|remove)(?:_|$)")
 # Methods that a collection has, and that do not read its order.
 UNORDERED_READS = _words(
     """__contains__ __len__ add append appendleft clear close count discard extend extendleft insert
-    remove reverse setdefault sort update"""
+    remove reverse set_description set_postfix set_postfix_str setdefault sort update"""
 )
 KEYED_READS = _words("__contains__ clear get index pop setdefault update")
 # Keywords whose value is only looked up in.

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.analysis.consumption import Consumption
-from detlint.analysis.file_roles import builds_package, is_tested
+from detlint.analysis.file_roles import builds_package, is_tested, lists_devices
 from detlint.analysis.listings import Listings
 from detlint.analysis.walk import Walk
 from detlint.rule import Example, Rule, cst
@@ -109,7 +109,7 @@ class UnorderedListing(Rule):
 
     def visit_Call(self, node: cst.Call) -> None:
         listing = self._listings.of(node)
-        if listing is None or builds_package(self.module) or is_tested(self.module, node):
+        if listing is None or self._trains_nothing(node):
             return
         if listing.walk:
             self._judge_walk(node, listing)
@@ -122,6 +122,10 @@ class UnorderedListing(Rule):
                 advice="sort it: sorted(…)",
                 edits=self._fix(node, listing, uses),
             )
+
+    def _trains_nothing(self, node: cst.Call) -> bool:
+        module = self.module
+        return builds_package(module) or is_tested(module, node) or lists_devices(module, node)
 
     def _judge_walk(self, node: cst.Call, listing: Listing) -> None:
         walk = Walk(self._consumption, node)

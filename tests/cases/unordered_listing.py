@@ -2310,3 +2310,43 @@ def filled_apart(d, target):
             others.append(name)
     for i, path in enumerate(paths):
         shutil.copy(path, others[i])
+
+
+def jobs(d, target):
+    paths = glob.glob(d)
+    Parallel(n_jobs=4)(delayed(convert)(path, target) for path in tqdm(paths))
+    sizes = Parallel(n_jobs=4)(delayed(measure)(path) for path in glob.glob(d))  # DET203
+    return sizes
+
+
+def raised(d, name):
+    names = glob.glob(d)
+    message = f"there is no {name}"
+    if names:
+        message += f", did you mean {names[0]}?"
+    other = f"found {os.listdir(d)}"
+    if name:
+        raise ValueError(message)
+    shown = f"found {os.listdir(d)}"  # DET203
+    train(shown)
+    raise KeyError(other)
+
+
+def devices(d):
+    path = "/sys/devices/system/cpu/cpu*"
+    yield list(Path(path[0]).glob(path[1:]))
+    yield os.listdir("/proc/self/task")
+    yield os.listdir("/procedures")  # DET203
+
+
+def texts_beside_sounds(d):
+    for folder, _, names in sorted(os.walk(d)):
+        texts = [name for name in names if name.endswith("trans.txt")]
+        if texts:
+            yield texts[0]
+
+
+def shown_as_it_goes(d):
+    progress = tqdm(os.listdir(d))
+    progress.set_postfix(step=1)
+    progress.close()
