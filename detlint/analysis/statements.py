@@ -47,8 +47,9 @@ class Statements:
             yield from self._all.follow_name(name, statement)
 
     def in_return(self, statement: cst.CSTNode, flow: Flow) -> Iterator[Use]:
-        """``return x``."""
-        if not self._all.callers.ignore_order(statement, keyed=flow.keyed):
+        """``return x``; what was found before an error is no result."""
+        partial = flow.filled and self._all.conditions.handles_error(statement)
+        if not partial and not self._all.callers.ignore_order(statement, keyed=flow.keyed):
             yield from flow.escapes(statement, "returned")
 
     def in_lambda(self, function: cst.CSTNode, flow: Flow) -> Iterator[Use]:

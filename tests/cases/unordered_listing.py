@@ -2350,3 +2350,13 @@ def shown_as_it_goes(d):
     progress = tqdm(os.listdir(d))
     progress.set_postfix(step=1)
     progress.close()
+
+
+def found_before_an_error(d):
+    versions = []
+    try:
+        for name in os.listdir(d):
+            versions.append(parse(name))
+    except OSError:
+        return versions
+    return sorted(versions)
