@@ -449,7 +449,7 @@ def test_a_folder_that_cannot_be_listed_is_told_and_the_rest_is_read(
     def refuse(path: str) -> object:
         if path.endswith("shut"):
             raise PermissionError(13, "Permission denied", path)
-        return scandir(path)  # detlint: ignore[DET203] as the real one
+        return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
     assert found_and_told() == (["a.py"], ["shut: permission denied; not searched"])
