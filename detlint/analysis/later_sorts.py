@@ -37,9 +37,9 @@ def _sorts_own(consumption: Consumption, target: cst.CSTNode) -> bool:
     own = re.escape(name)
     found = rf"(?<!\w){own}(?:\.sort\(|[ \t]*=[ \t]*[\w.]*sort\w*\([ \t]*{own}\b)"
     owner, text = consumption.module.enclosing_class(target), consumption.module.source.text
-    if owner is None:
-        return False
     # The text, because other methods may have been cut from the region.
+    if owner is None or re.search(found, text) is None:
+        return False
     start = consumption.module.tree.span(owner)[0]
     indent = re.search(r"[ \t]*$", text[:start])
     block = next(Layout(text).blocks(start, len(text), indent[0] if indent else ""), None)

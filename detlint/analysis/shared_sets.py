@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.analysis.element_sources import Sources
 from detlint.analysis.kinds import Annotation, Kind, merge
 from detlint.analysis.reads import Reads
+from detlint.analysis.set_trail import Trail
 from detlint.analysis.sets import Sets
 from detlint.rule import cst
 from detlint.scope import dotted
@@ -47,6 +48,8 @@ class SharedSets:
         owner, name = found
         text = self._module.source.text
         if not _is_gone_through(text, name, attribute=bool(owner)):
+            return None
+        if not Trail(text).follow(name, None, own=bool(owner)):
             return None
         dot = r"\.\s*" if owner else ""
         places = [match.start(1) for match in re.finditer(rf"{dot}\b({name})\b", text)]

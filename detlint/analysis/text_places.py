@@ -110,7 +110,7 @@ def _line_above(text: str, start: int) -> int | None:
         begin = text.rfind("\n", 0, end) + 1
         line = text[begin:end].rstrip()
         end = begin - 1
-        own = _indent(text, begin)
+        own = len(line) - len(line.lstrip(" \t"))
         if not line or line[own] == "#":
             continue
         if first and line.endswith("\\"):
@@ -148,8 +148,9 @@ def function_around(text: str, start: int, *, own: bool = False) -> tuple[int, i
     end = start
     while end > 0 and indent:
         begin = text.rfind("\n", 0, end - 1) + 1
-        found = _indent(text, begin)
-        if found < indent and text[begin + found] not in "\n\r#)]}@":
+        line = text[begin:end]
+        found = len(line) - len(line.lstrip(" \t"))
+        if found < indent and line[found] not in "\n\r#)]}@":
             head = _DEFINITION.match(text, begin)
             if head is not None:
                 whole = begin, _end(text, begin, found)
