@@ -9,7 +9,7 @@ from detlint.analysis.kernel_sums import Sums, is_whole
 from detlint.rule import cst
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from detlint.module import Module
 
@@ -57,10 +57,11 @@ class Operation(NamedTuple):
 
 
 class Configurations:
-    """The configurations that a tuner is given."""
+    """The configurations that a tuner is given; of several lists, the shortest or longest."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, choose: Callable[[list[int]], int] = min) -> None:
         self._module = module
+        self._choose = choose
         self._definitions = Definitions(module)
 
     def count(self, node: cst.CSTNode | None) -> int | None:
@@ -73,7 +74,7 @@ class Configurations:
         if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
             return self._count_rounds(node.for_in)
         if isinstance(node, cst.IfExp):
-            return _least(self.count(each) for each in (node.body, node.orelse))
+            return self._chosen(self.count(each) for each in (node.body, node.orelse))
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
             left, right = self.count(node.left), self.count(node.right)
             return None if left is None or right is None else left + right
@@ -120,11 +121,15 @@ class Configurations:
         definition = self._definitions.of(call.func)
         return self._count_returned(definition) if definition is not None else None
 
-    @staticmethod
-    def _count_returned(definition: Definition) -> int | None:
-        """The least that a function returns: one of its branches may leave nothing to tune."""
-        inner = Configurations(definition.module)
-        return _least(inner.count(value) for value in _returned(definition))
+    def _count_returned(self, definition: Definition) -> int | None:
+        """What a function returns: one of its branches may leave nothing to tune."""
+        inner = Configurations(definition.module, self._choose)
+        return self._chosen(inner.count(value) for value in _returned(definition))
+
+    def _chosen(self, counts: Iterator[int | None]) -> int | None:
+        found = list(counts)
+        known = [each for each in found if each is not None]
+        return self._choose(known) if known and len(known) == len(found) else None
 
     def varied(self, node: cst.CSTNode) -> frozenset[str] | None:
         """The parameters of a kernel, and ``num_warps``, in which they may differ.
@@ -247,12 +252,6 @@ class Kernels:
 
 
 _DEEPEST = 2
-
-
-def _least(counts: Iterator[int | None]) -> int | None:
-    found = list(counts)
-    known = [each for each in found if each is not None]
-    return min(known) if known and len(known) == len(found) else None
 
 
 def _returned(definition: Definition) -> Iterator[cst.BaseExpression]:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.branches import behind_setting
 from detlint.analysis.environments import variables
+from detlint.analysis.pointwise import compiles_pointwise
 from detlint.analysis.switches import code, switches
+from detlint.analysis.uses import last_name
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -24,8 +26,9 @@ _CONFIG = "torch._inductor.config"
 _OPTIONS = ("max_autotune", "max_autotune_gemm", "coordinate_descent_tuning")
 _VARIABLES = tuple(f"TORCHINDUCTOR_{option.upper()}" for option in _OPTIONS)
 _MODE = "max-autotune"
-# Files and functions that check or time something, by name.
+# Files, folders, classes and functions that check or time something, by name.
 _TRIAL = re.compile(r"^(?:tests?|bench(?:mark)?s?)(?:_|$)|_(?:tests?|bench(?:mark)?s?)$")
+_TIMED = re.compile(r"(?:^|_|\.)bench(?:mark)?(?:s|er|ing)?(?:_|$)", re.IGNORECASE)
 
 
 class Timing(NamedTuple):
@@ -52,11 +55,19 @@ def timings(module: Module, node: cst.CSTNode) -> Iterator[Timing]:
 
 def is_trial(module: Module, node: cst.CSTNode) -> bool:
     """Whether code stands in a test or a benchmark, which keeps no result."""
-    file = os.path.splitext(os.path.basename(module.source.path))[0]
-    return _TRIAL.search(file) is not None or any(
-        isinstance(above, cst.FunctionDef) and _TRIAL.search(above.name.value) is not None
+    folder, file = os.path.split(module.source.path)
+    named = (os.path.splitext(file)[0], os.path.basename(folder))
+    return any(map(_TRIAL.search, named)) or any(
+        isinstance(above, cst.FunctionDef)
+        and (_TRIAL.search(above.name.value) or any(map(_times, above.decorators)))
         for above in module.ancestors(node)
     )
+
+
+def _times(decorator: cst.Decorator) -> bool:
+    """``@register_benchmark(…)``."""
+    made = decorator.decorator
+    return _TIMED.search(last_name(made.func if isinstance(made, cst.Call) else made)) is not None
 
 
 def _called(module: Module, call: cst.Call) -> Iterator[Timing]:
@@ -64,7 +75,7 @@ def _called(module: Module, call: cst.Call) -> Iterator[Timing]:
         yield from _turned_on(module, _patched(module, call))
         return
     function = _compiles(module, call)
-    if function is None or not _uses_inductor(module, call):
+    if function is None or not _uses_inductor(module, call) or compiles_pointwise(module, call):
         return
     for argument in call.args:
         keyword = argument.keyword.value if argument.keyword is not None else ""

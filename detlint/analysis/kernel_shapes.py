@@ -21,9 +21,10 @@ _DEEPEST = 30
 _LIKE = frozenset({"to", "cast", "load", "advance", "abs", "exp", "exp2", "log", "log2"})
 _SHAPED = frozenset({"zeros", "full", "reshape", "view"})
 _DESCRIPTORS = frozenset({"make_tensor_descriptor", "make_block_ptr"})
-_NUMBERS = frozenset({"program_id", "num_programs", "cdiv"})
+_NUMBERS = frozenset({"program_id", "num_programs", "cdiv", "range", "static_range"})
 _TURNS = frozenset({"trans", "permute", "dot"})
 _BROADCASTS = frozenset({"where", "maximum", "minimum"})
+_EITHER = frozenset({"builtins.min", "builtins.max"})
 
 
 class Shapes:
@@ -33,6 +34,7 @@ class Shapes:
         self._module = module
         self._kernel = kernel
         self._asked: list[cst.CSTNode] = []
+        self._assumed: dict[str, Shape | None] = {}
 
     def of(self, node: cst.CSTNode | None) -> Shape | None:
         """The axes of a block; no axes for a single value."""
@@ -62,6 +64,36 @@ class Shapes:
             return call.func.attr.value
         return (self._module.called(call) or "").rpartition(".")[2]
 
+    def made_of(self, node: cst.CSTNode) -> Axis:
+        """The names whose values hold what an expression gives, in whatever it is changed to."""
+        reached: set[str] = set()
+        grown = True
+        while grown:
+            grown = False
+            for name, value in self._steps:
+                if name not in reached and (
+                    not reached.isdisjoint(names(value)) or self._holds(value, node)
+                ):
+                    reached.add(name)
+                    grown = True
+        return frozenset(reached)
+
+    def _holds(self, value: cst.CSTNode, node: cst.CSTNode) -> bool:
+        return value is node or any(each is value for each in self._module.ancestors(node))
+
+    @cached_property
+    def _steps(self) -> list[tuple[str, cst.BaseExpression]]:
+        """What the kernel assigns to each name, or changes it by."""
+        found = [(name, value) for name in self._values for value in self._values[name]]
+        for each in self._module.tree.descendants(self._kernel.body):
+            if isinstance(each, cst.AugAssign) and isinstance(each.target, cst.Name):
+                found.append((each.target.value, each.value))
+        return found
+
+    @cached_property
+    def _parameters(self) -> frozenset[str]:
+        return frozenset(each.name.value for each in self._kernel.params.params)
+
     @cached_property
     def _values(self) -> dict[str, list[cst.BaseExpression]]:
         """What the kernel assigns to each name; steps of a pointer change no shape."""
@@ -85,12 +117,24 @@ class Shapes:
         return _broadcast([self.of(each) for each in parts]) if parts is not None else None
 
     def _infer_name(self, name: str) -> Shape | None:
+        if name in self._assumed:
+            return self._assumed[name]
         values = self._values.get(name)
         if values is None:
             return ()  # a parameter or a constant of the file: a number or one address
-        shapes = [self.of(each) for each in values]
-        known = {each for each in shapes if each is not None}
-        return known.pop() if len(known) == 1 else None
+        # What is made of itself, as in ``x = x.to(tl.float32)``, tells nothing of its own.
+        known = {self.of(each) for each in values if name not in names(each)} - {None}
+        if name in self._parameters:
+            known.add(())
+        if len(known) != 1:
+            return None
+        found = known.pop()
+        self._assumed[name] = found
+        try:
+            again = [self.of(each) for each in values if name in names(each)]
+        finally:
+            del self._assumed[name]
+        return found if all(each in (found, None) for each in again) else None
 
     def _infer_call(self, call: cst.Call) -> Shape | None:
         operation = self.operation(call)
@@ -106,6 +150,8 @@ class Shapes:
             return _sizes(self._module.argument(call, "block_shape", 4))
         if operation in _SHAPED:
             return _sizes(self._module.argument(call, "shape") or _last_tuple(values))
+        if self._module.called(call) in _EITHER:
+            return _broadcast([self.of(each) for each in values])
         return self._infer_same(operation, values)
 
     def _infer_same(self, operation: str, values: list[cst.BaseExpression]) -> Shape | None:

@@ -50,18 +50,22 @@ class Sums:
         return frozenset().union(*found) if found else None
 
     def _is_added_in_varied_rounds(self, dot: cst.Call) -> bool:
+        sums = self._shapes.made_of(dot)
         for loop in self._module.ancestors(dot):
             if loop is self._kernel:
                 return False
-            if isinstance(loop, (cst.For, cst.While)):
-                sums = self._sums(loop)
-                if sums and self._varies(names(_rounds(loop))):
-                    return True
+            if (
+                isinstance(loop, (cst.For, cst.While))
+                and self._sums(loop, sums)
+                and self._varies(names(_rounds(loop)))
+            ):
+                return True
         return False
 
-    def _sums(self, loop: cst.For | cst.While) -> bool:
-        """Whether something that a loop adds to is not started anew in each round."""
-        return any(not self._is_started(name, loop) for name in self._increased(loop))
+    def _sums(self, loop: cst.For | cst.While, sums: Axis) -> bool:
+        """Whether one of some names that a loop adds to is not started anew in each round."""
+        increased = sums.intersection(self._increased(loop))
+        return any(not self._is_started(name, loop) for name in increased)
 
     def _increased(self, loop: cst.For | cst.While) -> Iterator[str]:
         for each in self._module.tree.descendants(loop.body):

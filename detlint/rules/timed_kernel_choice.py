@@ -210,7 +210,7 @@ class TimedKernelChoice(Rule):
 
     def _check_kernels(self, tree: cst.Module) -> None:
         configurations, kernels = Configurations(self.module), Kernels(self.module)
-        found: list[tuple[cst.Call, int]] = []
+        found: list[cst.Call] = []
         for node in self.module.tree.descendants(tree):
             if isinstance(node, cst.Call) and called(self.module, node) in AUTOTUNE:
                 configs = self.module.argument(node, "configs", 0)
@@ -218,15 +218,24 @@ class TimedKernelChoice(Rule):
                 if configs is None or count is None or count < 2:
                     continue
                 if kernels.add_up(self._kernel(node), configurations.varied(configs)):
-                    found.append((node, count))
+                    found.append(node)
         if found:
-            call, count = found[0]
             others = f" ({len(found)} kernels of this file are tuned so)" if found[1:] else ""
             self.report(
-                call,
-                f"{code(call.func)}() picks among {count} configurations by timing them{others}",
+                found[0],
+                f"{code(found[0].func)}() picks among {self._number(found[0])} configurations "
+                f"by timing them{others}",
                 advice="give one configuration, or choose it by a rule",
             )
+
+    def _number(self, call: cst.Call) -> str:
+        """How many configurations a tuner has, as far as source shows."""
+        configs = self.module.argument(call, "configs", 0)
+        least = Configurations(self.module).count(configs)
+        most = Configurations(self.module, max).count(configs)
+        if self.module.argument(call, "prune_configs_by") is not None:
+            return f"up to {most}"
+        return f"{least}" if least == most else f"at least {least}"
 
     def _kernel(self, call: cst.Call) -> cst.CSTNode | None:
         """What a tuner is put on: the function that it decorates, or is called with."""
