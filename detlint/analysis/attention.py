@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis import gradients, phases
+from detlint.analysis.uses import last_name
 from detlint.lexer import spans
 from detlint.rule import cst
 
@@ -32,10 +34,11 @@ _TAKEN = BACKWARDS | FUNCTIONS.keys()
 
 _CACHE = re.compile(r"cache|block_table|page_table|past_key", re.IGNORECASE)
 
-# At the top level: models copied out of a library call a method of theirs the same.
+# At the top level: models copied out of a library call a method of theirs the same. What cannot
+# be told to be deterministic is a wrapper that a program calls so.
 _LIBRARY = re.compile(
-    r"^def (?:_?flash_attn_(?:varlen_|unpadded_)?(?:qkvpacked_|kvpacked_)?func"
-    r"|_flash_attention_forward)\b",
+    r"^def (?:_?flash_attn_(?:varlen_|unpadded_)?(?:qkvpacked_|kvpacked_)?func\b"
+    r"\((?:[^()]|\([^()]*\))*?\bdeterministic\b|_flash_attention_forward\b)",
     re.MULTILINE,
 )
 _TRAINS = re.compile(
@@ -49,6 +52,23 @@ _ENGINE = re.compile(
 _INFERS = re.compile(
     r"\.generate\(|with torch\.no_grad|\binference_mode\b|\.eval\(\)|\b[Pp]ipeline\("
 )
+# A file that loads a model to generate may leave it in either mode.
+_GENERATES = re.compile(r"\b(?:\w+_)?generate\(")
+_MODE = re.compile(r"\bmodel\.train\(\)")
+# A file that runs or measures a model, by name; its own text may speak of losses and of training.
+_ANSWERS_FILE = re.compile(
+    r"(?:^|_)(?:web_?demo|demo|eval|evaluate|evaluation|infer|inference|predict|serve|serving"
+    r"|gradio|streamlit|api_server)(?:_|$)|^chat(?:_|$)"
+)
+_OPTIMIZES = re.compile(
+    r"\.backward\(|Trainer\(|TrainingArg\w*\(|\.step\(|\.fit\(|[tT]rainer\.train\(|training_step"
+    r"|LoraConfig\(|get_peft_model\(|\boptim\."
+)
+_HUB = "kernels.get_kernel"
+_HUB_KERNEL = re.compile(r"flash[-_]?att", re.IGNORECASE)
+_CHECKS_FILE = re.compile(r"^test_|_test$|^conftest$")
+_CHECK = re.compile(r"test(?:_|$)")
+_BUILDERS = re.compile(r"from_|[A-Z]|(?:load|build|create|make|get|init|setup|prepare)(?:_|$)")
 
 
 def library_function(module: Module, node: cst.BaseExpression) -> str | None:
@@ -61,10 +81,23 @@ def library_function(module: Module, node: cst.BaseExpression) -> str | None:
     # Of the same name alone: no trigger stands at the calls of another.
     if isinstance(node, cst.Attribute) and node.attr.value in _TAKEN:
         names = _kept(module, node) if module.names.is_self(node.value) else names
+        if _is_of_hub(module, node.value):
+            return node.attr.value
     if None in names and isinstance(node, cst.Name):
         names = {_meaning(module, each) for each in module.names.visible(node)} - {"None"}
     found = {_function(name) for name in names}
     return found.pop() if len(found) == 1 else None
+
+
+def _is_of_hub(module: Module, node: cst.BaseExpression) -> bool:
+    """``get_kernel("kernels-community/flash-attn3")``, or a module in it."""
+    made = module.names.value_of(node)
+    while isinstance(made, cst.Attribute):
+        made = module.names.value_of(made.value)
+    if not isinstance(made, cst.Call) or module.called(made) != _HUB:
+        return False
+    name = module.literal(module.argument(made, "repo_id", 0))
+    return isinstance(name, str) and _HUB_KERNEL.search(name) is not None
 
 
 def _kept(module: Module, node: cst.Attribute) -> set[str | None]:
@@ -158,7 +191,14 @@ def defines_library(module: Module) -> bool:
 def serves(module: Module) -> bool:
     """Whether the file is about an engine that serves models, and nothing in it trains one."""
     text = module.source.text
-    return _ENGINE.search(text) is not None and _TRAINS.search(text) is None
+    engine = _ENGINE.search(text) is not None and _TRAINS.search(text) is None
+    return engine or _is_for_answers(module)
+
+
+def _is_for_answers(module: Module) -> bool:
+    file = os.path.splitext(os.path.basename(module.source.path))[0]
+    named = _ANSWERS_FILE.search(file) is not None
+    return named and _OPTIMIZES.search(module.source.text) is None
 
 
 def is_evaluated(module: Module, node: cst.CSTNode) -> bool:
@@ -194,8 +234,35 @@ def _trains(module: Module, function: cst.CSTNode) -> bool:
 def only_infers(module: Module) -> bool:
     """Whether the file runs a model and nothing in it trains one."""
     text = module.source.text
+    if _is_for_answers(module):
+        return True
+    if _GENERATES.search(text):
+        return _TRAINS.search(_MODE.sub("", text)) is None
     infers = _INFERS.search(text) or _ENGINE.search(text)
     return infers is not None and _TRAINS.search(text) is None
+
+
+def caches(module: Module, node: cst.CSTNode) -> bool:
+    """Whether the function around a node makes a cache of keys and values, to decode with."""
+    function = module.enclosing_function(node)
+    return function is not None and any(
+        isinstance(each, cst.Call) and last_name(each.func).endswith("KVCache")
+        for each in module.tree.descendants(function)
+    )
+
+
+def is_checked(module: Module, node: cst.CSTNode) -> bool:
+    """Whether a test gives an argument to a function that makes no model, to look at what it
+    returns."""
+    file = os.path.splitext(os.path.basename(module.source.path))[0]
+    call, function = module.parent(node), module.enclosing_function(node)
+    return (
+        _CHECKS_FILE.search(file) is not None
+        and isinstance(call, cst.Call)
+        and isinstance(function, cst.FunctionDef)
+        and _CHECK.match(function.name.value) is not None
+        and not _BUILDERS.match(last_name(call.func).lstrip("_"))
+    )
 
 
 def sets(module: Module, variable: str, value: str) -> bool:

@@ -243,6 +243,10 @@ class FlashAttention(Rule):
             return True
         if attention.is_evaluated(self.module, option.node):
             return True
+        if attention.caches(self.module, option.node):
+            return True
+        if attention.is_checked(self.module, option.node):
+            return True
         hugging_face = option.name in _HUGGING_FACE
         return self._hugging_face_is_quiet if hugging_face else self._is_quiet
 
