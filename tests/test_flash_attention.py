@@ -64,7 +64,11 @@ NVTE = 'os.environ["NVTE_ALLOW_NONDETERMINISTIC_ALGO"] = "0"'
         pytest.param(SWITCH, SET, id="a-switch-that-hugging-face-may-read"),
         pytest.param(SWITCH, NVTE, id="a-switch-that-transformer-engine-may-read"),
         pytest.param(SWITCH, "args.deterministic_mode=True", id="megatron-in-deterministic-mode"),
-        pytest.param(CALL, "def flash_attn_varlen_func(): ...", id="the-library-itself"),
+        pytest.param(
+            CALL,
+            "def flash_attn_varlen_func(q, k, v, deterministic=False): ...",
+            id="the-library-itself",
+        ),
     ],
 )
 def test_silent_where_the_file_makes_it_deterministic_or_does_not_train(

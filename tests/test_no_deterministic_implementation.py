@@ -133,3 +133,31 @@ def test_triggers_are_settled_from_the_release_that_settled_their_operators() ->
         untils = [tuple(map(int, row.until.split("."))) for row in rows if row.until]
         assert len(untils) == len(rows)
         assert max(untils) == release
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "torch.median(x, dim=1).values",
+        "x.median(dim=-1)[0]",
+        'x.index_reduce_(0, index, source, "amax")',
+    ],
+)
+def test_says_so_where_torch_refuses_what_cannot_differ(
+    call: str, findings: Callable[..., list[Finding]]
+) -> None:
+    (found,) = findings(f"import torch\ny = {call}\n", "DET501")
+    assert found.message.endswith(
+        " gives the same values in each run, but use_deterministic_algorithms(True) refuses it "
+        "on CUDA"
+    )
+
+
+@pytest.mark.parametrize(
+    "call", ["torch.median(x, dim=1)", 'x.index_reduce_(0, index, source, "prod")']
+)
+def test_says_nothing_of_the_kind_where_it_can(
+    call: str, findings: Callable[..., list[Finding]]
+) -> None:
+    (found,) = findings(f"import torch\ny = {call}\n", "DET501")
+    assert found.message.endswith(" has no deterministic implementation on CUDA")

@@ -33,7 +33,10 @@ _APART_FILE = re.compile(
     r"(?:^|_)(?:pre_?process|post_?process|preprocessing|process_data|infer|inference|export"
     r"|extract|beam_search|visuali[sz]e|marching_cubes)(?:_|$)"
 )
-_APART_CLASS = re.compile(r"(?:Image|Video|Pre|Post|pre|post)Process|Pipeline|Dataset|BeamSearch")
+_APART_CLASS = re.compile(
+    r"(?:Image|Video|Pre|Post|pre|post)Process|Pipeline|Dataset|BeamSearch|(?:Image|Video)Predictor"
+)
+_CALLS = 2  # from a function without gradients to the one that is asked about
 _LOADS = re.compile(r"state_?dict|checkpoint_model|\bckpt\b")
 
 
@@ -66,6 +69,41 @@ def are_off(module: Module, node: cst.CSTNode) -> bool:
             ):
                 return True
     return False
+
+
+def are_off_for_callers(module: Module, node: cst.CSTNode, depth: int = 0) -> bool:
+    """Whether a private function or method is called in its file alone, and only where gradients
+    are off."""
+    function = module.enclosing_function(node)
+    if not isinstance(function, cst.FunctionDef) or function.decorators or depth > _CALLS:
+        return False
+    name, text = function.name.value, module.source.text
+    if not name.startswith("_") or name.endswith("__"):
+        return False
+    if not ("no_grad" in text or "inference_mode" in text):
+        return False
+    around = module.around([each.start() for each in re.finditer(rf"\b{name}\b", text)])
+    if around is None or len(re.findall(rf"\bdef[ \t]+{name}\b", text)) > 1:
+        return False
+    uses = [
+        each
+        for each in around.tree.occurrences.get(name, [])
+        if not isinstance(around.parent(each), cst.FunctionDef)
+    ]
+    return bool(uses) and all(
+        _calls(around, each)
+        and (are_off(around, each) or are_off_for_callers(around, each, depth + 1))
+        for each in uses
+    )
+
+
+def _calls(module: Module, name: cst.Name) -> bool:
+    """Whether a mention of a function calls it: ``f(…)``, ``self.f(…)``."""
+    function: cst.CSTNode = name
+    above = module.parent(name)
+    if isinstance(above, cst.Attribute) and module.names.is_self(above.value):
+        function, above = above, module.parent(above)
+    return isinstance(above, cst.Call) and above.func is function
 
 
 def are_unlikely_in(module: Module) -> bool:

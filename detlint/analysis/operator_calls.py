@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from detlint.analysis import gradients, placement, tensor_facts
+from detlint.analysis.constants import Constants
 from detlint.analysis.operator_text import leads
 from detlint.lexer import whole_word
 from detlint.rule import cst
@@ -70,6 +71,8 @@ class OperatorCalls:
             return found.made is None and gradients.are_off_for(self._module, call)
         if gradients.are_unlikely(self._module, call):
             return True
+        if gradients.are_off_for_callers(self._module, call):
+            return True
         if found.form.startswith("torch.Tensor.") and isinstance(call.func, cst.Attribute):
             tensor: cst.BaseExpression | None = call.func.value
         else:
@@ -78,7 +81,11 @@ class OperatorCalls:
             return True
         # The grid of grid_sample can have a gradient of its own.
         alone = not found.form.endswith(("grid_sample", "grid_sampler", "embedding_bag"))
-        return alone and gradients.is_detached(self._module, tensor)
+        if alone and gradients.is_detached(self._module, tensor):
+            return True
+        inputs = [tensor] if alone else [tensor, self._module.argument(call, "grid", 1)]
+        within = self._module.enclosing_function(call) is not None
+        return within and all(map(Constants(self._module).holds, inputs))
 
     def shown(self, call: cst.Call, found: Match) -> str:
         """The call as a person would name it: ``F.interpolate(mode="bicubic")``."""

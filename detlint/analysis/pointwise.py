@@ -55,7 +55,9 @@ def compiles_pointwise(module: Module, call: cst.Call) -> bool:
 def is_pointwise(module: Module, function: cst.FunctionDef) -> bool:
     """Whether all that a function does is known, and nothing of it adds elements up."""
     for each in module.tree.descendants(function.body):
-        if isinstance(each, (cst.MatrixMultiply, cst.MatrixMultiplyAssign)):
+        if isinstance(each, (cst.BinaryOperation, cst.AugAssign)) and isinstance(
+            each.operator, (cst.MatrixMultiply, cst.MatrixMultiplyAssign)
+        ):
             return False
         if isinstance(each, (cst.FunctionDef, cst.Lambda, cst.ClassDef, cst.Await, cst.Yield)):
             return False

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, cast
 
 from detlint.analysis.operator_calls import OperatorCalls
 from detlint.analysis.operator_text import NEAR, leads
+from detlint.analysis.operator_values import is_same_in_each_run
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.operations import Operation
+
+_REFUSES = "use_deterministic_algorithms(True) refuses it on CUDA"
 
 
 class NoDeterministicImplementation(Rule):
@@ -135,11 +138,16 @@ class NoDeterministicImplementation(Rule):
         if found is None or self._calls.is_harmless(node, found):
             return
         row = cast("Operation", found.row)
+        shown, alternative = self._calls.shown(node, found), row.alternatives[0].text
+        if is_same_in_each_run(self.module, node, row):
+            message = f"{shown} gives the same values in each run, but {_REFUSES}"
+            self.report(node, message, advice=f"instead: {alternative}")
+            return
         what = "backward" if row.direction == "backward" else "implementation"
         where = "" if "cpu" in row.devices else " on CUDA"
         when = f" before torch {row.until}" if row.until else ""
         self.report(
             node,
-            f"{self._calls.shown(node, found)} has no deterministic {what}{where}{when}",
-            advice=f"instead: {row.alternatives[0].text}",
+            f"{shown} has no deterministic {what}{where}{when}",
+            advice=f"instead: {alternative}",
         )

@@ -20,6 +20,8 @@ from flash_attn.flash_attn_interface import _flash_attn_backward
 from flash_attn.flash_attn_interface import flash_attn_varlen_kvpacked_func as packed
 from flash_attn.flash_attn_triton import flash_attn_func as triton_attention
 from flash_attn.modules.mha import MHA
+from kernels import get_kernel
+from streaming import StartKVCache
 from transformers import AutoConfig, AutoModel, Trainer
 
 try:
@@ -368,3 +370,27 @@ def policies():
     model = AutoModel.from_pretrained("policy", attn_implementation="flash_attention_2")  # DET601
     judge = AutoModel.from_pretrained("judge", attn_implementation="flash_attention_2").eval()
     return model, judge
+
+
+# Kernels of the hub, known by what they are got from
+
+hub = get_kernel("kernels-community/flash-attn3", version=1).flash_attn_interface
+whole_hub = get_kernel("author/flash-attention-3")
+other_hub = get_kernel("author/attention")
+
+
+def from_the_hub(q, k, v, lengths, longest):
+    out = hub.flash_attn_varlen_func(  # DET601
+        q, k, v, cu_seqlens_q=lengths, cu_seqlens_k=lengths, max_seqlen_q=longest, causal=True
+    )
+    out = out + whole_hub.flash_attn_func(q, k, v)  # DET601
+    out = out + hub.flash_attn_func(q, k, v, deterministic=True)
+    return out + other_hub.flash_attn_func(q, k, v)
+
+
+# A cache of keys and values is there to decode with.
+
+
+def enable_streaming(model, size, use_flash_attn=True):
+    model.attend(use_flash_attn)
+    return StartKVCache(size)

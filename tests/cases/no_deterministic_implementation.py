@@ -252,3 +252,85 @@ def collect_features(x):
 
 def extract_features(x):
     return torch.nn.functional.interpolate(x, size=8, mode="bicubic")  # DET501
+
+
+# Made of numbers and data, so that nothing is trained through it
+
+
+class Positions(nn.Module):
+    def __init__(self, table):
+        super().__init__()
+        self.register_buffer("table", table, persistent=False)
+        self.learned = nn.Parameter(table)
+
+    def resized(self, height, width):
+        patches = self.table[:, 1:, :]
+        patches = patches.reshape(1, 1, -1, 8).permute(0, 3, 1, 2)
+        return F.interpolate(patches, size=(height, width), mode="bicubic")
+
+    def learned_resized(self, height, width):
+        patches = self.learned[:, 1:, :].reshape(1, 1, -1, 8)
+        return F.interpolate(patches, size=(height, width), mode="bicubic")  # DET501
+
+
+def follow(flows, starts, count, device):
+    shape = flows.shape[1:]
+    points = torch.zeros((1, 1, len(starts), 2), dtype=torch.float32, device=device)
+    image = torch.zeros((1, 2, *shape), device=device)
+    for axis in range(2):
+        points[0, 0, :, axis] = torch.from_numpy(starts[axis]).to(device)
+        image[0, axis] = torch.from_numpy(flows[axis]).to(device)
+    image *= 2.0 / shape[0]
+    for _ in range(count):
+        step = F.grid_sample(image, points, align_corners=False)
+        points[..., 0] += step[:, 0]
+    return points
+
+
+def follow_tensors(flows, starts, device):
+    points = torch.zeros((1, 1, len(starts), 2), device=device)
+    points[..., 0] = starts
+    image = torch.zeros((1, 2, 8, 8), device=device)
+    return F.grid_sample(image, points, align_corners=False)  # DET501
+
+
+def follow_own(count):
+    points = torch.zeros((1, 1, count, 2), requires_grad=True)
+    image = torch.zeros((1, 2, 8, 8))
+    return F.grid_sample(image, points, align_corners=False)  # DET501
+
+
+def follow_weights(count):
+    points = nn.Parameter(torch.zeros((1, 1, count, 2)))
+    image = torch.zeros((1, 2, 8, 8))
+    return F.grid_sample(image, points, align_corners=False)  # DET501
+
+
+# Called where gradients are off, and nowhere else
+
+
+def _resized_frames(frames):
+    return F.interpolate(frames, size=8, mode="bicubic")
+
+
+@torch.no_grad()
+def measure(frames):
+    return _resized_frames(frames).mean()
+
+
+def _resized_everywhere(frames):
+    return F.interpolate(frames, size=8, mode="bicubic")  # DET501
+
+
+@torch.no_grad()
+def measure_everywhere(frames):
+    return _resized_everywhere(frames).mean()
+
+
+def train_everywhere(frames):
+    return _resized_everywhere(frames).mean()
+
+
+class VideoPredictor:
+    def masks(self, prompts):
+        return F.interpolate(prompts, size=8, mode="bicubic")

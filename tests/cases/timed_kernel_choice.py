@@ -1,4 +1,5 @@
 import itertools
+import math
 import os
 from functools import partial
 
@@ -7,7 +8,9 @@ import torch._inductor.config
 import torch._inductor.config as inductor_config
 import triton
 import triton.language as tl
+from benchmarks import register_benchmark
 from torch._inductor import config as inductor
+from torch.nn import functional as F
 from transformers import TrainingArguments
 
 OPTIONS = {"epilogue_fusion": True, "max_autotune": True}
@@ -94,6 +97,41 @@ def test_forward(model, x):
 
 def benchmark_forward(model, x):
     return torch.compile(model, mode="max-autotune")(x)
+
+
+@register_benchmark(enabled=True)
+def forward_timed(x):
+    with inductor.patch(max_autotune=True):
+        return torch.compile(forward)(x)
+
+
+# Each element by itself: no choice of kernel changes what is computed.
+
+
+@torch.compile(mode="max-autotune-no-cudagraphs", dynamic=True)
+def embed(t, size, period=10000):
+    rates = torch.exp(-math.log(period) * torch.arange(0, size // 2) / (size // 2)).to(t.device)
+    angles = t[:, None].float() * rates[None]
+    both = torch.cat([torch.cos(angles), torch.sin(angles)], dim=-1)
+    return F.pad(both, (0, 1)) if size % 2 else both
+
+
+@torch.compile(mode="max-autotune")  # DET307
+def normalize(x):
+    return x / x.norm(dim=-1, keepdim=True)
+
+
+@torch.compile(mode="max-autotune")  # DET307
+def apply(layer, x):
+    return layer(x) * 2
+
+
+def gated(x, gate):
+    return F.silu(gate) * x
+
+
+gated_fast = torch.compile(gated, mode="max-autotune")
+normalize_fast = torch.compile(normalize, mode="max-autotune")  # DET307
 
 
 # XLA
@@ -183,6 +221,42 @@ def largest(x, b, out, n, size: tl.constexpr, BLOCK: tl.constexpr, STAGES: tl.co
 @triton.jit
 def stages(x, out, BLOCK: tl.constexpr):
     tl.store(out, tl.sum(tl.load(x + tl.arange(0, BLOCK))))
+
+
+# The tile of the output is told by a number that is counted, and the loop over tiles adds nothing.
+
+
+@triton.autotune(
+    [triton.Config({"BLOCK_M": m, "BLOCK_N": 64, "BLOCK_K": 32, "STEP": 84}) for m in (64, 128)],
+    key=["groups"],
+)
+@triton.jit
+def grouped(
+    ptrs, sizes, out, groups, GROUP, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr, STEP: tl.constexpr,
+):
+    tile, last = tl.program_id(0), 0
+    for group in range(groups):
+        rows, depth = tl.load(sizes + group * 2), tl.load(sizes + group * 2 + 1)
+        tiles = tl.cdiv(rows, BLOCK_M)
+        GROUP = min(tiles - group, GROUP)
+        while tile >= last and tile < last + tiles:
+            a = tl.load(ptrs + group).to(tl.pointer_type(tl.float16))
+            b = tl.load(ptrs + group + 1).to(tl.pointer_type(tl.float16))
+            offs_m = ((tile - last) // GROUP) * BLOCK_M + tl.arange(0, BLOCK_M)
+            offs_n = tl.arange(0, BLOCK_N)
+            offs_k = tl.arange(0, BLOCK_K)
+            offs_k = offs_k.to(tl.int64)
+            a_ptrs = a + offs_m[:, None] * depth + offs_k[None, :]
+            b_ptrs = b + offs_k[:, None] * BLOCK_N + offs_n[None, :]
+            acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+            for step in range(0, tl.cdiv(depth, BLOCK_K)):
+                acc += tl.dot(tl.load(a_ptrs), tl.load(b_ptrs))
+                a_ptrs += BLOCK_K
+                b_ptrs += BLOCK_K * BLOCK_N
+            tl.store(out + offs_m[:, None] * BLOCK_N + offs_n[None, :], acc)
+            tile += STEP
+        last = last + tiles
 
 
 def choices(n):

@@ -1,0 +1,172 @@
+"""Tensors that code makes from numbers and data alone, so that no gradient leads through them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detlint.analysis.uses import words
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from detlint.module import Module
+    from detlint.scope import Binding
+
+_MAKERS = frozenset(
+    f"torch.{name}"
+    for name in words(
+        """
+        arange empty empty_like eye from_numpy full full_like linspace logspace ones ones_like rand
+        rand_like randint randint_like randn randn_like randperm tensor zeros zeros_like
+        """
+    )
+)
+_NUMBERS = frozenset(f"builtins.{name}" for name in ("float", "int", "len", "range"))
+_FUNCTION = re.compile(r"(?:torch|torch\.nn\.functional|math)\.[a-z]\w*$")
+# What these attributes and methods give has no gradient, whoever's they are.
+_MEASURES = words("device dtype ndim shape")
+_COUNTS = words("detach dim item numel numpy size tolist")
+# Their arguments say of what shape, type or place the result is.
+_SHAPING = words(
+    """
+    bfloat16 chunk clone contiguous cpu cuda double expand flatten flip float half narrow permute
+    repeat reshape roll split squeeze t to transpose tril triu type type_as unbind unflatten
+    unsqueeze view
+    """
+)
+_DEEPEST = 40
+
+
+class Constants:
+    """Answers about the values of one function."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._asked: list[str] = []
+        self._depth = 0
+
+    def holds(self, node: cst.CSTNode | None) -> bool:
+        """Whether an expression visibly has no gradient; not where anything of it is unknown."""
+        if node is None or self._depth > _DEEPEST:
+            return False
+        self._depth += 1
+        try:
+            return self._is_constant(node)
+        finally:
+            self._depth -= 1
+
+    def _is_constant(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, (cst.BaseNumber, cst.BaseString, cst.Comparison)):
+            return True
+        if isinstance(node, cst.Name):
+            return node.value in ("True", "False", "None") or self._is_constant_name(node)
+        if isinstance(node, cst.Attribute):
+            return node.attr.value in _MEASURES or self._is_buffer(node)
+        if isinstance(node, cst.Subscript):
+            return self.holds(node.value)
+        if isinstance(node, cst.Call):
+            return self._is_constant_call(node)
+        if isinstance(node, (cst.Tuple, cst.List)):
+            return all(self.holds(each.value) for each in node.elements)
+        parts = _parts(node)
+        return bool(parts) and all(map(self.holds, parts))
+
+    def _is_constant_call(self, call: cst.Call) -> bool:
+        name = self._module.called(call)
+        if self._module.argument(call, "requires_grad") is not None:
+            return False
+        if name is not None and (name in _MAKERS | _NUMBERS or name.startswith("numpy.")):
+            return True
+        if name is not None:
+            given = [each.value for each in call.args if each.keyword is None]
+            return bool(_FUNCTION.match(name) and given) and all(map(self.holds, given))
+        if not isinstance(call.func, cst.Attribute):
+            return False
+        method, owner = call.func.attr.value, call.func.value
+        if method in _COUNTS:
+            return True
+        if method == "requires_grad_":
+            return False
+        given = [] if method in _SHAPING else [each.value for each in call.args]
+        return self.holds(owner) and all(map(self.holds, given))
+
+    def _is_constant_name(self, name: cst.Name) -> bool:
+        if name.value in self._asked:
+            return True  # what it is made of besides decides
+        bindings = self._module.names.visible(name)
+        function = self._module.enclosing_function(name)
+        if not bindings or function is None:
+            return False
+        uses = [
+            each
+            for each in self._module.tree.occurrences[name.value]
+            if self._module.enclosing_function(each) is function
+        ]
+        # A change in place, as in ``x += y``, binds as well.
+        changes = sum(_is_changed(self._module.parent(each), each) for each in uses)
+        if sum(each.kind == "other" for each in bindings) > changes:
+            return False
+        made = [each for each in bindings if each.kind != "other"]
+        self._asked.append(name.value)
+        try:
+            return (
+                bool(made)
+                and all(map(self._is_constant_binding, made))
+                and all(map(self._stays_constant, uses))
+            )
+        finally:
+            self._asked.pop()
+
+    def _is_constant_binding(self, binding: Binding) -> bool:
+        return binding.kind in ("value", "loop") and self.holds(binding.node)
+
+    def _stays_constant(self, name: cst.Name) -> bool:
+        """Whether nothing unknown is written into a tensor where a name of it stands."""
+        node: cst.CSTNode = name
+        above = self._module.parent(node)
+        while isinstance(above, cst.Subscript) and above.value is node:
+            node, above = above, self._module.parent(above)
+        if isinstance(above, cst.AugAssign) and above.target is node:
+            return self.holds(above.value)
+        if isinstance(above, cst.AssignTarget):
+            assignment = self._module.parent(above)
+            return isinstance(assignment, cst.Assign) and self.holds(assignment.value)
+        if isinstance(above, cst.Attribute):
+            return self._is_kept_by(above)
+        if isinstance(above, cst.Arg):
+            call = self._module.parent(above)
+            called = self._module.called(call) or ""
+            return called.startswith(("builtins.", "numpy.")) or bool(_FUNCTION.match(called))
+        return True
+
+    def _is_kept_by(self, attribute: cst.Attribute) -> bool:
+        """Whether a method leaves a tensor as it is, or writes only what is known into it."""
+        call, method = self._module.parent(attribute), attribute.attr.value
+        if not isinstance(call, cst.Call) or call.func is not attribute:
+            return method in (*_MEASURES, "T")
+        if method == "requires_grad_":
+            return False
+        writes = method.endswith("_") and not method.endswith("__")
+        return not writes or all(self.holds(each.value) for each in call.args)
+
+    def _is_buffer(self, node: cst.Attribute) -> bool:
+        """``self.x``, which the class registers as a buffer and does not bind otherwise."""
+        if not self._module.names.is_self(node.value):
+            return False
+        name, text = re.escape(node.attr.value), self._module.source.text
+        registered = re.search(rf"\bself\.register_buffer\(\s*[\"']{name}[\"']", text)
+        bound = re.search(rf"\bself\.{name}\s*(?::[^=\n]*)?=[^=]|register_parameter\(.{name}", text)
+        return registered is not None and bound is None
+
+
+def _is_changed(above: cst.CSTNode | None, name: cst.Name) -> bool:
+    return isinstance(above, cst.AugAssign) and above.target is name
+
+
+def _parts(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """What an operator is put between."""
+    if isinstance(node, cst.UnaryOperation):
+        return [node.expression]
+    if isinstance(node, (cst.BinaryOperation, cst.BooleanOperation)):
+        return [node.left, node.right]
+    return [node.body, node.orelse] if isinstance(node, cst.IfExp) else []
