@@ -9,7 +9,7 @@ from detlint.analysis.kernel_sums import Sums, is_whole
 from detlint.rule import cst
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from detlint.module import Module
 
@@ -68,9 +68,12 @@ class Configurations:
         """How many there are; None if that is not certain. Filters are taken to keep some."""
         if node is None:
             return None
-        node = self._module.names.value_of(node)
+        named, node = node, self._module.names.value_of(node)
         if isinstance(node, (cst.List, cst.Tuple, cst.Set)):
-            return self._count_elements(node)
+            listed = self._count_elements(node)
+            if named is node or listed is None:
+                return listed
+            return self._with(listed, Filled(self._module, node).counts(self))
         if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
             return self._count_rounds(node.for_in)
         if isinstance(node, cst.IfExp):
@@ -79,6 +82,25 @@ class Configurations:
             left, right = self.count(node.left), self.count(node.right)
             return None if left is None or right is None else left + right
         return self._count_call(node) if isinstance(node, cst.Call) else None
+
+    @staticmethod
+    def _with(listed: int, added: Iterator[int | None]) -> int | None:
+        found = list(added)
+        return None if None in found else listed + sum(each or 0 for each in found)
+
+    def rounds(self, loops: Iterable[cst.For]) -> int | None:
+        """How often what stands in some loops runs."""
+        rounds = 1
+        for loop in loops:
+            each = self.count(loop.iter)
+            if each is None:
+                return None
+            rounds *= each
+        return rounds
+
+    def least_of_branch(self, number: int | None) -> int | None:
+        """What a branch adds that may not be taken."""
+        return number if number is None else self._choose([0, number])
 
     def _count_elements(self, node: cst.List | cst.Tuple | cst.Set) -> int | None:
         total = 0
@@ -131,12 +153,37 @@ class Configurations:
         known = [each for each in found if each is not None]
         return self._choose(known) if known and len(known) == len(found) else None
 
+    def are_triton(self, node: cst.CSTNode) -> bool:
+        """Whether configurations of Triton visibly stand in an expression or what it calls."""
+        node = self._module.names.value_of(node)
+        module, scope = self._module, node
+        if isinstance(node, cst.Call):
+            definition = self._definitions.of(node.func)
+            if definition is not None:
+                module, scope = definition.module, definition.node
+        return any(called(module, each) in _CONFIG for each in module.tree.descendants(scope))
+
     def varied(self, node: cst.CSTNode) -> frozenset[str] | None:
         """The parameters of a kernel, and ``num_warps``, in which they may differ.
 
         None where that cannot be seen. The number of stages changes no result.
         """
         node = self._module.names.value_of(node)
+        if isinstance(node, cst.Call):
+            definition = self._definitions.of(node.func)
+            if definition is not None:
+                return Configurations(definition.module)._varied_in(definition)  # noqa: SLF001
+        return self._varied(node) if self._is_all(node) else None
+
+    def _varied_in(self, definition: Definition) -> frozenset[str] | None:
+        """The same of what a function returns, if all of that is made in it."""
+        for value in _returned(definition):
+            found = self._module.names.value_of(value)
+            if not self._is_all(found) and not Filled(self._module, found).are_seen():
+                return None
+        return self._varied(definition.node)
+
+    def _varied(self, node: cst.CSTNode) -> frozenset[str] | None:
         made = [
             each
             for each in self._module.tree.descendants(node)
@@ -151,7 +198,7 @@ class Configurations:
                 value = self._only_value(each) if each is not None else None
                 known = isinstance(value, _VALUES)
                 values.setdefault(name, set()).add(repr(value) if known else each)
-        if not made or not self._is_all(node):
+        if not made:
             return None
         return frozenset(
             name
@@ -190,15 +237,78 @@ class Configurations:
         if isinstance(value, _VALUES) or not isinstance(node, cst.Name):
             return value
         for above in self._module.ancestors(node):
-            if isinstance(above, (cst.ListComp, cst.GeneratorExp)):
+            if isinstance(above, cst.For) and isinstance(above.target, cst.Name):
+                if above.target.value == node.value:
+                    return _alone(self._module.literal(above.iter), value)
+            elif isinstance(above, (cst.ListComp, cst.GeneratorExp)):
                 clause: cst.CompFor | None = above.for_in
                 while clause is not None:
                     if isinstance(clause.target, cst.Name) and clause.target.value == node.value:
-                        found = self._module.literal(clause.iter)
-                        alone = isinstance(found, (list, tuple)) and len(found) == 1
-                        return found[0] if alone else value  # type: ignore[index]
+                        return _alone(self._module.literal(clause.iter), value)
                     clause = clause.inner_for_in
         return value
+
+
+def _alone(values: object, otherwise: object) -> object:
+    return values[0] if isinstance(values, (list, tuple)) and len(values) == 1 else otherwise
+
+
+class Filled:
+    """A list that a function starts with and appends configurations to."""
+
+    def __init__(self, module: Module, node: cst.CSTNode) -> None:
+        self._module = module
+        self._node = node
+
+    def counts(self, configurations: Configurations) -> Iterator[int | None]:
+        """How many each of the statements adds."""
+        for call in self._calls():
+            loops: list[cst.For] = []
+            optional = False
+            for above in self._module.ancestors(call):
+                if isinstance(above, (cst.FunctionDef, cst.Lambda)):
+                    break
+                if isinstance(above, cst.For):
+                    loops.append(above)
+                optional |= isinstance(above, (cst.If, cst.While, cst.Try))
+            one = self._method(call) == "append"
+            each = 1 if one else configurations.count(call.args[0].value)
+            rounds = configurations.rounds(loops)
+            added = None if each is None or rounds is None else each * rounds
+            yield configurations.least_of_branch(added) if optional else added
+
+    def are_seen(self) -> bool:
+        """Whether it is an empty list to which configurations alone are appended."""
+        calls = list(self._calls())
+        return (
+            isinstance(self._node, cst.List)
+            and not self._node.elements
+            and bool(calls)
+            and all(called(self._module, call.args[0].value) in _CONFIG for call in calls)
+        )
+
+    @staticmethod
+    def _method(call: cst.Call) -> str:
+        return call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+
+    def _calls(self) -> Iterator[cst.Call]:
+        assignment = self._module.parent(self._node)
+        target = assignment.targets[0].target if isinstance(assignment, cst.Assign) else None
+        if not isinstance(target, cst.Name):
+            return
+        function = self._module.enclosing_function(target)
+        for each in self._module.tree.occurrences[target.value]:
+            attribute = self._module.parent(each)
+            call = self._module.parent(attribute) if attribute is not None else None
+            if (
+                isinstance(attribute, cst.Attribute)
+                and attribute.value is each
+                and isinstance(call, cst.Call)
+                and attribute.attr.value in ("append", "extend")
+                and call.args
+                and self._module.enclosing_function(call) is function
+            ):
+                yield call
 
 
 class Kernels:

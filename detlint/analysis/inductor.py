@@ -51,6 +51,35 @@ def timings(module: Module, node: cst.CSTNode) -> Iterator[Timing]:
                 yield Timing(variable.node, f"{name}=1")
     if isinstance(node, cst.Call):
         yield from _called(module, node)
+    if isinstance(node, (cst.Dict, cst.Call)):
+        yield from _listed(module, node)
+
+
+def _listed(module: Module, node: cst.Dict | cst.Call) -> Iterator[Timing]:
+    """Options in a dict that is made for some call, here or in another file: the names and modes
+    are inductor's own."""
+    if isinstance(node, cst.Call) and module.called(node) != "builtins.dict":
+        return
+    above = module.parent(node)
+    if isinstance(above, cst.Arg) and _takes_options(module, module.parent(above)):
+        return
+    if behind_setting(module, node) or _is_asked_for(module, node):
+        return
+    items = list(_entries(module, node))
+    given = {name: value for name, value, _ in items}
+    backend = given.get("backend")
+    if backend is None or module.literal(backend) == "inductor":
+        yield from _turned_on(module, iter(items))
+        for name, value, place in items:
+            mode = module.literal(value)
+            if name == "mode" and isinstance(mode, str) and mode.startswith(_MODE):
+                yield Timing(place, f'mode="{mode}"')
+
+
+def _takes_options(module: Module, call: cst.CSTNode | None) -> bool:
+    """Whether a call is judged with the options that stand in it."""
+    patches = module.called(call) == f"{_CONFIG}.patch"
+    return isinstance(call, cst.Call) and (patches or _compiles(module, call) is not None)
 
 
 def is_trial(module: Module, node: cst.CSTNode) -> bool:
@@ -84,8 +113,8 @@ def _called(module: Module, call: cst.Call) -> Iterator[Timing]:
             if isinstance(mode, str) and mode.startswith(_MODE) and not _is_asked_for(module, call):
                 yield Timing(argument, f'{function}({keyword}="{mode}")')
         elif keyword == "options":
-            options = module.names.value_of(argument.value)
-            for timing in _turned_on(module, _entries(module, options)):
+            # Those that a name stands for are told where they are listed.
+            for timing in _turned_on(module, _entries(module, argument.value)):
                 yield Timing(argument, timing.shown)
 
 
@@ -122,7 +151,7 @@ def _patched(module: Module, call: cst.Call) -> Iterator[Item]:
     yield from _entries(module, call)
     values = [argument.value for argument in call.args if argument.keyword is None]
     if len(values) == 1:
-        yield from _entries(module, module.names.value_of(values[0]))
+        yield from _entries(module, values[0])
     elif len(values) == 2:
         yield str(module.literal(values[0])), values[1], call
 

@@ -16,6 +16,7 @@ from detlint.analysis.inductor import is_trial, timings
 from detlint.analysis.launches import asks_for_determinism, started
 from detlint.analysis.seeding import uncommented
 from detlint.analysis.switches import code
+from detlint.analysis.uses import last_name
 from detlint.documents.document import Word
 from detlint.rule import Example, Rule, cst
 
@@ -36,6 +37,9 @@ _DETERMINISM = re.compile(
     r"|\b(?:Trainer|Fabric)\((?:[^()]|\([^()]*\))*\bdeterministic\s*=\s*True"
     r"|\bimport guard\.auto\b"
 )
+# What stands before the configurations of a tuner, at most so many characters of it.
+_TUNER = re.compile(r"@[\w.]*autotune\w*\(\s*$", re.IGNORECASE)
+_NEAR = 100
 _XLA_LEVEL = re.compile(r"--xla_gpu_autotune_level=(\d+)")
 _XLA_DETERMINISTIC = re.compile(r"--xla_gpu_deterministic_ops(?:=(?:true|1))?(?![\w=])")
 _XLA_TIMES = "has XLA pick its kernels by timing them"
@@ -78,6 +82,8 @@ class TimedKernelChoice(Rule):
         "coordinate_descent_tuning",
         "autotune(",
         "autotune as",
+        "configs=",
+        "configs =",
         "Autotuner(",
         "TORCHINDUCTOR_MAX_AUTOTUNE",
         "TORCHINDUCTOR_COORDINATE_DESCENT_TUNING",
@@ -141,6 +147,13 @@ class TimedKernelChoice(Rule):
         ),
     )
 
+    @classmethod
+    def concerns(cls, text: str, offset: int) -> bool:
+        """Configurations matter as the first argument of a tuner, also of a project's own."""
+        return not text.startswith("configs", offset) or _TUNER.search(
+            text, max(offset - _NEAR, 0), offset
+        ) is not None
+
     @cached_property
     def _inductor_is_told(self) -> bool:
         """Whether the file keeps inductor from timing."""
@@ -169,6 +182,9 @@ class TimedKernelChoice(Rule):
         self._check_settings(node)
 
     def visit_DictElement(self, node: cst.DictElement) -> None:
+        self._check_settings(node)
+
+    def visit_Dict(self, node: cst.Dict) -> None:
         self._check_settings(node)
 
     def visit_Call(self, node: cst.Call) -> None:
@@ -212,10 +228,12 @@ class TimedKernelChoice(Rule):
         configurations, kernels = Configurations(self.module), Kernels(self.module)
         found: list[cst.Call] = []
         for node in self.module.tree.descendants(tree):
-            if isinstance(node, cst.Call) and called(self.module, node) in AUTOTUNE:
+            if isinstance(node, cst.Call):
                 configs = self.module.argument(node, "configs", 0)
+                if configs is None or not self._tunes(node, configs):
+                    continue
                 count = configurations.count(configs)
-                if configs is None or count is None or count < 2:
+                if count is None or count < 2:
                     continue
                 if kernels.add_up(self._kernel(node), configurations.varied(configs)):
                     found.append(node)
@@ -227,6 +245,14 @@ class TimedKernelChoice(Rule):
                 f"by timing them{others}",
                 advice="give one configuration, or choose it by a rule",
             )
+
+    def _tunes(self, call: cst.Call, configs: cst.BaseExpression) -> bool:
+        """Whether a call tunes a kernel, also one of a project's own by that name."""
+        if called(self.module, call) in AUTOTUNE:
+            return True
+        own = "autotune" in last_name(call.func).lower()
+        decorates = isinstance(self.module.parent(call), cst.Decorator)
+        return own and decorates and Configurations(self.module).are_triton(configs)
 
     def _number(self, call: cst.Call) -> str:
         """How many configurations a tuner has, as far as source shows."""

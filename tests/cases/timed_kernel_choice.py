@@ -13,7 +13,11 @@ from torch._inductor import config as inductor
 from torch.nn import functional as F
 from transformers import TrainingArguments
 
-OPTIONS = {"epilogue_fusion": True, "max_autotune": True}
+OPTIONS = {"epilogue_fusion": True, "max_autotune": True}  # DET307
+KEYWORDS = dict(fullgraph=True, options=dict(coordinate_descent_tuning=True))  # DET307
+COMPILED = {"backend": "inductor", "mode": "max-autotune-no-cudagraphs"}  # DET307
+ELSEWHERE = {"backend": "openxla", "mode": "max-autotune"}
+QUIET = {"max_autotune": False, "mode": "default", "modes": ["max-autotune"]}
 WARPS = [2, 4] if torch.version.hip else [2, 4, 8]
 
 # Modes and options of torch.compile
@@ -34,7 +38,7 @@ def prepare(model, args, backend, mode, options):
     )
     model = torch.compile(model, options={"max_autotune": True})  # DET307
     model = torch.compile(model, options=dict(coordinate_descent_tuning=True))  # DET307
-    model = torch.compile(model, options=OPTIONS)  # DET307
+    model = torch.compile(model, options=OPTIONS)  # told where they are listed
     model.compile(mode="max-autotune")  # DET307
     model.vision.compile(mode="max-autotune-no-cudagraphs", fullgraph=True)  # DET307
     compiled = partial(torch.compile, mode="max-autotune")  # DET307
@@ -83,6 +87,8 @@ os.environ["TORCHINDUCTOR_MAX_AUTOTUNE"] = "0"
 
 
 def by_setting(args):
+    if args.tune:
+        args.compile = {"mode": "max-autotune"}
     inductor.max_autotune = args.tune
     if args.tune:
         inductor.max_autotune = True
