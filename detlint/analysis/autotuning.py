@@ -76,12 +76,27 @@ class Configurations:
             return self._with(listed, Filled(self._module, node).counts(self))
         if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
             return self._count_rounds(node.for_in)
+        if isinstance(node, cst.Name):
+            return self._count_either(node)
         if isinstance(node, cst.IfExp):
             return self._chosen(self.count(each) for each in (node.body, node.orelse))
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
             left, right = self.count(node.left), self.count(node.right)
             return None if left is None or right is None else left + right
         return self._count_call(node) if isinstance(node, cst.Call) else None
+
+    def _count_either(self, name: cst.Name) -> int | None:
+        """What a name stands for that branches bind to different lists."""
+        bindings = self._module.names.visible(name)
+        if len(bindings) < 2 or any(each.kind != "value" for each in bindings):
+            return None
+        return self._chosen(self._count_bound(each.node) for each in bindings)
+
+    def _count_bound(self, node: cst.CSTNode | None) -> int | None:
+        if isinstance(node, cst.List) and not node.elements:
+            filled = Filled(self._module, node, branches=False)
+            return self._with(0, filled.counts(self))
+        return self.count(node) if not isinstance(node, cst.Name) else None
 
     @staticmethod
     def _with(listed: int, added: Iterator[int | None]) -> int | None:
@@ -256,9 +271,10 @@ def _alone(values: object, otherwise: object) -> object:
 class Filled:
     """A list that a function starts with and appends configurations to."""
 
-    def __init__(self, module: Module, node: cst.CSTNode) -> None:
+    def __init__(self, module: Module, node: cst.CSTNode, *, branches: bool = True) -> None:
         self._module = module
         self._node = node
+        self._branches = branches  # whether a statement in one may not run
 
     def counts(self, configurations: Configurations) -> Iterator[int | None]:
         """How many each of the statements adds."""
@@ -275,7 +291,8 @@ class Filled:
             each = 1 if one else configurations.count(call.args[0].value)
             rounds = configurations.rounds(loops)
             added = None if each is None or rounds is None else each * rounds
-            yield configurations.least_of_branch(added) if optional else added
+            perhaps = optional and self._branches
+            yield configurations.least_of_branch(added) if perhaps else added
 
     def are_seen(self) -> bool:
         """Whether it is an empty list to which configurations alone are appended."""
