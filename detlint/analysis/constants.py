@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from detlint.analysis.private_calls import private_calls
 from detlint.analysis.uses import words
 from detlint.rule import cst
 
@@ -35,13 +36,16 @@ _SHAPING = words(
     """
 )
 _DEEPEST = 40
+_PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+_BOUND = r"\bself\.{name}\b(?=[ \t]*(?::[^=\n]*)?=[^=])"
 
 
 class Constants:
     """Answers about the values of one function."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, *, calls: bool = True) -> None:
         self._module = module
+        self._calls = calls  # whether parameters are followed to what calls give
         self._asked: list[str] = []
         self._depth = 0
 
@@ -111,14 +115,27 @@ class Constants:
         try:
             return (
                 bool(made)
-                and all(map(self._is_constant_binding, made))
+                and all(self._is_constant_binding(each, name) for each in made)
                 and all(map(self._stays_constant, uses))
             )
         finally:
             self._asked.pop()
 
-    def _is_constant_binding(self, binding: Binding) -> bool:
+    def _is_constant_binding(self, binding: Binding, name: cst.Name) -> bool:
+        if binding.kind == "parameter":
+            return self._is_given_constants(name)
         return binding.kind in ("value", "loop") and self.holds(binding.node)
+
+    def _is_given_constants(self, name: cst.Name) -> bool:
+        """Whether all calls of a private function, which stand in its file, give it constants."""
+        function = self._module.enclosing_function(name)
+        calls = list(private_calls(self._module, function)) if self._calls else []
+        return bool(calls) and all(
+            call is not None
+            and (given := definition.arguments(call)) is not None
+            and Constants(definition.module, calls=False).holds(given.get(name.value))
+            for definition, call in calls
+        )
 
     def _stays_constant(self, name: cst.Name) -> bool:
         """Whether nothing unknown is written into a tensor where a name of it stands."""
@@ -150,13 +167,36 @@ class Constants:
         return not writes or all(self.holds(each.value) for each in call.args)
 
     def _is_buffer(self, node: cst.Attribute) -> bool:
-        """``self.x``, which the class registers as a buffer and does not bind otherwise."""
+        """``self.x``, a buffer or a parameter that is told not to be trained, and nothing else."""
         if not self._module.names.is_self(node.value):
             return False
         name, text = re.escape(node.attr.value), self._module.source.text
+        if re.search(rf"register_parameter\(.{name}\b|\b{name}\.requires_grad", text):
+            return False
         registered = re.search(rf"\bself\.register_buffer\(\s*[\"']{name}[\"']", text)
-        bound = re.search(rf"\bself\.{name}\s*(?::[^=\n]*)?=[^=]|register_parameter\(.{name}", text)
-        return registered is not None and bound is None
+        bound = [match.start() for match in re.finditer(_BOUND.format(name=name), text)]
+        return bool(registered or bound) and (not bound or self._are_untrained(node, bound))
+
+    def _are_untrained(self, node: cst.Attribute, places: list[int]) -> bool:
+        """Whether all that is assigned to an attribute is ``Parameter(…, requires_grad=False)``."""
+        around, owner = self._module.around(places), self._module.enclosing_class(node)
+        if around is None or owner is None:
+            return False
+        values = [
+            value
+            for inside, attributes in around.bindings.attributes.items()
+            if inside.name.value == owner.name.value
+            for value in attributes.get(node.attr.value, [])
+        ]
+        return bool(values) and all(
+            around.names.literal(value) is None
+            or (
+                isinstance(value, cst.Call)
+                and around.called(value) in _PARAMETERS
+                and around.literal(around.argument(value, "requires_grad", 1)) is False
+            )
+            for value in values
+        )
 
 
 def _is_changed(above: cst.CSTNode | None, name: cst.Name) -> bool:

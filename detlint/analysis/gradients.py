@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from detlint.analysis.private_calls import private_calls
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -74,36 +75,18 @@ def are_off(module: Module, node: cst.CSTNode) -> bool:
 def are_off_for_callers(module: Module, node: cst.CSTNode, depth: int = 0) -> bool:
     """Whether a private function or method is called in its file alone, and only where gradients
     are off."""
-    function = module.enclosing_function(node)
-    if not isinstance(function, cst.FunctionDef) or function.decorators or depth > _CALLS:
+    text = module.source.text
+    if depth > _CALLS or not ("no_grad" in text or "inference_mode" in text):
         return False
-    name, text = function.name.value, module.source.text
-    if not name.startswith("_") or name.endswith("__"):
-        return False
-    if not ("no_grad" in text or "inference_mode" in text):
-        return False
-    around = module.around([each.start() for each in re.finditer(rf"\b{name}\b", text)])
-    if around is None or len(re.findall(rf"\bdef[ \t]+{name}\b", text)) > 1:
-        return False
-    uses = [
-        each
-        for each in around.tree.occurrences.get(name, [])
-        if not isinstance(around.parent(each), cst.FunctionDef)
-    ]
-    return bool(uses) and all(
-        _calls(around, each)
-        and (are_off(around, each) or are_off_for_callers(around, each, depth + 1))
-        for each in uses
+    calls = list(private_calls(module, module.enclosing_function(node)))
+    return bool(calls) and all(
+        call is not None
+        and (
+            are_off(definition.module, call)
+            or are_off_for_callers(definition.module, call, depth + 1)
+        )
+        for definition, call in calls
     )
-
-
-def _calls(module: Module, name: cst.Name) -> bool:
-    """Whether a mention of a function calls it: ``f(…)``, ``self.f(…)``."""
-    function: cst.CSTNode = name
-    above = module.parent(name)
-    if isinstance(above, cst.Attribute) and module.names.is_self(above.value):
-        function, above = above, module.parent(above)
-    return isinstance(above, cst.Call) and above.func is function
 
 
 def are_unlikely_in(module: Module) -> bool:

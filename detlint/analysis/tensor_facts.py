@@ -46,7 +46,7 @@ _KEEPING_TYPE = words(
     """
     abs cat chunk clamp clone contiguous cpu cuda cumsum detach diagonal expand expand_as flatten
     flip gather index_select max min narrow neg permute ravel repeat reshape roll select squeeze
-    stack sum t to topk transpose unflatten unfold unsqueeze view view_as
+    split stack sum t to topk transpose unbind unflatten unfold unsqueeze view view_as
     """
 )
 # And these a tensor of as many dimensions.
@@ -97,7 +97,18 @@ def _origins(
             return
         node = module.names.value_of(node)
         yield node
-        node = _origin(module, node, keeping)
+        node = (
+            _origin(module, node, keeping)
+            if not isinstance(node, cst.Name)
+            else (_looped_over(module, node) if keeping is _KEEPING_TYPE else None)
+        )
+
+
+def _looped_over(module: Module, name: cst.Name) -> cst.CSTNode | None:
+    """The parts of what a name of a loop is: ``for part in x.split(2)``."""
+    bindings = module.names.visible(name)
+    loops = [each.node for each in bindings if each.kind == "loop"]
+    return loops[0] if len(bindings) == len(loops) == 1 else None
 
 
 def _origin(
