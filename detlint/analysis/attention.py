@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis import gradients, phases
-from detlint.analysis.uses import last_name
 from detlint.lexer import spans
 from detlint.rule import cst
 
@@ -41,34 +39,8 @@ _LIBRARY = re.compile(
     r"\((?:[^()]|\([^()]*\))*?\bdeterministic\b|_flash_attention_forward\b)",
     re.MULTILINE,
 )
-_TRAINS = re.compile(
-    r"\.backward\(|[Tt]rainer|TrainingArg|[Oo]ptimizer|\boptim\b|\.fit\(|\.train\(|training_step"
-    r"|LoraConfig|get_peft_model|\btrain_|\bloss\b|fine.?tun",
-)
-# Engines that only answer. What trains and asks one for answers has a word of the above.
-_ENGINE = re.compile(
-    r"^[ \t]*(?:from|import)[ \t]+(?:vllm|sglang|lmdeploy|tensorrt_llm)\b", re.MULTILINE
-)
-_INFERS = re.compile(
-    r"\.generate\(|with torch\.no_grad|\binference_mode\b|\.eval\(\)|\b[Pp]ipeline\("
-)
-# A file that loads a model to generate may leave it in either mode.
-_GENERATES = re.compile(r"\b(?:\w+_)?generate\(")
-_MODE = re.compile(r"\bmodel\.train\(\)")
-# A file that runs or measures a model, by name; its own text may speak of losses and of training.
-_ANSWERS_FILE = re.compile(
-    r"(?:^|_)(?:web_?demo|demo|eval|evaluate|evaluation|infer|inference|predict|serve|serving"
-    r"|gradio|streamlit|api_server|decode|decoding)(?:_|$)|^chat(?:_|$)"
-)
-_OPTIMIZES = re.compile(
-    r"\.backward\(|Trainer\(|TrainingArg\w*\(|\.step\(|\.fit\(|[tT]rainer\.train\(|training_step"
-    r"|LoraConfig\(|get_peft_model\(|\boptim\."
-)
 _HUB = "kernels.get_kernel"
 _HUB_KERNEL = re.compile(r"flash[-_]?att", re.IGNORECASE)
-_CHECKS_FILE = re.compile(r"^test_|_test$|^conftest$")
-_CHECK = re.compile(r"test(?:_|$)")
-_BUILDERS = re.compile(r"from_|[A-Z]|(?:load|build|create|make|get|init|setup|prepare)(?:_|$)")
 
 
 def library_function(module: Module, node: cst.BaseExpression) -> str | None:
@@ -186,83 +158,6 @@ def _words(module: Module, node: cst.CSTNode) -> list[str]:
 def defines_library(module: Module) -> bool:
     """Whether the file defines FlashAttention's own functions, or Hugging Face's around them."""
     return _LIBRARY.search(module.source.text) is not None
-
-
-def serves(module: Module) -> bool:
-    """Whether the file is about an engine that serves models, and nothing in it trains one."""
-    text = module.source.text
-    engine = _ENGINE.search(text) is not None and _TRAINS.search(text) is None
-    return engine or _is_for_answers(module)
-
-
-def _is_for_answers(module: Module) -> bool:
-    file = os.path.splitext(os.path.basename(module.source.path))[0]
-    named = _ANSWERS_FILE.search(file) is not None
-    return named and _OPTIMIZES.search(module.source.text) is None
-
-
-def is_evaluated(module: Module, node: cst.CSTNode) -> bool:
-    """Whether the model made around a node is put in evaluation mode where it is made.
-
-    ``model = Model.from_pretrained(…)``, then ``model.eval()`` and no ``train()`` of it.
-    """
-    function, made = module.enclosing_function(node), None
-    for above in module.ancestors(node):
-        if above is function:
-            break
-        if isinstance(above, cst.Attribute) and above.attr.value == "eval":
-            return True
-        if isinstance(above, cst.Assign) and isinstance(above.targets[0].target, cst.Name):
-            made = above.targets[0].target.value
-            break
-    if function is None or made is None:
-        return False
-    modes = [
-        each.attr.value
-        for each in module.tree.descendants(function)
-        if isinstance(each, cst.Attribute)
-        and isinstance(each.value, cst.Name)
-        and each.value.value == made
-    ]
-    return "eval" in modes and "train" not in modes and not _trains(module, function)
-
-
-def _trains(module: Module, function: cst.CSTNode) -> bool:
-    return _TRAINS.search(module.tree.text(function)) is not None
-
-
-def only_infers(module: Module) -> bool:
-    """Whether the file runs a model and nothing in it trains one."""
-    text = module.source.text
-    if _is_for_answers(module):
-        return True
-    if _GENERATES.search(text):
-        return _TRAINS.search(_MODE.sub("", text)) is None
-    infers = _INFERS.search(text) or _ENGINE.search(text)
-    return infers is not None and _TRAINS.search(text) is None
-
-
-def caches(module: Module, node: cst.CSTNode) -> bool:
-    """Whether the function around a node makes a cache of keys and values, to decode with."""
-    function = module.enclosing_function(node)
-    return function is not None and any(
-        isinstance(each, cst.Call) and last_name(each.func).endswith("KVCache")
-        for each in module.tree.descendants(function)
-    )
-
-
-def is_checked(module: Module, node: cst.CSTNode) -> bool:
-    """Whether a test gives an argument to a function that makes no model, to look at what it
-    returns."""
-    file = os.path.splitext(os.path.basename(module.source.path))[0]
-    call, function = module.parent(node), module.enclosing_function(node)
-    return (
-        _CHECKS_FILE.search(file) is not None
-        and isinstance(call, cst.Call)
-        and isinstance(function, cst.FunctionDef)
-        and _CHECK.match(function.name.value) is not None
-        and not _BUILDERS.match(last_name(call.func).lstrip("_"))
-    )
 
 
 def sets(module: Module, variable: str, value: str) -> bool:

@@ -70,29 +70,26 @@ class Constants:
             return self.holds(node.value)
         if isinstance(node, cst.Call):
             return self._is_constant_call(node)
-        if isinstance(node, (cst.Tuple, cst.List)):
-            return all(self.holds(each.value) for each in node.elements)
         parts = _parts(node)
-        return bool(parts) and all(map(self.holds, parts))
+        return parts is not None and all(map(self.holds, parts))
 
     def _is_constant_call(self, call: cst.Call) -> bool:
-        name = self._module.called(call)
         if self._module.argument(call, "requires_grad") is not None:
             return False
-        if name is not None and (name in _MAKERS | _NUMBERS or name.startswith("numpy.")):
+        name = self._module.called(call)
+        if name is None:
+            return isinstance(call.func, cst.Attribute) and self._gives_constant(call, call.func)
+        if name in _MAKERS | _NUMBERS or name.startswith("numpy."):
             return True
-        if name is not None:
-            given = [each.value for each in call.args if each.keyword is None]
-            return bool(_FUNCTION.match(name) and given) and all(map(self.holds, given))
-        if not isinstance(call.func, cst.Attribute):
-            return False
-        method, owner = call.func.attr.value, call.func.value
-        if method in _COUNTS:
-            return True
-        if method == "requires_grad_":
-            return False
-        given = [] if method in _SHAPING else [each.value for each in call.args]
-        return self.holds(owner) and all(map(self.holds, given))
+        given = [each.value for each in call.args if each.keyword is None]
+        return bool(_FUNCTION.match(name) and given) and all(map(self.holds, given))
+
+    def _gives_constant(self, call: cst.Call, method: cst.Attribute) -> bool:
+        name = method.attr.value
+        if name in _COUNTS or name == "requires_grad_":
+            return name in _COUNTS
+        given = [] if name in _SHAPING else [each.value for each in call.args]
+        return self.holds(method.value) and all(map(self.holds, given))
 
     def _is_constant_name(self, name: cst.Name) -> bool:
         if name.value in self._asked:
@@ -203,10 +200,12 @@ def _is_changed(above: cst.CSTNode | None, name: cst.Name) -> bool:
     return isinstance(above, cst.AugAssign) and above.target is name
 
 
-def _parts(node: cst.CSTNode) -> list[cst.CSTNode]:
-    """What an operator is put between."""
+def _parts(node: cst.CSTNode) -> list[cst.CSTNode] | None:
+    """What an operator is put between, or what a list holds."""
+    if isinstance(node, (cst.Tuple, cst.List)):
+        return [each.value for each in node.elements]
     if isinstance(node, cst.UnaryOperation):
         return [node.expression]
     if isinstance(node, (cst.BinaryOperation, cst.BooleanOperation)):
         return [node.left, node.right]
-    return [node.body, node.orelse] if isinstance(node, cst.IfExp) else []
+    return [node.body, node.orelse] if isinstance(node, cst.IfExp) else None

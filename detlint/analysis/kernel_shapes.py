@@ -84,11 +84,13 @@ class Shapes:
     @cached_property
     def _steps(self) -> list[tuple[str, cst.BaseExpression]]:
         """What the kernel assigns to each name, or changes it by."""
-        found = [(name, value) for name in self._values for value in self._values[name]]
-        for each in self._module.tree.descendants(self._kernel.body):
-            if isinstance(each, cst.AugAssign) and isinstance(each.target, cst.Name):
-                found.append((each.target.value, each.value))
-        return found
+        made = [(name, value) for name in self._values for value in self._values[name]]
+        changed = [
+            (each.target.value, each.value)
+            for each in self._module.tree.descendants(self._kernel.body)
+            if isinstance(each, cst.AugAssign) and isinstance(each.target, cst.Name)
+        ]
+        return made + changed
 
     @cached_property
     def _parameters(self) -> frozenset[str]:

@@ -69,10 +69,13 @@ class OperatorCalls:
             return True
         if found.form.rpartition(".")[2][0].isupper():
             return found.made is None and gradients.are_off_for(self._module, call)
-        if gradients.are_unlikely(self._module, call):
+        unlikely = gradients.are_unlikely(self._module, call)
+        if unlikely or gradients.are_off_for_callers(self._module, call):
             return True
-        if gradients.are_off_for_callers(self._module, call):
-            return True
+        return self._has_no_gradient(call, found)
+
+    def _has_no_gradient(self, call: cst.Call, found: Match) -> bool:
+        """Whether what an operator is given visibly has none."""
         if found.form.startswith("torch.Tensor.") and isinstance(call.func, cst.Attribute):
             tensor: cst.BaseExpression | None = call.func.value
         else:

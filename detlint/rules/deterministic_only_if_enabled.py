@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis import attention, gradients
+from detlint.analysis import answering, attention, gradients
 from detlint.analysis.collisions import reaches_each_once
 from detlint.analysis.enabling import turns_on
 from detlint.analysis.operator_calls import OperatorCalls
@@ -128,7 +128,7 @@ class DeterministicOnlyIfEnabled(Rule):
             else self._adds_integers(node, found)
         ):
             return
-        if reaches_each_once(self.module, node, found) or attention.serves(self.module):
+        if reaches_each_once(self.module, node, found) or answering.serves(self.module):
             return
         what = "'s backward" if backward else ""
         place = _PLACES[found.row.devices]

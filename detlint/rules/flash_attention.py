@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis import attention, phases
+from detlint.analysis import answering, attention, phases
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.config_keys import is_deterministic, is_told
@@ -151,14 +151,15 @@ class FlashAttention(Rule):
 
     @cached_property
     def _serves(self) -> bool:
-        return attention.serves(self.module)
+        return answering.serves(self.module) or answering.is_for_answers(self.module)
 
     @cached_property
     def _hugging_face_is_quiet(self) -> bool:
         module = self.module
         return (
             self._library
-            or attention.only_infers(module)
+            or answering.only_infers(module)
+            or answering.is_for_answers(module)
             or attention.sets(module, "FLASH_ATTENTION_DETERMINISTIC", "1")
             or attention.says(
                 module, r"(?<!def )\benable_full_determinism\(|\bfull_determinism\s*=\s*True"
@@ -241,11 +242,11 @@ class FlashAttention(Rule):
     def _is_quiet_about(self, option: Option) -> bool:
         if phases.answers(self.module, option.node):
             return True
-        if attention.is_evaluated(self.module, option.node):
+        if answering.is_evaluated(self.module, option.node):
             return True
-        if attention.caches(self.module, option.node):
+        if answering.caches(self.module, option.node):
             return True
-        if attention.is_checked(self.module, option.node):
+        if answering.is_checked(self.module, option.node):
             return True
         hugging_face = option.name in _HUGGING_FACE
         return self._hugging_face_is_quiet if hugging_face else self._is_quiet

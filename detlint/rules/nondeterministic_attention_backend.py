@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis import attention, gradients
+from detlint.analysis import answering, attention, gradients
 from detlint.analysis.enabling import turns_on
 from detlint.rule import Example, Rule, cst
 
@@ -197,7 +197,7 @@ class NondeterministicAttentionBackend(Rule):
         owner = self.module.tree.text(call.func.value)
         function = self.module.enclosing_function(call)
         forwards = isinstance(function, cst.FunctionDef) and function.name.value == _DIFFUSERS
-        if "pipe" in owner.lower() or forwards or attention.only_infers(self.module):
+        if "pipe" in owner.lower() or forwards or answering.only_infers(self.module):
             return
         self._report(call, f"{owner}.{_DIFFUSERS}(): {_XFORMERS}", _XFORMERS_ADVICE)
 

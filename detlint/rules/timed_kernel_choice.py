@@ -6,16 +6,18 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.autotuning import AUTOTUNE, Configurations, Kernels, called
+from detlint.analysis.autotuning import Kernels
 from detlint.analysis.branches import behind_setting
 from detlint.analysis.command_options import options
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.config_keys import is_deterministic
 from detlint.analysis.environments import variables
 from detlint.analysis.inductor import is_trial, timings
+from detlint.analysis.kernel_configurations import Configurations
 from detlint.analysis.launches import asks_for_determinism, started
 from detlint.analysis.seeding import uncommented
 from detlint.analysis.switches import code
+from detlint.analysis.triton_names import AUTOTUNE, called
 from detlint.analysis.uses import last_name
 from detlint.documents.document import Word
 from detlint.rule import Example, Rule, cst
@@ -150,9 +152,10 @@ class TimedKernelChoice(Rule):
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
         """Configurations matter as the first argument of a tuner, also of a project's own."""
-        return not text.startswith("configs", offset) or _TUNER.search(
-            text, max(offset - _NEAR, 0), offset
-        ) is not None
+        return (
+            not text.startswith("configs", offset)
+            or _TUNER.search(text, max(offset - _NEAR, 0), offset) is not None
+        )
 
     @cached_property
     def _inductor_is_told(self) -> bool:
