@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from detlint.analysis.attention_text import asks
+from detlint.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from detlint.engine import Engine
     from detlint.finding import Finding
 
 HUGGING_FACE = """
@@ -166,3 +168,51 @@ def test_what_stands_before_a_name_counts_too() -> None:
     assert asks(text, text.index("flash_"))
     text = 'if config._attn_implementation == "flash_attention_2":'
     assert not asks(text, text.index("flash_"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "codes"),
+    [
+        ("web_demo_chat.py", SWITCH, []),
+        ("eval_distributed.py", SWITCH, []),
+        ("eval_distributed.py", SWITCH + "loss.backward()\n", ["DET601"]),
+        ("train_eval.py", SWITCH + "Trainer(model).train()\n", ["DET601"]),
+        ("model.py", SWITCH, ["DET601"]),
+        ("flash_decoding_benchmark.py", CALL, []),
+        ("load_model.py", SWITCH + "model.train()\nfor text in stream_generate(model): ...\n", []),
+    ],
+)
+def test_files_that_run_a_model_are_told_by_their_names(
+    name: str, text: str, codes: list[str], engine: Callable[..., Engine]
+) -> None:
+    found = engine("DET601").lint(Source(name, text.format(line="")))
+    assert [each.code for each in found] == codes
+
+
+@pytest.mark.parametrize(
+    ("call", "codes"),
+    [
+        ("choose(config, attn_implementation='flash_attention_2')", []),
+        ("load_model(name, attn_implementation='flash_attention_2')", ["DET601"]),
+        ("Model.from_pretrained(name, attn_implementation='flash_attention_2')", ["DET601"]),
+    ],
+)
+def test_what_a_test_only_looks_at_makes_no_model(
+    call: str, codes: list[str], engine: Callable[..., Engine]
+) -> None:
+    text = f"def test_it():\n    assert {call}\n"
+    found = engine("DET601").lint(Source("test_choice.py", text))
+    assert [each.code for each in found] == codes
+
+
+def test_a_wrapper_by_the_name_of_the_library_s_function_hides_no_call(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    text = """
+        from flash_attn import flash_attn_func as attend_v2
+
+        def flash_attn_func(q, k, v):
+            return attend_v2(q, k, v)
+    """
+    (found,) = findings(text, "DET601")
+    assert found.message.startswith("flash_attn_func() without deterministic=True")

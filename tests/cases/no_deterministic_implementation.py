@@ -334,3 +334,28 @@ def train_everywhere(frames):
 class VideoPredictor:
     def masks(self, prompts):
         return F.interpolate(prompts, size=8, mode="bicubic")
+
+
+class Relative(nn.Module):
+    def __init__(self, table):
+        super().__init__()
+        self.fixed = nn.Parameter(table, requires_grad=False)
+        self.free = nn.Parameter(table)
+
+    def forward(self, x):
+        return x + self._resized_fixed(self.fixed, 8) + self._resized_free(self.free, 8)
+
+    def _resized_fixed(self, table, size):
+        return F.interpolate(table.unsqueeze(0), size=size, mode="bicubic")
+
+    def _resized_free(self, table, size):
+        return F.interpolate(table.unsqueeze(0), size=size, mode="bicubic")  # DET501
+
+
+def counted(rows, count):
+    numbers = torch.randint(0, count, (rows, 8)).cuda()
+    values = torch.rand(rows, 8).cuda()
+    return (
+        torch.stack([torch.histc(each, count) for each in torch.split(numbers, 1)]),
+        torch.stack([torch.histc(each, count) for each in torch.split(values, 1)]),  # DET501
+    )
