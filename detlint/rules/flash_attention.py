@@ -51,7 +51,8 @@ class FlashAttention(Rule):
 
     Silent on inference: under `no_grad` or `inference_mode`, with a cache of keys and
     values, in functions, classes and branches by the name of decoding, prefilling or
-    inference, in files that run or serve a model and train none.
+    inference, in files that run, measure or serve a model, by their names or by what they
+    call, and train none; and where a test looks at what a function makes of the option.
 
     Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa
     rounds differently.

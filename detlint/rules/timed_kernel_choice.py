@@ -70,10 +70,12 @@ class TimedKernelChoice(Rule):
     configuration, or choose it by a rule. XLA stops timing with
     `--xla_gpu_deterministic_ops=true`.
 
-    One finding a file for the kernels of `triton.autotune`, at the first. Silent on kernels
-    that add nothing up, or whose configurations visibly leave alone what they add up, since the
-    choice then changes no result; on a number of configurations that is not certain or may be
-    one; on values that are not literals; and on `torch.compile` in tests and benchmarks.
+    One finding a file for the kernels of `triton.autotune`, or of a project's own decorator by
+    that name, at the first. Options that stand in a dict are told there, whichever call takes
+    them. Silent on kernels and compiled functions that add nothing up, and on kernels whose
+    configurations visibly leave alone what they add up, since the choice then changes no result;
+    on a number of configurations that is not certain, as of a list that another file makes, or
+    may be one; on values that are not literals; and on `torch.compile` in tests and benchmarks.
     """
 
     code = "DET307"
