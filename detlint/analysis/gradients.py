@@ -162,7 +162,7 @@ def are_off_for(module: Module, made: cst.Call) -> bool:
         uses: list[tuple[Module, cst.CSTNode]] = [
             (module, each)
             for each in module.tree.occurrences.get(target.value, [])
-            if each is not target
+            if not isinstance(module.parent(each), cst.AssignTarget)
             and module.enclosing_function(each) is module.enclosing_function(target)
         ]
         return module.enclosing_function(target) is not None and _all_off(uses)

@@ -359,3 +359,22 @@ def counted(rows, count):
         torch.stack([torch.histc(each, count) for each in torch.split(numbers, 1)]),
         torch.stack([torch.histc(each, count) for each in torch.split(values, 1)]),  # DET501
     )
+
+
+def evaluated(model, x, y, options):
+    if options.ctc:
+        criterion = nn.CTCLoss(zero_infinity=True)
+    else:
+        criterion = nn.CrossEntropyLoss()
+    with torch.no_grad():
+        return model.validate(x, y, criterion)
+
+
+def trained(model, x, y, options):
+    if options.ctc:
+        criterion = nn.CTCLoss(zero_infinity=True)  # DET501
+    else:
+        criterion = nn.CrossEntropyLoss()
+    with torch.no_grad():
+        model.validate(x, y, criterion)
+    return criterion(model(x), y)
