@@ -37,6 +37,7 @@ _APART_FILE = re.compile(
 _APART_CLASS = re.compile(
     r"(?:Image|Video|Pre|Post|pre|post)Process|Pipeline|Dataset|BeamSearch|(?:Image|Video)Predictor"
 )
+_MOVES = frozenset({"to", "cuda", "cpu", "eval", "float", "half"})
 _CALLS = 2  # from a function without gradients to the one that is asked about
 _LOADS = re.compile(r"state_?dict|checkpoint_model|\bckpt\b")
 
@@ -155,6 +156,9 @@ def are_off_for(module: Module, made: cst.Call) -> bool:
     A local, or an attribute of ``self``, whose uses all can be seen.
     """
     above = module.parent(made)
+    while isinstance(above, cst.Attribute) and above.attr.value in _MOVES:  # Loss().to(device)
+        moved = module.parent(above)
+        above = module.parent(moved) if isinstance(moved, cst.Call) else None
     if not isinstance(above, cst.Assign) or len(above.targets) != 1:
         return False
     target = above.targets[0].target

@@ -363,7 +363,7 @@ def counted(rows, count):
 
 def evaluated(model, x, y, options):
     if options.ctc:
-        criterion = nn.CTCLoss(zero_infinity=True)
+        criterion = nn.CTCLoss(zero_infinity=True).to(x.device)
     else:
         criterion = nn.CrossEntropyLoss()
     with torch.no_grad():
