@@ -37,6 +37,7 @@ _SHAPING = words(
 )
 _DEEPEST = 40
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+_UNTRAINED = re.compile(r"\bParameter\([^#]*?\bFalse\b")
 _BOUND = r"\bself\.{name}\b(?=[ \t]*(?::[^=\n]*)?=[^=])"
 
 
@@ -176,6 +177,8 @@ class Constants:
 
     def _are_untrained(self, node: cst.Attribute, places: list[int]) -> bool:
         """Whether all that is assigned to an attribute is ``Parameter(…, requires_grad=False)``."""
+        if not _UNTRAINED.search(self._module.source.text):
+            return False
         around, owner = self._module.around(places), self._module.enclosing_class(node)
         if around is None or owner is None:
             return False

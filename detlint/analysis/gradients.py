@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.private_calls import private_calls
+from detlint.analysis.text_places import function_of
+from detlint.lexer import whole_word
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -39,6 +41,10 @@ _APART_CLASS = re.compile(
 )
 _MOVES = frozenset({"to", "cuda", "cpu", "eval", "float", "half"})
 _CALLS = 2  # from a function without gradients to the one that is asked about
+# What a caller without gradients has in its text or above its head, or it is private itself.
+_SPEAKS = re.compile(r"no_grad|inference_mode|\bdef[ \t]+_")
+_HEAD = re.compile(r"\bdef[ \t]+$")
+_FAR = 1500  # decorators, which may hold texts
 _LOADS = re.compile(r"state_?dict|checkpoint_model|\bckpt\b")
 
 
@@ -76,10 +82,10 @@ def are_off(module: Module, node: cst.CSTNode) -> bool:
 def are_off_for_callers(module: Module, node: cst.CSTNode, depth: int = 0) -> bool:
     """Whether a private function or method is called in its file alone, and only where gradients
     are off."""
-    text = module.source.text
-    if depth > _CALLS or not ("no_grad" in text or "inference_mode" in text):
+    function = module.enclosing_function(node)
+    if depth > _CALLS or not _may_be_off(module.source.text, function):
         return False
-    calls = list(private_calls(module, module.enclosing_function(node)))
+    calls = list(private_calls(module, function))
     return bool(calls) and all(
         call is not None
         and (
@@ -88,6 +94,19 @@ def are_off_for_callers(module: Module, node: cst.CSTNode, depth: int = 0) -> bo
         )
         for definition, call in calls
     )
+
+
+def _may_be_off(text: str, function: cst.CSTNode | None) -> bool:
+    """Whether the text around each mention of a private function speaks of gradients being off,
+    or is another private function: told before anything is parsed."""
+    if not isinstance(function, cst.FunctionDef) or not function.name.value.startswith("_"):
+        return False
+    for mention in whole_word(function.name.value).finditer(text):
+        if not _HEAD.search(text, max(mention.start() - _FAR, 0), mention.start()):
+            around = function_of(text, mention.start())
+            if around is None or not _SPEAKS.search(text, max(around[0] - _FAR, 0), around[1]):
+                return False
+    return True
 
 
 def are_unlikely_in(module: Module) -> bool:
