@@ -781,6 +781,58 @@ def test_a_loop_at_the_top_that_applies_gradients_is_a_program(
     assert lint("--select", "DET801") == ["train.py:4 DET801"]
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("def train():\n    loss.backward()\n\nfor _ in range(9):\n    train()\n", True),
+        ("def step():\n    x.backward()\n\ndef train():\n    step()\n\ntrain()\n", True),
+        ("def train():\n    loss.backward()\n\ndef run():\n    train()\n", False),
+        ("def train():\n    loss.backward()\n\nself.attrain()\nREGISTRY = [train]\n", False),
+        ('def train():\n    loss.backward()\n\n"""Call train()."""\n', False),
+    ],
+)
+def test_a_file_whose_top_calls_what_trains_is_a_program(text: str, *, found: bool) -> None:
+    assert is_entrypoint("main.py", text) is found
+
+
+def test_what_a_script_adds_to_the_path_by_convention_is_found(
+    project: Project, lint: Lint
+) -> None:
+    step = "import torch\n\ndef train():\n    x.backward(); o.step()\n"
+    train = "import _init_paths\nfrom core.function import train\n\ntrain()\n\n" + MAIN
+    project({"lib/core/function.py": step, "tools/train.py": train})
+    assert lint("--select", "DET304") == ["lib/core/function.py:4 DET304"]
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "found"),
+    [
+        ("regnet.py", "print(model(torch.rand(1, 3, 224, 224)))", False),
+        ("regnet.py", "x = torch.randn((2, 3, 8), device='cuda')", False),
+        ("regnet.py", "dummy_input = torch.rand(1, size)", False),
+        ("tests/serialize.py", "x = torch.rand(n)", False),
+        ("benchmark.py", "x = torch.rand(n)", False),
+        ("make.py", "x = torch.rand(n)", True),
+        ("make.py", "k_means.fit(x)\nx = torch.rand(n)", True),
+    ],
+)
+def test_inputs_on_which_a_model_is_tried(
+    project: Project, lint: Lint, name: str, line: str, *, found: bool
+) -> None:
+    project({name: f"import torch\n\n{line}\n\n{MAIN}"})
+    assert len(lint("--select", "DET102")) == found
+
+
+def test_scikit_learn_trains_no_network(project: Project, lint: Lint) -> None:
+    data = "import numpy as np\n\nnoise = np.random.rand(9)\n"
+    project({"data.py": data, "fit.py": f"import torch, data\nmodel.fit(x)\n\n{MAIN}"})
+    assert lint("--select", "DET102") == []
+    project({"data.py": data, "fit.py": f"import keras, data\nmodel.fit(x)\n\n{MAIN}"})
+    assert lint("--select", "DET102") == ["data.py:3 DET102"]
+    project({"fit.py": f"import keras, data\nscaler.fit(x)\n\n{MAIN}"})
+    assert lint("--select", "DET102") == []
+
+
 def test_a_main_block_in_a_string_or_a_loop_in_a_function_starts_nothing() -> None:
     quoted = f'TEXT = """Write:\n\n{MAIN}"""\n'
     assert not is_entrypoint("tool.py", quoted)

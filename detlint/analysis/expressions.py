@@ -130,7 +130,10 @@ class Expressions:
 
     def in_list_comp(self, outer: cst.CSTNode, flow: Flow) -> Iterator[Use]:
         """The element that a comprehension makes is itself unordered."""
-        yield from flow.escapes(outer, "collected")
+        arg = self._module.parent(outer)
+        call = self._module.parent(arg) if isinstance(arg, cst.Arg) else None
+        if self._module.called(call) not in ("builtins.all", "builtins.any"):
+            yield from flow.escapes(outer, "collected")
 
     in_generator_exp = in_dict_comp = in_list_comp
 

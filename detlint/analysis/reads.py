@@ -121,10 +121,31 @@ class Reads:
         place = self.place(load)
         if place <= store.end or self._exclusive(store.statement, load):
             return False
-        hiding = (each.statement for each in later if each.end < place)
+        hiding = [each.statement for each in later if each.end < place]
         return not any(
-            self.dominates(each, load) or self._follows(each, store.statement) for each in hiding
+            self.dominates(each, load)
+            or self._follows(each, store.statement)
+            or self._decide(each, hiding, load)
+            for each in hiding
         )
+
+    def _decide(self, statement: cst.CSTNode, others: list[cst.CSTNode], load: cst.Name) -> bool:
+        """Whether a statement and others give the name a value in every branch of an ``if``
+        before the read, as far as a branch goes on."""
+        top: cst.CSTNode | None = self._module.parent(self._block(statement) or statement)
+        while isinstance(above := self._module.parent(top) if top else None, (cst.If, cst.Else)):
+            top = above
+        if not isinstance(top, cst.If) or not self.dominates(top, load):
+            return False
+        blocks = [self._block(each) for each in others]
+        branch: cst.If | cst.Else | None = top
+        while branch is not None:
+            if not (any(each is branch.body for each in blocks) or _leaves(branch.body)):
+                return False
+            if isinstance(branch, cst.Else):
+                return True
+            branch = branch.orelse
+        return False
 
     def _follows(self, statement: cst.CSTNode, earlier: cst.CSTNode) -> bool:
         """Whether both stand in one block, so that the earlier value never leaves it."""
@@ -201,3 +222,10 @@ class Reads:
             item = self._module.parent(parent)
             return self._module.parent(item) if isinstance(item, cst.WithItem) else item
         return None
+
+
+def _leaves(block: cst.BaseSuite) -> bool:
+    """Whether what follows a block does not run after it."""
+    last = block.body[-1] if block.body else None
+    last = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
+    return isinstance(last, (cst.Continue, cst.Break, cst.Return, cst.Raise))

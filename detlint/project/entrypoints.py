@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from typing import TYPE_CHECKING
 
 from detlint.kinds import NOTEBOOK, PYTHON, kind_of
+
+if TYPE_CHECKING:
+    from detlint.layout import Block
 
 # Bytes without one of which a file is no entrypoint, whatever its name.
 _HINTS = (b"__main__", b".backward(", b".fit(", b".train(", b".apply_gradients(")
@@ -45,15 +49,28 @@ def is_entrypoint(path: str, text: str) -> bool:
 
 
 def _trains_at_the_top(text: str) -> bool:
+    """Whether code outside of functions trains, or calls a function of the file that does."""
     from detlint.layout import Layout
 
     layout = Layout(text)
-    return any(
-        layout.at(match.start()) is None and not _is_in_function(text, block.start, match.start())
-        for block in layout.blocks(0, len(text), "")
-        if not block.kind
-        for match in _TRAINS.finditer(text, block.start, block.end)
-    )
+    blocks = list(layout.blocks(0, len(text), ""))
+
+    def mentions(pattern: re.Pattern[str], block: Block) -> bool:
+        found = pattern.finditer(text, block.start, block.end)
+        code = (match.start() for match in found if layout.at(match.start()) is None)
+        return any(block.kind or not _is_in_function(text, block.start, each) for each in code)
+
+    functions = [each for each in blocks if each.kind == "def"]
+    known: set[str] = set()
+    pattern = _TRAINS
+    while True:
+        if any(mentions(pattern, each) for each in blocks if not each.kind):
+            return True
+        fresh = {each.name for each in functions if mentions(pattern, each)} - known
+        if not fresh:
+            return False
+        known |= fresh
+        pattern = re.compile(rf"(?<![\w.])(?:{'|'.join(sorted(fresh))})[ \t]*\(")
 
 
 def _is_in_function(text: str, start: int, place: int) -> bool:

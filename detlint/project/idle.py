@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _IDLE = re.compile(
     r"(?:^|_)(?:ports?|wait|delay|back_?off|sleep|timeout|retry|run_?id|run_?name|uid|uuid|nonce)"
-    r"(?:$|_)|^colou?rs?$",
+    r"(?:$|_)|^colou?rs?$|^(?:dummy|dump|example|rand)_?(?:inputs?|example|data|x)",
     re.IGNORECASE,
 )
 

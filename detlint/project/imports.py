@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from detlint.project.folders import Folders
 
+_ROOTS = ("src", "lib")
 # Also within functions. One in a docstring only adds a file to the closure, if there is such one.
 _STATEMENT = re.compile(
     r"^(?P<indent>[ \t]*)(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]+import[ \t]*"
@@ -181,11 +182,13 @@ class Finder:
         return package or self._file(folder, f"{name}.py")
 
     def _roots(self, folder: str) -> Iterator[str]:
-        """Where absolute imports may start: the script's folder and those above, ``src`` too."""
+        """Where absolute imports may start: the script's folder and those above, and what
+        scripts add to ``sys.path`` by convention."""
         while True:
             yield folder
-            if os.path.basename(folder) != "src":
-                yield os.path.join(folder, "src")
+            if os.path.basename(folder) not in _ROOTS:
+                for each in _ROOTS:
+                    yield os.path.join(folder, each)
             if folder == self._bound or not folder.startswith(self._bound):
                 return
             folder = os.path.dirname(folder)

@@ -92,6 +92,11 @@ class Program:
         packaged = self._files.is_packaged(located.path)
         return packaged and start is not None and located.fact.row >= source.location(start)[0]
 
+    def only_checks(self) -> bool:
+        """Whether it is a test or a benchmark, by its name or its folder."""
+        shown = self._names.get(self.path, "")
+        return bool(_MEASURES.search(self.name) or _TESTS.search(shown))
+
     def imports(self, *libraries: str) -> bool:
         """Whether one of its files imports one of some top-level modules."""
         return not self._imported.isdisjoint(libraries)

@@ -22,6 +22,13 @@ _TORCH = re.compile(
 )
 _JAX = re.compile(rf"^[ \t]*{_IMPORTS}(?:jax|flax|haliax|optax|equinox)\b", re.MULTILINE)
 
+# What is fitted and is no network.
+_OTHER_FITS = re.compile(
+    r"scaler|encoder|vectori[sz]er|tokenizer|tuner|imputer|binarizer|selector|reducer|^le$|^ohe$"
+    r"|(?:^|_)(?:pca|k_?means|clf|svc|svm|knn|umap|tsne|lda|nmf|gmm)(?:$|_)",
+    re.IGNORECASE,
+)
+
 
 def trained_with(module: Module, call: cst.Call) -> str | None:
     """The library that a call trains with; "keras" where only the program's imports can tell."""
@@ -37,7 +44,8 @@ def trained_with(module: Module, call: cst.Call) -> str | None:
         return _trainers_library(module.source.text)
     if method == "minimize" and call.args:
         return "tensorflow"
-    return "keras" if method in {"fit", "train_on_batch"} else None
+    fits = method == "fit" and not _OTHER_FITS.search(last_name(owner))
+    return "keras" if fits or method == "train_on_batch" else None
 
 
 def _is_other_backward(module: Module, call: cst.Call) -> bool:

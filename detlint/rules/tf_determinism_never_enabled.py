@@ -24,7 +24,8 @@ _IMPORT = re.compile(
 )
 _FIRST = re.compile(r"^import[ \t]+tensorflow[ \t]+as[ \t]+tf\b", re.MULTILINE)
 _SESSIONS = re.compile(
-    r"\btf\.(?:Session|InteractiveSession|placeholder|get_variable|variable_scope|contrib)\b"
+    r"\btf\.(?:Session|InteractiveSession|placeholder|get_variable|variable_scope|contrib|layers"
+    r"|train\.\w+Optimizer)\b"
 )
 
 

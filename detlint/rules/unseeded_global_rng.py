@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from detlint.project.enabling import enabling
@@ -30,6 +31,11 @@ _NUMERIC = (
     *("pytorch_lightning", "numpy", "scipy", "pandas", "sklearn", "librosa", "cv2", "PIL"),
     *("tensorflow", "keras", "jax"),
 )
+# An input of fixed size on which a model is tried: `torch.rand(1, 3, 224, 224)`.
+_EXAMPLE = re.compile(
+    r"torch\.\w+\([(\[]?(?:\d+\s*,\s*){2,}\d+[\d\s,)\]]*"
+    r"(?:(?:device|dtype|requires_grad)\s*=\s*[\w.\"':]+,?\s*)*\)"
+)
 
 
 class UnseededGlobalRng(Rule):
@@ -41,8 +47,10 @@ class UnseededGlobalRng(Rule):
     One finding an entrypoint and library, at the first draw. Judged over what the
     entrypoint imports: a helper that seeds counts however deep. In a program that trains,
     initial weights count as a draw; in another, only what its own file draws. Silent in
-    tests, on draws in the main block of a package's module that does not train, and on
-    programs that use no numeric library.
+    tests and benchmarks, on what a program that does not train draws in the main block of a
+    package's module, or in three or more literal sizes, as inputs that a model is tried on; on
+    draws that no number depends on (pauses, ports, names); and on programs that use no numeric
+    library.
 
     Fix safety: unsafe. `guard.enable(seed=0)` at the entrypoint seeds every generator,
     and turns deterministic algorithms on as well.
@@ -93,7 +101,7 @@ class UnseededGlobalRng(Rule):
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
         if not program.imports(*_NUMERIC):
             return
-        trains = program.has("trains")
+        trains = cls._trains(program)
         for library, generator in _GENERATORS.items():
             # Of a program that trains, all files count, and what seeds is found sooner.
             if trains and program.has("seeds", library):
@@ -111,12 +119,20 @@ class UnseededGlobalRng(Rule):
                 )
 
     @staticmethod
+    def _trains(program: Program) -> bool:
+        """Whether it trains a network: ``.fit(`` of scikit-learn draws by itself."""
+        if any(program.has("trains", library) for library in ("torch", "tensorflow", "jax")):
+            return True
+        return program.imports("tensorflow", "keras") and program.has("trains", "keras")
+
+    @staticmethod
     def _first_draw(program: Program, library: str, *, trains: bool) -> Located | None:
         if not trains:
             # A tool's imports hold much that it never calls, and the main block of a package's
-            # module often only tries it on random numbers.
-            draws = program.facts("draws", library, own=True)
-            return next((each for each in draws if not program.only_tries(each)), None)
+            # module often only tries it on random numbers, as tests do.
+            draws = () if program.only_checks() else program.facts("draws", library, own=True)
+            some = (each for each in draws if not _EXAMPLE.fullmatch(each.fact.text))
+            return next((each for each in some if not program.only_tries(each)), None)
         first = program.first("draws", library)
         if first is None and library == "torch":
             return program.first("builds", "torch")
