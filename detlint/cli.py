@@ -143,7 +143,10 @@ def _linked(
     results: Cache,
 ) -> list[Finding]:
     """With what programs show: their own findings, and without those that they clear."""
-    if not linted.entrypoints:
+    from detlint.project.scripts import may_differ, together
+
+    scripted = may_differ(paths)
+    if not linted.entrypoints and not scripted:
         return linted.findings
     from detlint.project.unchanged import recall, remember
 
@@ -153,7 +156,8 @@ def _linked(
     from detlint.project.link import Linker
 
     linker = Linker(engine().rules, settings, results, paths)
-    findings = linker.link(linted.findings, linted.entrypoints, paths)
+    findings = together(linted.findings, paths, engine()) if scripted else linted.findings
+    findings = linker.link(findings, linted.entrypoints, paths)
     remember(results, paths, *linker.looked_at(paths), findings)
     return findings
 

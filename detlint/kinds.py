@@ -33,6 +33,9 @@ NAMES = {
     "makefile": "makefile",
     "GNUmakefile": "makefile",
 }
+# Dockerfile_2024.rocm, Dockerfile-dev, and no Dockerfile-notes.md.
+_IMAGE = re.compile(r"(?:Dockerfile|Containerfile)[_-]")
+_OTHERS = frozenset(("md", "rst", "html", "patch", "diff", "encrypted", "enc", "gpg", "orig"))
 _PYTHON_LINE = re.compile(rb"#!.*?(?:/|\s)(?:i?python|pypy|uv run)[\d.]*w?(?:\s|$)")
 _SHELL_LINE = re.compile(rb"#!.*?(?:/|\s)(?:ba|da|z|k)?sh(?:\s|$)")
 # Beyond this a configuration, or a script, is data. A notebook's size is that of its pictures.
@@ -44,6 +47,10 @@ def kind_of_name(name: str) -> str | None:
     stem, dot, suffix = name.rpartition(".")
     if dot and (kind := SUFFIXES.get(f".{suffix}")):
         return kind
+    if suffix in _OTHERS:
+        return None
+    if _IMAGE.match(name):
+        return "dockerfile"
     return NAMES.get(stem.partition(".")[0] if dot else name)
 
 

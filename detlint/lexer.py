@@ -29,7 +29,7 @@ _LITERAL = {
     for quote, newline in (('"""', ""), ("'''", ""), ('"', r"|([\r\n])"), ("'", r"|([\r\n])"))
 }
 _SPEC = re.compile(r"[{}\"'\r\n]")
-_CODE = re.compile(r"#[^\r\n]*|([A-Za-z]*)(\"{3}|'{3}|[\"'])|[(\[{)\]}:]")
+_CODE = re.compile(r"#[^\r\n]*|((?<![A-Za-z])[A-Za-z]*)(\"{3}|'{3}|[\"'])|[(\[{)\]}:]")
 
 
 class Span(NamedTuple):

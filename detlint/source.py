@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from detlint.kinds import NOTEBOOK, PYTHON, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from detlint.finding import Edit
 
@@ -38,7 +38,10 @@ class Source:
     """A file's text, with what is needed to write it back as it was.
 
     written  the text as it is in the file; in ``text`` what is no Python may be masked
+    beside   gives the text of a script of the project by the path that this one names, if asked
     """
+
+    beside: Callable[[str], str | None] | None = None
 
     def __init__(
         self,

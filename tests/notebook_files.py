@@ -34,6 +34,12 @@ def notebook(*cells: str | dict[str, object], metadata: object = PYTHON) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
+def shown(text: str, count: int | None = None) -> dict[str, object]:
+    """A code cell with a result."""
+    output = {"name": "stdout", "output_type": "stream", "text": ["done\n"]}
+    return {**code(text, count), "outputs": [output] if count else []}
+
+
 def executed(*counts: int | None) -> str:
     """The JSON of a notebook whose cells were run at these times."""
-    return notebook(*(code(f"x = {place}", count) for place, count in enumerate(counts)))
+    return notebook(*(shown(f"x = {place}", count) for place, count in enumerate(counts)))

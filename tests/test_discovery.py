@@ -402,6 +402,8 @@ def test_another_first_line_is_no_script(line: str) -> None:
         ("a.sbatch", "shell"),
         ("Dockerfile", "dockerfile"),
         ("Dockerfile.gpu", "dockerfile"),
+        ("Dockerfile_2025_9a48ba0.rocm", "dockerfile"),
+        ("Dockerfile-dev", "dockerfile"),
         ("gpu.dockerfile", "dockerfile"),
         ("Makefile", "makefile"),
         ("a.yml", "yaml"),
@@ -413,6 +415,11 @@ def test_a_walk_finds_all_kinds_by_their_names(name: str, kind: str) -> None:
     make(name, "README.md", "a.py.bak")
     assert found() == [name]
     assert kind_of(name) == kind
+
+
+def test_notes_on_an_image_are_none() -> None:
+    make("Dockerfile-notes.md", "Dockerfiles", "Dockerfile_x.py", "Dockerfile.patch")
+    assert found() == ["Dockerfile_x.py"]
 
 
 def test_an_ignored_file_of_any_kind_is_left_out() -> None:

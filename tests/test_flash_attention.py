@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from notebook_files import notebook
 
 from detlint.analysis.attention_text import asks
 from detlint.source import Source
@@ -119,6 +120,11 @@ def test_the_message_names_the_function_or_the_setting(
         'attn_implementation="flash_attention_2" asks for FlashAttention, '
         "whose backward adds up gradients in varying order"
     )
+    assert asked.advice == (
+        "use sdpa, or set FLASH_ATTENTION_DETERMINISTIC=1 if the model's code reads it, as "
+        "transformers does"
+    )
+    (asked,) = findings(HUGGING_FACE.format(line="import transformers"), "DET601")
     assert asked.advice == "set FLASH_ATTENTION_DETERMINISTIC=1 (Hugging Face), or use sdpa"
 
 
@@ -168,6 +174,50 @@ def test_what_stands_before_a_name_counts_too() -> None:
     assert asks(text, text.index("flash_"))
     text = 'if config._attn_implementation == "flash_attention_2":'
     assert not asks(text, text.index("flash_"))
+
+
+LOADS = 'model = AutoModel.from_pretrained("m", attn_implementation="flash_attention_2")'
+
+
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        pytest.param(("model.generate(x)",), 0, id="generates"),
+        pytest.param(("model.load_adapter(p)", "print(answer(model, x))"), 0, id="by a function"),
+        pytest.param(
+            ("def generate(model, x):\n    return model.generate(x)", "generate(model, x)"),
+            0,
+            id="a parameter of its name",
+        ),
+        pytest.param(
+            ("model.generate(x)", "model = load()", "Trainer(model=model).train()"),
+            0,
+            id="bound anew before it is trained",
+        ),
+        pytest.param(
+            ("if lora:\n    model = PeftModel.from_pretrained(model, p)", "infer(model)"),
+            0,
+            id="wrapped",
+        ),
+        pytest.param(("model.generate(x)", "Trainer(model=model).train()"), 1, id="both"),
+        pytest.param(
+            ("model.generate(x)", "model = get_peft_model(model, c)", "Trainer(model).train()"),
+            1,
+            id="wrapped and trained",
+        ),
+        pytest.param(("generate(model)", "def f():\n    fit(model)"), 1, id="in a function"),
+        pytest.param(("optim.SGD(model.parameters())",), 1, id="its parameters"),
+        pytest.param(("use(model)", "Trainer()"), 1, id="not known"),
+        pytest.param(("Trainer()",), 1, id="not used"),
+    ],
+)
+def test_a_model_of_a_notebook_that_only_answers(
+    cells: tuple[str, ...], found: int, engine: Callable[..., Engine]
+) -> None:
+    text = notebook("from transformers import AutoModel, Trainer", LOADS, *cells, "trainer = 1")
+    for narrowed in (True, False):
+        told = engine("DET601", narrowed=narrowed).lint_bytes("nb.ipynb", text.encode())
+        assert len(told) == found
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,8 @@ RECOGNISED = {
     "detectron2": "MODEL:\n  META_ARCHITECTURE: X\nSOLVER:\n  BASE_LR: 0.1\n",
     "espnet": "batch_bins: 4000\naccum_grad: 2\nmax_epoch: 100\noptim: adam\n",
     "recbole": "train_batch_size: 2\neval_args: {}\nUSER_ID_FIELD: user_id\n",
+    "latent-diffusion": "model: {target: ldm.A}\nlightning: {trainer: {max_epochs: 1}}\n",
+    "olmo": "save_folder: a\nmax_duration: 1ep\nmodel:\n  d_model: 64\n",
     "composer": "max_duration: 1ep\ntrain_loader: {}\neval_interval: 1ep\n",
     "training": "epochs: 9\nlr: 0.1\nmodel: resnet\nseed: 1\n",
 }
@@ -77,6 +79,11 @@ FOUND = [
     ("DET301", "detectron2", "MODEL: {}\nTRAIN: {}\nCUDNN: {BENCHMARK: true}\n"),
     ("DET301", "torchtune", "a: {_component_: x.y}\ncudnn_deterministic_mode: default\n"),
     ("DET301", "recbole", "eval_args: {}\nload_col: {}\ntopk: 1\nreproducibility: False\n"),
+    (
+        "DET301",
+        "latent-diffusion",
+        "model: {target: ldm.A}\nlightning:\n  callbacks: {}\n  trainer:\n    benchmark: True\n",
+    ),
     ("DET302", "espnet", RECOGNISED["espnet"] + "cudnn_deterministic: false\n"),
     ("DET302", "lightning", "fit:\n  trainer: {max_steps: 1, gpus: 2, deterministic: false}\n"),
     ("DET303", "lightning", "trainer: {max_steps: 1, gpus: 2, deterministic: warn}\n"),
@@ -109,6 +116,7 @@ FOUND = [
         "llama-factory",
         "cutoff_len: 9\noutput_dir: out\nflash_attn: flash_attention_2\n",
     ),
+    ("DET601", "olmo", RECOGNISED["olmo"] + "  flash_attention: true\n"),
     ("DET601", "composer", RECOGNISED["composer"] + "attn_config: {attn_impl: flash}\n"),
     (
         "DET601",

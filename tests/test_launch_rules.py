@@ -73,6 +73,17 @@ FIXES = [
     ("DET103", 'python t.py --seed="$RANDOM"', 'python t.py --seed="0"'),
     ("DET103", "S=$((RANDOM % 9))\npython t.py --seed $S", "S=0\npython t.py --seed $S"),
     ("DET103", "S=${1:-$RANDOM}\npython t.py --seed $S", "S=${1:-0}\npython t.py --seed $S"),
+    ("DET103", "C='python t.py --seed $RANDOM'\neval $C", "C='python t.py --seed 0'\neval $C"),
+    (
+        "DET103",
+        'S=$RANDOM\nC="python t.py --seed ${S}"\neval ${C}',
+        'S=0\nC="python t.py --seed ${S}"\neval ${C}',
+    ),
+    (
+        "DET106",
+        "srun --export=ALL,A=b,PYTHONHASHSEED=random python t.py",
+        "srun --export=ALL,A=b,PYTHONHASHSEED=0 python t.py",
+    ),
     ("DET301", "python t.py trainer.benchmark=True", "python t.py trainer.benchmark=False"),
     ("DET301", "python t.py --trainer.benchmark true", "python t.py --trainer.benchmark false"),
     ("DET301", "python t.py --cudnn_benchmark", "python t.py --cudnn_benchmark"),

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from notebook_files import code, executed, markdown, notebook
+from notebook_files import code, executed, markdown, notebook, shown
 from test_cli import detlint
 
 from detlint.engine import LARGEST, Engine
@@ -249,7 +249,12 @@ def test_code_of_megabytes_is_told() -> None:
         pytest.param(executed(None, None), id="never run"),
         pytest.param(executed(1, 2, 3), id="in order"),
         pytest.param(executed(1, None, 2), id="some never run"),
-        pytest.param(notebook(code("a", 1), code("", 5), markdown("b"), code("c", 2)), id="empty"),
+        pytest.param(executed(1, None, 3), id="a number that was cleared"),
+        pytest.param(executed(2, None, None, 5, 6), id="numbers that were cleared"),
+        pytest.param(executed(3, 4), id="after something else"),
+        pytest.param(executed(0, 0), id="by what does not count"),
+        pytest.param(notebook(shown("a", 1), code("", 5), markdown("b"), code("c", 2)), id="empty"),
+        pytest.param(notebook(code("a", 2), code("b", 1)), id="without results"),
     ],
 )
 def test_cells_that_were_run_in_order_are_fine(document: str) -> None:
@@ -263,8 +268,9 @@ def test_cells_that_were_run_in_order_are_fine(document: str) -> None:
         pytest.param((1, 5, 3, 2), 3, "[3] below [5]: this cell was run before", id="the first"),
         pytest.param((4, 5, 2), 3, "[2] below [5]: this cell was run before", id="gap and order"),
         pytest.param((1, 2, 2), 3, "[2] below [2]: this cell shares its number", id="same"),
-        pytest.param((1, 2, 5, 9), 3, "[5] below [2]: cells that ran before", id="gap"),
-        pytest.param((3, 4), 1, "[3] in the first cell that ran: cells", id="gone"),
+        pytest.param((1, 2, 5, 9), 3, "[5] below [2]: what ran between", id="gap"),
+        pytest.param((1, None, 4, 5), 3, "[4] below [1]: what ran between", id="wide gap"),
+        pytest.param((3, 5), 2, "[5] below [3]: what ran between these is gone", id="late and gap"),
     ],
 )
 def test_other_orders_are_told_once(counts: tuple[int, ...], cell: int, says: str) -> None:
@@ -300,7 +306,7 @@ def test_comments_in_cells_suppress(cells: tuple[str, ...]) -> None:
 
 def test_a_comment_in_a_cell_suppresses_its_place_in_the_order() -> None:
     comment = "# detlint: ignore[DET208] the server was restarted\nx = 1"
-    assert lint(notebook(code("y = 1", 1), code(comment, 7))) == []
+    assert lint(notebook(shown("y = 1", 1), shown(comment, 7))) == []
 
 
 def test_switched_on_again_in_another_cell() -> None:
@@ -394,7 +400,7 @@ def test_checkpoints_are_left_out(folder: Path) -> None:
 # Programs
 
 
-TRAIN = "model = torch.nn.Linear(2, 2)\nmodel(torch.ones(2, 2)).sum().backward()"
+TRAIN = "model = torch.nn.Linear(2, 2)\nmodel(torch.ones(2, 2)).sum().backward(); sgd.step()"
 
 
 def test_a_notebook_is_a_program_and_imports_what_lies_beside_it(folder: Path) -> None:

@@ -139,6 +139,9 @@ def test_a_variable_that_is_only_asked_for(line: str) -> None:
         ("%%shell\nls", ["ls"]),
         ("%%bash", [""]),
         ("%%time\n!ls", ["ls"]),
+        ("%%capture\n%%bash\nls -l", ["ls -l"]),
+        ("%%time\n%%capture out\n\n%%bash --bg\nls (", ["ls ("]),
+        ("%%capture\n%%writefile a.sh\nls (", []),
         ("%%writefile a.sh\nls", []),
         ("%ls", []),
     ],
@@ -166,3 +169,17 @@ def test_magics_in_a_script_with_cells_are_masked_and_written_back() -> None:
 def test_a_script_without_cells_may_hold_no_magics() -> None:
     source = Source.decode("train.py", b"x = 1  # 50 %%\n%env A=1\n")
     assert source.text == source.written
+
+
+# Whatever is in a cell
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize(
+    "line",
+    ["# text", "  # text", "\t#", "", " ", "\f# text", "%%time", "!ls", "a = ", "x[a]", "a, ", '"'],
+)
+def test_a_notebook_of_such_lines_is_read_at_once(line: str, end: str) -> None:
+    start = time.perf_counter()
+    Notebook("nb.ipynb", notebook((line + end) * 3_000, line * 3_000, "x = 1"))
+    assert time.perf_counter() - start < 10

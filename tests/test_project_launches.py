@@ -237,3 +237,89 @@ def test_a_comment_of_the_script_suppresses(project: Project, lint: Lint) -> Non
     script = f"export NVTE_ALLOW_NONDETERMINISTIC_ALGO=1  {comment}\npython train.py\n"
     project({"train.py": ENGINE, "run.sh": script})
     assert lint(select="DET604") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("te.TransformerLayer(8, 8, 2)", 1),
+        ("te.DotProductAttention(2, 8)", 1),
+        ("torch.nn.MultiheadAttention(8, 2)", 0),
+        ("te.fp8_autocast()", 0),
+    ],
+)
+def test_only_attention_of_transformer_engine_counts(
+    project: Project, lint: Lint, line: str, found: int
+) -> None:
+    optional = """
+        import torch
+        try:
+            import transformer_engine.pytorch as te
+        except ImportError:
+            te = None
+    """
+    train = ENGINE.replace("te.TransformerLayer(64, 256, 4)", "torch.nn.Linear(2, 2)").replace(
+        "import transformer_engine.pytorch as te", "import engine"
+    )
+    project({"train.py": train, "engine.py": f"{textwrap.dedent(optional)}\nlayer = {line}\n"})
+    assert len(lint(select="DET604")) == found
+
+
+# Scripts with the files beside them
+
+MEGATRON = "--tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024 --train-iters 9"
+LAUNCH = f"torchrun pretrain_gpt.py --micro-batch-size 4 {MEGATRON}"
+PARSER = 'parser.add_argument("--micro-batch-size", type=int)\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        pytest.param({}, 1, id="the program is another project's"),
+        pytest.param({"pretrain_gpt.py": "import megatron"}, 1, id="the parser is"),
+        pytest.param({"pretrain_gpt.py": "", "megatron/arguments.py": PARSER}, 0, id="not known"),
+        pytest.param(
+            {"pretrain_gpt.py": "", "megatron/arguments.py": f"{PARSER}x('--deterministic-mode')"},
+            1,
+            id="known",
+        ),
+        pytest.param(
+            {
+                "tools/pretrain_gpt.py": "",
+                "megatron/arguments.py": PARSER,
+                "megatron/config.py": "class C:\n    deterministic_mode: bool = False",
+            },
+            1,
+            id="a field",
+        ),
+    ],
+)
+def test_a_projects_own_parser_says_what_can_be_advised(
+    project: Project, lint: Lint, files: dict[str, str], found: int
+) -> None:
+    project({"scripts/run.sh": LAUNCH, **files})
+    assert lint(select="DET701", cache=True) == ["scripts/run.sh:1 DET701"] * found
+    assert lint(select="DET701", cache=True) == ["scripts/run.sh:1 DET701"] * found
+    project({"pretrain_gpt.py": "", "other.py": PARSER})
+    assert lint(select="DET701", cache=True) == (
+        ["scripts/run.sh:1 DET701"] if "deterministic" in str(files) else []
+    )
+
+
+@pytest.mark.parametrize("program", ["$HERE/pretrain_gpt.py", "$PROGRAM"])
+def test_a_program_may_be_named_by_its_end_or_not(
+    project: Project, lint: Lint, program: str
+) -> None:
+    run = LAUNCH.replace("pretrain_gpt.py", program)
+    project({"run.sh": run, "pretrain_gpt.py": "", "megatron/arguments.py": PARSER})
+    assert lint(select="DET701") == []
+    assert lint("run.sh", select="DET701") == ["run.sh:1 DET701"]
+
+
+def test_scripts_are_read_with_what_they_source(project: Project, lint: Lint) -> None:
+    run = 'source "${HERE}/models/a.sh"\ntorchrun t.py --micro-batch-size 4 ${MODEL[@]}\n'
+    project({"scripts/run.sh": run, "scripts/models/a.sh": f"MODEL=({MEGATRON})\n"})
+    assert lint(select="DET701", cache=True) == ["scripts/run.sh:2 DET701"]
+    project({"scripts/models/a.sh": f"MODEL=({MEGATRON} --deterministic-mode)\n"})
+    assert lint(select="DET701", cache=True) == []
+    assert lint("scripts/run.sh", select="DET701") == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from document_reading import of_kind
+from document_reading import of_kind, source
 
 from detlint.documents import read, shell
 from detlint.documents.document import Command, Variable
@@ -186,6 +186,8 @@ def test_words_are(text: str, expected: list[str | None]) -> None:
             "srun",
             "srun -n 4 --gres gpu:8",
         ),
+        *("mpirun -n 4 -env A=1 -env B=0", "mpiexec -env A 1 -genv B 2 -n 4"),
+        *("srun --export=ALL,A=b", "srun --export NONE -n 2"),
         *("srun --ntasks=4 -l --container-image=x", "mpirun -np 8 --bind-to none -x A=b"),
         *("mpiexec -n 4 -mca a b", "horovodrun -np 4 -H a:4", "singularity exec --nv -B /a x.sif"),
         *("docker run --gpus all -it --rm -v a:b -e A=b img", "docker exec -it box", "poetry run"),
@@ -332,3 +334,29 @@ def test_words_of_a_list_become_shell_text() -> None:
     assert isinstance(command, Command)
     assert [each.text for each in command.words] == ["it's", "b"]
     assert [(each.start, each.end) for each in command.words] == [(9, 15), (19, 22)]
+
+
+@pytest.mark.parametrize(
+    ("front", "environment"),
+    [
+        ("mpirun -env A=1 -env B=0", {"A": "1", "B": "0", "C": "c"}),
+        ("mpiexec -genv A 1 -env B $X", {"A": "1", "C": "c"}),
+        ("srun --export=ALL,A=1,B=2", {"A": "1", "B": "2", "C": "c"}),
+        ("srun --export ALL", {"C": "c"}),
+        ("srun --export=A=1", {"A": "1"}),
+        ("srun --export=NONE", {}),
+        ("srun --export=C,A=1", {"A": "1", "C": "c"}),
+    ],
+)
+def test_launchers_set_variables(front: str, environment: dict[str, str | None]) -> None:
+    (command,) = commands(f"export C=c\n{front} python train.py")
+    assert command.environment == environment
+
+
+def test_what_is_sourced_sets_what_is_not_set_here() -> None:
+    script = source("run.sh", 'source "$HERE/a.sh"\n. missing.sh\npython t.py "${ARGS[@]}" $LR')
+    texts = {"./a.sh": "ARGS=(--a 1)\nLR=2\npython other.py\nexit 0"}
+    script.beside = texts.get
+    (command,) = (each for each in read(script).nodes if isinstance(each, Command))
+    assert [each.text for each in command.words] == ["python", "t.py", "--a", "1", "2"]
+    assert command.sourced == ("./a.sh", "missing.sh")

@@ -19,9 +19,30 @@ FALSE = frozenset({"false", "0", "no", "off", "n", "f"})
 _OPTION = re.compile(r"--?([A-Za-z_][\w.-]*)(=.*)?", re.DOTALL)
 # Hydra's overrides, and settings behind --cfg-options: +trainer.benchmark=true.
 _OVERRIDE = re.compile(r"(?:\+\+?)?([A-Za-z_][\w./@-]*)(=.*)", re.DOTALL)
+_EXPANSION = re.compile(r"\$(?:\w+|\{[^{}\s]*\}|\(\(?(?:[^()\n]|\([^()\n]*\))*\)\)?)")
 # The value may stand elsewhere, in another array or variable.
 _NEAR = 80
 _QUOTES = "\"'"
+# What is never an option: --name=$value, numbers of seq, arithmetic, a count or a status.
+_ONE_VALUE = re.compile(
+    r"[\"']?(?:[-\w.+/]+=|\$\((?:\(|[ \t]*(?:seq|date|nproc|pwd|hostname|wc|expr)\b)|\$[#?$!])"
+)
+# What may be several words, or none, whatever stands before it: all of an array, what is made
+# for the purpose by its name, and what is added to an array somewhere else.
+_MANY = re.compile(
+    r"[\"']?(?:\$(?:[@*]|\{(?:[@*]|\w+\[[@*]\])|\{?\w*(?:args|opts|options|flags|params|extra|arguments)"
+    r"(?:\b|_)))",
+    re.IGNORECASE,
+)
+# Options that take no value, as programs call them.
+_SWITCH = re.compile(
+    r"(?:no|use|disable|enable|overlap|skip|with|do|is|reset|untie|calculate)[-_]"
+    r"(?!\w*[-_](?:path|dir|file|size|type|dtype|iters?|steps?|freq|interval|impl)$)"
+    r"|(?:bf16|fp16|fp8|fp32|swiglu|geglu|squared-relu|sequence-parallel|group-query-attention"
+    r"|recompute-activations|mock-data|colocate|colocated|finetune|finetuning|qk-layernorm|debug|verbose"
+    r"|sft|accumulate-allreduce-grads-in-fp32|attention-softmax-in-fp32|deterministic-mode"
+    r"|distribute-saved-activations|multi-latent-attention|apply-layernorm-1p)$"
+)
 
 
 class Option(NamedTuple):
@@ -111,7 +132,7 @@ def _option(
     if match[2] is None:
         if after is None or _begins_option(source, after):
             return Option(keys, "", word.start, word.end, "", word.end, match[0], False, dashed)
-        raw, place = _bare(source.text[after.start : after.end], after.start)
+        raw, place = _bare(_spelled(source, after), after.start)
         shown = f"{match[0]} {after.text if after.text is not None else raw}"
         end = after.end if 0 <= after.start - word.end <= _NEAR else word.end
         return Option(keys, after.text, word.start, end, raw, place, shown, True, dashed)
@@ -128,6 +149,16 @@ def _begins_option(source: Source, word: Word) -> bool:
     return re.match(r"[\"']?--?[A-Za-z]", text) is not None
 
 
+def _spelled(source: Source, word: Word) -> str:
+    """What a word is in the source. Of one that is taken out of a longer text, as of a command
+    in a string, and not known, only where it begins is."""
+    if word.text is None and source.text.endswith("$", word.start, word.end):
+        expansion = _EXPANSION.match(source.text, word.end - 1)
+        if expansion is not None:
+            return source.text[word.start : expansion.end()]
+    return source.text[word.start : word.end]
+
+
 def _bare(raw: str, place: int) -> tuple[str, int]:
     start = len(raw) - len(raw.lstrip(_QUOTES))
     return raw.strip(_QUOTES), place + start
@@ -138,10 +169,15 @@ def may_hold_more(source: Source, arguments: Sequence[Word]) -> bool:
     takes_value = False
     for word in arguments:
         if word.text is None:
-            raw = source.text[word.start : word.end]
-            if not takes_value and not re.match(r"[\"']?[-\w.+/]+=", raw):
+            if word.start == word.end:
+                return True  # what a branch, or the text before, adds to an array
+            raw = source.text[word.start : word.start + _NEAR]
+            if not _ONE_VALUE.match(raw) and (not takes_value or _MANY.match(raw)):
                 return True
             takes_value = False
         else:
-            takes_value = _OPTION.fullmatch(word.text) is not None and "=" not in word.text
+            option = _OPTION.fullmatch(word.text)
+            takes_value = (
+                option is not None and option[2] is None and _SWITCH.match(option[1]) is None
+            )
     return False

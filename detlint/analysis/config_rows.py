@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.analysis.flash_advice import ANY_FLASH, MAY_READ, READS
 from detlint.documents.flavour_words import TRAINER
 
 if TYPE_CHECKING:
@@ -67,11 +68,6 @@ _UNTOUCHED = "leaves the generators with seeds from the system, others in every 
 _SET = "set it to {}"
 _RAISE = "leave it on, and let nondeterministic operations raise"
 _DEFAULT_MODE = "leave it out, or have the program call torch.use_deterministic_algorithms(True)"
-_HUGGING_FACE = "set FLASH_ATTENTION_DETERMINISTIC=1 (Hugging Face), or use sdpa"
-_ANY_FLASH = (
-    "make its backward deterministic (deterministic=True, NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 "
-    "or FLASH_ATTENTION_DETERMINISTIC=1, whichever the program reads), or use sdpa"
-)
 _FIXED = "write down a number"
 _TUNED = ("max-autotune", "max-autotune-no-cudagraphs")
 _FLASH_2 = ("flash_attention_2", "flash_attention_3")
@@ -84,6 +80,16 @@ ROWS = (
     Row("DET301", r"(?:torch_)?cudnn\.benchmark", (True,), _TIMES, _SET, good=False),
     # lightning.pytorch.trainer.connectors.accelerator_connector sets the flag.
     Row("DET301", "benchmark", (True,), _TIMES, _SET, good=False, beside=is_in_trainer),
+    # main.py of latent diffusion hands it to Lightning's Trainer.
+    Row(
+        "DET301",
+        r"^lightning\.trainer\.benchmark",
+        (True,),
+        _TIMES,
+        _SET,
+        good=False,
+        flavours=("latent-diffusion",),
+    ),
     # torchtune.training.set_seed: "default" turns benchmark on.
     Row(
         "DET301",
@@ -154,28 +160,39 @@ ROWS = (
         r"_?attn_implementation",
         _FLASH_2,
         _FLASH,
-        _HUGGING_FACE,
+        MAY_READ,
         good="sdpa",
         safe=False,
     ),
-    Row("DET601", "use_flash_attention_2", (True,), _FLASH, _HUGGING_FACE, beside=_has_backward),
+    Row("DET601", "use_flash_attention_2", (True,), _FLASH, MAY_READ, beside=_has_backward),
     Row(
         "DET601",
         r"use_flash_attn|use_flash_attention",
         (True,),
         _FLASH,
-        _ANY_FLASH,
+        ANY_FLASH,
         beside=_has_backward,
     ),
     # axolotl's older name for attn_implementation.
-    Row("DET601", "flash_attention", (True,), _FLASH, _HUGGING_FACE, flavours=("axolotl",)),
+    Row("DET601", "flash_attention", (True,), _FLASH, READS, flavours=("axolotl",)),
+    # olmo.model calls flash_attn_func without `deterministic`.
+    Row(
+        "DET601",
+        r"^model\.flash_attention",
+        (True,),
+        _FLASH,
+        "set it to {}, for PyTorch's attention, which can be told",
+        good=False,
+        safe=False,
+        flavours=("olmo",),
+    ),
     # llamafactory.extras.constants.AttentionFunction.
     Row(
         "DET601",
         "flash_attn",
         ("fa2", *_FLASH_2),
         _FLASH,
-        _HUGGING_FACE,
+        READS,
         good="sdpa",
         safe=False,
         flavours=("llama-factory",),
@@ -186,17 +203,15 @@ ROWS = (
         "attn_impl",
         (*_FLASH_2, "flash_attn"),
         _FLASH,
-        _HUGGING_FACE,
+        READS,
         good="sdpa",
         safe=False,
         flavours=_HUGGING_FACES,
     ),
     # llmfoundry.models.layers.attention calls flash_attn_varlen_func without `deterministic`.
-    Row(
-        "DET601", r"attn_config\.attn_impl", ("flash",), _FLASH, _ANY_FLASH, flavours=("composer",)
-    ),
+    Row("DET601", r"attn_config\.attn_impl", ("flash",), _FLASH, ANY_FLASH, flavours=("composer",)),
     # megatron.training.arguments: --attention-backend.
-    Row("DET601", "attention_backend", ("flash",), _FLASH, _ANY_FLASH, flavours=("megatron",)),
+    Row("DET601", "attention_backend", ("flash",), _FLASH, ANY_FLASH, flavours=("megatron",)),
     # torchtune.training.set_seed draws a seed where it is None.
     Row(
         "DET103",

@@ -131,8 +131,33 @@ def _origins(module: Module, node: cst.CSTNode, seen: frozenset[str]) -> Iterato
             return
     if isinstance(node, cst.Name):
         yield from _of_local(module, node, seen)
+    if isinstance(node, cst.Attribute) and (given := _given(module, node)) is not None:
+        for each in given:
+            yield from _origins(module, each, seen)
+        return
     for part in _parts(node):
         yield from _origins(module, part, seen)
+
+
+def _given(module: Module, node: cst.Attribute) -> list[cst.BaseExpression] | None:
+    """What an attribute of something made by another call is known to take of it: the argument
+    of its name alone. ``load(path_with_the_time).seed`` is no clock's; None for other owners."""
+    above = module.parent(node)
+    if isinstance(above, cst.Call) and above.func is node:
+        return None  # a method may hand on anything: sha256(text).hexdigest()
+    made: list[cst.CSTNode] = [node.value]
+    if isinstance(node.value, cst.Name):
+        bindings = module.bindings.scope_of[node.value].bindings.get(node.value.value, ())
+        made = [each.node for each in bindings if each.kind == "value" and each.node is not None]
+    calls = [each for each in made if isinstance(each, cst.Call) and not _called(module, each)[0]]
+    if not calls or len(calls) < len(made):
+        return None
+    return [
+        each.value
+        for call in calls
+        for each in call.args
+        if each.keyword is not None and each.keyword.value == node.attr.value
+    ]
 
 
 def _parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

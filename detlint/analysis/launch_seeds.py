@@ -15,6 +15,7 @@ from detlint.finding import Edit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.analysis.command_options import Option
     from detlint.documents.document import Document
 
 MENTIONS = (
@@ -59,8 +60,11 @@ def seeds(document: Document) -> Iterator[Seed]:
             subject = f"`{'.'.join(option.keys)}`"
             found = _entropy(document, option.raw)
             if found is not None:
-                word = Word(option.start, option.end, None)
-                yield _seed(document, word, option.place, found, subject)
+                word = _place(document, option)
+                if word.start not in told:
+                    told.add(word.start)
+                    subject = f"`{word.text}`" if word.text else subject
+                    yield _seed(document, word, option.place, found, subject)
                 continue
             variable = _variable(document, option.raw, command.start)
             if variable is not None and variable.start not in told:
@@ -77,6 +81,17 @@ def _of(document: Document, variable: Variable) -> Iterator[Seed]:
     if found is not None:
         word = Word(variable.start, variable.end, None)
         yield _seed(document, word, variable.value_start, found, f"`{variable.name}`")
+
+
+def _place(document: Document, option: Option) -> Word:
+    """Where an option is given its value. In a command that is kept in a string, that may be
+    the assignment of a variable, whose name the word has for its text."""
+    if option.start <= option.place <= option.end:
+        return Word(option.start, option.end, None)
+    for node in document.nodes:
+        if isinstance(node, Variable) and node.value_start == option.place:
+            return Word(node.start, node.end, node.name)
+    return Word(option.place, option.place + len(option.raw), None)
 
 
 def _entropy(document: Document, raw: str) -> Entropy | None:

@@ -44,6 +44,12 @@ _ITS = words(
     deterministic_mode"""
 )
 _FEWEST = 4
+# Megatron-LM took these away, or refuses them, since before it had the mode, in 2024: what still
+# takes them is an older one, or a fork of it.
+_FORMER = words(
+    """data_impl checkpoint_activations checkpoint_num_layers
+    distribute_checkpointed_activations"""
+)
 _NCCL = frozenset({"Ring", "CollnetDirect", "CollnetChain", "^NVLS"})
 _ACCEPTED = {
     "NVTE_ALLOW_NONDETERMINISTIC_ALGO": ("0",),
@@ -55,10 +61,11 @@ REFUSED = frozenset({"cross_entropy_loss_fusion", "tp_comm_overlap"})
 
 
 def is_megatron(options: Sequence[Option]) -> bool:
-    """Whether options are those of Megatron-LM. Megatron-DeepSpeed knows no such mode."""
+    """Whether options are those of Megatron-LM. Megatron-DeepSpeed knows no such mode, and
+    neither do other forks of old releases."""
     names = {each.name for each in options if len(each.keys) == 1 and each.dashed}
     spelled = not any("_" in each.shown.partition("=")[0].split()[0] for each in options[:8])
-    if not spelled or "deepspeed" in names:
+    if not spelled or "deepspeed" in names or names & _FORMER:
         return False
     return bool(names & _OWN and names & _ITS) and len(names & (_OWN | _USUAL)) >= _FEWEST
 

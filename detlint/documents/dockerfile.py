@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from detlint.documents.document import Node
     from detlint.source import Source
 
-_PAIR = re.compile(r"([A-Za-z_]\w*)=((?:\"(?:\\.|[^\"\\])*\"|'[^']*'|\\.|[^\s\"'\\])*)", re.DOTALL)
+_PAIR = re.compile(
+    r"(?<!\w)([A-Za-z_]\w*)=((?:\"(?:\\.|[^\"\\])*\"|'[^']*'|\\.|[^\s\"'\\])*)", re.DOTALL
+)
 _OLD_FORM = re.compile(r"([A-Za-z_]\w*)[ \t]+(\S.*)", re.DOTALL)
 _FLAGS = re.compile(r"(?:--[a-z]+(?:=\S*)?\s+)*")
 _ELEMENT = re.compile(r'"((?:\\.|[^"\\])*)"')

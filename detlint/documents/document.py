@@ -88,12 +88,14 @@ class Entry(NamedTuple):
 
 class Cell(NamedTuple):
     """A code cell of a notebook. ``number`` counts all cells from 1; ``execution`` is its place
-    among the cells that were run, None if that was not kept."""
+    among the cells that were run, None if that was not kept, and ``shows`` whether results of it
+    are saved."""
 
     start: int
     end: int
     number: int
     execution: int | None
+    shows: bool = False
 
 
 Node: TypeAlias = "Text | Variable | Command | Entry | Cell"

@@ -214,6 +214,22 @@ def _recbole(shape: Shape) -> bool:
     return len(RECBOLE & shape.top) >= 3 and bool(shape.top & own)
 
 
+def _latent_diffusion(shape: Shape) -> bool:
+    """``lightning.trainer``, or callbacks there, beside a model by its ``target``, as main.py of
+    latent diffusion and its descendants reads it."""
+    below = names(shape.root.branch("lightning"))
+    return bool(below & {"trainer", "callbacks", "modelcheckpoint"}) and bool(
+        shape.root.branch("model").text("target")
+    )
+
+
+def _olmo(shape: Shape) -> bool:
+    """``save_folder`` and ``max_duration``, and a model with ``d_model``."""
+    return {"save_folder", "max_duration"} <= shape.top and "d_model" in names(
+        shape.root.branch("model")
+    )
+
+
 def _composer(shape: Shape) -> bool:
     """``max_duration`` or a loader by its name, three of Composer's in all."""
     found = shape.most(COMPOSER)
@@ -244,6 +260,8 @@ _FLAVOURS: dict[str, Callable[[Shape], bool]] = {
     "detectron2": _detectron2,
     "espnet": _espnet,
     "recbole": _recbole,
+    "latent-diffusion": _latent_diffusion,
+    "olmo": _olmo,
     "composer": _composer,
     "training": _generic,
 }

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 _CONSTANTS: dict[str, Scalar] = {"true": True, "false": False, "null": None}
 # What JSON lacks and files have: NaN and Infinity, which Python writes, and trailing commas.
-# What JSON lacks and files have: NaN and Infinity, which Python writes, and trailing commas.
-_COMMENT = r"//[^\r\n]*(?=[\r\n]|\Z)|/\*(?:[^*]|\*(?!/))*\*/"
+# What is never closed goes on to the end, lest all that follows is looked through again and again.
+_COMMENT = r"//[^\r\n]*(?=[\r\n]|\Z)|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)"
 _FOREIGN = re.compile(
-    rf"""("[^"\\]*(?:\\.[^"\\]*)*"|{_COMMENT})"""
+    rf"""("[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)|{_COMMENT})"""
     rf"|-?\b(?:NaN|Infinity)\b|,(?=(?:\s|{_COMMENT})*[\]}}])",
     re.DOTALL,
 )

@@ -30,7 +30,10 @@ _NAMED = re.compile(r"[\"']([A-Z][A-Z0-9_]+)[\"']")
 def read(source: Source) -> Document:
     """A notebook's cells, variables and commands, in text in which nothing is masked."""
     notebook = cast("Notebook", source)
-    cells = [Cell(start, end, cell.number, cell.execution) for cell, start, end in notebook.cells]
+    cells = [
+        Cell(start, end, cell.number, cell.execution, cell.shows)
+        for cell, start, end in notebook.cells
+    ]
     text = Source(source.path, source.written, bom=source.bom, kind=NOTEBOOK)
     return Document(text, [*cells, *variables(notebook), *_commands(notebook)])
 

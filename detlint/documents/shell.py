@@ -21,7 +21,7 @@ from detlint.documents.shell_scope import Scope
 from detlint.documents.shell_tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from detlint.documents.document import Command
     from detlint.source import Source
@@ -48,7 +48,7 @@ def read(source: Source) -> Document:
     for node in _directives(text):
         environment[node.name] = node.value
         header.append(node)
-    nodes = parse(text, environment=environment)
+    nodes = parse(text, environment=environment, beside=source.beside)
     told = [each for each in header if not each.name.startswith("SLURM_")]
     return Document(source, [*told, *nodes], comments(text))
 
@@ -58,17 +58,20 @@ def parse(
     offset: int = 0,
     environment: Mapping[str, str | None] = {},
     places: Sequence[int] | None = None,
+    beside: Callable[[str], str | None] | None = None,
 ) -> list[Variable | Command]:
     """The variables and commands of shell text that stands at an offset of some source.
 
     environment  the exported variables that it starts with
     places       the offset of each character, and of the end, where the source has the text
                  in another form: escaped in a string, say
+    beside       as of Source
     """
     if not text.strip():
         return []
     found = Found()
-    Shell(Tree(text, offset, places), Scope(environment), found, HANDLERS).read()
+    scope = Scope(environment, beside=beside)
+    Shell(Tree(text, offset, places), scope, found, HANDLERS).read()
     return found.nodes()
 
 

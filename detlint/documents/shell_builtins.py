@@ -49,7 +49,11 @@ def _source(shell: Shell, words: Words) -> None:
     name = words[1].text if len(words) > 1 else None
     if name and not _OTHERS.search(name):
         # $(dirname $0)/env.sh and $HERE/env.sh stand beside the script, most often.
-        shell.scope.sourced = (*shell.scope.sourced, name.replace(HOLE, "."))
+        name = name.replace(HOLE, ".")
+        shell.scope.sourced = (*shell.scope.sourced, name)
+        text = shell.scope.beside(name) if shell.scope.beside is not None else None
+        if text is not None:
+            shell.include(text, words[1].start)
 
 
 def _eval(shell: Shell, words: Words) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.documents.document import Word
 from detlint.documents.shell_starters import STARTERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from detlint.documents.document import Word
     from detlint.documents.shell_starters import Starter
 
 
@@ -127,8 +127,12 @@ class _Reading:
         following = self._words[place + 1] if place + 1 < len(self._words) else None
         if option in self._starter.pairs and not glued:
             return place + 3
+        if option in self._starter.named and not glued:
+            return self._named(place)
         if option in self._starter.sets:
             word = following if not glued else self._part(self._words[place], value)
+            if option == "--export" and word is not None:  # of Slurm
+                self._fresh = self._fresh or "ALL" not in (word.text or "ALL").split(",")
             self._setting(word)
         elif name == "env" and option in ("-u", "--unset"):
             given = value if glued else (following.text if following else None)
@@ -147,11 +151,26 @@ class _Reading:
     def _setting(self, word: Word | None) -> None:
         if word is None or word.text is None:
             return
-        for text in word.text.split(",") if word.text.count("=") > 1 else [word.text]:
+        several = word.text.count("=") > 1 or "," in word.text.partition("=")[0]
+        start = word.start
+        for text in word.text.split(",") if several else [word.text]:
             if _ASSIGNMENT.match(text):
-                self._sets.append(word._replace(text=text))
+                whole = word.end - word.start == len(word.text)  # no quotes or escapes
+                place = {"start": start, "end": start + len(text)} if several and whole else {}
+                self._sets.append(word._replace(text=text, **place))
             elif _NAME.fullmatch(text):
                 self._passes.append(text)
+            start += len(text) + 1
+
+    def _named(self, place: int) -> int:
+        """``-env A b``, and ``-env A=b`` as some take it."""
+        name, value = (*self._words[place + 1 : place + 3], None, None)[:2]
+        if name is None or "=" in (name.text or ""):
+            self._setting(name)
+            return place + 2
+        if name.text is not None and value is not None and value.text is not None:
+            self._sets.append(Word(name.start, value.end, f"{name.text}={value.text}"))
+        return place + 3
 
     def _part(self, word: Word, value: str) -> Word:
         return word._replace(start=max(word.start, word.end - len(value)), text=value)

@@ -117,6 +117,17 @@ class Shell:
         self._depth -= 8
         self.tree = outer
 
+    def include(self, text: str, place: int) -> None:
+        """Read the text of another script here, for what it sets; its words stand at a place."""
+        if self._depth > _DEEPEST:
+            return
+        outer = self.tree, self.found, self.scope.ended
+        self.tree, self.found = Tree(text, places=[place] * (len(text) + 1)), type(self.found)()
+        self._depth += 8
+        self.walk(self.tree.root)
+        self._depth -= 8
+        self.tree, self.found, self.scope.ended = outer
+
     # Functions
 
     def define(self, name: str, body: Node) -> None:

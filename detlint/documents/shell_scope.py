@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.documents.document import Word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 # Stands for a part of a text that is not known. A letter to the parser, and in no script.
 HOLE = "\ue000"
@@ -59,9 +59,16 @@ class Scope:
     sourced  scripts whose variables come on top of these
     marked   names that are exported as soon as they are set
     ended    "return" or "exit" behind such a statement: what follows does not run
+    beside   gives the text of a script that is sourced, if that is known
     """
 
-    def __init__(self, environment: Mapping[str, str | None] | None = None) -> None:
+    def __init__(
+        self,
+        environment: Mapping[str, str | None] | None = None,
+        *,
+        beside: Callable[[str], str | None] | None = None,
+    ) -> None:
+        self.beside = beside
         self.values: dict[str, Value] = {}
         self.folder: str | None = ""
         self.sourced: tuple[str, ...] = ()
@@ -74,7 +81,7 @@ class Scope:
 
     def copy(self) -> Scope:
         """A scope that can change by itself: of a subshell, or of a branch."""
-        other = Scope()
+        other = Scope(beside=self.beside)
         other.values = dict(self.values)
         other.folder, other.sourced = self.folder, self.sourced
         other.exports_all, other.marked = self.exports_all, self.marked

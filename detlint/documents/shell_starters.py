@@ -13,6 +13,7 @@ class Starter(NamedTuple):
     skipped      words between the options and the program: an image, a duration
     subcommands  what must follow its name, ``run`` of ``docker run``; ("",): nothing must
     sets         options that set a variable: ``-x A=b``
+    named        options that set a variable whose name and value are two words, or one: A=b
     fresh        whether the program sees nothing of the environment outside
     """
 
@@ -23,6 +24,7 @@ class Starter(NamedTuple):
     sets: frozenset[str] = frozenset()
     fresh: bool = False
     pairs: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
 
 
 def _options(text: str) -> frozenset[str]:
@@ -33,13 +35,14 @@ _MPI = Starter(
     _options(
         """-np -n -N -c -H -host --host -hosts -hostfile --hostfile -machinefile --machinefile -f
         -bind-to --bind-to -map-by --map-by -rank-by --rank-by -ppn -npernode --npernode -x
-        -wdir --wdir -wd -env -envlist --output-filename -output-filename --timeout -p --prefix
+        -wdir --wdir -wd -envlist --output-filename -output-filename --timeout -p --prefix
         --rankfile -rf -genvlist -launcher -bootstrap -iface -o -outfile-pattern --num-proc
         --network-interfaces --start-timeout --ssh-port -prepend-rank --cpu-list --cpu-set
         --personality --runtime --tune --app"""
     ),
     sets=_options("-x"),
-    pairs=_options("-mca --mca -gmca --gmca -genv -env --omca --prtemca"),
+    pairs=_options("-mca --mca -gmca --gmca --omca --prtemca"),
+    named=_options("-env -genv"),
 )
 _CONTAINER_FLAGS = _options(
     """-d -i -t -it -ti -dit -itd -id -di -td --detach --interactive --tty --rm --init -P
@@ -99,7 +102,8 @@ STARTERS = {
             --kill-on-bad-exit --wait-all-nodes --reboot --container-mount-home
             --no-container-mount-home --container-writable --container-remap-root
             --no-container-remap-root -I --immediate -vv -vvv"""
-        )
+        ),
+        sets=_options("--export"),
     ),
     **dict.fromkeys(
         ("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "mpirun_rsh"), _MPI

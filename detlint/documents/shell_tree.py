@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 
-_SEVERAL = re.compile(r"\$\S*\$[A-Za-z_]")
+_LATER = re.compile(r"\$[A-Za-z_]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ROUNDS = 4
 
@@ -29,7 +29,7 @@ class Tree:
             places = [*(places[index] for index in kept), places[len(text)]]
             text = text.replace("\r", "")
         self._take(text, places)
-        for _ in range(_ROUNDS if _SEVERAL.search(text) else 0):
+        for _ in range(_ROUNDS if _has_several(text) else 0):
             if not self._mend():
                 break
 
@@ -86,6 +86,15 @@ class Tree:
 
     def _character(self, byte: int) -> int:
         return byte if self._index is None else self._index[byte]
+
+
+def _has_several(text: str) -> bool:
+    """Whether a word has a name behind another expansion: ``$A/$B``."""
+    return any(
+        _LATER.search(word, word.find("$") + 1) is not None
+        for word in text.split()
+        if word.count("$") > 1
+    )
 
 
 def _indices(text: str) -> list[int]:

@@ -35,12 +35,14 @@ class Cell(NamedTuple):
 
     literals   its text: one string, or (``listed``) a list of them, as a rule one a line
     execution  its place among the cells that were run, None if that was not kept
+    shows      whether results of it are saved
     """
 
     number: int
     literals: tuple[Literal, ...]
     listed: bool
     execution: int | None
+    shows: bool = False
 
     @property
     def text(self) -> str:
@@ -168,9 +170,9 @@ def _cell(reader: _Reader, number: int) -> Cell | None:
         for value, match in zip(values, written)  # noqa: B905 - other strings follow
     )
     count = found.get("execution_count", found.get("prompt_number"))
-    return Cell(
-        number, literals, isinstance(source, list), count if isinstance(count, int) else None
-    )
+    execution = count if isinstance(count, int) and count > 0 else None
+    shows = bool(found.get("outputs"))
+    return Cell(number, literals, isinstance(source, list), execution, shows)
 
 
 def _is_python(metadata: Any) -> bool:  # noqa: ANN401 - whatever JSON holds

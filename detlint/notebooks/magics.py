@@ -83,10 +83,14 @@ def find_magics(text: str) -> list[Magic]:
     first = len(text) - len(text.lstrip())
     if not text.startswith("%%", first):
         return list(_lines(text, 0))
-    magic = _magic(text, first)
-    if magic.name in _RUNNING_CELLS:
-        return [magic, *_lines(text, magic.end)]
-    return [magic._replace(end=len(text))]
+    found = [_magic(text, first)]
+    while found[-1].name in _RUNNING_CELLS:
+        below = found[-1].end
+        first = below + len(text[below:]) - len(text[below:].lstrip())
+        if not text.startswith("%%", first):
+            return [*found, *_lines(text, below)]
+        found.append(_magic(text, first))  # `%%capture` runs a `%%bash` below it
+    return [*found[:-1], found[-1]._replace(end=len(text))]
 
 
 def _lines(text: str, position: int) -> Iterator[Magic]:

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from detlint.notebooks.magics import Magic
 
 _SEPARATOR = "# %%\n"
-# IPython takes away the margin of a cell that is indented as a whole.
-_INDENTED = re.compile(r"(?:[ \t]*(?:#.*)?\r?\n)*[ \t]+[^\s#]")
+# IPython takes away the margin of a cell that is indented as a whole. A "." would take the "\r"
+# as well, in one of two ways for each line.
+_INDENTED = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?\r?\n)*[ \t]+[^\s#]")
 _OPENING = "if True:  # %%\n"
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _ALL = re.compile(r"[^\r\n]")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 50
 _UNSEEDED_JOB = "no seed is set, so torchtitan takes another one in every run"
+_ADVICE = "take it from the configuration, with a fixed default"
 _DIFFERS = "so it differs from run to run"
 
 
@@ -162,7 +163,7 @@ class EntropySeed(Rule):
             self.report(
                 seed.place,
                 seed.message,
-                advice="Take it from the configuration, with a fixed default.",
+                advice=_ADVICE,
                 edits=seed.edits,
                 safe=False,
             )
@@ -293,7 +294,7 @@ class EntropySeed(Rule):
         self.report(
             node,
             f"{claim} (`{self._shown(call)}`), {result}",
-            advice="Take it from the configuration, with a fixed default.",
+            advice=_ADVICE,
             edits=edits,
             safe=False,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,10 @@ from detlint.analysis import answering, attention, phases
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.config_keys import is_deterministic, is_told
+from detlint.analysis.flash_advice import ANY_FLASH, MAY_READ, READS
 from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES, asked, requests
 from detlint.analysis.launches import for_ascend, may_train, started
+from detlint.analysis.notebook_models import only_answers
 from detlint.analysis.options import Option, options
 from detlint.rule import Example, Rule, cst
 
@@ -29,11 +32,7 @@ _NAMES = _CHOICES | SWITCHES
 _COMMANDS = frozenset(
     {"append", "split", "system", "run", "Popen", "call", "check_call", "check_output"}
 )
-_ADVICE = "set FLASH_ATTENTION_DETERMINISTIC=1 (Hugging Face), or use sdpa"
-_ANY_ADVICE = (
-    "make its backward deterministic (deterministic=True, NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 "
-    "or FLASH_ATTENTION_DETERMINISTIC=1, whichever the program reads), or use sdpa"
-)
+_TRANSFORMERS = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:transformers|trl|peft)\b", re.MULTILINE)
 _EFFECT = "FlashAttention, whose backward adds up gradients in varying order"
 
 
@@ -52,7 +51,8 @@ class FlashAttention(Rule):
     Silent on inference: under `no_grad` or `inference_mode`, with a cache of keys and
     values, in functions, classes and branches by the name of decoding, prefilling or
     inference, in files that run, measure or serve a model, by their names or by what they
-    call, and train none; and where a test looks at what a function makes of the option.
+    call, and train none; where a test looks at what a function makes of the option; and on a
+    model that cells of a notebook only ask for answers, until its name is bound anew.
 
     Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa
     rounds differently.
@@ -133,13 +133,13 @@ class FlashAttention(Rule):
     @classmethod
     def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         """FlashAttention itself reads no variable: only what calls it for the program does."""
-        if finding.advice not in (_ADVICE, _ANY_ADVICE):
+        if finding.advice not in (READS, MAY_READ, ANY_FLASH):
             return False
         return (
             program.has("sets", "FLASH_ATTENTION_DETERMINISTIC=1")
             or program.is_guarded()
             or (
-                finding.advice == _ANY_ADVICE
+                finding.advice == ANY_FLASH
                 and program.has("sets", "NVTE_ALLOW_NONDETERMINISTIC_ALGO=0")
             )
         )
@@ -153,6 +153,10 @@ class FlashAttention(Rule):
     @cached_property
     def _serves(self) -> bool:
         return answering.serves(self.module) or answering.is_for_answers(self.module)
+
+    @cached_property
+    def _advice(self) -> str:
+        return READS if _TRANSFORMERS.search(self.module.source.text) else MAY_READ
 
     @cached_property
     def _hugging_face_is_quiet(self) -> bool:
@@ -236,7 +240,7 @@ class FlashAttention(Rule):
             if option.name in _CHOICES:
                 self._check_choice(option)
             elif self.module.literal(option.value) is True and not self._is_deterministic(option):
-                advice = _ADVICE if option.name in _HUGGING_FACE else _ANY_ADVICE
+                advice = self._advice if option.name in _HUGGING_FACE else ANY_FLASH
                 if not self._is_quiet_about(option):
                     self._report(option.node, f"{option.name}=True", advice)
 
@@ -248,6 +252,8 @@ class FlashAttention(Rule):
         if answering.caches(self.module, option.node):
             return True
         if answering.is_checked(self.module, option.node):
+            return True
+        if only_answers(self.module, option.node):
             return True
         hugging_face = option.name in _HUGGING_FACE
         return self._hugging_face_is_quiet if hugging_face else self._is_quiet
@@ -269,7 +275,7 @@ class FlashAttention(Rule):
                 if self._is_quiet_about(option):
                     return
                 edit = self.module.replace(value, '"sdpa"')
-                self._report(option.node, f'{option.name}="{found}"', _ADVICE, (edit,))
+                self._report(option.node, f'{option.name}="{found}"', self._advice, (edit,))
                 return
 
     def _chosen(self, value: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
@@ -325,13 +331,13 @@ class FlashAttention(Rule):
         if launch is None or not may_train(launch) or for_ascend(self.document):
             return
         for request in requests(self.document.source, launch):
-            self._report(request.word, request.shown, _ADVICE if request.choice else _ANY_ADVICE)
+            self._report(request.word, request.shown, MAY_READ if request.choice else ANY_FLASH)
 
     def _report(
         self,
         node: cst.CSTNode | Word,
         shown: str,
-        advice: str = _ANY_ADVICE,
+        advice: str = ANY_FLASH,
         edits: tuple[Edit, ...] = (),
     ) -> None:
         self.report(node, f"{shown} asks for {_EFFECT}", advice=advice, edits=edits, safe=False)

@@ -33,9 +33,10 @@ class MegatronLaunch(Rule):
     set, and refuse `--use-flash-attn`, which newer ones take with a deterministic backward.
 
     One finding at the program that is launched without the mode, and one for each thing that
-    is refused in it. Silent on programs that do not train, on Megatron-DeepSpeed, which does
-    not know the mode, on scripts for Ascend devices, and where arguments that are not known
-    (`$EXTRA_ARGS`) may hold it.
+    is refused in it. Silent on programs that do not train, on Megatron-DeepSpeed and other forks
+    that do not know the mode (told by the launcher, by options that Megatron no longer takes, and
+    by the project's own parser), on scripts for Ascend devices, and where arguments that are not
+    known (`$EXTRA_ARGS`, `"${ARGS[@]}"`) may hold it.
     """
 
     code = "DET701"
@@ -77,6 +78,8 @@ class MegatronLaunch(Rule):
     def visit_Command(self, node: Command) -> None:
         launch = launched(node)
         if launch is None or not may_train(launch) or for_ascend(self.document):
+            return
+        if launch.launcher == "deepspeed":
             return
         given = list(options(self.document.source, launch.arguments))
         if not is_megatron(given):

@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 
 
 class OutOfOrderExecution(Rule):
-    """The numbers beside a notebook's cells say in which order they were run. Where they are not
-    1, 2, 3… from the top down, cells were run in another order, again, or were deleted since:
-    the saved results come from a state that running the notebook from the top does not reach.
+    """The numbers beside a notebook's cells say in which order they were run. Where a cell has a
+    lower number than one above it, or numbers between two cells are missing, cells were run in
+    another order, or something ran that the notebook does not show: the saved results come from
+    a state that running the notebook from the top may not reach.
 
     One finding a notebook: at the first cell that was run before one above it, else at the
-    first number that is not the next one. Silent on cells that have no number or no text.
+    first below which numbers are missing. Silent where nothing is saved, on cells without
+    text, on as many missing numbers as cells without a number stand between, and where the first
+    number is not 1 and all others follow it: all cells ran in order then, after something else.
 
     Restart the kernel and run all cells, or clear the results.
     """
@@ -31,17 +34,13 @@ class OutOfOrderExecution(Rule):
 
     def visit_Cell(self, node: Cell) -> None:
         cells = [each for each in self.document.nodes if isinstance(each, Cell)]
-        if node is not cells[0]:
+        if node is not cells[0] or not any(each.shows for each in cells):
             return
         text = self.document.source.written
-        counted = [
-            (each, each.execution)
-            for each in cells
-            if each.execution is not None and text[each.start : each.end].strip()
-        ]
-        self._judge(counted)
+        self._judge([each for each in cells if text[each.start : each.end].strip()])
 
-    def _judge(self, counted: Sequence[tuple[Cell, int]]) -> None:
+    def _judge(self, cells: Sequence[Cell]) -> None:
+        counted = [(each, each.execution) for each in cells if each.execution is not None]
         latest = 0
         for cell, count in counted:
             if count <= latest:
@@ -53,15 +52,22 @@ class OutOfOrderExecution(Rule):
                 )
                 return
             latest = count
-        for expected, (cell, count) in enumerate(counted, start=1):
-            if count != expected:
-                above = f"below [{expected - 1}]" if expected > 1 else "in the first cell that ran"
+        self._judge_gaps(cells)
+
+    def _judge_gaps(self, cells: Sequence[Cell]) -> None:
+        latest, unnumbered = None, 0
+        for cell in cells:
+            if cell.execution is None:
+                unnumbered += 1
+                continue
+            if latest is not None and cell.execution > latest + 1 + unnumbered:
                 self._report(
                     cell,
-                    f"[{count}] {above}: cells that ran before it are gone or were run again, so "
-                    "the saved results may not be those of the cells as they stand",
+                    f"[{cell.execution}] below [{latest}]: what ran between these is gone, or was "
+                    "run again, so the saved results may come from it",
                 )
                 return
+            latest, unnumbered = cell.execution, 0
 
     def _report(self, cell: Cell, what: str) -> None:
         source = self.document.source
@@ -71,5 +77,5 @@ class OutOfOrderExecution(Rule):
         self.report(
             cell._replace(start=start, end=start + len(first.rstrip("\r"))),
             what,
-            advice="restart the kernel and run all cells, or clear their results",
+            advice="restart the kernel and run all cells, or clear the results",
         )

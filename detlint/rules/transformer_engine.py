@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.launches import only_infers, replaced
@@ -13,9 +14,14 @@ if TYPE_CHECKING:
 
     from detlint.documents.document import Variable
     from detlint.finding import Finding
-    from detlint.project.program import Program
+    from detlint.project.program import Located, Program
     from detlint.settings import Settings
 
+# Those of its modules that attend; without one of them, as with Linear under fp8_autocast, the
+# variable decides nothing.
+_ATTENDS = re.compile(
+    r"(?<!nn\.)\b(?:DotProductAttention|TransformerLayer|Multi[hH]eadAttention|fused_attn\w*)\b"
+)
 _VARIABLE = "NVTE_ALLOW_NONDETERMINISTIC_ALGO"
 
 
@@ -25,9 +31,9 @@ class TransformerEngine(Rule):
     It is read when attention is first used, so set it before the import.
 
     One finding an entrypoint that trains and imports Transformer Engine, itself or through
-    the project's files, where nothing sets the variable to 0, and one where a script sets it
-    to 1. Silent on a value that is not a literal, where `guard.enable` sets it, and in scripts
-    whose programs do not train.
+    the project's files, where a file that imports it names one of its modules that attend and
+    nothing sets the variable to 0, and one where a script sets it to 1. Silent on a value that
+    is not a literal, where `guard.enable` sets it, and in scripts whose programs do not train.
 
     Fix safety: safe. Only the choice of kernels changes; it can cost speed.
     """
@@ -79,6 +85,8 @@ class TransformerEngine(Rule):
         if not program.imports("transformer_engine"):
             return
         trains = program.first("trains", "torch")
+        if trains is not None and not _attends(program, trains):
+            return
         given = list(program.facts("sets", _VARIABLE))
         if trains is None or program.is_guarded() or any(each.fact.text != "1" for each in given):
             return
@@ -92,3 +100,12 @@ class TransformerEngine(Rule):
             () if given else setting(program.source, _VARIABLE, "0", "transformer_engine"),
             safe=True,
         )
+
+
+def _attends(program: Program, at: Located) -> bool:
+    """Whether a file of a program that imports Transformer Engine takes its attention."""
+    for path in program.paths:
+        _, source = program.sources(at._replace(path=path))
+        if "transformer_engine" in source.text and _ATTENDS.search(source.text):
+            return True
+    return False

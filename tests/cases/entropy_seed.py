@@ -296,3 +296,17 @@ def rounds_stochastically(x, sr_seed=None):
     if sr_seed is None:
         sr_seed = torch.randint(0, 2**63 - 1, (1,), dtype=torch.int64, device=x.device)
     return sr_seed
+
+
+def loads_from_a_path_that_the_clock_names():
+    name = datetime.now().strftime("%Y")
+    config = initialize(load_path=f"out/{name}")
+    torch.manual_seed(config.seed)
+    torch.manual_seed(initialize(f"out/{name}").seed)
+    told = argparse.Namespace(run=name, fixed=1, first=int(time.time()))
+    torch.manual_seed(told.fixed)
+    torch.manual_seed(told.first)  # DET103
+    moment = datetime.now()
+    torch.manual_seed(moment.microsecond)  # DET103
+    digest = hashlib.sha256(str(time.time()).encode())
+    torch.manual_seed(int(digest.hexdigest(), 16))  # DET103

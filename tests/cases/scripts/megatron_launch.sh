@@ -125,3 +125,67 @@ torchrun t.py "${ARGS[@]}" --deterministic-mode --use-flash-attn  # DET701
 ### for Ascend devices
 export HCCL_CONNECT_TIMEOUT=1800
 torchrun pretrain_gpt.py --micro-batch-size 4 --num-layers 2 --hidden-size 8 --train-iters 9
+
+### with arguments that may hold it behind a switch
+ARGS=(
+    --tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024
+    --micro-batch-size 4 --train-iters 500 --lr-decay-style cosine
+)
+torchrun pretrain_gpt.py "${ARGS[@]}" --bf16 $EXTRA_ARGS
+
+### with arguments of the script behind a switch
+ARGS=(
+    --tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024
+    --micro-batch-size 4 --train-iters 500 --lr-decay-style cosine
+)
+torchrun pretrain_gpt.py "${ARGS[@]}" --bf16 "$@"
+
+### with an array that is not known behind a switch
+ARGS=(
+    --tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024
+    --micro-batch-size 4 --train-iters 500 --lr-decay-style cosine
+)
+torchrun pretrain_gpt.py "${ARGS[@]}" --overlap-grad-reduce "${MORE[@]}"
+
+### with an array that is not known behind a value
+ARGS=(
+    --tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024
+    --micro-batch-size 4 --train-iters 500 --lr-decay-style cosine
+)
+torchrun pretrain_gpt.py "${ARGS[@]}" --save ${MORE[@]}
+
+### with what a branch adds
+ARGS=(
+    --tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024
+    --micro-batch-size 4 --train-iters 500 --lr-decay-style cosine
+)
+if [ "$A" ]; then ARGS+=(--bf16); fi
+torchrun pretrain_gpt.py "${ARGS[@]}"
+
+### with numbers of seq
+ARGS=(
+    --tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024
+    --micro-batch-size 4 --train-iters 500 --lr-decay-style cosine
+)
+torchrun pretrain_gpt.py "${ARGS[@]}" --cuda-graph-bs 1 2 $(seq 4 8 64)  # DET701
+
+### with a number that the shell works out
+ARGS=(
+    --tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024
+    --micro-batch-size 4 --train-iters 500 --lr-decay-style cosine
+)
+torchrun pretrain_gpt.py "${ARGS[@]}" --sizes 1 $((N * 2))  # DET701
+
+### of an older Megatron or its forks
+ARGS=(
+    --tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024
+    --micro-batch-size 4 --train-iters 500 --lr-decay-style cosine
+)
+torchrun pretrain_gpt.py "${ARGS[@]}" --data-impl mmap
+
+### of Megatron-DeepSpeed
+ARGS=(
+    --tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024
+    --micro-batch-size 4 --train-iters 500 --lr-decay-style cosine
+)
+deepspeed --num_gpus 1 pretrain_gpt.py "${ARGS[@]}"
