@@ -720,6 +720,19 @@ def test_a_trainer_in_jax_is_none_of_torchs(project: Project, lint: Lint, head: 
     assert lint("--select", "DET304") == []
 
 
+@pytest.mark.parametrize(("other", "found"), [("tensorflow", 0), ("numpy", 1)])
+def test_a_trainer_of_several_libraries_is_no_ones(
+    project: Project, lint: Lint, other: str, found: int
+) -> None:
+    project(
+        {
+            "lib.py": f"import torch\nimport {other}\n\ntrainer = object()\n",
+            "use.py": f"from lib import trainer\n\ntrainer.train()\n\n{MAIN}",
+        }
+    )
+    assert len(lint("--select", "DET304")) == found
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from detlint.source import Source
 
 EVERY = "*"  # all libraries
+TRAINER = "trainer"  # the library of a trainer whose file imports none
 VARIABLES = (  # of the environment, those that a rule asks about
     *("CUBLAS_WORKSPACE_CONFIG", "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "XLA_FLAGS"),
     *("FLASH_ATTENTION_DETERMINISTIC", "KERAS_BACKEND", "TF_DETERMINISTIC_OPS"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.finding import Edit, Finding
 from detlint.kinds import NOTEBOOK, kind_of_name
 from detlint.project.entrypoints import main_line
-from detlint.project.facts import EVERY, Fact
+from detlint.project.facts import EVERY, TRAINER, Fact
 from detlint.project.outline import MAIN
 from detlint.project.reach import Reach
 
@@ -222,6 +222,8 @@ class Program:
     def _is_about(self, fact: Fact, what: str) -> bool:
         if not what or fact.what in (what, EVERY):
             return True
+        if fact.what == TRAINER:
+            return what == "torch" and not self.imports("tensorflow", "keras", "jax")
         # A helper of another library does what its name says; of one here, the facts are known.
         helper = fact.what.removesuffix("()")
         return helper != fact.what and not self._defines(helper)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from detlint.analysis.uses import last_name
+from detlint.project.facts import TRAINER
 from detlint.project.vocabulary import MADE, TRAINING
 
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ def _trainers_library(text: str) -> str:
         return "torch"
     if _JAX.search(text):
         return "jax"
-    return "keras" if _KERAS.search(text) and "torch" not in text else "torch"
+    if "torch" in text or "transformers" in text:
+        return "torch"
+    return "keras" if _KERAS.search(text) else TRAINER
 
 
 def _is_trainer(module: Module, owner: cst.BaseExpression, call: cst.Call) -> bool:

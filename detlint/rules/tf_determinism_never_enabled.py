@@ -25,7 +25,7 @@ _IMPORT = re.compile(
 _FIRST = re.compile(r"^import[ \t]+tensorflow[ \t]+as[ \t]+tf\b", re.MULTILINE)
 _SESSIONS = re.compile(
     r"\btf\.(?:Session|InteractiveSession|placeholder|get_variable|variable_scope|contrib|layers"
-    r"|train\.\w+Optimizer)\b"
+    r"|compat\.v1|train\.\w+Optimizer)\b"
 )
 
 
@@ -38,7 +38,7 @@ class TfDeterminismNeverEnabled(Rule):
 
     One finding an entrypoint that trains with TensorFlow or Keras and, in the files that it
     imports, never does one of the two. Silent where Keras runs on torch or JAX, and where
-    its file needs TensorFlow 1: `tf.Session`, `tf.placeholder`.
+    its file needs TensorFlow 1: `tf.Session`, `tf.placeholder`, `tf.compat.v1`.
 
     Fix safety: unsafe. It seeds with 0; operators without a deterministic implementation
     raise, and others may take longer.
