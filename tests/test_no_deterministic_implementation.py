@@ -141,6 +141,7 @@ def test_triggers_are_settled_from_the_release_that_settled_their_operators() ->
         "torch.median(x, dim=1).values",
         "x.median(dim=-1)[0]",
         'x.index_reduce_(0, index, source, "amax")',
+        "torch.histc(x.float(), 10)",
     ],
 )
 def test_says_so_where_torch_refuses_what_cannot_differ(
@@ -151,6 +152,31 @@ def test_says_so_where_torch_refuses_what_cannot_differ(
         " gives the same values in each run, but use_deterministic_algorithms(True) refuses it "
         "on CUDA"
     )
+
+
+@pytest.mark.parametrize(
+    ("call", "same"),
+    [
+        ("torch.nn.AvgPool3d(2)", True),
+        ("torch.nn.AvgPool3d(size, stride=size)", True),
+        ("torch.nn.AvgPool3d(2, 3)", True),
+        ("torch.nn.AvgPool3d(7, stride=1)", True),
+        ("torch.nn.AvgPool3d(7, stride=1, padding=3)", False),
+        ("torch.nn.AvgPool3d(3, 2)", False),
+        ("torch.nn.AvgPool3d(size, stride)", False),
+        ("torch.nn.MaxPool3d(2)", True),
+        ("torch.nn.MaxPool3d(3, 1)", False),
+        ("torch.nn.MaxPool3d(2, dilation=2)", False),
+        ("torch.nn.functional.max_pool3d(x, 2, 2)", True),
+        ("torch.nn.functional.avg_pool3d(x, 3, 2)", False),
+    ],
+)
+def test_windows_that_do_not_overlap_give_the_same_gradient(
+    call: str, findings: Callable[..., list[Finding]], *, same: bool
+) -> None:
+    (found,) = findings(f"import torch\ny = {call}\n", "DET501")
+    assert (" gives the same gradient in each run, but " in found.message) is same
+    assert (" has no deterministic backward on CUDA" in found.message) is not same
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,8 @@ _MODE = re.compile(r"\bmodel\.train\(\)")
 # A file that runs or measures a model, by name; its own text may speak of losses and of training.
 _ANSWERS_FILE = re.compile(
     r"(?:^|_)(?:web_?demo|demo|eval|evaluate|evaluation|infer|inference|predict|serve|serving"
-    r"|gradio|streamlit|api_server|decode|decoding)(?:_|$)|^chat(?:_|$)"
+    r"|gradio|streamlit|api_server|decode|decoding|sample|sampling|bench|benchmark)"
+    r"(?:_|$)|^chat(?:_|$)"
 )
 _OPTIMIZES = re.compile(
     r"\.backward\(|Trainer\(|TrainingArg\w*\(|\.step\(|\.fit\(|[tT]rainer\.train\(|training_step"
@@ -50,7 +51,8 @@ def is_for_answers(module: Module) -> bool:
     """Whether the file runs or measures a model, by its name, or loads one to generate with."""
     file = os.path.splitext(os.path.basename(module.source.path))[0]
     text = module.source.text
-    if _ANSWERS_FILE.search(file) and not _OPTIMIZES.search(text):
+    above = os.path.basename(os.path.dirname(module.source.path))
+    if (_ANSWERS_FILE.search(file) or _ANSWERS_FILE.search(above)) and not _OPTIMIZES.search(text):
         return True
     return bool(_GENERATES.search(text)) and _TRAINS.search(_MODE.sub("", text)) is None
 

@@ -19,6 +19,7 @@ _MAKERS = frozenset(
         """
         arange empty empty_like eye from_numpy full full_like linspace logspace ones ones_like rand
         rand_like randint randint_like randn randn_like randperm tensor zeros zeros_like
+        Tensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor
         """
     )
 )

@@ -39,6 +39,7 @@ _APART_FILE = re.compile(
 _APART_CLASS = re.compile(
     r"(?:Image|Video|Pre|Post|pre|post)Process|Pipeline|Dataset|BeamSearch|(?:Image|Video)Predictor"
 )
+_OFF = re.compile(r"^torch\.(?:autograd\.)?set_grad_enabled\((?:mode=)?False\)", re.MULTILINE)
 _MOVES = frozenset({"to", "cuda", "cpu", "eval", "float", "half"})
 _CALLS = 2  # from a function without gradients to the one that is asked about
 # What a caller without gradients has in its text or above its head, or it is private itself.
@@ -110,10 +111,14 @@ def _may_be_off(text: str, function: cst.CSTNode | None) -> bool:
 
 
 def are_unlikely_in(module: Module) -> bool:
-    """Whether the name of the file, or of its folder, says that nothing is trained there."""
+    """Whether the name of the file, or of its folder, says that nothing is trained there, or
+    the file turns gradients off as it is loaded."""
     folder, name = os.path.split(module.source.path)
     parts = (os.path.splitext(name)[0], os.path.basename(folder))
-    return any(_APART_FILE.search(part) for part in parts)
+    return (
+        any(_APART_FILE.search(part) for part in parts)
+        or _OFF.search(module.source.text) is not None
+    )
 
 
 def are_unlikely(module: Module, node: cst.CSTNode) -> bool:
