@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _FARTHEST = 10  # steps from a value to where it came from
 _TYPE = re.compile(r"torch\.(?:b?float|u?int|half|double|long|short|bool|complex)\w*")
 
+_TENSOR = re.compile(r"torch\.[A-Z]?\w*Tensor")  # of the default type, or of one that is the CPU's
+
 
 def runs_on_cpu(module: Module, call: cst.Call, found: Match) -> bool:
     """Whether an operator that differs on CUDA alone gets a tensor that does."""
@@ -70,6 +72,8 @@ class _Search:
         device, name = self._module.argument(call, "device"), self._module.called(call) or ""
         if device is not None or name == "torch.from_numpy":
             return device is None or self._is_cpu(device)
+        if _TENSOR.fullmatch(name):
+            return "set_default_tensor_type" not in self._module.source.text
         if name.startswith("torch."):
             return [each.value for each in call.args]
         if isinstance(call.func, cst.Attribute):

@@ -378,3 +378,7 @@ def trained(model, x, y, options):
     with torch.no_grad():
         model.validate(x, y, criterion)
     return criterion(model(x), y)
+
+
+def warp_what_was_loaded(image, grid):
+    return F.grid_sample(torch.Tensor(image).permute(2, 0, 1)[None], grid[None])
