@@ -759,6 +759,7 @@ def test_draws_that_no_number_depends_on(project: Project, lint: Lint, line: str
         ("pkg/kernel.py", "print(constraint(Step))\n\n" + MAIN, False),
         ("pkg/kernel.py", "Step().fit_all()\n\n" + MAIN, True),
         ("pkg/run.py", "print(Step)\n\n" + MAIN, True),
+        ("pkg/train.py", "print(Step)\n\n" + MAIN, True),
         ("tests/kernel.py", "print(Step)\n\n" + MAIN, False),
         ("use.py", "print(Step)\n\n" + MAIN, True),
     ],

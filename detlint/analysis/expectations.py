@@ -73,10 +73,17 @@ def _compared(test: cst.BaseExpression) -> Iterator[cst.CSTNode]:
     if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
         return
     first, left = test.comparisons[0], test.left
-    if isinstance(first.operator, cst.In) and isinstance(left, cst.SimpleString):
+    if isinstance(first.operator, cst.In) and _is_text(left):
         yield first.comparator
     elif isinstance(first.operator, cst.Equal) and _is_suffix(first.comparator):
         yield _whole(left)
+
+
+def _is_text(node: cst.CSTNode) -> bool:
+    """``"a"``, ``f"{x}_"``, ``"{}_".format(x)``."""
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        return node.func.attr.value == "format" and _is_text(node.func.value)
+    return isinstance(node, (cst.SimpleString, cst.FormattedString))
 
 
 def _is_suffix(node: cst.CSTNode) -> bool:

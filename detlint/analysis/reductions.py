@@ -42,9 +42,10 @@ UNORDERED_READS = _words(
     remove reverse set_description set_postfix set_postfix_str setdefault sort update"""
 )
 KEYED_READS = _words("__contains__ clear get index pop setdefault update")
-# Keywords whose value is only looked up in.
+# Keywords whose value is only looked up in, or copied file by file.
 LOOKED_UP = _words(
-    "allow_patterns allowed choices exclude ignore ignore_patterns remove_columns skip valid"
+    """allow_patterns allowed choices exclude ignore ignore_patterns remove_columns scripts_to_save
+    skip valid"""
 )
 
 # What a loop may do with each element, whatever the order.

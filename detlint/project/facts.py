@@ -51,7 +51,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     ),
     "trains": (
         *(".backward(", ".fit(", ".train(", ".minimize(", "GradientTape", "value_and_grad"),
-        *("jax.grad", ".train_on_batch("),
+        *("jax.grad", ".train_on_batch(", ".fit_generator("),
     ),
     # Only looked for: without one of these, gradients are worked out and change nothing.
     "steps": (

@@ -207,9 +207,10 @@ class Program:
         """Whether it shares the code of programs that train, and is for something else: by its
         name, or as a notebook or a module of a package that tries things and starts nothing."""
         apart = kind_of_name(self.name) == NOTEBOOK or self._files.is_packaged(self.path)
-        tries = apart and not (_STARTER.fullmatch(self.name) or _STARTS.search(self.source.text))
+        trains = _TRAINER.search(self.name) is not None
+        starts = trains or _STARTER.fullmatch(self.name) or _STARTS.search(self.source.text)
         tool = _OTHER_TOOL.search(self.name) or _TESTS.search(self._names.get(self.path, ""))
-        return tries or bool(tool and not _TRAINER.search(self.name))
+        return (apart and not starts) or bool(tool and not trains)
 
     def is_guarded(self) -> bool:
         """Whether guard, or a helper like it, sets all that determinism needs."""

@@ -25,8 +25,8 @@ _JAX = re.compile(rf"^[ \t]*{_IMPORTS}(?:jax|flax|haliax|optax|equinox)\b", re.M
 
 # What is fitted and is no network.
 _OTHER_FITS = re.compile(
-    r"scaler|encoder|vectori[sz]er|tokenizer|tuner|imputer|binarizer|selector|reducer|^le$|^ohe$"
-    r"|(?:^|_)(?:pca|k_?means|clf|svc|svm|knn|umap|tsne|lda|nmf|gmm)(?:$|_)",
+    r"scaler|encoder|vectori[sz]er|tokenizer|tuner|imputer|binarizer|selector|reducer|regressor"
+    r"|^le$|^ohe$|(?:^|_)(?:ridge|lasso|linreg|logreg|pca|k_?means|clf|svc|svm|knn|umap|tsne|lda|nmf|gmm)(?:$|_)",
     re.IGNORECASE,
 )
 
@@ -46,7 +46,7 @@ def trained_with(module: Module, call: cst.Call) -> str | None:
     if method == "minimize" and call.args:
         return "tensorflow"
     fits = method == "fit" and not _OTHER_FITS.search(last_name(owner))
-    return "keras" if fits or method == "train_on_batch" else None
+    return "keras" if fits or method in {"train_on_batch", "fit_generator"} else None
 
 
 def _is_other_backward(module: Module, call: cst.Call) -> bool:

@@ -2360,3 +2360,11 @@ def found_before_an_error(d):
     except OSError:
         return versions
     return sorted(versions)
+
+
+def keep_the_scripts(create_exp_dir, folder):
+    create_exp_dir(folder, scripts_to_save=glob.glob("*.py"))
+
+
+def find_image(folder, name, index):
+    return [each for each in os.listdir(folder) if "{}_{:02d}_".format(name, index) in each][0]
