@@ -787,6 +787,14 @@ def test_a_module_that_only_tries_itself_shares_what_it_imports(
     assert len(lint("--select", "DET304")) == found
 
 
+def test_a_module_that_others_import_only_tries_itself(project: Project, lint: Lint) -> None:
+    model = f"import torch\n\ndef make():\n    pass\n\n{MAIN}    x = torch.rand(size)\n"
+    project({"net.py": model})
+    assert lint("--select", "DET102") == ["net.py:8 DET102"]
+    project({"use.py": f"import net\n\n{MAIN}"})
+    assert lint("--select", "DET102") == []
+
+
 def test_a_loop_at_the_top_that_applies_gradients_is_a_program(
     project: Project, lint: Lint
 ) -> None:

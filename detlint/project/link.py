@@ -36,6 +36,7 @@ class Linker:
         self._settings = settings
         self._files = Files(cache)
         self._launches = Launches(paths, self._files, self._bound)
+        self._imported: set[str] = set()  # files that some program imports, as far as it is known
 
     def link(
         self, findings: Sequence[Finding], entrypoints: Sequence[str], paths: Sequence[str]
@@ -45,11 +46,21 @@ class Linker:
         names = _by_real_path(paths)
         finders = cached(lambda bound: Finder(bound, self._files.folders))
         told: set[tuple[str, Located]] = set()
-        programs = []
-        for real in map(os.path.realpath, entrypoints):
-            finder = finders(self._bound(real))
-            launched = self._launches.of(real)
-            programs.append(Program(real, names, self._files, finder, told, launched=launched))
+        places = {real: finders(self._bound(real)) for real in map(os.path.realpath, entrypoints)}
+        for real, finder in places.items():
+            self._imported.update(set(finder.closure(real, self._files.imports)) - {real})
+        programs = [
+            Program(
+                real,
+                names,
+                self._files,
+                finder,
+                told,
+                launched=self._launches.of(real),
+                imported=self._imported,
+            )
+            for real, finder in places.items()
+        ]
         joined = self._joined(findings, programs)
         order = {path: place for place, path in enumerate(paths)}
         found = sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
@@ -73,7 +84,15 @@ class Linker:
         finder = None if alone else Finder(self._bound(path), self._files.folders)
         names = {path: source.path}
         launched = () if alone else self._launches.of(path)
-        program = Program(path, names, self._files, finder, set(), launched=launched)
+        program = Program(
+            path,
+            names,
+            self._files,
+            finder,
+            set(),
+            launched=launched,
+            imported=self._imported,
+        )
         return sorted(self._joined(findings, [program]), key=lambda each: each[1:6])
 
     def _joined(

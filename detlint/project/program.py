@@ -15,7 +15,7 @@ from detlint.project.outline import MAIN
 from detlint.project.reach import Reach
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from detlint.project.files import Files
     from detlint.project.imports import Finder
@@ -58,7 +58,7 @@ class Program:
 
     ``path`` is its real path; ``names`` says how the user named the files that are linted,
     ``told`` at which facts programs have had findings, and ``launched`` which variables the
-    scripts set that start it.
+    scripts set that start it; ``imported`` holds the files that other programs import.
     """
 
     def __init__(  # noqa: PLR0913 - what is known besides the file itself
@@ -70,9 +70,11 @@ class Program:
         told: set[tuple[str, Located]],
         *,
         launched: Iterable[Located] = (),
+        imported: Container[str] = (),
     ) -> None:
         self.path = path
         self._launched = list(launched)
+        self._is_module = files.is_packaged(path) or path in imported
         self._told = told
         self._names = names
         self._files = files
@@ -86,11 +88,13 @@ class Program:
         return path in self._members
 
     def only_tries(self, located: Located) -> bool:
-        """Whether a fact stands in the main block of a module of a package."""
+        """Whether a fact stands in the main block of a module that others import."""
         source = self._files.source(located.path)
         start = main_line(source.text)
-        packaged = self._files.is_packaged(located.path)
-        return packaged and start is not None and located.fact.row >= source.location(start)[0]
+        module = self._files.is_packaged(located.path)
+        if located.path == self.path:
+            module = self._is_module
+        return module and start is not None and located.fact.row >= source.location(start)[0]
 
     def only_checks(self) -> bool:
         """Whether it is a test or a benchmark, by its name or its folder."""
@@ -205,8 +209,8 @@ class Program:
 
     def only_shares(self) -> bool:
         """Whether it shares the code of programs that train, and is for something else: by its
-        name, or as a notebook or a module of a package that tries things and starts nothing."""
-        apart = kind_of_name(self.name) == NOTEBOOK or self._files.is_packaged(self.path)
+        name, or as a notebook or a module that tries things and starts nothing."""
+        apart = kind_of_name(self.name) == NOTEBOOK or self._is_module
         trains = _TRAINER.search(self.name) is not None
         starts = trains or _STARTER.fullmatch(self.name) or _STARTS.search(self.source.text)
         tool = _OTHER_TOOL.search(self.name) or _TESTS.search(self._names.get(self.path, ""))

@@ -45,7 +45,8 @@ def trained_with(module: Module, call: cst.Call) -> str | None:
         return _trainers_library(module.source.text)
     if method == "minimize" and call.args:
         return "tensorflow"
-    fits = method == "fit" and not _OTHER_FITS.search(last_name(owner))
+    fitted = last_name(owner.func if isinstance(owner, cst.Call) else owner)  # UMAP(…).fit(x)
+    fits = method == "fit" and not _OTHER_FITS.search(fitted)
     return "keras" if fits or method in {"train_on_batch", "fit_generator"} else None
 
 
