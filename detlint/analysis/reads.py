@@ -124,7 +124,7 @@ class Reads:
         hiding = [each.statement for each in later if each.end < place]
         return not any(
             self.dominates(each, load)
-            or self._follows(each, store.statement)
+            or self._follows(each, store.statement, load)
             or self._decide(each, hiding, load)
             for each in hiding
         )
@@ -147,11 +147,15 @@ class Reads:
             branch = branch.orelse
         return False
 
-    def _follows(self, statement: cst.CSTNode, earlier: cst.CSTNode) -> bool:
-        """Whether both stand in one block, so that the earlier value never leaves it."""
+    def _follows(self, statement: cst.CSTNode, earlier: cst.CSTNode, load: cst.Name) -> bool:
+        """Whether both stand in one block, so that the earlier value leaves it only by an
+        exception between the two, to a read in a handler."""
         block = self._block(statement)
-        attempted = isinstance(self._module.parent(block), cst.Try) if block is not None else False
-        return block is not None and block is self._block(earlier) and not attempted
+        if block is None or block is not self._block(earlier):
+            return False
+        above = self._module.parent(block)
+        handlers = above.handlers if isinstance(above, (cst.Try, cst.TryStar)) else ()
+        return not any(each in self._module.ancestors(load) for each in handlers)
 
     def _block(self, statement: cst.CSTNode) -> cst.CSTNode | None:
         """The block that a plain statement stands in."""

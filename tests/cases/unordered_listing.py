@@ -2368,3 +2368,13 @@ def keep_the_scripts(create_exp_dir, folder):
 
 def find_image(folder, name, index):
     return [each for each in os.listdir(folder) if "{}_{:02d}_".format(name, index) in each][0]
+
+
+def find_first_of_all(d):
+    names = []
+    try:
+        names = os.listdir(d)
+        names = sorted(names)
+    except OSError as error:
+        print(error)
+    return names[0]
