@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 IMPORT = "import torch\n"
 LEAK = "torch.backends.cudnn.benchmark = True"
 MENDED = "torch.backends.cudnn.benchmark = False"
-TRAIN = "model = torch.nn.Linear(2, 2)\nmodel(torch.ones(2, 2)).sum().backward()"
+TRAIN = "model = torch.nn.Linear(2, 2)\nmodel(torch.ones(2, 2)).sum().backward(); sgd.step()"
 
 
 @pytest.fixture

@@ -9,6 +9,9 @@ table = torch.randn(10, 16, requires_grad=True)
 rows = torch.randint(10, (200_000,))
 weights = torch.randn(200_000, 16)
 
+optimizer = torch.optim.SGD([table], lr=0.1)
+
 loss = (table[rows] * weights).sum()
 loss.backward()
-print(table.grad.tolist())
+optimizer.step()
+print(table.tolist())
