@@ -46,21 +46,20 @@ class Linker:
         names = _by_real_path(paths)
         finders = cached(lambda bound: Finder(bound, self._files.folders))
         told: set[tuple[str, Located]] = set()
-        places = {real: finders(self._bound(real)) for real in map(os.path.realpath, entrypoints)}
-        for real, finder in places.items():
-            self._imported.update(set(finder.closure(real, self._files.imports)) - {real})
         programs = [
             Program(
                 real,
                 names,
                 self._files,
-                finder,
+                finders(self._bound(real)),
                 told,
                 launched=self._launches.of(real),
                 imported=self._imported,
             )
-            for real, finder in places.items()
+            for real in dict.fromkeys(map(os.path.realpath, entrypoints))
         ]
+        for program in programs:  # each holds the set, and asks it when all are known
+            self._imported.update(each for each in program.paths if each != program.path)
         joined = self._joined(findings, programs)
         order = {path: place for place, path in enumerate(paths)}
         found = sorted(joined, key=lambda each: (order[each.path], *each[1:6]))

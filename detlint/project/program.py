@@ -74,7 +74,7 @@ class Program:
     ) -> None:
         self.path = path
         self._launched = list(launched)
-        self._is_module = files.is_packaged(path) or path in imported
+        self._elsewhere = imported
         self._told = told
         self._names = names
         self._files = files
@@ -95,6 +95,10 @@ class Program:
         if located.path == self.path:
             module = self._is_module
         return module and start is not None and located.fact.row >= source.location(start)[0]
+
+    @property
+    def _is_module(self) -> bool:
+        return self._files.is_packaged(self.path) or self.path in self._elsewhere
 
     def only_checks(self) -> bool:
         """Whether it is a test or a benchmark, by its name or its folder."""
