@@ -20,6 +20,7 @@ class Switched(NamedTuple):
     reason     why the default differs, after "by default"
     since      the torch release in which the other kernel came; "" where that was before 2.0
     until      torch releases, exclusive; "" for still so
+    overloads  operators that then differ, as in ``Operation``; () where they are another row's
     """
 
     name: str
@@ -29,6 +30,7 @@ class Switched(NamedTuple):
     reason: str
     since: str = ""
     until: str = ""
+    overloads: tuple[str, ...] = ()
 
 
 _ADDS = "adds with atomics, in no fixed order"
@@ -56,14 +58,29 @@ def _accumulate(*, on: bool) -> Argument:
 
 
 SWITCHED: tuple[Switched, ...] = (
-    Switched("torch.index_add", _method("index_add"), "forward", ("cuda",), _ADDS),
-    Switched("torch.scatter_add", _method("scatter_add"), "forward", ("cuda",), _ADDS),
+    Switched(
+        "torch.index_add",
+        _method("index_add"),
+        "forward",
+        ("cuda",),
+        _ADDS,
+        overloads=("aten::index_add", "aten::index_add_"),
+    ),
+    Switched(
+        "torch.scatter_add",
+        _method("scatter_add"),
+        "forward",
+        ("cuda",),
+        _ADDS,
+        overloads=("aten::scatter_add", "aten::scatter_add_"),
+    ),
     Switched(
         'torch.scatter_reduce(reduce="sum")',
         _method("scatter_reduce", Argument("reduce", 4, "in", ("sum", "mean"))),
         "forward",
         ("cuda",),
         _ADDS,
+        overloads=("aten::scatter_reduce.two", "aten::scatter_reduce_.two"),
     ),
     # On CUDA, accumulate=True sorts, whatever the switch says.
     Switched(
@@ -79,8 +96,21 @@ SWITCHED: tuple[Switched, ...] = (
         "forward",
         ("cuda", "cpu"),
         _LAST,
+        overloads=(
+            "aten::index_put",
+            "aten::index_put_",
+            "aten::_unsafe_index_put",
+            "aten::_index_put_impl_",
+        ),
     ),
-    Switched("torch.index_copy", _method("index_copy"), "forward", ("cuda", "cpu"), _LAST),
+    Switched(
+        "torch.index_copy",
+        _method("index_copy"),
+        "forward",
+        ("cuda", "cpu"),
+        _LAST,
+        overloads=("aten::index_copy", "aten::index_copy_"),
+    ),
     Switched(
         "torch.gather",
         (Usage(("torch.gather",)), Usage(("torch.Tensor.gather",), familiar=True)),
@@ -145,6 +175,7 @@ SWITCHED: tuple[Switched, ...] = (
         ("cuda",),
         _BACKWARD,
         since="2.7",
+        overloads=("aten::reflection_pad2d_backward",),
     ),
     Switched(
         "torch.cumsum",
@@ -153,5 +184,23 @@ SWITCHED: tuple[Switched, ...] = (
         ("cuda",),
         "scans one long row in pieces, as blocks finish",
         since="2.6",
+        overloads=("aten::cumsum", "aten::cumsum_"),
+    ),
+    # Every use counts, as every network has some: a linter has nothing to point at.
+    Switched(
+        "torch.nn.Embedding",
+        (),
+        "backward",
+        ("cuda",),
+        "adds up the gradients of a row that is read several times with atomics",
+        overloads=("aten::embedding_dense_backward",),
+    ),
+    Switched(
+        "torch.nn.Conv2d",
+        (),
+        "backward",
+        ("cuda",),
+        "may be computed by a kernel of cuDNN that adds with atomics",
+        overloads=("aten::convolution_backward", "aten::cudnn_convolution_backward"),
     ),
 )

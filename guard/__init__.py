@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         SettingsError,
         TooLateError,
     )
+    from guard.rehearsal.library import preflight
     from guard.rng_states import restore, rng_state
     from guard.sampler import EpochSampler
     from guard.seeding import seed_worker
@@ -46,6 +47,7 @@ __all__ = [
     "enable",
     "generator",
     "loader_options",
+    "preflight",
     "report",
     "restore",
     "rng_state",
@@ -65,6 +67,7 @@ _HOMES = {
         "TooLateError",
     ),
     "ipython": ("load_ipython_extension", "unload_ipython_extension"),
+    "rehearsal.library": ("preflight",),
     "rng_states": ("restore", "rng_state"),
     "sampler": ("EpochSampler",),
     "seeding": ("seed_worker",),

@@ -31,11 +31,11 @@ def install(stack: ExitStack, current: Current) -> None:
     for path, rows in _watched_functions().items():
         owner, name = _resolve(torch, path)
         if owner is not None:
-            _replace(stack, owner, name, _watched(getattr(owner, name), rows, current))
+            replace(stack, owner, name, _watched(getattr(owner, name), rows, current))
     stack.enter_context(engine.around(lambda *args, **kwargs: current().backward(*args, **kwargs)))
-    _replace(stack, torch, "compile", _watched_compile(torch.compile))
-    _replace(stack, sys, "excepthook", _excepthook(sys.excepthook))
-    _replace(stack, threading, "excepthook", _thread_excepthook(threading.excepthook))
+    replace(stack, torch, "compile", _watched_compile(torch.compile))
+    replace(stack, sys, "excepthook", _excepthook(sys.excepthook))
+    replace(stack, threading, "excepthook", _thread_excepthook(threading.excepthook))
 
 
 def _watched_functions() -> dict[str, list[Operation]]:
@@ -54,7 +54,7 @@ def _resolve(torch: Any, path: str) -> tuple[Any, str]:  # noqa: ANN401
     return (owner if hasattr(owner, parts[-1]) else None), parts[-1]
 
 
-def _replace(stack: ExitStack, owner: Any, name: str, new: Any) -> None:  # noqa: ANN401
+def replace(stack: ExitStack, owner: Any, name: str, new: Any) -> None:  # noqa: ANN401
     """Set an attribute until the stack is closed; one that was inherited is taken away again."""
     own = name in vars(owner)
     before = getattr(owner, name)

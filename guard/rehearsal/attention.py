@@ -1,0 +1,189 @@
+"""Which kernel ``scaled_dot_product_attention`` takes on a GPU: torch's own rules, followed here.
+
+As torch 2.13 has them for dense inputs with determinism on, where cuDNN's kernel is left out.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+
+from guard.errors import SettingsError
+from guard.interception import replace
+from guard.rehearsal.findings import DETERMINISTIC, SWITCH, Attention, Verdict
+from guard.rehearsal.gpus import GPUS, capability
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import ExitStack
+
+    from guard import places
+    from guard.rehearsal.recorder import Recorder
+
+SOURCE = (
+    "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/transformers/cuda/"
+    "sdp_utils.cpp"
+)
+_LARGEST_HEAD = 256
+_HALF = (torch.float16, torch.bfloat16)
+_VERDICTS: dict[str, Verdict] = {"flash": SWITCH, "efficient": SWITCH, "math": DETERMINISTIC}
+
+
+class Call(NamedTuple):
+    """What decides: the shapes and types of a call, and the compute capability of the GPU."""
+
+    query: torch.Tensor
+    key: torch.Tensor
+    value: torch.Tensor
+    dtype: torch.dtype
+    has_mask: bool
+    dropout: float
+    is_causal: bool
+    grouped: bool
+    capability: tuple[int, int]
+
+    @property
+    def trains(self) -> bool:
+        tensors = (self.query, self.key, self.value)
+        return torch.is_grad_enabled() and any(each.requires_grad for each in tensors)
+
+    @property
+    def heads(self) -> tuple[int, int, int]:
+        return self.query.shape[-1], self.key.shape[-1], self.value.shape[-1]
+
+
+def check(gpu: str) -> None:
+    """Raise SettingsError for a GPU that is not known."""
+    if gpu.lower() not in GPUS:
+        raise SettingsError(f"gpu: {gpu!r} is not known; legal: {', '.join(sorted(GPUS))}")
+
+
+def choose(call: Call) -> tuple[str, str]:
+    """The backend that torch takes with determinism on, and why not one before it."""
+    why = []
+    for name, enabled, rules in (
+        ("flash", torch.backends.cuda.flash_sdp_enabled(), _against_flash),
+        ("efficient", torch.backends.cuda.mem_efficient_sdp_enabled(), _against_efficient),
+    ):
+        against = None if enabled else "it is switched off"
+        against = against or next(rules(call), None)
+        if against is None:
+            return name, "; ".join(why)
+        why.append(f"not {name}: {against}")
+    return "math", "; ".join(why)
+
+
+def _against_both(call: Call) -> Iterator[str]:
+    if any(each.dim() != 4 for each in (call.query, call.key, call.value)):
+        yield "the inputs have not four dimensions"
+    if not call.query.shape[-2] or not call.key.shape[-2]:
+        yield "a sequence is empty"
+    same = call.query.shape[1] == call.key.shape[1] == call.value.shape[1]
+    if not same and not call.grouped:
+        yield "the numbers of heads differ"
+
+
+def _against_flash(call: Call) -> Iterator[str]:
+    yield from _against_both(call)
+    query, key, value = call.heads
+    if call.has_mask:
+        yield "there is a mask"
+    if query != key or query != value or query > _LARGEST_HEAD:
+        yield f"heads have to be of one size up to {_LARGEST_HEAD}, and are {call.heads}"
+    if not (8, 0) <= call.capability <= (12, 1):
+        yield "the GPU is older than Ampere"
+    if call.trains and _is_small(call.capability) and not _fits_small(query, call.dropout):
+        yield f"heads of size {query} cannot be trained on this GPU"
+    if call.is_causal and call.query.shape[-2] != call.key.shape[-2]:
+        yield "it is causal, and queries and keys are not equally many"
+    if call.dtype not in _HALF:
+        yield f"it takes half precision alone, not {_short(call.dtype)}"
+    if any(each.stride(-1) != 1 and each.shape[-1] != 1 for each in call[:3]):
+        yield "the last dimension is not contiguous"
+
+
+def _against_efficient(call: Call) -> Iterator[str]:
+    yield from _against_both(call)
+    query, key, value = call.heads
+    alignment = _alignment(call)
+    if query != key or query % alignment or value % alignment:
+        yield f"heads have to be of multiples of {alignment}, and are {call.heads}"
+    allowed = (*_HALF, torch.float32)
+    allowed = allowed if call.capability >= (8, 0) else (torch.float16, torch.float32)
+    if call.dtype not in allowed:
+        yield f"it does not take {_short(call.dtype)} on this GPU"
+    if any(each.stride(-1) != 1 for each in call[:3]):
+        yield "the last dimension is not contiguous"
+
+
+def _alignment(call: Call) -> int:
+    is_half = call.dtype in _HALF
+    plain = 4 if call.capability >= (8, 0) else 1
+    if call.capability >= (8, 0) or (call.capability >= (7, 0) and is_half):
+        return max(plain, 128 // (16 if is_half else 32))
+    return plain
+
+
+def _is_small(found: tuple[int, int]) -> bool:
+    return (8, 6) <= found <= (8, 9) or (12, 0) <= found <= (12, 1)
+
+
+def _fits_small(head: int, dropout: float) -> bool:
+    return head <= 192 or (not dropout and head > 224)
+
+
+def _short(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def install(stack: ExitStack, recorder: Recorder, gpu: str) -> None:
+    """Note which kernel each call would take; the call itself is composed of others here."""
+    chosen: Counter[tuple[str, str, places.Trail | None]] = Counter()
+    functional = torch.nn.functional
+    original = functional.scaled_dot_product_attention
+
+    @functools.wraps(original)
+    def attend(
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        attn_mask: torch.Tensor | None = None,
+        dropout_p: float = 0.0,
+        is_causal: bool = False,
+        **options: Any,
+    ) -> Any:  # noqa: ANN401 - as torch's
+        if query.device.type == "cuda":
+            grouped = bool(options.get("enable_gqa"))
+            call = Call(
+                query, key, value, _cast(query), attn_mask is not None, dropout_p, is_causal,
+                grouped, capability(gpu),
+            )  # fmt: skip
+            chosen[(*choose(call), recorder.here())] += 1
+        return original(query, key, value, attn_mask, dropout_p, is_causal, **options)
+
+    replace(stack, functional, "scaled_dot_product_attention", attend)
+    recorder.attention_of = lambda: _entries(chosen, gpu)
+
+
+def _cast(tensor: torch.Tensor) -> torch.dtype:
+    """The type in which autocast hands a tensor on."""
+    if torch.is_autocast_enabled("cuda") and tensor.is_floating_point():
+        return torch.get_autocast_dtype("cuda")
+    return tensor.dtype
+
+
+def _entries(
+    chosen: Counter[tuple[str, str, places.Trail | None]], gpu: str
+) -> Iterator[Attention]:
+    from guard.rehearsal.recorder import where
+
+    counted: Counter[tuple[Any, ...]] = Counter()
+    for (backend, why, trail), count in chosen.items():
+        counted[backend, why, where(trail)] += count
+    for (backend, why, place), count in counted.items():
+        yield Attention(backend, gpu, _VERDICTS[backend], why, SOURCE, count, place)
+
+

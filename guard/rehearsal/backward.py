@@ -1,0 +1,170 @@
+"""A backward pass node by node, without autograd's engine, which asks for a GPU's streams.
+
+The order is the engine's: of the nodes that are ready, the one made last. So gradients add up in
+the same order, and are the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.autograd.graph import GradientEdge, get_gradient_edge
+
+from guard.rehearsal.hooks import after, before, tensor_hooks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    Node = Any  # torch has one type for it in the stubs and others at run time
+    Gradients = dict[int, torch.Tensor]
+
+
+class Backward:
+    """One pass from some outputs, to all leaves or to the given inputs.
+
+    ``observe`` is told each node before it runs.
+    """
+
+    def __init__(
+        self,
+        outputs: Sequence[torch.Tensor | GradientEdge],
+        inputs: Sequence[torch.Tensor | GradientEdge],
+        *,
+        create_graph: bool,
+        accumulate: bool,
+        observe: Callable[[Node], None],
+    ) -> None:
+        self._roots = [_edge(each) for each in outputs]
+        self._wanted = [_edge(each) for each in inputs]
+        self._create_graph = create_graph
+        self._accumulate = accumulate
+        self._observe = observe
+        self._buffers: dict[Node, Gradients] = {}
+        self._captured: dict[tuple[Node, int], torch.Tensor] = {}
+        self._waiting, order = _explore(node for node, _ in self._roots)
+        self._useful = _leading_to({node for node, _ in self._wanted}, order)
+        self._ready: list[tuple[int, int, Node]] = []
+        self._tie = itertools.count()
+
+    def run(self, gradients: Iterable[torch.Tensor | None]) -> tuple[torch.Tensor | None, ...]:
+        """The gradients of the inputs, None for those that no output depends on."""
+        with torch.set_grad_enabled(self._create_graph):
+            for (node, slot), gradient in zip(self._roots, gradients, strict=True):
+                self._hand_to(node, slot, gradient)
+            while self._ready:
+                self._step(heapq.heappop(self._ready)[2])
+        return tuple(self._captured.get(each) for each in self._wanted)
+
+    def _hand_to(self, node: Node, slot: int, gradient: torch.Tensor | None) -> None:
+        if gradient is not None:
+            buffer = self._buffers.setdefault(node, {})
+            gradient = _fitted(gradient, node._input_metadata[slot])  # noqa: SLF001
+            buffer[slot] = gradient if slot not in buffer else buffer[slot] + gradient
+        self._waiting[node] -= 1
+        if not self._waiting[node]:
+            heapq.heappush(self._ready, (-node._sequence_nr(), next(self._tie), node))  # noqa: SLF001
+
+    def _step(self, node: Node) -> None:
+        gradients = self._buffers.pop(node, {})
+        for slot, hook in tensor_hooks(node):
+            if slot in gradients:
+                gradients[slot] = _or(hook(gradients[slot]), gradients[slot])
+        for wanted in self._wanted:
+            if wanted[0] is node and wanted[1] in gradients:
+                self._captured[wanted] = gradients[wanted[1]]
+        results = self._call(node, gradients) if self._runs(node, gradients) else ()
+        for (below, slot), result in itertools.zip_longest(node.next_functions, results):
+            if below is not None:
+                self._hand_to(below, slot, result)
+
+    def _runs(self, node: Node, gradients: Gradients) -> bool:
+        if not gradients or (self._wanted and node not in self._useful):
+            return False
+        if node.next_functions:
+            return True
+        is_input = any(each is node for each, _ in self._wanted)
+        return self._accumulate and (is_input or not self._wanted)
+
+    def _call(self, node: Node, gradients: Gradients) -> Sequence[torch.Tensor | None]:
+        self._observe(node)
+        given = tuple(gradients.get(slot) for slot in range(len(node._input_metadata)))  # noqa: SLF001
+        given = before(node, given)
+        if isinstance(node, torch.autograd.function.BackwardCFunction):
+            results = _of_tensors(node, _tuple(node.apply(*_materialized(node, given))))
+        else:
+            results = _tuple(node(*given))
+        return after(node, results, given)
+
+
+def _edge(output: torch.Tensor | GradientEdge) -> tuple[Node, int]:
+    edge = output if isinstance(output, GradientEdge) else get_gradient_edge(output)
+    return edge.node, edge.output_nr
+
+
+def _explore(roots: Iterable[Node]) -> tuple[dict[Node, int], list[Node]]:
+    """How many edges lead to each node, and the nodes, each before those that lead to it."""
+    waiting: dict[Node, int] = {}
+    order: list[Node] = []
+    pending: list[tuple[Node, bool]] = []
+    for root in roots:
+        waiting[root] = waiting.get(root, 0) + 1
+        pending.append((root, False))
+    seen: set[Node] = set()
+    while pending:
+        node, is_done = pending.pop()
+        if is_done:
+            order.append(node)
+        elif node not in seen:
+            seen.add(node)
+            pending.append((node, True))
+            for below, _ in node.next_functions:
+                if below is not None:
+                    waiting[below] = waiting.get(below, 0) + 1
+                    pending.append((below, False))
+    return waiting, order
+
+
+def _leading_to(wanted: set[Node], order: Iterable[Node]) -> set[Node]:
+    found = set(wanted)
+    for node in order:
+        if any(below in found for below, _ in node.next_functions):
+            found.add(node)
+    return found
+
+
+def _fitted(gradient: torch.Tensor, metadata: Any) -> torch.Tensor:  # noqa: ANN401
+    """As the engine hands it on: in the shape and the type of what it is the gradient of."""
+    if gradient.layout is torch.strided and tuple(gradient.shape) != tuple(metadata.shape):
+        gradient = gradient.sum_to_size(*metadata.shape)
+    return gradient if gradient.dtype == metadata.dtype else gradient.to(metadata.dtype)
+
+
+def _materialized(node: Node, given: tuple[torch.Tensor | None, ...]) -> tuple[Any, ...]:
+    if not getattr(node, "_guard_materialize", True):
+        return given
+    return tuple(
+        torch.zeros(tuple(about.shape), dtype=about.dtype, device=about.device)
+        if each is None
+        else each
+        for each, about in zip(given, node._input_metadata, strict=True)  # noqa: SLF001
+    )
+
+
+def _of_tensors(node: Node, results: tuple[Any, ...]) -> tuple[Any, ...]:
+    """One result for each edge: a function of one's own also returns one for what is no tensor."""
+    needed = [
+        each for each, needs in zip(results, node.needs_input_grad, strict=False) if needs
+    ]
+    left = iter(needed)
+    return tuple(None if below is None else next(left) for below, _ in node.next_functions)
+
+
+def _tuple(results: Any) -> tuple[Any, ...]:  # noqa: ANN401 - what a backward returns
+    return tuple(results) if isinstance(results, (tuple, list)) else (results,)
+
+
+def _or(result: torch.Tensor | None, otherwise: torch.Tensor) -> torch.Tensor:
+    return otherwise if result is None else result

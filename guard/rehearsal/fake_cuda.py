@@ -1,0 +1,186 @@
+"""A CUDA device without one: tensors there have a shape and no memory.
+
+Everything on the CPU stays as it is: data is read, decoded and batched for real, and becomes fake
+when it is moved.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensor,
+    FakeTensorMode,
+    UnsupportedOperatorException,
+    unset_fake_temporarily,
+)
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map
+
+from guard.errors import GuardError
+from guard.rehearsal import device_guard, stand_ins, values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from torch._ops import OpOverload
+
+    from guard.rehearsal.recorder import Recorder
+
+_ITEMS = (torch.ops.aten._local_scalar_dense.default, torch.ops.aten.item.default)  # noqa: SLF001
+_EQUAL = torch.ops.aten.equal.default
+_COPY = torch.ops.aten._to_copy.default  # noqa: SLF001
+_OF_TORCH = {"aten", "prims", "prim", "vision", "torchvision", "quantized", "c10d", "c10d_functional"}
+
+
+class UnseenError(GuardError):
+    """An operator that nobody can follow without its device, so that nothing after it is seen."""
+
+
+class _Mode(FakeTensorMode):
+    """torch's, on a machine whose CUDA is fake, whatever ``is_available`` has been taught."""
+
+    @property
+    def avoid_device_init(self) -> bool:
+        return True
+
+
+class FakeCuda(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
+    """Sends each operator to fake tensors if it has any, tells the recorder, and else lets it run."""
+
+    def __init__(self, recorder: Recorder, device: str = "cuda") -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # torch's
+        self.mode = _Mode(allow_non_fake_inputs=True)
+        self._recorder = recorder
+        self._type = torch.device(device).type
+
+    def __torch_dispatch__(
+        self,
+        func: OpOverload,
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401 - whatever the operator gives
+        del types
+        given = kwargs or {}
+        tensors = list(_tensors((*args, *given.values())))
+        if not self._is_concerned(tensors, given):
+            with unset_fake_temporarily():
+                return func(*args, **given)
+        self._recorder.before(func, args, given, tensors)
+        result = self._run(func, args, given, tensors)
+        if func not in _ITEMS:
+            with unset_fake_temporarily():
+                values.follow(func, args, given, tensors, result)
+        self._recorder.after(func, args, given, tensors, result)
+        return result
+
+    def _is_concerned(self, tensors: list[torch.Tensor], given: dict[str, Any]) -> bool:
+        if any(isinstance(each, FakeTensor) for each in tensors):
+            return True
+        device = given.get("device")
+        return device is not None and torch.device(device).type == self._type
+
+    def _run(
+        self,
+        func: OpOverload,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        tensors: list[torch.Tensor],
+    ) -> Any:  # noqa: ANN401
+        if func in _ITEMS:
+            return self._number(args[0])
+        if func is _EQUAL:
+            return self._guess(func, True)
+        if func is _COPY and (known := _read_back(args[0], kwargs)) is not None:
+            return known
+        if (stand_in := stand_ins.find(func)) is not None:
+            if func.name() in stand_ins.GUESSED and values.of(args[0]) is None:
+                self._recorder.guessed(f"the size of what {func} gives")
+            return stand_in(*args, **kwargs)
+        if stand_ins.has_mask(func, args):
+            args = stand_ins.with_indices(args)
+        try:
+            result = func(*args, **kwargs)
+        except UnsupportedOperatorException:
+            return self._on_zeros(func, args, kwargs)
+        except (DataDependentOutputException, DynamicOutputShapeException) as error:
+            raise UnseenError(_unseen(func, "its result depends on values")) from error
+        if func is _COPY and not isinstance(args[0], FakeTensor):
+            with unset_fake_temporarily():
+                values.give(result, args[0].detach().to(result.dtype, copy=True))
+        return result
+
+    def _number(self, tensor: torch.Tensor) -> Any:  # noqa: ANN401
+        with unset_fake_temporarily():
+            number, is_guess = stand_ins.number(tensor)
+        return self._guess(None, number) if is_guess else number
+
+    def _guess(self, func: OpOverload | None, value: Any) -> Any:  # noqa: ANN401
+        what = "a number read from the device" if func is None else f"what {func} gives"
+        self._recorder.guessed(f"{what} is taken to be {value!r}")
+        return value
+
+    def _on_zeros(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        """Run torch's kernel for the CPU, for the shape of what it gives."""
+        if func.namespace not in _OF_TORCH:
+            raise UnseenError(_unseen(func, "its library registers no fake kernel for it"))
+        device = next((each.device for each in _tensors(args)), torch.device(self._type))
+        try:
+            with unset_fake_temporarily():
+                real = func(*tree_map(_zeros, args), **tree_map(_zeros, kwargs))
+        except Exception as error:
+            raise UnseenError(_unseen(func, "torch knows no shape for it")) from error
+
+        def fake(value: Any) -> Any:  # noqa: ANN401
+            if not isinstance(value, torch.Tensor):
+                return value
+            return torch.empty_like(value, device=device)
+
+        return tree_map(fake, real)
+
+
+def _unseen(func: OpOverload, why: str) -> str:
+    return (
+        f"{func.name()} cannot be followed without a GPU: {why}. Nothing after it was seen; to see "
+        "that, register a fake kernel for it (torch.library.register_fake), or leave it out here"
+    )
+
+
+def _read_back(tensor: torch.Tensor, kwargs: dict[str, Any]) -> torch.Tensor | None:
+    """What a copy to the CPU gives, if it is known."""
+    device = kwargs.get("device")
+    if device is None or torch.device(device).type != "cpu" or not isinstance(tensor, FakeTensor):
+        return None
+    known = values.of(tensor)
+    return None if known is None else known.to(kwargs.get("dtype") or known.dtype, copy=True)
+
+
+def _zeros(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, torch.Tensor):
+        known = values.of(value) if isinstance(value, FakeTensor) else value
+        return torch.zeros(tuple(value.shape), dtype=value.dtype) if known is None else known
+    return torch.device("cpu") if isinstance(value, torch.device) else value
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
+    for each in value:
+        if isinstance(each, torch.Tensor):
+            yield each
+        elif isinstance(each, (tuple, list)):
+            yield from _tensors(each)
+
+
+@contextmanager
+def fake_device(recorder: Recorder) -> Iterator[FakeCuda]:
+    """Have a CUDA device that is none, until the end."""
+    with ExitStack() as stack:
+        stack.enter_context(device_guard.installed())
+        mode = FakeCuda(recorder)
+        stack.enter_context(mode.mode)
+        stack.enter_context(mode)
+        yield mode

@@ -1,0 +1,167 @@
+"""What ``guard.preflight`` gives: plain data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Literal, NamedTuple
+
+Verdict = Literal["raises", "silent", "unknown", "deterministic under the switch", "deterministic"]
+
+RAISES: Verdict = "raises"  # torch refuses it with determinism on
+SILENT: Verdict = "silent"  # it differs from run to run, and torch does not say so
+UNKNOWN: Verdict = "unknown"  # of another library: nobody has looked at its kernel
+SWITCH: Verdict = "deterministic under the switch"  # and else it differs from run to run
+DETERMINISTIC: Verdict = "deterministic"
+VERDICTS = (RAISES, SILENT, UNKNOWN, SWITCH, DETERMINISTIC)
+FOUND = (RAISES, SILENT, UNKNOWN)  # what a run has to be rid of before it repeats
+
+FORMAT = 1  # of as_dict; another number when a key goes, or means something else
+
+
+class Where(NamedTuple):
+    """A line of the user's program, and the innermost module of the model around it.
+
+    module  its path from the outermost: "encoder.pool"; "" where there is none
+    kind    that module's class name, or ""
+    """
+
+    filename: str
+    line: int
+    function: str = ""
+    module: str = ""
+    kind: str = ""
+
+
+class Finding(NamedTuple):
+    """An operator on the GPU, at one line.
+
+    operator     as torch writes it: "aten::median.dim"
+    verdict      one of VERDICTS
+    direction    "forward" or "backward"
+    count        how often it ran in the steps that were rehearsed
+    where        the line that called it, for a backward the line of the forward; None where that
+                 is not known, and for what is deterministic
+    node         the node of the graph whose backward called it, or ""
+    name         what people call it, if it stands in the table of operators: "torch.median"
+    reason       why it differs, or is refused
+    condition    when, in words; "" for always
+    alternative  what to use instead, or ""
+    """
+
+    operator: str
+    verdict: Verdict
+    direction: str
+    count: int
+    where: Where | None = None
+    node: str = ""
+    name: str = ""
+    reason: str = ""
+    condition: str = ""
+    alternative: str = ""
+
+
+class Trap(NamedTuple):
+    """What makes runs differ and is no operator: a flag, a draw without a seed, unwritten memory.
+
+    counts  whether runs on the same machine differ by it; else it is worth knowing, no more
+    """
+
+    name: str
+    text: str
+    advice: str
+    where: Where | None = None
+    counts: bool = True
+
+
+class Attention(NamedTuple):
+    """Which kernel ``scaled_dot_product_attention`` takes on a GPU, by torch's own rules."""
+
+    backend: str
+    gpu: str
+    verdict: Verdict
+    reason: str
+    source: str
+    count: int
+    where: Where | None = None
+
+
+class Report(NamedTuple):
+    """What a rehearsal of a training step on a GPU found. ``str`` of it is the text.
+
+    findings   the worst first
+    traps      what is no operator
+    attention  which kernels it takes
+    limits     what could not be seen, or had to be guessed
+    steps      how many optimizer steps were rehearsed
+    operators  how many operators ran on the GPU
+    torch      the release that was asked
+    """
+
+    findings: tuple[Finding, ...] = ()
+    traps: tuple[Trap, ...] = ()
+    attention: tuple[Attention, ...] = ()
+    limits: tuple[str, ...] = ()
+    steps: int = 0
+    operators: int = 0
+    torch: str = ""
+
+    @property
+    def found(self) -> tuple[Finding, ...]:
+        """What has to go before runs repeat: what raises, is silent, or is unknown."""
+        return tuple(each for each in self.findings if each.verdict in FOUND)
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether a run on the GPU repeats with determinism on, as far as was seen."""
+        return not self.found and not any(each.counts for each in self.traps)
+
+    def counts(self) -> dict[Verdict, int]:
+        """How many operators ran with each verdict, in the order of VERDICTS."""
+        counted: Counter[Verdict] = Counter()
+        for each in self.findings:
+            counted[each.verdict] += each.count
+        return {verdict: counted[verdict] for verdict in VERDICTS}
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it; docs/preflight.md describes the keys."""
+        return {
+            "format": FORMAT,
+            "torch": self.torch,
+            "steps": self.steps,
+            "operators": self.operators,
+            "counts": self.counts(),
+            "findings": [_plain(each) for each in self.findings],
+            "traps": [_plain(each) for each in self.traps],
+            "attention": [_plain(each) for each in self.attention],
+            "limits": list(self.limits),
+        }
+
+    def __str__(self) -> str:
+        from io import StringIO
+
+        from guard.rehearsal.text import render
+
+        return render(self, StringIO()).rstrip("\n")
+
+
+def from_dict(data: dict[str, Any]) -> Report:
+    """The report that ``as_dict`` took apart."""
+    return Report(
+        findings=tuple(Finding(**_placed(each)) for each in data["findings"]),
+        traps=tuple(Trap(**_placed(each)) for each in data["traps"]),
+        attention=tuple(Attention(**_placed(each)) for each in data["attention"]),
+        limits=tuple(data["limits"]),
+        steps=data["steps"],
+        operators=data["operators"],
+        torch=data["torch"],
+    )
+
+
+def _plain(entry: Finding | Trap | Attention) -> dict[str, Any]:
+    where = entry.where
+    return {**entry._asdict(), "where": None if where is None else where._asdict()}
+
+
+def _placed(entry: dict[str, Any]) -> dict[str, Any]:
+    where = entry["where"]
+    return {**entry, "where": None if where is None else Where(**where)}

@@ -1,0 +1,139 @@
+"""``guard.preflight``: one training step on a GPU that is not there."""
+
+from __future__ import annotations
+
+import random
+import sys
+import warnings
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from guard.errors import SettingsError
+from guard.flags import switched
+from guard.rehearsal import gate
+from guard.rehearsal.findings import Report
+from guard.rehearsal.outcome import report_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Loss = Callable[[Any], torch.Tensor]
+    Optimizers = Callable[[Any], torch.optim.Optimizer]
+
+
+def preflight(
+    step_or_model: Callable[..., Any],
+    *example_inputs: Any,
+    device: str = "cuda",
+    loss: Loss | None = None,
+    optimizer: Optimizers | None = torch.optim.AdamW,
+    gpu: str = "h100",
+) -> Report:
+    """Which operators of a training step would refuse on a GPU, or differ from run to run.
+
+    The step runs here on tensors that have a shape and no memory, so that no GPU is needed, and
+    billions of parameters take seconds::
+
+        print(guard.preflight(model, torch.randn(8, 3, 224, 224)))
+
+    step_or_model   a module, which is trained for one step; or a function that does a whole step
+                    with what it holds: forward, loss, backward, optimizer step
+    example_inputs  what it is called with, as tensors anywhere; their values are not looked at
+    device          what stands in for the GPU: "cuda", with or without an index
+    loss            makes the loss of what a module gives; else its ``loss``, or the sum of all
+    optimizer       makes an optimizer of a module's parameters; None for none
+    gpu             whose kernels attention is taken to have: one of guard.rehearsal.attention's
+
+    Tensors, optimizers, schedulers, generators and flags are as before when it returns; what else
+    the step changes in Python objects stays. Raises SettingsError for a device that is no CUDA
+    device or an unknown GPU, and what the step itself raises.
+    """
+    if torch.device(device).type != "cuda":
+        raise SettingsError(f"device: {device!r} is not a CUDA device; legal: 'cuda', 'cuda:0', …")
+    from guard.rehearsal import attention
+
+    attention.check(gpu)
+    step, roots = _step(step_or_model, loss, optimizer)
+    if gate.missing():
+        from guard.rehearsal.forward_only import traced
+
+        with _as_found():
+            return traced(step_or_model, example_inputs, gate.missing())
+    return _rehearse(step, [*roots, example_inputs], example_inputs, device, gpu)
+
+
+def _step(
+    given: Callable[..., Any], loss: Loss | None, optimizer: Optimizers | None
+) -> tuple[Callable[..., Any], list[Any]]:
+    if not isinstance(given, torch.nn.Module):
+        return given, [given]
+
+    def step(*inputs: Any) -> None:
+        result = given(*inputs)
+        total = loss(result) if loss is not None else total_of(result)
+        total.backward()
+        parameters = [each for each in given.parameters() if each.requires_grad]
+        if optimizer is not None and parameters:
+            optimizer(parameters).step()
+
+    return step, [given, loss]
+
+
+def total_of(result: Any) -> torch.Tensor:  # noqa: ANN401 - what a model gives
+    """A loss: the one that a model gives, or the sum of all that has a gradient."""
+    own = getattr(result, "loss", None)
+    if isinstance(own, torch.Tensor):
+        return own
+    found = [each for each in tensors_in(result) if each.requires_grad]
+    if not found:
+        raise SettingsError(
+            "preflight: nothing that the model gives has a gradient, so there is no backward to "
+            "look at; give `loss`, a function that makes the loss of what the model gives"
+        )
+    return torch.stack([each.float().sum() for each in found]).sum()
+
+
+def tensors_in(value: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
+    if isinstance(value, torch.Tensor):
+        yield value
+        return
+    parts = value.values() if isinstance(value, dict) else value
+    if isinstance(parts, (list, tuple, dict)) or hasattr(value, "values"):
+        for each in parts:
+            yield from tensors_in(each)
+
+
+def _rehearse(
+    step: Callable[..., Any], roots: list[Any], inputs: tuple[Any, ...], device: str, gpu: str
+) -> Report:
+    from guard.rehearsal.fake_cuda import UnseenError
+    from guard.rehearsal.rehearsal import rehearsing
+    from guard.rehearsal.swapping import on_fake_device
+
+    with _as_found(), rehearsing(gpu) as (recorder, mode):
+        with on_fake_device(roots, mode.mode, device):
+            try:
+                step(*inputs)
+                recorder.steps = 1
+            except UnseenError as error:
+                recorder.stopped = str(error)
+            return report_of(recorder)
+
+
+@contextmanager
+def _as_found() -> Iterator[None]:
+    """The state of generators and of the switch, put back at the end."""
+    with ExitStack() as stack:
+        stack.enter_context(switched(on=True, warn_only=True))
+        stack.callback(torch.set_rng_state, torch.get_rng_state())
+        stack.callback(random.setstate, random.getstate())
+        if (numpy := sys.modules.get("numpy")) is not None:
+            stack.callback(numpy.random.set_state, numpy.random.get_state())
+        stack.enter_context(warnings.catch_warnings())
+        warnings.filterwarnings("ignore", message=_ALERT)
+        yield
+
+
+_ALERT = r"[\s\S]* does not have a deterministic implementation, but you set"

@@ -1,0 +1,64 @@
+"""From what was recorded to the report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from guard.rehearsal.findings import VERDICTS, Finding, Report, Trap
+from guard.rehearsal.recorder import where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from guard.rehearsal.recorder import Recorder
+
+
+def report_of(recorder: Recorder, traps: Iterable[Trap] = ()) -> Report:
+    """Everything that a rehearsal has found, the worst first."""
+    findings = sorted(recorder.findings(), key=_rank)
+    return Report(
+        findings=tuple(findings),
+        traps=(*_unwritten(recorder), *recorder.traps, *traps),
+        attention=tuple(recorder.attention_of()),
+        limits=tuple(_limits(recorder)),
+        steps=recorder.steps,
+        operators=recorder.operators,
+        torch=torch.__version__,
+    )
+
+
+def _rank(finding: Finding) -> tuple[object, ...]:
+    place = finding.where
+    line = ("", 0) if place is None else (place.filename, place.line)
+    return VERDICTS.index(finding.verdict), line, finding.operator, finding.direction, finding.node
+
+
+def _unwritten(recorder: Recorder) -> Iterator[Trap]:
+    for trail, count in recorder.unwritten.reads.items():
+        times = "" if count == 1 else f", {count} times"
+        yield Trap(
+            "unwritten memory",
+            f"a tensor made by torch.empty or its like is read here before anything wrote to it"
+            f"{times}: it holds what was in that memory before",
+            "write to all of it first, or use torch.zeros; guard.enable fills such memory",
+            where(trail),
+        )
+
+
+def _limits(recorder: Recorder) -> Iterator[str]:
+    if recorder.stopped:
+        yield recorder.stopped
+    for (what, trail), count in recorder.guesses.items():
+        place = "" if trail is None else f"{trail.place.filename}, line {trail.place.line}: "
+        times = "" if count == 1 else f" ({count} times)"
+        yield (
+            f"{place}{what}{times}, which is a guess: where the program decides by it, only one "
+            "way was seen"
+        )
+    if recorder.compiled:
+        yield (
+            "torch.compile was left out: what was seen are the operators that it starts from, not "
+            "the kernels that it makes of them"
+        )

@@ -1,0 +1,169 @@
+"""What ran on the fake device, and which line of the program called it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+
+from guard import places
+from guard.rehearsal import verdicts
+from guard.rehearsal.findings import DETERMINISTIC, Finding, Where
+from guard.rehearsal.memory import Unwritten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from torch._ops import OpOverload
+
+    from guard.rehearsal.findings import Attention, Trap
+    from guard.rehearsal.verdicts import Judgement
+
+    Node = Any
+
+_QUIET = {"aten::detach", "aten::lift_fresh"}  # no kernel runs
+
+
+class _Key(NamedTuple):
+    operator: str
+    node: str
+    direction: str
+    judgement: Judgement
+    trail: places.Trail | None
+
+
+class Recorder:
+    """Counts operators with their places.
+
+    node      the node whose backward runs, or None
+    compiled  whether the program asked for torch.compile
+    stopped   why nothing more was seen, or ""
+    """
+
+    def __init__(self) -> None:
+        self.node: Node = None
+        self.creates_graph = False
+        self.compiled = False
+        self.steps = 0
+        self.guesses: Counter[tuple[str, places.Trail | None]] = Counter()
+        self.unwritten = Unwritten()
+        self.traps: list[Trap] = []
+        self.attention_of: Callable[[], Iterable[Attention]] = tuple
+        self.stopped = ""
+        self._counts: Counter[_Key] = Counter()
+        self._made: dict[int, places.Trail | None] = {}
+        self._last = -1
+
+    def enter(self, node: Node) -> None:
+        """The backward of a node begins."""
+        self.node = node
+
+    def before(
+        self,
+        func: OpOverload,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        tensors: list[torch.Tensor],
+    ) -> None:
+        """An operator is about to run: note the line, if a node of the graph was made for it."""
+        del args, kwargs, tensors, func
+        made = torch._C._autograd._get_sequence_nr() - 1  # type: ignore[attr-defined]  # noqa: SLF001
+        if made != self._last and torch.is_grad_enabled():
+            self._last = made
+            self._made[made] = self.here()
+
+    def after(
+        self,
+        func: OpOverload,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        tensors: list[torch.Tensor],
+        result: Any,  # noqa: ANN401
+    ) -> None:
+        """An operator has run: count it."""
+        if not _on_gpu(tensors, result):
+            return
+        self.unwritten.follow(func, args, kwargs, tensors, result, self.here)
+        name = func.name()
+        if name in _QUIET:
+            return
+        node = "" if self._is_forward else self.node.name()
+        judgement = verdicts.judge(func, args, kwargs, node, compiled=self.compiled)
+        self.count(name, judgement, node)
+
+    def count(self, name: str, judgement: Judgement, node: str = "") -> None:
+        """Count an operator that runs now."""
+        if judgement.verdict == DETERMINISTIC:
+            key = _Key(name, "", self._direction, judgement, None)
+        else:
+            key = _Key(name, node, self._direction, judgement, self.here())
+        self._counts[key] += 1
+
+    def here(self) -> places.Trail | None:
+        """The line that runs now; in a backward, that of the forward."""
+        if self._is_forward:
+            return places.here()
+        return self._made.get(self.node._sequence_nr())  # noqa: SLF001
+
+    def guessed(self, what: str) -> None:
+        """A value that the program reads is not known."""
+        self.guesses[what, places.here()] += 1
+
+    @property
+    def _is_forward(self) -> bool:
+        """Checkpoints run the forward again within the backward."""
+        return self.node is None or (torch.is_grad_enabled() and not self.creates_graph)
+
+    @property
+    def _direction(self) -> str:
+        return "forward" if self._is_forward else "backward"
+
+    @property
+    def operators(self) -> int:
+        """How many ran."""
+        return sum(self._counts.values())
+
+    def findings(self) -> Iterable[Finding]:
+        """What ran, counted by operator, line and direction."""
+        counted: Counter[tuple[str, str, str, Judgement, Where | None]] = Counter()
+        for key, count in self._counts.items():
+            place = where(key.trail)
+            counted[key.operator, key.node, key.direction, key.judgement, place] += count
+        for (operator, node, direction, judgement, place), count in counted.items():
+            yield finding(operator, node, direction, judgement, place)._replace(count=count)
+
+
+def where(trail: places.Trail | None) -> Where | None:
+    """A place as plain data."""
+    if trail is None:
+        return None
+    place = trail.resolve()
+    return Where(place.filename, place.line, place.function, place.module, place.kind)
+
+
+def finding(
+    operator: str, node: str, direction: str, judgement: Judgement, place: Where | None
+) -> Finding:
+    row = judgement.row
+    alternatives = getattr(row, "alternatives", ())
+    reason = "" if row is None else row.reason
+    return Finding(
+        operator=operator,
+        verdict=judgement.verdict,
+        direction=direction,
+        count=0,
+        where=place,
+        node=node,
+        name="" if row is None else row.name,
+        reason=reason,
+        condition=getattr(row, "condition", ""),
+        alternative=alternatives[0].text if alternatives else "",
+    )
+
+
+def _on_gpu(tensors: list[torch.Tensor], result: Any) -> bool:  # noqa: ANN401
+    if any(each.device.type == "cuda" for each in tensors):
+        return True
+    results = result if isinstance(result, (tuple, list)) else (result,)
+    return any(isinstance(each, torch.Tensor) and each.device.type == "cuda" for each in results)

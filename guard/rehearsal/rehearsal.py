@@ -1,0 +1,92 @@
+"""A rehearsal: the fake device, the backward in Python, and the recorder, put together."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.autograd.graph import GradientEdge
+
+from guard import engine
+from guard.interception import replace
+from guard.rehearsal import attention, hooks, recurrence
+from guard.rehearsal.backward import Backward
+from guard.rehearsal.fake_cuda import fake_device
+from guard.rehearsal.recorder import Recorder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from guard.rehearsal.fake_cuda import FakeCuda
+
+_running: list[int] = []  # of the backward passes that run, one within another
+
+
+@contextmanager
+def rehearsing(gpu: str) -> Iterator[tuple[Recorder, FakeCuda]]:
+    """Record what runs on a CUDA device that is none, until the end."""
+    recorder = Recorder()
+    with ExitStack() as stack:
+        stack.enter_context(hooks.remembered())
+        stack.enter_context(engine.around(_backward(recorder)))
+        replace(stack, torch._C, "_current_graph_task_id", _task(torch._C._current_graph_task_id))  # type: ignore[attr-defined]  # noqa: SLF001
+        replace(stack, torch, "compile", _eager(recorder))
+        attention.install(stack, recorder, gpu)
+        recurrence.install(stack, recorder)
+        mode = stack.enter_context(fake_device(recorder))
+        yield recorder, mode
+
+
+def _backward(recorder: Recorder) -> Callable[..., Any]:
+    def run(
+        original: Callable[..., Any],
+        outputs: Sequence[torch.Tensor | GradientEdge],
+        gradients: Sequence[torch.Tensor | None],
+        keep_graph: bool,
+        create_graph: bool,
+        inputs: Sequence[torch.Tensor | GradientEdge] = (),
+        allow_unreachable: bool = False,
+        accumulate_grad: bool = False,
+    ) -> Any:  # noqa: ANN401 - as the engine
+        if not any(_is_fake(each) for each in outputs):
+            return original(
+                outputs, gradients, keep_graph, create_graph, inputs,
+                allow_unreachable=allow_unreachable, accumulate_grad=accumulate_grad,
+            )  # fmt: skip
+        found = recorder.node, recorder.creates_graph
+        recorder.creates_graph = create_graph
+        _running.append(len(_running) + 1)
+        try:
+            return Backward(
+                outputs,
+                inputs,
+                create_graph=create_graph,
+                accumulate=accumulate_grad,
+                observe=recorder.enter,
+            ).run(gradients)
+        finally:
+            _running.pop()
+            recorder.node, recorder.creates_graph = found
+
+    return run
+
+
+def _is_fake(output: torch.Tensor | GradientEdge) -> bool:
+    if isinstance(output, GradientEdge):
+        return True
+    return isinstance(output, FakeTensor)
+
+
+def _task(original: Callable[[], int]) -> Callable[[], int]:
+    """Checkpoints ask which backward runs, to compute again once for it."""
+    return lambda: _running[-1] if _running else original()
+
+
+def _eager(recorder: Recorder) -> Callable[..., Any]:
+    def compile_(model: Any = None, **options: Any) -> Any:  # noqa: ANN401
+        recorder.compiled = True
+        return model if model is not None else lambda each: compile_(each, **options)
+
+    return compile_

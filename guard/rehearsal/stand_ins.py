@@ -1,0 +1,202 @@
+"""Operators whose result cannot be told without values, or that torch gives no shape for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from guard.rehearsal import values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch._ops import OpOverload
+
+    StandIn = Callable[..., Any]
+
+ATEN = torch.ops.aten
+_CTC_LONGEST = 256  # cuDNN takes shorter targets than that
+
+
+def number(tensor: torch.Tensor) -> tuple[Any, bool]:
+    """What ``item`` gives, and whether that is a guess."""
+    known = values.of(tensor)
+    if known is not None:
+        return known.item(), False
+    if tensor.is_complex():
+        return complex(1), True
+    if tensor.is_floating_point():
+        return 1.0, True
+    return (True if tensor.dtype is torch.bool else 1), True
+
+
+def count_of(mask: torch.Tensor) -> int:
+    """How many elements are not zero: as many as are, if that is known, else half of them."""
+    known = values.of(mask)
+    return int(torch.count_nonzero(known)) if known is not None else max(1, mask.numel() // 2)
+
+
+def _nonzero(mask: torch.Tensor) -> torch.Tensor:
+    return torch.empty((count_of(mask), mask.dim()), dtype=torch.long, device=mask.device)
+
+
+def _masked_select(tensor: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    return tensor.new_empty((count_of(mask),))
+
+
+def _bincount(
+    tensor: torch.Tensor, weights: torch.Tensor | None = None, minlength: int = 0
+) -> torch.Tensor:
+    known = values.of(tensor)
+    length = int(known.max()) + 1 if known is not None and known.numel() else max(1, minlength)
+    dtype = torch.long if weights is None else weights.dtype
+    dtype = torch.double if dtype not in (torch.long, torch.float) else dtype
+    return torch.empty((max(length, minlength),), dtype=dtype, device=tensor.device)
+
+
+def _unique(tensor: torch.Tensor, *_: Any, **__: Any) -> tuple[torch.Tensor, ...]:
+    length = max(1, tensor.numel() // 2)
+    of_all = torch.empty(tensor.shape, dtype=torch.long, device=tensor.device)
+    counts = torch.empty((length,), dtype=torch.long, device=tensor.device)
+    return tensor.new_empty((length,)), of_all, counts
+
+
+def _unique_along(
+    tensor: torch.Tensor, dim: int, *_: Any, **__: Any
+) -> tuple[torch.Tensor, ...]:
+    length, shape = max(1, tensor.shape[dim] // 2), list(tensor.shape)
+    of_all = torch.empty((shape[dim],), dtype=torch.long, device=tensor.device)
+    shape[dim] = length
+    counts = torch.empty((length,), dtype=torch.long, device=tensor.device)
+    return tensor.new_empty(shape), of_all, counts
+
+
+def _unique_consecutive(
+    tensor: torch.Tensor, return_inverse: bool = False, return_counts: bool = False,
+    dim: int | None = None,
+) -> tuple[torch.Tensor, ...]:
+    del return_inverse, return_counts
+    return _unique(tensor) if dim is None else _unique_along(tensor, dim)
+
+
+def _repeat_interleave(repeats: torch.Tensor, *, output_size: int | None = None) -> torch.Tensor:
+    known = values.of(repeats)
+    total = int(known.sum()) if known is not None else repeats.numel()
+    length = total if output_size is None else output_size
+    return torch.empty((length,), dtype=torch.long, device=repeats.device)
+
+
+def _ctc_loss(
+    log_probs: torch.Tensor, targets: torch.Tensor, lengths: Any, target_lengths: Any, *_: Any
+) -> tuple[torch.Tensor, torch.Tensor]:
+    del lengths
+    longest = targets.shape[1] if targets.dim() == 2 else _longest(target_lengths)
+    time, batch = log_probs.shape[:2]
+    return log_probs.new_empty((batch,)), log_probs.new_empty((batch, time, 2 * longest + 1))
+
+
+def _longest(lengths: Any) -> int:  # noqa: ANN401 - a tensor, or numbers
+    if isinstance(lengths, torch.Tensor):
+        known = values.of(lengths) if lengths.device.type != "cpu" else None
+        return 1 if known is None else int(known.max())
+    return max(lengths, default=1)
+
+
+def _cudnn_ctc_loss(log_probs: torch.Tensor, *_: Any, **__: Any) -> tuple[torch.Tensor, ...]:
+    return log_probs.new_empty((log_probs.shape[1],)), torch.empty_like(log_probs)
+
+
+def _ctc_backward(_: Any, log_probs: torch.Tensor, *__: Any, **___: Any) -> torch.Tensor:
+    return torch.empty_like(log_probs)
+
+
+def _takes_cudnn_ctc(
+    log_probs: torch.Tensor, targets: torch.Tensor, lengths: Any, target_lengths: Any, blank: int
+) -> bool:
+    """Whether cuDNN's CTC loss is taken: aten/src/ATen/native/cudnn/LossCTC.cpp."""
+    if blank != 0 or log_probs.dtype is not torch.float or log_probs.device.type != "cuda":
+        return False
+    if targets.dim() != 1 or targets.dtype is not torch.int or targets.device.type != "cpu":
+        return False
+    if isinstance(lengths, torch.Tensor) or isinstance(target_lengths, torch.Tensor):
+        return False
+    full = all(each == log_probs.shape[0] for each in lengths)
+    pairs = zip(target_lengths, lengths, strict=True)
+    return full and all(target < _CTC_LONGEST and target <= each for target, each in pairs)
+
+
+def _gru_cell(_: Any, hidden_gates: torch.Tensor, state: torch.Tensor, *__: Any) -> Any:  # noqa: ANN401
+    del hidden_gates
+    return torch.empty_like(state), state.new_empty((state.shape[0], state.shape[1] * 5))
+
+
+def _gru_cell_backward(gradient: torch.Tensor, workspace: torch.Tensor, has_bias: bool) -> Any:  # noqa: ANN401
+    del workspace
+    batch, size = gradient.shape
+    gates = [gradient.new_empty((batch, 3 * size)) for _ in range(2)]
+    bias = [gradient.new_empty((3 * size,)) if has_bias else None for _ in range(2)]
+    return (*gates, torch.empty_like(gradient), *bias)
+
+
+# By name, as not all releases have all of them.
+_STAND_INS: dict[str, StandIn] = {
+    "aten::nonzero": _nonzero,
+    "aten::masked_select": _masked_select,
+    "aten::bincount": _bincount,
+    "aten::_unique": _unique,
+    "aten::_unique2": _unique,
+    "aten::unique_dim": _unique_along,
+    "aten::unique_consecutive": _unique_consecutive,
+    "aten::repeat_interleave.Tensor": _repeat_interleave,
+    "aten::_ctc_loss": _ctc_loss,
+    "aten::_ctc_loss.Tensor": _ctc_loss,
+    "aten::_ctc_loss_backward": _ctc_backward,
+    "aten::_ctc_loss_backward.Tensor": _ctc_backward,
+    "aten::_cudnn_ctc_loss": _cudnn_ctc_loss,
+    "aten::_cudnn_ctc_loss.Tensor": _cudnn_ctc_loss,
+    "aten::_use_cudnn_ctc_loss": _takes_cudnn_ctc,
+    "aten::_use_cudnn_ctc_loss.Tensor": _takes_cudnn_ctc,
+    "aten::_use_miopen_ctc_loss": lambda *_: False,
+    "aten::_use_miopen_ctc_loss.Tensor": lambda *_: False,
+    "aten::_thnn_fused_gru_cell": _gru_cell,
+    "aten::_thnn_fused_gru_cell_backward": _gru_cell_backward,
+}
+# Their results have as many elements as some values say.
+GUESSED = {
+    "aten::nonzero", "aten::masked_select", "aten::_unique", "aten::_unique2", "aten::unique_dim",
+    "aten::unique_consecutive", "aten::repeat_interleave.Tensor", "aten::bincount",
+}  # fmt: skip
+_INDEXED = {
+    ATEN.index.Tensor, ATEN._unsafe_index.Tensor, ATEN.index_put.default,  # noqa: SLF001
+    ATEN.index_put_.default, ATEN._unsafe_index_put.default, ATEN._index_put_impl_.default,  # noqa: SLF001
+}  # fmt: skip
+
+
+def find(func: OpOverload) -> StandIn | None:
+    """What gives an operator's result in its place."""
+    return _STAND_INS.get(func.name())
+
+
+def has_mask(func: OpOverload, args: tuple[Any, ...]) -> bool:
+    """Whether an operator is indexed by a mask."""
+    return func in _INDEXED and any(_is_mask(each) for each in args[1])
+
+
+def with_indices(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """An indexing operator's arguments, its masks replaced by indices."""
+    indices: list[torch.Tensor | None] = []
+    for each in args[1]:
+        if _is_mask(each):
+            length = (count_of(each),)
+            indices += [
+                torch.empty(length, dtype=torch.long, device=each.device)
+                for _ in range(each.dim())
+            ]
+        else:
+            indices.append(each)
+    return (args[0], indices, *args[2:])
+
+
+def _is_mask(value: Any) -> bool:  # noqa: ANN401
+    return isinstance(value, torch.Tensor) and value.dtype in (torch.bool, torch.uint8)

@@ -1,0 +1,156 @@
+"""The report for a person: coloured and wrapped on a terminal, an entry a line elsewhere."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TextIO
+
+from guard.rehearsal.findings import DETERMINISTIC, FOUND, RAISES, SILENT, SWITCH, UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rich.console import RenderableType
+
+    from guard.rehearsal.findings import Attention, Finding, Report, Trap, Verdict, Where
+
+_STYLES: dict[Verdict, str] = {
+    RAISES: "bold red",
+    SILENT: "bold red",
+    UNKNOWN: "yellow",
+    SWITCH: "green",
+    DETERMINISTIC: "dim",
+}
+_ENDLESS = 10_000  # columns, where nothing is to be wrapped
+_SWITCHED_ON = "With torch.use_deterministic_algorithms(True), as guard sets it:"
+
+
+def render(report: Report, stream: TextIO) -> str:
+    """What ran, the worst first, then what is no operator, and what could not be seen."""
+    from rich.console import Console
+
+    console = Console(file=stream, highlight=False)
+    if not console.is_terminal:
+        console.width = _ENDLESS
+    with console.capture() as captured:
+        for each in _parts(report):
+            console.print(each)
+    return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())
+
+
+def _parts(report: Report) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    yield _heading(_summary(report))
+    shown = [each for each in report.findings if each.verdict in (*FOUND, SWITCH)]
+    if shown:
+        yield Text(_SWITCHED_ON)
+        yield _table(_row(each) for each in shown)
+    if report.attention:
+        yield _heading("attention")
+        yield _table(_attention_row(each) for each in report.attention)
+    if report.traps:
+        yield _heading("not operators")
+        yield _table(_trap_row(each) for each in report.traps)
+    if report.limits:
+        yield _heading("not seen")
+        for limit in report.limits:
+            yield Text(visible(limit))
+    yield Text(_verdict(report), style="bold")
+
+
+def _heading(text: str) -> RenderableType:
+    from rich.text import Text
+
+    return Text(text, style="bold underline")
+
+
+def _summary(report: Report) -> str:
+    steps = "1 step" if report.steps == 1 else f"{report.steps} steps"
+    counted = [f"{count} {verdict}" for verdict, count in report.counts().items() if count]
+    return f"preflight: {steps} on CUDA, torch {report.torch}: {', '.join(counted) or 'nothing ran'}"
+
+
+def _verdict(report: Report) -> str:
+    if not report.operators:
+        return "Nothing ran on CUDA, so that nothing is known."
+    found, traps = len(report.found), sum(each.counts for each in report.traps)
+    if not found and not traps:
+        return "Nothing found: with determinism on, this runs, and repeats, as far as was seen."
+    return f"Found {_many(found, 'place')} and {_many(traps, 'trap')} that stand in the way."
+
+
+def _many(count: int, what: str) -> str:
+    return f"1 {what}" if count == 1 else f"{count} {what}s"
+
+
+def _table(rows: Iterable[tuple[tuple[str, str], ...]]) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for row in rows:
+        table.add_row(*(Text(visible(text), style=style) for text, style in row))
+    return table
+
+
+def _row(each: Finding) -> tuple[tuple[str, str], ...]:
+    what = each.operator.removeprefix("aten::")
+    named = f"{each.name} ({what})" if each.name else what
+    advice = f"instead: {each.alternative}" if each.alternative else _why(each)
+    condition = f" [when: {each.condition}]" if each.condition else ""
+    return (
+        (each.verdict, _STYLES[each.verdict]),
+        (f"{each.count}x {each.direction}", ""),
+        (named, "bold"),
+        (place(each.where), ""),
+        (module(each.where), ""),
+        (advice + condition, "dim"),
+    )
+
+
+def _why(each: Finding) -> str:
+    if each.verdict == UNKNOWN:
+        return "of another library: look there for a deterministic variant, or compare two runs"
+    return f"by default it {each.reason}" if each.reason else ""
+
+
+def _attention_row(each: Attention) -> tuple[tuple[str, str], ...]:
+    return (
+        (each.verdict, _STYLES[each.verdict]),
+        (f"{each.count}x", ""),
+        (f"{each.backend} on {each.gpu}", "bold"),
+        (place(each.where), ""),
+        (module(each.where), ""),
+        (each.reason, "dim"),
+    )
+
+
+def _trap_row(each: Trap) -> tuple[tuple[str, str], ...]:
+    style = "bold red" if each.counts else "dim"
+    return (
+        (each.name, style),
+        (each.text, ""),
+        (place(each.where), ""),
+        (each.advice, "dim"),
+    )
+
+
+def place(where: Where | None) -> str:
+    """A line, relative to the working folder where it lies below it."""
+    if where is None:
+        return "line not known"
+    name = os.path.relpath(where.filename) if os.path.isfile(where.filename) else where.filename
+    return f"{where.filename if name.startswith('..') else name}:{where.line}"
+
+
+def module(where: Where | None) -> str:
+    """The module of the model, by its path and class."""
+    if where is None or not where.kind:
+        return ""
+    return f"{where.module} ({where.kind})" if where.module else where.kind
+
+
+def visible(text: str) -> str:
+    """The text without what would steer the terminal: a path can hold anything."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

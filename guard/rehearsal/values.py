@@ -1,0 +1,159 @@
+"""What small tensors on the fake device hold, as far as that is known.
+
+Lengths, masks and indices come from the CPU, and programs read them back to decide something:
+they are computed along, on the CPU, from what came from there.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._pytree import tree_map
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torch._ops import OpOverload
+
+LIMIT = 4096  # elements: lengths, masks of a batch; beyond, nobody computes along
+_ATTRIBUTE = "_guard_value"
+_HOST = torch.device("cpu")
+_ATEN = torch.ops.aten
+# A number that overflowed or is none: training is rehearsed as it goes well.
+_IS_SOUND = {_ATEN.isnan.default: False, _ATEN.isinf.default: False}
+_COMPARES = {_ATEN.eq: True, _ATEN.ne: False}
+
+
+class Value:
+    """What a tensor holds, shared by all views of it."""
+
+    def __init__(self, tensor: torch.Tensor, cell: list[bool]) -> None:
+        self.tensor = tensor
+        self._cell = cell
+
+    @property
+    def is_known(self) -> bool:
+        return self._cell[0]
+
+    def forget(self) -> None:
+        """From here on, nobody knows."""
+        self._cell[0] = False
+
+    def of_view(self, tensor: torch.Tensor) -> Value:
+        return Value(tensor, self._cell)
+
+
+def of(tensor: torch.Tensor) -> torch.Tensor | None:
+    """What a tensor of the fake device holds, on the CPU; None if that is not known."""
+    value: Value | None = getattr(tensor, _ATTRIBUTE, None)
+    if value is None or not value.is_known or value.tensor.shape != tensor.shape:
+        return None
+    return value.tensor
+
+
+def give(tensor: torch.Tensor, known: torch.Tensor) -> None:
+    """Note what a tensor holds."""
+    if known.numel() <= LIMIT:
+        setattr(tensor, _ATTRIBUTE, Value(known, [True]))
+
+
+def follow(
+    func: OpOverload,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    tensors: Iterable[torch.Tensor],
+    result: Any,  # noqa: ANN401
+) -> None:
+    """Compute along what an operator gives, if all that it takes is known."""
+    outputs = [each for each in _flat(result) if isinstance(each, torch.Tensor)]
+    is_large = any(each.numel() > LIMIT for each in outputs)
+    if is_large and not func._schema.is_mutable:  # noqa: SLF001
+        return
+    written = written_by(func, args, kwargs)
+    given = list(tensors)
+    if is_large or not outputs or _draws(func):
+        _forget(written)
+        return
+    sound = _sound(func, args)
+    if sound is not None:
+        give(outputs[0], torch.full(outputs[0].shape, sound))
+        return
+    if not all(_is_real(each) or of(each) is not None for each in given):
+        _forget(written)
+        return
+    try:
+        known = func(*tree_map(_on_host, args), **tree_map(_on_host, kwargs))
+    except Exception:  # noqa: BLE001 - whatever it is, the operator has run without values
+        _forget(written)
+        return
+    for output, value in zip(outputs, _flat(known), strict=False):
+        _share(output, value, given)
+
+
+def _share(output: torch.Tensor, value: Any, given: Iterable[torch.Tensor]) -> None:  # noqa: ANN401
+    if not isinstance(value, torch.Tensor) or _is_real(output):
+        return
+    storage = value.untyped_storage().data_ptr()
+    for each in given:
+        source: Value | None = getattr(each, _ATTRIBUTE, None)
+        if source is not None and source.tensor.untyped_storage().data_ptr() == storage:
+            setattr(output, _ATTRIBUTE, source.of_view(value))
+            return
+    give(output, value)
+
+
+def _sound(func: OpOverload, args: tuple[Any, ...]) -> bool | None:
+    """What a test for overflow gives: x != x, abs(x) == inf and their like."""
+    if func in _IS_SOUND:
+        return _IS_SOUND[func]
+    equal = _COMPARES.get(func.overloadpacket)
+    if equal is None or len(args) < 2:
+        return None
+    if args[0] is args[1] and args[0].is_floating_point():
+        return equal
+    if isinstance(args[1], float) and math.isinf(args[1]):
+        return not equal
+    return None
+
+
+def _on_host(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, torch.Tensor):
+        known = of(value)
+        return value if known is None else known
+    return _HOST if isinstance(value, torch.device) else value
+
+
+def _is_real(tensor: torch.Tensor) -> bool:
+    return not isinstance(tensor, FakeTensor)
+
+
+def written_by(
+    func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> list[torch.Tensor]:
+    """The tensors among the arguments that an operator writes to."""
+    if not func._schema.is_mutable:  # noqa: SLF001
+        return []
+    found = []
+    for position, argument in enumerate(func._schema.arguments):  # noqa: SLF001
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            value = args[position] if position < len(args) else kwargs.get(argument.name)
+            found += [each for each in _flat(value) if isinstance(each, torch.Tensor)]
+    return found
+
+
+def _forget(tensors: Iterable[torch.Tensor]) -> None:
+    for each in tensors:
+        value: Value | None = getattr(each, _ATTRIBUTE, None)
+        if value is not None:
+            value.forget()
+
+
+def _draws(func: OpOverload) -> bool:
+    return torch.Tag.nondeterministic_seeded in func.tags
+
+
+def _flat(value: Any) -> list[Any]:  # noqa: ANN401
+    return list(value) if isinstance(value, (tuple, list)) else [value]
