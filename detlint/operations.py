@@ -1813,7 +1813,7 @@ _LIBRARIES = (
     Operation(
         name="torch.sparse.mm",
         alerts=(),
-        overloads=("aten::_sparse_addmm", "aten::mm", "aten::addmm", "aten::mv"),
+        overloads=("aten::_sparse_addmm", "aten::mm", "aten::addmm", "aten::mv", "aten::hspmm"),
         nodes=(),
         api=(
             "torch.sparse.mm",

@@ -54,7 +54,7 @@ class FakeCuda(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
 
     def __init__(self, recorder: Recorder, device: str = "cuda") -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # torch's
-        self.mode = _Mode(allow_non_fake_inputs=True)
+        self.mode = _Mode(allow_non_fake_inputs=True, allow_fallback_kernels=False)
         self._recorder = recorder
         self._type = torch.device(device).type
 
@@ -139,9 +139,10 @@ class FakeCuda(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
         def fake(value: Any) -> Any:  # noqa: ANN401
             if not isinstance(value, torch.Tensor):
                 return value
-            return torch.empty_like(value, device=device)
+            return FakeTensor(self.mode, torch.empty_like(value, device="meta"), device)
 
-        return tree_map(fake, real)
+        with unset_fake_temporarily():
+            return tree_map(fake, real)
 
 
 def _unseen(func: OpOverload, why: str) -> str:

@@ -95,6 +95,7 @@ class Report(NamedTuple):
     steps      how many optimizer steps were rehearsed
     operators  how many operators ran on the GPU
     torch      the release that was asked
+    complete   whether all that was to be rehearsed was seen, to its end
     """
 
     findings: tuple[Finding, ...] = ()
@@ -104,6 +105,7 @@ class Report(NamedTuple):
     steps: int = 0
     operators: int = 0
     torch: str = ""
+    complete: bool = True
 
     @property
     def found(self) -> tuple[Finding, ...]:
@@ -113,7 +115,8 @@ class Report(NamedTuple):
     @property
     def is_clean(self) -> bool:
         """Whether a run on the GPU repeats with determinism on, as far as was seen."""
-        return not self.found and not any(each.counts for each in self.traps)
+        trapped = any(each.counts for each in self.traps)
+        return self.complete and bool(self.operators) and not self.found and not trapped
 
     def counts(self) -> dict[Verdict, int]:
         """How many operators ran with each verdict, in the order of VERDICTS."""
@@ -129,6 +132,7 @@ class Report(NamedTuple):
             "torch": self.torch,
             "steps": self.steps,
             "operators": self.operators,
+            "complete": self.complete,
             "counts": self.counts(),
             "findings": [_plain(each) for each in self.findings],
             "traps": [_plain(each) for each in self.traps],
@@ -154,6 +158,7 @@ def from_dict(data: dict[str, Any]) -> Report:
         steps=data["steps"],
         operators=data["operators"],
         torch=data["torch"],
+        complete=data["complete"],
     )
 
 

@@ -61,6 +61,7 @@ def traced(
         limits=(limit,),
         operators=recorder.operators,
         torch=torch.__version__,
+        complete=False,
     )
 
 

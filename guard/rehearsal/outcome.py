@@ -26,6 +26,7 @@ def report_of(recorder: Recorder, traps: Iterable[Trap] = ()) -> Report:
         steps=recorder.steps,
         operators=recorder.operators,
         torch=torch.__version__,
+        complete=not recorder.stopped,
     )
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Node = Any
 
+_NODES = 4  # that one operator makes, at most
 _QUIET = {"aten::detach", "aten::lift_fresh"}  # no kernel runs
 
 
@@ -70,8 +71,11 @@ class Recorder:
         del args, kwargs, tensors, func
         made = torch._C._autograd._get_sequence_nr() - 1  # type: ignore[attr-defined]  # noqa: SLF001
         if made != self._last and torch.is_grad_enabled():
+            here = self.here()
+            # An operator in place makes a node for the copy that it keeps as well.
+            for each in range(max(self._last + 1, made - _NODES), made + 1):
+                self._made[each] = here
             self._last = made
-            self._made[made] = self.here()
 
     def after(
         self,

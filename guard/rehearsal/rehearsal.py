@@ -11,7 +11,7 @@ from torch.autograd.graph import GradientEdge
 
 from guard import engine
 from guard.interception import replace
-from guard.rehearsal import attention, hooks, recurrence
+from guard.rehearsal import attention, ctc, hooks, recurrence
 from guard.rehearsal.backward import Backward
 from guard.rehearsal.fake_cuda import fake_device
 from guard.rehearsal.recorder import Recorder
@@ -35,6 +35,7 @@ def rehearsing(gpu: str) -> Iterator[tuple[Recorder, FakeCuda]]:
         replace(stack, torch, "compile", _eager(recorder))
         attention.install(stack, recorder, gpu)
         recurrence.install(stack, recorder)
+        ctc.install(stack)
         mode = stack.enter_context(fake_device(recorder))
         yield recorder, mode
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 
 from guard.rehearsal import values
 
@@ -33,8 +34,17 @@ def number(tensor: torch.Tensor) -> tuple[Any, bool]:
 
 def count_of(mask: torch.Tensor) -> int:
     """How many elements are not zero: as many as are, if that is known, else half of them."""
-    known = values.of(mask)
-    return int(torch.count_nonzero(known)) if known is not None else max(1, mask.numel() // 2)
+    known = _read(torch.count_nonzero, mask)
+    return max(1, mask.numel() // 2) if known is None else known
+
+
+def _read(function: Callable[[torch.Tensor], torch.Tensor], tensor: torch.Tensor) -> int | None:
+    """A number computed from what a tensor holds, if that is known."""
+    known = values.of(tensor) if isinstance(tensor, FakeTensor) else tensor
+    if known is None or not known.numel():
+        return None
+    with unset_fake_temporarily():
+        return int(function(known))
 
 
 def _nonzero(mask: torch.Tensor) -> torch.Tensor:
@@ -48,8 +58,7 @@ def _masked_select(tensor: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 def _bincount(
     tensor: torch.Tensor, weights: torch.Tensor | None = None, minlength: int = 0
 ) -> torch.Tensor:
-    known = values.of(tensor)
-    length = int(known.max()) + 1 if known is not None and known.numel() else max(1, minlength)
+    length = (_read(torch.max, tensor) or 0) + 1
     dtype = torch.long if weights is None else weights.dtype
     dtype = torch.double if dtype not in (torch.long, torch.float) else dtype
     return torch.empty((max(length, minlength),), dtype=dtype, device=tensor.device)
@@ -81,10 +90,17 @@ def _unique_consecutive(
 
 
 def _repeat_interleave(repeats: torch.Tensor, *, output_size: int | None = None) -> torch.Tensor:
-    known = values.of(repeats)
-    total = int(known.sum()) if known is not None else repeats.numel()
-    length = total if output_size is None else output_size
+    total = _read(torch.sum, repeats) if output_size is None else output_size
+    length = repeats.numel() if total is None else total
     return torch.empty((length,), dtype=torch.long, device=repeats.device)
+
+
+def _hspmm(sparse: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
+    """Rows that are not empty, as torch keeps them; here it may have any number."""
+    indices = torch.empty((1, 1), dtype=torch.long, device=dense.device)
+    rows = dense.new_empty((1, dense.shape[1]))
+    shape = (sparse.shape[0], dense.shape[1])
+    return torch.sparse_coo_tensor(indices, rows, shape, check_invariants=False)
 
 
 def _ctc_loss(
@@ -98,8 +114,7 @@ def _ctc_loss(
 
 def _longest(lengths: Any) -> int:  # noqa: ANN401 - a tensor, or numbers
     if isinstance(lengths, torch.Tensor):
-        known = values.of(lengths) if lengths.device.type != "cpu" else None
-        return 1 if known is None else int(known.max())
+        return _read(torch.max, lengths) or 1
     return max(lengths, default=1)
 
 
@@ -149,6 +164,7 @@ _STAND_INS: dict[str, StandIn] = {
     "aten::unique_dim": _unique_along,
     "aten::unique_consecutive": _unique_consecutive,
     "aten::repeat_interleave.Tensor": _repeat_interleave,
+    "aten::hspmm": _hspmm,
     "aten::_ctc_loss": _ctc_loss,
     "aten::_ctc_loss.Tensor": _ctc_loss,
     "aten::_ctc_loss_backward": _ctc_backward,

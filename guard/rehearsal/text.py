@@ -76,6 +76,8 @@ def _verdict(report: Report) -> str:
         return "Nothing ran on CUDA, so that nothing is known."
     found, traps = len(report.found), sum(each.counts for each in report.traps)
     if not found and not traps:
+        if not report.complete:
+            return "Nothing found in what was seen, which is not all of it."
         return "Nothing found: with determinism on, this runs, and repeats, as far as was seen."
     return f"Found {_many(found, 'place')} and {_many(traps, 'trap')} that stand in the way."
 

@@ -94,7 +94,7 @@ def follow(
 
 
 def _share(output: torch.Tensor, value: Any, given: Iterable[torch.Tensor]) -> None:  # noqa: ANN401
-    if not isinstance(value, torch.Tensor) or _is_real(output):
+    if not isinstance(value, torch.Tensor) or _is_real(output) or value.layout != torch.strided:
         return
     storage = value.untyped_storage().data_ptr()
     for each in given:
