@@ -6,12 +6,17 @@ import argparse
 import sys
 from importlib import import_module
 
-_COMMANDS = {"run": "guard.launch", "doctor": "guard.doctor"}
+_COMMANDS = {
+    "run": "guard.launch",
+    "doctor": "guard.doctor",
+    "preflight": "guard.rehearsal.command",
+}
 _EPILOG = """\
 commands:
   run [options] script.py [arguments]    run an unmodified program under guard
   run [options] -m module [arguments]    the same, as python -m
   doctor                                 what is set here, what is not, and what that means
+  preflight [options] script.py [args]   what would fail or differ on a GPU, without one
 
 `python -m guard COMMAND --help` says more.
 """
@@ -21,7 +26,7 @@ def main(arguments: list[str]) -> int:
     """Do as the command line says; the status to exit with. Wrong usage raises SystemExit(2)."""
     parser = argparse.ArgumentParser(
         prog="python -m guard",
-        usage="python -m guard [-h] {run,doctor} ...",
+        usage="python -m guard [-h] {run,doctor,preflight} ...",
         description="Make a training run deterministic, or say what stands in the way.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -18,7 +18,7 @@ from torch._subclasses.fake_tensor import (
     UnsupportedOperatorException,
     unset_fake_temporarily,
 )
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_map
 
 from guard.errors import GuardError
@@ -69,6 +69,7 @@ class FakeCuda(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
         given = kwargs or {}
         tensors = list(_tensors((*args, *given.values())))
         if not self._is_concerned(tensors, given):
+            self._recorder.draws.follow(func, args, given, self._recorder.here)
             with unset_fake_temporarily():
                 return func(*args, **given)
         self._recorder.before(func, args, given, tensors)
@@ -174,6 +175,13 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
             yield each
         elif isinstance(each, (tuple, list)):
             yield from _tensors(each)
+
+
+@contextmanager
+def everything_real() -> Iterator[None]:
+    """No tensor is fake, and no operator recorded, until the end."""
+    with _disable_current_modes():
+        yield
 
 
 @contextmanager

@@ -108,6 +108,7 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
 def _rehearse(
     step: Callable[..., Any], roots: list[Any], inputs: tuple[Any, ...], device: str, gpu: str
 ) -> Report:
+    from guard.rehearsal import flags
     from guard.rehearsal.fake_cuda import UnseenError
     from guard.rehearsal.rehearsal import rehearsing
     from guard.rehearsal.swapping import on_fake_device
@@ -119,7 +120,7 @@ def _rehearse(
                 recorder.steps = 1
             except UnseenError as error:
                 recorder.stopped = str(error)
-            return report_of(recorder)
+            return report_of(recorder, flags.traps(gpu))
 
 
 @contextmanager

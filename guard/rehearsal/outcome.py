@@ -20,7 +20,7 @@ def report_of(recorder: Recorder, traps: Iterable[Trap] = ()) -> Report:
     findings = sorted(recorder.findings(), key=_rank)
     return Report(
         findings=tuple(findings),
-        traps=(*_unwritten(recorder), *recorder.traps, *traps),
+        traps=(*_unwritten(recorder), *recorder.draws.traps(), *traps),
         attention=tuple(recorder.attention_of()),
         limits=tuple(_limits(recorder)),
         steps=recorder.steps,

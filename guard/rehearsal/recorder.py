@@ -10,6 +10,7 @@ import torch
 from guard import places
 from guard.rehearsal import verdicts
 from guard.rehearsal.findings import DETERMINISTIC, Finding, Where
+from guard.rehearsal.generators import Draws
 from guard.rehearsal.memory import Unwritten
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from torch._ops import OpOverload
 
-    from guard.rehearsal.findings import Attention, Trap
+    from guard.rehearsal.findings import Attention
     from guard.rehearsal.verdicts import Judgement
 
     Node = Any
@@ -40,6 +41,7 @@ class Recorder:
     node      the node whose backward runs, or None
     compiled  whether the program asked for torch.compile
     stopped   why nothing more was seen, or ""
+    finish    what to do when the steps are done
     """
 
     def __init__(self) -> None:
@@ -49,9 +51,10 @@ class Recorder:
         self.steps = 0
         self.guesses: Counter[tuple[str, places.Trail | None]] = Counter()
         self.unwritten = Unwritten()
-        self.traps: list[Trap] = []
+        self.draws = Draws()
         self.attention_of: Callable[[], Iterable[Attention]] = tuple
         self.stopped = ""
+        self.finish: Callable[[], None] = lambda: None
         self._counts: Counter[_Key] = Counter()
         self._made: dict[int, places.Trail | None] = {}
         self._last = -1
@@ -68,7 +71,8 @@ class Recorder:
         tensors: list[torch.Tensor],
     ) -> None:
         """An operator is about to run: note the line, if a node of the graph was made for it."""
-        del args, kwargs, tensors, func
+        del tensors
+        self.draws.follow(func, args, kwargs, self.here)
         made = torch._C._autograd._get_sequence_nr() - 1  # type: ignore[attr-defined]  # noqa: SLF001
         if made != self._last and torch.is_grad_enabled():
             here = self.here()

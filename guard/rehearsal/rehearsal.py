@@ -11,7 +11,7 @@ from torch.autograd.graph import GradientEdge
 
 from guard import engine
 from guard.interception import replace
-from guard.rehearsal import attention, ctc, hooks, recurrence
+from guard.rehearsal import attention, ctc, cuda_api, hooks, modules, recurrence
 from guard.rehearsal.backward import Backward
 from guard.rehearsal.fake_cuda import fake_device
 from guard.rehearsal.recorder import Recorder
@@ -25,7 +25,7 @@ _running: list[int] = []  # of the backward passes that run, one within another
 
 
 @contextmanager
-def rehearsing(gpu: str) -> Iterator[tuple[Recorder, FakeCuda]]:
+def rehearsing(gpu: str, devices: int = 1) -> Iterator[tuple[Recorder, FakeCuda]]:
     """Record what runs on a CUDA device that is none, until the end."""
     recorder = Recorder()
     with ExitStack() as stack:
@@ -36,6 +36,8 @@ def rehearsing(gpu: str) -> Iterator[tuple[Recorder, FakeCuda]]:
         attention.install(stack, recorder, gpu)
         recurrence.install(stack, recorder)
         ctc.install(stack)
+        cuda_api.install(stack, gpu, devices)
+        modules.install(stack)
         mode = stack.enter_context(fake_device(recorder))
         yield recorder, mode
 

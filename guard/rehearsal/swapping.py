@@ -39,11 +39,11 @@ def on_fake_device(roots: Iterable[Any], mode: FakeTensorMode, device: str) -> I
 @contextmanager
 def _faked(tensor: torch.Tensor, mode: FakeTensorMode, device: str) -> Iterator[None]:
     fake = _twin(tensor, mode, device)
-    _swap(tensor, fake)
+    swap(tensor, fake)
     try:
         yield
     finally:
-        _swap(tensor, fake)
+        swap(tensor, fake)
 
 
 def _twin(tensor: torch.Tensor, mode: FakeTensorMode, device: str) -> torch.Tensor:
@@ -63,7 +63,7 @@ def _twin(tensor: torch.Tensor, mode: FakeTensorMode, device: str) -> torch.Tens
     return fake
 
 
-def _swap(first: torch.Tensor, second: torch.Tensor) -> None:
+def swap(first: torch.Tensor, second: torch.Tensor) -> None:
     """As torch.utils.swap_tensors, which spoils graphs that were built before."""
     first.__class__, second.__class__ = second.__class__, first.__class__
     first.__dict__, second.__dict__ = second.__dict__, first.__dict__

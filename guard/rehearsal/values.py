@@ -24,6 +24,7 @@ _HOST = torch.device("cpu")
 _ATEN = torch.ops.aten
 # A number that overflowed or is none: training is rehearsed as it goes well.
 _IS_SOUND = {_ATEN.isnan.default: False, _ATEN.isinf.default: False}
+_CHECKS_GRADIENTS = "aten::_amp_foreach_non_finite_check_and_unscale_"
 _COMPARES = {_ATEN.eq: True, _ATEN.ne: False}
 
 
@@ -68,6 +69,8 @@ def follow(
     result: Any,  # noqa: ANN401
 ) -> None:
     """Compute along what an operator gives, if all that it takes is known."""
+    if func.name().startswith(_CHECKS_GRADIENTS):
+        return  # and finds no overflow, so that the step is done
     outputs = [each for each in _flat(result) if isinstance(each, torch.Tensor)]
     is_large = any(each.numel() > LIMIT for each in outputs)
     if is_large and not func._schema.is_mutable:  # noqa: SLF001

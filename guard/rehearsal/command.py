@@ -1,0 +1,184 @@
+"""``python -m guard preflight``: an unmodified training script on a GPU that is not there."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from typing import TYPE_CHECKING
+
+from guard.errors import GuardError
+from guard.program import Program
+from guard.rehearsal.gpus import GPUS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from guard.rehearsal.findings import Report
+
+FOUND, FAILED = 1, 2
+_GRACE = 20  # seconds that the program has to end by itself after its time
+_EPILOG = """\
+The script runs in a process of its own until its first optimizer steps are done: with its own
+arguments, its own data, and tensors on the GPU that have a shape and no memory. Files that it
+writes go to a folder that is deleted, and Weights & Biases, MLflow, Comet, Neptune and Trackio
+are told to stay off.
+
+exit status: 0 if nothing was found; 1 if something was; 2 for wrong usage, and where the program
+ended before all was seen and nothing had been found
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Rehearse a program and print the report; the status to exit with."""
+    options = _parser().parse_args(arguments)
+    if options.explain is not None:
+        return _explain(options.explain)
+    if options.program is None:
+        _parser().error("a script is needed: python -m guard preflight train.py")
+    try:
+        Program(options.program, options.arguments, module=options.module).check()
+        report = _rehearsed(options)
+    except GuardError as error:
+        sys.stderr.write(f"guard preflight: {error}\n")
+        return FAILED
+    _write(_text(report, options))
+    if report.found or any(each.counts for each in report.traps):
+        return FOUND
+    return 0 if report.is_clean else FAILED
+
+
+def _rehearsed(options: argparse.Namespace) -> Report:
+    from guard.rehearsal.findings import from_dict
+
+    with tempfile.TemporaryDirectory(prefix="guard-preflight-") as folder:
+        target = os.path.join(folder, "report.json")
+        told = {
+            "target": target,
+            "scratch": os.path.join(folder, "written"),
+            "steps": options.steps,
+            "seconds": options.seconds,
+            "gpu": options.gpu.lower(),
+            "ranks": options.ranks,
+            "module": options.module,
+            "program": options.program,
+            "arguments": options.arguments,
+        }
+        command = [sys.executable, *_flags(), "-m", "guard.rehearsal.script", json.dumps(told)]
+        with subprocess.Popen(command, stdout=sys.stderr, env=_environment(options)) as child:  # noqa: S603 - this Python
+            try:
+                status = child.wait(options.seconds + _GRACE if options.seconds else None)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                status = child.wait()
+        if not os.path.exists(target):
+            raise GuardError(_died(status, options))
+        with open(target, encoding="utf-8") as file:
+            return from_dict(json.load(file))
+
+
+def _died(status: int, options: argparse.Namespace) -> str:
+    return (
+        f"{options.program} ended with status {status} before it had a report: what it wrote "
+        "above says why. If it hung outside of torch, --seconds gives it more time"
+    )
+
+
+def _flags() -> list[str]:
+    """The options of this Python, for the one that it starts."""
+    return subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined,no-any-return]  # noqa: SLF001
+
+
+def _environment(options: argparse.Namespace) -> dict[str, str]:
+    from guard.rehearsal.side_effects import QUIET
+
+    environ = os.environ | QUIET
+    folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    environ["PYTHONPATH"] = os.pathsep.join(
+        each for each in (environ.get("PYTHONPATH"), folder) if each
+    )
+    if options.ranks > 1:
+        environ |= {
+            "RANK": "0",
+            "LOCAL_RANK": "0",
+            "WORLD_SIZE": str(options.ranks),
+            "LOCAL_WORLD_SIZE": str(options.ranks),
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": "29500",
+        }
+    return environ
+
+
+def _explain(name: str) -> int:
+    from guard.rehearsal.explaining import explanation
+
+    try:
+        _write(explanation(name))
+    except GuardError as error:
+        sys.stderr.write(f"guard preflight: {error}\n")
+        return FAILED
+    return 0
+
+
+def _text(report: Report, options: argparse.Namespace) -> str:
+    if options.json:
+        return json.dumps(report.as_dict(), indent=2) + "\n"
+    if options.sarif:
+        from guard.rehearsal.sarif import log
+
+        return json.dumps(log(report), indent=2) + "\n"
+    from guard.rehearsal.text import render
+
+    return render(report, sys.stdout)
+
+
+def _write(text: str) -> None:
+    stream = sys.stdout
+    encoding = stream.encoding or "utf-8"  # a path may not fit it
+    try:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m guard preflight",
+        usage="python -m guard preflight [options] (script.py | -m module) [arguments ...]",
+        description="List what would fail on a GPU, or differ from run to run, without one.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--steps", type=_positive, default=1, metavar="N", help="optimizer steps (default: 1)")
+    add("--seconds", type=_positive, default=300, metavar="S", help="at most (default: 300)")
+    add("--gpu", type=_gpu, default="h100", metavar="NAME", help=f"one of {', '.join(GPUS)}")
+    add("--ranks", type=_positive, default=1, metavar="N", help="be rank 0 of N, as torchrun says")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs: see docs/preflight.md")
+    form.add_argument("--sarif", action="store_true", help="SARIF 2.1.0, for code scanning")
+    add("--explain", metavar="OP", help="say what is known of an operator, and run nothing")
+    add("-m", dest="module", action="store_true", help="what follows is a module, not a script")
+    add("program", nargs="?", metavar="script.py", help="what to run, as Python would take it")
+    add("arguments", nargs=argparse.REMAINDER, help="of the program, passed on untouched")
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text) if text.isdigit() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return number
+
+
+def _gpu(text: str) -> str:
+    if text.lower() not in GPUS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not known; legal: {', '.join(GPUS)}")
+    return text
+
+

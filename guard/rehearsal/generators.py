@@ -1,0 +1,100 @@
+"""Generators of random numbers on the fake device, and draws from one that nobody seeded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from guard.rehearsal.findings import Trap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from torch._ops import OpOverload
+
+    from guard import places
+
+_Real: Any = torch.Generator
+
+
+class _Any(type(_Real)):  # type: ignore[misc]  # torch's type has no stub for its own
+    """Every generator is one, also those made before."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, _Real)
+
+
+class FakeGenerator(_Real, metaclass=_Any):  # type: ignore[misc]
+    """A generator of the CPU that says it is where it was asked to be."""
+
+    def __new__(cls, device: Any = "cpu") -> FakeGenerator:  # noqa: ANN401
+        made: FakeGenerator = super().__new__(cls, "cpu")
+        made._guard_device = torch.device(device)  # noqa: SLF001
+        made.is_seeded = True  # with a constant, until ``seed`` takes another
+        return made
+
+    @property
+    def device(self) -> torch.device:
+        found: torch.device = self._guard_device
+        return found
+
+    def seed(self) -> int:
+        self.is_seeded = False
+        drawn: int = super().seed()
+        return drawn
+
+    def manual_seed(self, seed: int) -> FakeGenerator:
+        self.is_seeded = True
+        super().manual_seed(seed)
+        return self
+
+
+class Draws:
+    """Follows which random numbers come from a generator that nobody seeded.
+
+    seeded  whether the default generators are; torch seeds them with what the system gives
+    """
+
+    def __init__(self) -> None:
+        self.seeded = True
+        self._unseeded: Counter[tuple[str, places.Trail | None]] = Counter()
+
+    def follow(
+        self,
+        func: OpOverload,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        here: Callable[[], places.Trail | None],
+    ) -> None:
+        """An operator runs: note what it draws from."""
+        if torch.Tag.nondeterministic_seeded not in func.tags:
+            return
+        generator = kwargs.get("generator")
+        if isinstance(generator, _Real):
+            if not getattr(generator, "is_seeded", True):
+                self._unseeded["a generator that was seeded by the system", here()] += 1
+        elif not self.seeded and _draws(func, args, kwargs):
+            self._unseeded["torch's own generator, which nobody has seeded", here()] += 1
+
+    def traps(self) -> Iterator[Trap]:
+        """What was found."""
+        from guard.rehearsal.recorder import where
+
+        for (what, trail), count in self._unseeded.items():
+            times = "" if count == 1 else f", {count} times"
+            yield Trap(
+                "unseeded draw",
+                f"random numbers are drawn from {what}{times}",
+                "call guard.enable(seed=0), or torch.manual_seed(0), before it",
+                where(trail),
+            )
+
+
+def _draws(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call draws at all: dropout that is off, or drops nothing, does not."""
+    if "dropout" not in func.name():
+        return True
+    given = dict(zip((each.name for each in func._schema.arguments), args, strict=False)) | kwargs  # noqa: SLF001
+    return bool(given.get("p", 1)) and given.get("train", True) is not False

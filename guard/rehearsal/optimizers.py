@@ -1,0 +1,53 @@
+"""When enough steps are done: then the process ends."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+from guard.interception import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import ExitStack
+
+    from guard.rehearsal.recorder import Recorder
+
+    Optimizer = torch.optim.Optimizer
+
+
+def install(stack: ExitStack, recorder: Recorder, enough: Callable[[int], bool]) -> None:
+    """Call the recorder's end when all optimizers have done their steps.
+
+    With several, as in a GAN, those that never step would be waited for in vain: one that begins
+    a step more than was asked for ends it as well.
+    """
+    known: weakref.WeakSet[Any] = weakref.WeakSet()
+    steps: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+    original = torch.optim.Optimizer.__init__
+
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        original(self, *args, **options)
+        known.add(self)
+
+    def before(optimizer: Optimizer, *_: object) -> None:
+        if enough(steps.get(optimizer, 0)):
+            recorder.finish()
+
+    def after(optimizer: Optimizer, *_: object) -> None:
+        steps[optimizer] = steps.get(optimizer, 0) + 1
+        recorder.steps = max(recorder.steps, steps[optimizer])
+        if all(enough(steps.get(each, 0)) for each in known):
+            recorder.finish()
+
+    replace(stack, torch.optim.Optimizer, "__init__", init)
+    stack.callback(register_optimizer_step_pre_hook(before).remove)
+    stack.callback(register_optimizer_step_post_hook(after).remove)

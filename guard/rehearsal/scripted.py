@@ -1,0 +1,156 @@
+"""What a script expects of torch that a step alone does not: loading, saving, seeds, ranks."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
+
+from guard.interception import replace
+from guard.rehearsal import optimizers, ranks, values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import ExitStack
+
+    from guard.rehearsal.fake_cuda import FakeCuda
+    from guard.rehearsal.recorder import Recorder
+
+
+def install(
+    stack: ExitStack,
+    recorder: Recorder,
+    mode: FakeCuda,
+    enough: Callable[[int], bool],
+    world: int,
+) -> None:
+    """Patch this process, which ends with the script."""
+    _parameters(stack, mode)
+    _numbers(stack, recorder)
+    _files(stack)
+    _loaders(stack)
+    _seeds(stack, recorder)
+    _switch(stack)
+    optimizers.install(stack, recorder, enough)
+    ranks.install(stack, world)
+
+
+def _parameters(stack: ExitStack, mode: FakeCuda) -> None:
+    """Parameters have no memory from the start, so that models of any size can be made."""
+    original = torch.nn.Parameter.__new__
+
+    def new(cls: Any, data: Any = None, requires_grad: bool = True) -> Any:  # noqa: ANN401
+        if type(data) is torch.Tensor and data.device.type == "cpu" and _is_plain(data):
+            data = _faked(data, mode)
+        return original(cls, data, requires_grad)
+
+    replace(stack, torch.nn.Parameter, "__new__", staticmethod(new))
+
+
+def _is_plain(data: torch.Tensor) -> bool:
+    return data.layout is torch.strided and not data.is_quantized
+
+
+def _faked(data: torch.Tensor, mode: FakeCuda) -> torch.Tensor:
+    with unset_fake_temporarily():
+        shape = torch.empty_strided(data.shape, data.stride(), dtype=data.dtype, device="meta")
+        fake = FakeTensor(mode.mode, shape, torch.device("cpu"))
+        values.give(fake, data.detach().clone() if data.numel() <= values.LIMIT else data)
+    return fake
+
+
+def _numbers(stack: ExitStack, recorder: Recorder) -> None:
+    original = torch.Tensor.numpy
+
+    @functools.wraps(original)
+    def numpy(self: torch.Tensor, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        if not isinstance(self, FakeTensor):
+            return original(self, *args, **options)
+        known = values.of(self)
+        with unset_fake_temporarily():
+            if known is not None:
+                return original(known.detach().clone(), *args, **options)
+            recorder.guessed("an array read from the device is taken to hold ones")
+            return original(torch.ones(tuple(self.shape), dtype=self.dtype), *args, **options)
+
+    def array(self: torch.Tensor, dtype: Any = None, **_: Any) -> Any:  # noqa: ANN401
+        found = numpy(self.detach())
+        return found if dtype is None else found.astype(dtype, copy=False)
+
+    replace(stack, torch.Tensor, "numpy", numpy)
+    replace(stack, FakeTensor, "__array__", array)
+    replace(stack, FakeTensor, "data_ptr", lambda _: 0)
+    replace(stack, torch.Tensor, "pin_memory", lambda self, *_, **__: self)
+    replace(stack, torch.Tensor, "is_pinned", lambda *_, **__: False)
+
+
+def _files(stack: ExitStack) -> None:
+    load = torch.load
+
+    @functools.wraps(load)
+    def load_(file: Any, map_location: Any = None, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        del map_location  # what is loaded is put where a fake tensor is
+        return load(file, "cpu", *args, **options)
+
+    replace(stack, torch, "load", load_)
+    replace(stack, torch, "save", lambda *_, **__: None)
+
+
+def _loaders(stack: ExitStack) -> None:
+    """Without workers, which would have to be started only to be stopped."""
+    original = torch.utils.data.DataLoader.__init__
+
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        names = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers")
+        given = dict(zip(names, args, strict=False)) | options
+        rest = args[len(names) :]
+        if rest:  # collate_fn, pin_memory and what follows, by place
+            more = ("collate_fn", "pin_memory", "drop_last", "timeout", "worker_init_fn")
+            given |= dict(zip(more, rest, strict=False))
+        for name in _OF_WORKERS:
+            given.pop(name, None)
+        original(self, **given)
+
+    replace(stack, torch.utils.data.DataLoader, "__init__", init)
+
+
+_OF_WORKERS = (
+    "num_workers", "pin_memory", "timeout", "worker_init_fn", "multiprocessing_context",
+    "prefetch_factor", "persistent_workers", "pin_memory_device", "in_order",
+)  # fmt: skip
+
+
+def _seeds(stack: ExitStack, recorder: Recorder) -> None:
+    """Note that the program seeds torch."""
+
+    def noting(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+            recorder.draws.seeded = True
+            with unset_fake_temporarily():
+                return function(*args, **options)
+
+        return call
+
+    def on_gpus(seed: int) -> None:
+        del seed
+        recorder.draws.seeded = True
+
+    replace(stack, torch, "manual_seed", noting(torch.manual_seed))
+    replace(stack, torch.random, "manual_seed", torch.manual_seed)
+    replace(stack, torch, "set_rng_state", noting(torch.set_rng_state))
+    replace(stack, torch.cuda, "manual_seed", on_gpus)
+    replace(stack, torch.cuda, "manual_seed_all", on_gpus)
+
+
+def _switch(stack: ExitStack) -> None:
+    """The program may set the switch; here it stays on, and warns instead of raising."""
+    for name in ("use_deterministic_algorithms", "set_deterministic_debug_mode"):
+        replace(stack, torch, name, lambda *_, **__: None)
+    private: Any = torch._C  # noqa: SLF001
+    replace(stack, private, "_set_deterministic_algorithms", lambda *_, **__: None)
+
+

@@ -1,0 +1,122 @@
+"""What a rehearsed program must not do: overwrite files, save checkpoints, call trackers."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import io
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from guard.interception import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import ExitStack
+
+# Read by the trackers when they start.
+QUIET = {
+    "WANDB_MODE": "disabled",
+    "WANDB_DISABLED": "true",
+    "MLFLOW_TRACKING_URI": "file:" + os.path.join(os.devnull, "guard-preflight"),
+    "HF_MLFLOW_LOG_ARTIFACTS": "0",
+    "DISABLE_MLFLOW_INTEGRATION": "TRUE",
+    "COMET_MODE": "disabled",
+    "COMET_START_MODE": "disabled",
+    "NEPTUNE_MODE": "debug",
+    "CLEARML_OFFLINE_MODE": "1",
+    "TRACKIO_OFFLINE": "1",
+    "SWANLAB_MODE": "disabled",
+    "AIM_DISABLED": "1",
+    "DO_NOT_TRACK": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+}
+_WRITES = frozenset("wax+")
+
+
+class Written:
+    """Files that the program writes: they lie in a folder of ours, where it finds them again."""
+
+    def __init__(self, scratch: str) -> None:
+        self._scratch = os.path.abspath(scratch)
+        self._places: dict[str, str] = {}
+        self.folders: list[str] = []
+
+    def redirect(self, path: Any, mode: str) -> Any:  # noqa: ANN401 - a path, or a number
+        """Where a file is opened instead."""
+        if isinstance(path, int) or not isinstance(mode, str):
+            return path
+        full = os.path.abspath(os.fsdecode(path))
+        if self._is_free(full):
+            return path
+        if not _WRITES.isdisjoint(mode):
+            return self._of(full, keeps="a" in mode or "r" in mode)
+        return self._places.get(full, path)
+
+    def _is_free(self, full: str) -> bool:
+        """Whether it may be written: what is ours, and what is no file on a disk."""
+        return full.startswith((self._scratch, "/dev/", "/proc/"))
+
+    def _of(self, full: str, *, keeps: bool) -> str:
+        if full not in self._places:
+            os.makedirs(self._scratch, exist_ok=True)
+            name = f"{len(self._places)}-{os.path.basename(full)}"
+            self._places[full] = os.path.join(self._scratch, name)
+            if keeps and os.path.isfile(full):
+                shutil.copyfile(full, self._places[full])
+        return self._places[full]
+
+    def made(self, path: Any) -> None:  # noqa: ANN401
+        """A folder was made: it goes at the end, if nothing lies in it."""
+        full = os.path.abspath(os.fsdecode(path))
+        if not self._is_free(full):
+            self.folders.append(full)
+
+    def clear(self) -> None:
+        """Remove the folders that the program made."""
+        for folder in reversed(self.folders):
+            try:
+                os.rmdir(folder)
+            except OSError:
+                continue
+
+
+def guard_files(stack: ExitStack, written: Written) -> None:
+    """Redirect what is opened for writing, and leave undone what moves or removes."""
+    opened, made = builtins.open, os.mkdir
+
+    @functools.wraps(opened)
+    def open_(file: Any, mode: str = "r", *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        return opened(written.redirect(file, mode), mode, *args, **options)
+
+    @functools.wraps(made)
+    def mkdir(path: Any, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        made(path, *args, **options)
+        written.made(path)
+
+    replace(stack, builtins, "open", open_)
+    replace(stack, io, "open", open_)
+    replace(stack, os, "mkdir", mkdir)
+    for name in ("remove", "unlink", "rename", "replace", "rmdir", "link", "symlink"):
+        replace(stack, os, name, _undone(getattr(os, name), written))
+    for name in ("rmtree", "move", "copyfile", "copytree"):
+        replace(stack, shutil, name, _undone(getattr(shutil, name), written))
+
+
+def _undone(function: Callable[..., Any], written: Written) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(path: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        paths = [each for each in (path, *args[:1]) if isinstance(each, (str, bytes, os.PathLike))]
+        if all(_is_temporary(each) for each in paths):
+            return function(path, *args, **options)
+        return args[0] if function.__name__ in ("move", "copyfile", "copytree") else None
+
+    del written
+    return call
+
+
+def _is_temporary(path: Any) -> bool:  # noqa: ANN401
+    import tempfile
+
+    return os.path.abspath(os.fsdecode(path)).startswith(os.path.abspath(tempfile.gettempdir()))
