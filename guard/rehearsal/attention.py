@@ -17,7 +17,7 @@ from guard.rehearsal.findings import DETERMINISTIC, SWITCH, Attention, Verdict
 from guard.rehearsal.gpus import GPUS, capability
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from contextlib import ExitStack
 
     from guard import places
@@ -165,7 +165,7 @@ def install(stack: ExitStack, recorder: Recorder, gpu: str) -> None:
         return original(query, key, value, attn_mask, dropout_p, is_causal, **options)
 
     replace(stack, functional, "scaled_dot_product_attention", attend)
-    recorder.attention_of = lambda: _entries(chosen, gpu)
+    recorder.attention_of = lambda: _entries(chosen, gpu, recorder.models)
 
 
 def _cast(tensor: torch.Tensor) -> torch.dtype:
@@ -176,13 +176,13 @@ def _cast(tensor: torch.Tensor) -> torch.dtype:
 
 
 def _entries(
-    chosen: Counter[tuple[str, str, places.Trail | None]], gpu: str
+    chosen: Counter[tuple[str, str, places.Trail | None]], gpu: str, models: Iterable[Any]
 ) -> Iterator[Attention]:
     from guard.rehearsal.recorder import where
 
     counted: Counter[tuple[Any, ...]] = Counter()
     for (backend, why, trail), count in chosen.items():
-        counted[backend, why, where(trail)] += count
+        counted[backend, why, where(trail, models)] += count
     for (backend, why, place), count in counted.items():
         yield Attention(backend, gpu, _VERDICTS[backend], why, SOURCE, count, place)
 

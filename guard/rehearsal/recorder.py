@@ -57,6 +57,7 @@ class Recorder:
         self.finish: Callable[[], None] = lambda: None
         self._counts: Counter[_Key] = Counter()
         self._made: dict[int, places.Trail | None] = {}
+        self._models: dict[int, Any] = {}
         self._last = -1
 
     def enter(self, node: Node) -> None:
@@ -111,7 +112,10 @@ class Recorder:
     def here(self) -> places.Trail | None:
         """The line that runs now; in a backward, that of the forward."""
         if self._is_forward:
-            return places.here()
+            trail = places.here()
+            if self.node is None and trail is not None and trail.modules:
+                self._models[id(trail.modules[0])] = trail.modules[0]
+            return trail
         return self._made.get(self.node._sequence_nr())  # noqa: SLF001
 
     def guessed(self, what: str) -> None:
@@ -128,6 +132,11 @@ class Recorder:
         return "forward" if self._is_forward else "backward"
 
     @property
+    def models(self) -> tuple[Any, ...]:
+        """The outermost modules that were called."""
+        return tuple(self._models.values())
+
+    @property
     def operators(self) -> int:
         """How many ran."""
         return sum(self._counts.values())
@@ -136,17 +145,24 @@ class Recorder:
         """What ran, counted by operator, line and direction."""
         counted: Counter[tuple[str, str, str, Judgement, Where | None]] = Counter()
         for key, count in self._counts.items():
-            place = where(key.trail)
+            place = where(key.trail, self.models)
             counted[key.operator, key.node, key.direction, key.judgement, place] += count
         for (operator, node, direction, judgement, place), count in counted.items():
             yield finding(operator, node, direction, judgement, place)._replace(count=count)
 
 
-def where(trail: places.Trail | None) -> Where | None:
-    """A place as plain data."""
+def where(trail: places.Trail | None, models: Iterable[Any] = ()) -> Where | None:
+    """A place as plain data.
+
+    A checkpoint calls a part of a model by itself; its path is that in one of the models.
+    """
     if trail is None:
         return None
     place = trail.resolve()
+    for model in models:
+        if trail.modules and model is not trail.modules[0]:
+            resolved = trail._replace(modules=(model, trail.modules[-1])).resolve()
+            place = resolved if resolved.module else place
     return Where(place.filename, place.line, place.function, place.module, place.kind)
 
 

@@ -9,7 +9,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 
 from guard.interception import replace
-from guard.rehearsal import optimizers, ranks, values
+from guard.rehearsal import numbered, optimizers, ranks, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +35,7 @@ def install(
     _switch(stack)
     optimizers.install(stack, recorder, enough)
     ranks.install(stack, world)
+    numbered.install(stack)
 
 
 def _parameters(stack: ExitStack, mode: FakeCuda) -> None:

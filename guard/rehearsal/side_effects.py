@@ -32,6 +32,7 @@ QUIET = {
     "DO_NOT_TRACK": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
 }
+_rmdir = os.rmdir  # before it is replaced
 _WRITES = frozenset("wax+")
 
 
@@ -77,7 +78,7 @@ class Written:
         """Remove the folders that the program made."""
         for folder in reversed(self.folders):
             try:
-                os.rmdir(folder)
+                _rmdir(folder)
             except OSError:
                 continue
 
