@@ -138,7 +138,7 @@ def _leading_to(wanted: set[Node], order: Iterable[Node]) -> set[Node]:
 def _fitted(gradient: torch.Tensor, metadata: Any) -> torch.Tensor:  # noqa: ANN401
     """As the engine hands it on: in the shape and the type of what it is the gradient of."""
     if gradient.layout is torch.strided and tuple(gradient.shape) != tuple(metadata.shape):
-        gradient = gradient.sum_to_size(*metadata.shape)
+        gradient = gradient.sum_to_size(tuple(metadata.shape))
     return gradient if gradient.dtype == metadata.dtype else gradient.to(metadata.dtype)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from guard.rehearsal.findings import Report
 
 FOUND, FAILED = 1, 2
-_GRACE = 20  # seconds that the program has to end by itself after its time
+_GRACE = 120  # seconds on top of the program's own: to import torch, and to end by itself
 _EPILOG = """\
 The script runs in a process of its own until its first optimizer steps are done: with its own
 arguments, its own data, and tensors on the GPU that have a shape and no memory. Files that it
@@ -68,9 +68,11 @@ def _rehearsed(options: argparse.Namespace) -> Report:
             "arguments": options.arguments,
         }
         command = [sys.executable, *_flags(), "-m", "guard.rehearsal.script", json.dumps(told)]
-        with subprocess.Popen(command, stdout=sys.stderr, env=_environment(options)) as child:  # noqa: S603 - this Python
+        os.mkdir(told["scratch"])
+        environ = _environment(options) | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), told["scratch"])
+        with subprocess.Popen(command, stdout=sys.stderr, env=environ) as child:  # noqa: S603 - this Python
             try:
-                status = child.wait(options.seconds + _GRACE if options.seconds else None)
+                status = child.wait(options.seconds + _GRACE)
             except subprocess.TimeoutExpired:
                 child.kill()
                 status = child.wait()

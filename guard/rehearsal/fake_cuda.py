@@ -6,6 +6,7 @@ when it is moved.
 
 from __future__ import annotations
 
+import logging
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from guard.rehearsal.recorder import Recorder
 
+_LOG = logging.getLogger("torch._subclasses.fake_tensor")
 _ITEMS = (torch.ops.aten._local_scalar_dense.default, torch.ops.aten.item.default)  # noqa: SLF001
 _EQUAL = torch.ops.aten.equal.default
 _COPY = torch.ops.aten._to_copy.default  # noqa: SLF001
@@ -188,6 +190,9 @@ def everything_real() -> Iterator[None]:
 def fake_device(recorder: Recorder) -> Iterator[FakeCuda]:
     """Have a CUDA device that is none, until the end."""
     with ExitStack() as stack:
+        # It logs each error of a shape, which is raised as well.
+        stack.callback(setattr, _LOG, "disabled", _LOG.disabled)
+        _LOG.disabled = True
         stack.enter_context(device_guard.installed())
         mode = FakeCuda(recorder)
         stack.enter_context(mode.mode)

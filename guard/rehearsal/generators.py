@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from guard import places
 
 _Real: Any = torch.Generator
+# A new one has a constant seed, until ``seed`` asks the system. Operators are handed another
+# object for the same generator, so that it is known by its address.
+_by_the_system: set[int] = set()
 
 
 class _Any(type(_Real)):  # type: ignore[misc]  # torch's type has no stub for its own
@@ -32,7 +35,6 @@ class FakeGenerator(_Real, metaclass=_Any):  # type: ignore[misc]
     def __new__(cls, device: Any = "cpu") -> FakeGenerator:  # noqa: ANN401
         made: FakeGenerator = super().__new__(cls, "cpu")
         made._guard_device = torch.device(device)  # noqa: SLF001
-        made.is_seeded = True  # with a constant, until ``seed`` takes another
         return made
 
     @property
@@ -41,12 +43,12 @@ class FakeGenerator(_Real, metaclass=_Any):  # type: ignore[misc]
         return found
 
     def seed(self) -> int:
-        self.is_seeded = False
         drawn: int = super().seed()
+        _by_the_system.add(self._cdata)
         return drawn
 
     def manual_seed(self, seed: int) -> FakeGenerator:
-        self.is_seeded = True
+        _by_the_system.discard(self._cdata)
         super().manual_seed(seed)
         return self
 
@@ -73,7 +75,7 @@ class Draws:
             return
         generator = kwargs.get("generator")
         if isinstance(generator, _Real):
-            if not getattr(generator, "is_seeded", True):
+            if generator._cdata in _by_the_system:  # noqa: SLF001
                 self._unseeded["a generator that was seeded by the system", here()] += 1
         elif not self.seeded and _draws(func, args, kwargs):
             self._unseeded["torch's own generator, which nobody has seeded", here()] += 1

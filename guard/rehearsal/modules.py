@@ -8,6 +8,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
 from guard.interception import replace
+from guard.rehearsal import libraries
 from guard.rehearsal.swapping import swap
 
 if TYPE_CHECKING:
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
 
 def install(stack: ExitStack) -> None:
     """Move modules here, and give numbers in texts their format, until the stack is closed."""
+    libraries.teach(stack)
     original = torch.nn.Module._apply  # noqa: SLF001
 
     def apply(self: torch.nn.Module, fn: Function, recurse: bool = True) -> torch.nn.Module:
         if type(self)._apply is not apply:  # noqa: SLF001 - a module with ways of its own
             return original(self, fn, recurse)
+        libraries.teach(stack)  # which the program may have imported meanwhile
         if recurse:
             for module in self.children():
                 module._apply(fn)  # noqa: SLF001

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Node = Any
 
 _NODES = 4  # that one operator makes, at most
-_QUIET = {"aten::detach", "aten::lift_fresh"}  # no kernel runs
+_QUIET = {"aten::detach", "aten::lift_fresh", "prim::device", "prim::layout"}  # no kernel runs
 
 
 class _Key(NamedTuple):
@@ -91,12 +91,10 @@ class Recorder:
         result: Any,  # noqa: ANN401
     ) -> None:
         """An operator has run: count it."""
-        if not _on_gpu(tensors, result):
+        name = func.name()
+        if name in _QUIET or not _on_gpu(tensors, result):
             return
         self.unwritten.follow(func, args, kwargs, tensors, result, self.here)
-        name = func.name()
-        if name in _QUIET:
-            return
         node = "" if self._is_forward else self.node.name()
         judgement = verdicts.judge(func, args, kwargs, node, compiled=self.compiled)
         self.count(name, judgement, node)

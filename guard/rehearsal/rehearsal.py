@@ -29,6 +29,8 @@ def rehearsing(gpu: str, devices: int = 1) -> Iterator[tuple[Recorder, FakeCuda]
     """Record what runs on a CUDA device that is none, until the end."""
     recorder = Recorder()
     with ExitStack() as stack:
+        # What lies on the CPU is real, and filling it would take the memory that nobody needs.
+        replace(stack, torch.utils.deterministic, "fill_uninitialized_memory", False)
         stack.enter_context(hooks.remembered())
         stack.enter_context(engine.around(_backward(recorder)))
         replace(stack, torch._C, "_current_graph_task_id", _task(torch._C._current_graph_task_id))  # type: ignore[attr-defined]  # noqa: SLF001

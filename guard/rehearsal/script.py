@@ -33,12 +33,12 @@ class Rehearsal:
     def run(self) -> NoReturn:
         """Run the program, and end this process with it."""
         told = self._told
-        if told["seconds"] and hasattr(signal, "SIGALRM"):
-            signal.signal(signal.SIGALRM, lambda *_: self._out_of_time())
-            signal.alarm(told["seconds"])
         program = Program(told["program"], told["arguments"], module=told["module"])
         with ExitStack() as stack:
             self._prepare(stack, program)
+            if hasattr(signal, "SIGALRM"):  # elsewhere the command ends it, without a report
+                signal.signal(signal.SIGALRM, lambda *_: self._out_of_time())
+                signal.alarm(told["seconds"])
             try:
                 program.run()
                 self._end("")

@@ -49,15 +49,22 @@ class Written:
         if isinstance(path, int) or not isinstance(mode, str):
             return path
         full = os.path.abspath(os.fsdecode(path))
-        if self._is_free(full):
+        if self.is_free(full):
             return path
         if not _WRITES.isdisjoint(mode):
             return self._of(full, keeps="a" in mode or "r" in mode)
         return self._places.get(full, path)
 
-    def _is_free(self, full: str) -> bool:
-        """Whether it may be written: what is ours, and what is no file on a disk."""
+    def is_free(self, path: Any) -> bool:  # noqa: ANN401
+        """Whether it may be written: what is ours, temporary files, and what is on no disk."""
+        full = os.path.abspath(os.fsdecode(path))
         return full.startswith((self._scratch, "/dev/", "/proc/"))
+
+    def moved(self, path: Any, target: Any = None) -> None:  # noqa: ANN401
+        """A file that the program wrote has gone, or has another name."""
+        found = self._places.pop(os.path.abspath(os.fsdecode(path)), None)
+        if found is not None and isinstance(target, (str, bytes, os.PathLike)):
+            self._places[os.path.abspath(os.fsdecode(target))] = found
 
     def _of(self, full: str, *, keeps: bool) -> str:
         if full not in self._places:
@@ -71,7 +78,7 @@ class Written:
     def made(self, path: Any) -> None:  # noqa: ANN401
         """A folder was made: it goes at the end, if nothing lies in it."""
         full = os.path.abspath(os.fsdecode(path))
-        if not self._is_free(full):
+        if not self.is_free(full):
             self.folders.append(full)
 
     def clear(self) -> None:
@@ -109,15 +116,9 @@ def _undone(function: Callable[..., Any], written: Written) -> Callable[..., Any
     @functools.wraps(function)
     def call(path: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
         paths = [each for each in (path, *args[:1]) if isinstance(each, (str, bytes, os.PathLike))]
-        if all(_is_temporary(each) for each in paths):
+        if all(written.is_free(each) for each in paths):
             return function(path, *args, **options)
+        written.moved(path, *args[:1])
         return args[0] if function.__name__ in ("move", "copyfile", "copytree") else None
 
-    del written
     return call
-
-
-def _is_temporary(path: Any) -> bool:  # noqa: ANN401
-    import tempfile
-
-    return os.path.abspath(os.fsdecode(path)).startswith(os.path.abspath(tempfile.gettempdir()))

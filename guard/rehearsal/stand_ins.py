@@ -141,6 +141,22 @@ def _takes_cudnn_ctc(
     return full and all(target < _CTC_LONGEST and target <= each for target, each in pairs)
 
 
+def _grouped_product(
+    first: torch.Tensor, second: torch.Tensor, offsets: torch.Tensor | None = None, *_: Any
+) -> torch.Tensor:
+    """torch's own rule takes bfloat16 alone, its kernels other types as well."""
+    rows, columns = first.shape[-2], second.shape[-1]
+    if first.dim() == second.dim():
+        groups = first.shape[0] if first.dim() == 3 or offsets is None else offsets.shape[0]
+        return first.new_empty((groups, rows, columns))
+    return first.new_empty((rows, columns))
+
+
+def _suppressed(boxes: torch.Tensor, *_: Any) -> torch.Tensor:
+    kept = max(1, boxes.shape[0] // 2) if boxes.shape[0] else 0
+    return torch.empty((kept,), dtype=torch.long, device=boxes.device)
+
+
 def _gru_cell(_: Any, hidden_gates: torch.Tensor, state: torch.Tensor, *__: Any) -> Any:  # noqa: ANN401
     del hidden_gates
     return torch.empty_like(state), state.new_empty((state.shape[0], state.shape[1] * 5))
@@ -175,13 +191,15 @@ _STAND_INS: dict[str, StandIn] = {
     "aten::_use_cudnn_ctc_loss.Tensor": _takes_cudnn_ctc,
     "aten::_use_miopen_ctc_loss": lambda *_: False,
     "aten::_use_miopen_ctc_loss.Tensor": lambda *_: False,
+    "aten::_grouped_mm": _grouped_product,
+    "torchvision::nms": _suppressed,
     "aten::_thnn_fused_gru_cell": _gru_cell,
     "aten::_thnn_fused_gru_cell_backward": _gru_cell_backward,
 }
 # Their results have as many elements as some values say.
 GUESSED = {
     "aten::nonzero", "aten::masked_select", "aten::_unique", "aten::_unique2", "aten::unique_dim",
-    "aten::unique_consecutive", "aten::repeat_interleave.Tensor", "aten::bincount",
+    "aten::unique_consecutive", "aten::repeat_interleave.Tensor", "aten::bincount", "torchvision::nms",
 }  # fmt: skip
 _INDEXED = {
     ATEN.index.Tensor, ATEN._unsafe_index.Tensor, ATEN.index_put.default,  # noqa: SLF001

@@ -15,6 +15,8 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
+from guard.rehearsal import values
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -60,6 +62,8 @@ def _twin(tensor: torch.Tensor, mode: FakeTensorMode, device: str) -> torch.Tens
     fake.requires_grad_(tensor.requires_grad)
     if isinstance(tensor, torch.nn.Parameter):
         fake._is_param = True  # noqa: SLF001
+    elif tensor.device.type == "cpu" and tensor.numel() <= values.LIMIT:
+        values.give(fake, tensor.detach().clone())
     return fake
 
 

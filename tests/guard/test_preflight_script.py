@@ -1,0 +1,523 @@
+"""``python -m guard preflight``: unmodified scripts, what they must not do, and what comes out."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+from programs import python, write
+
+pytest.importorskip("torch")
+
+from guard.rehearsal import gate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from subprocess import CompletedProcess
+
+pytestmark = pytest.mark.skipif(
+    bool(gate.missing()), reason="this torch lacks what a rehearsal needs"
+)
+
+TRAINING = """
+    import sys
+
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    print("on", device)
+    model = nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.AdaptiveAvgPool2d(3), nn.Flatten(), nn.Linear(72, 10)
+    ).to(device)
+    optimizer = torch.optim.AdamW(model.parameters())
+    scaler = torch.amp.GradScaler("cuda")
+    data = torch.utils.data.TensorDataset(torch.randn(64, 3, 8, 8), torch.randint(0, 10, (64,)))
+    loader = torch.utils.data.DataLoader(
+        data, batch_size=16, shuffle=True, num_workers=4, pin_memory=True, persistent_workers=True
+    )
+    for epoch in range(100):
+        for x, y in loader:
+            x, y = x.to(device, non_blocking=True), y.cuda()
+            with torch.autocast("cuda", dtype=torch.float16):
+                loss = nn.functional.cross_entropy(model(x), y)
+            optimizer.zero_grad()
+            scaler.scale(loss).backward()
+            scaler.unscale_(optimizer)
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            scaler.step(optimizer)
+            scaler.update()
+            if torch.isnan(loss):
+                sys.exit("not a number")
+            print(f"loss {loss.item():.3f} {loss:.2f}")
+        torch.save(model.state_dict(), "model.pt")
+"""
+CLEAN = """
+    import torch
+
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, 3).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range({steps}):
+        model(torch.randn(2, 3, device="cuda")).sum().backward()
+        optimizer.step()
+"""
+
+
+def preflight(*arguments: str | Path, cwd: Path) -> CompletedProcess[str]:
+    return python("-m", "guard", "preflight", *arguments, cwd=cwd)
+
+
+def found(folder: Path, text: str, *options: str, status: int | None = None) -> dict[str, Any]:
+    """The report on a script, which the command gives as JSON."""
+    script = write(folder / "train.py", text)
+    done = preflight("--json", *options, script.name, cwd=folder)
+    assert done.returncode in (0, 1, 2), done.stderr
+    if status is not None:
+        assert done.returncode == status, done.stderr + done.stdout
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def names(report: dict[str, Any], *verdicts: str) -> set[str]:
+    wanted = verdicts or ("raises", "silent", "unknown")
+    return {each["name"] for each in report["findings"] if each["verdict"] in wanted}
+
+
+def test_an_unmodified_script_is_told_what_will_fail(tmp_path: Path) -> None:
+    script = write(tmp_path / "train.py", TRAINING)
+    done = preflight(script.name, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "raises" in done.stdout
+    assert "torch.nn.functional.adaptive_avg_pool2d (_adaptive_avg_pool2d_backward)" in done.stdout
+    assert "train.py:22  1 (AdaptiveAvgPool2d)  instead: " in done.stdout
+    assert done.stdout.startswith("preflight: 1 step on CUDA, torch ")
+    assert done.stdout.endswith("Found 1 place and 0 traps that stand in the way.\n")
+    assert "on cuda" in done.stderr
+    assert list(tmp_path.iterdir()) == [script]
+
+
+def test_nothing_found_is_status_0(tmp_path: Path) -> None:
+    report = found(tmp_path, CLEAN.format(steps=5), status=0)
+    assert report["steps"] == 1
+    assert report["complete"]
+    assert report["counts"]["raises"] == 0
+
+
+def test_as_many_steps_as_asked_for(tmp_path: Path) -> None:
+    assert found(tmp_path, CLEAN.format(steps=5), "--steps", "3", status=0)["steps"] == 3
+    report = found(tmp_path, CLEAN.format(steps=2), "--steps", "3", status=0)
+    assert report["steps"] == 2
+
+
+def test_a_program_that_ends_before_a_step_is_not_passed_as_fine(tmp_path: Path) -> None:
+    report = found(tmp_path, "import torch\ntorch.zeros(2, device='cuda') + 1\n", status=2)
+    assert not report["complete"]
+    assert report["limits"] == ["the program ended before any optimizer had done a step"]
+
+
+def test_what_was_found_before_an_error_is_told_with_it(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+        torch.zeros(3, 3, device="cuda").median(0)
+        raise ValueError("its own")
+    """
+    report = found(tmp_path, text, status=1)
+    assert names(report) == {"torch.median"}
+    assert report["limits"] == [
+        f"{tmp_path / 'train.py'}, line 4: the program ended with ValueError: its own"
+    ]
+
+
+def test_its_time_is_limited(tmp_path: Path) -> None:
+    text = """
+        import time
+        import torch
+
+        torch.zeros(3, 3, device="cuda").median(0)
+        time.sleep(200)
+    """
+    report = found(tmp_path, text, "--seconds", "12", status=1)
+    assert names(report) == {"torch.median"}
+    assert "12 seconds were over after 0 optimizer steps" in report["limits"][0]
+
+
+def test_arguments_go_to_the_program(tmp_path: Path) -> None:
+    text = "import sys, torch\nassert sys.argv[1:] == ['--steps', '7']\n" + CLEAN.format(steps=1)
+    write(tmp_path / "train.py", text.replace("\n    ", "\n"))
+    done = preflight("train.py", "--steps", "7", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_files_are_as_they_were(tmp_path: Path) -> None:
+    text = """
+        import os
+        import pathlib
+        import shutil
+
+        import torch
+
+        os.makedirs("out/deep")
+        pathlib.Path("kept.txt").write_text("changed")
+        assert pathlib.Path("kept.txt").read_text() == "changed"
+        with open("log.txt", "a") as file:
+            file.write("a line")
+        os.remove("gone.txt")
+        shutil.rmtree("folder")
+        os.rename("kept.txt", "other.txt")
+        torch.save({}, "model.pt")
+    """
+    for name in ("kept.txt", "gone.txt", "folder/inside.txt"):
+        write(tmp_path / name, "as it was\n")
+    report = found(tmp_path, text, status=2)
+    assert report["limits"] == ["the program ended before any optimizer had done a step"]
+    for name in ("kept.txt", "gone.txt", "folder/inside.txt"):
+        assert (tmp_path / name).read_text() == "as it was\n"
+    names = sorted(each.name for each in tmp_path.iterdir())
+    assert names == ["folder", "gone.txt", "kept.txt", "train.py"]
+
+
+def test_what_runs_when_a_program_ends_does_not(tmp_path: Path) -> None:
+    text = """
+        import atexit
+
+        import torch
+
+        atexit.register(print, "at exit")
+        model = torch.nn.Linear(3, 3, device="cuda")
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        try:
+            model(torch.randn(2, 3, device="cuda")).sum().backward()
+            optimizer.step()
+        finally:
+            print("finally")
+    """
+    script = write(tmp_path / "train.py", text)
+    done = preflight(script.name, cwd=tmp_path)
+    assert "at exit" not in done.stderr
+    assert "finally" not in done.stderr
+
+
+SEVERAL = """
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+    one, two = nn.Linear(3, 3).cuda(), nn.Linear(3, 3).cuda()
+    first, second = torch.optim.Adam(one.parameters()), torch.optim.Adam(two.parameters())
+    while True:
+        one(torch.randn(2, 3, device="cuda")).sum().backward()
+        first.step()
+        two(torch.randn(2, 3, device="cuda")).median(0)[0].sum().backward()
+        {step}
+"""
+
+
+@pytest.mark.parametrize("step", ["second.step()", "pass"])
+def test_every_optimizer_has_its_step(tmp_path: Path, step: str) -> None:
+    report = found(tmp_path, SEVERAL.format(step=step), status=1)
+    assert names(report) == {"torch.median"}
+    assert report["steps"] == 1
+
+
+# Traps
+
+
+def test_traps_that_are_no_operators(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+        torch.backends.cudnn.benchmark = True
+        torch.set_float32_matmul_precision("high")
+        model = torch.nn.Linear(3, 3).cuda()
+        generator = torch.Generator("cuda")
+        torch.randn(3, device="cuda", generator=generator)
+        generator.seed()
+        torch.randn(3, device="cuda", generator=generator)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model(torch.empty(2, 3, device="cuda")).sum().backward()
+        optimizer.step()
+    """
+    report = found(tmp_path, text, status=1)
+    traps = [(each["name"], (each["where"] or {}).get("line"), each["counts"]) for each in report["traps"]]
+    assert traps == [
+        ("unwritten memory", 11, True),
+        ("unseeded draw", 5, True),
+        ("unseeded draw", 9, True),
+        ("benchmark", None, True),
+        ("TF32", None, False),
+    ]
+    assert "a generator that was seeded by the system" in report["traps"][2]["text"]
+
+
+def test_a_script_may_set_the_switch_itself(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+        torch.use_deterministic_algorithms(True)
+        torch.zeros(3, 3, device="cuda").median(0)
+        torch.use_deterministic_algorithms(False)
+        torch.nn.functional.interpolate(
+            torch.zeros(1, 3, 4, 4, device="cuda", requires_grad=True), size=7, mode="bilinear"
+        ).sum().backward()
+    """
+    assert names(found(tmp_path, text, status=1)) == {"torch.median"}
+
+
+# What scripts do
+
+
+LOOP = """
+    import os
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+    {before}
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(3):
+        {step}
+        optimizer.step()
+"""
+IMAGE = 'torch.randn(2, 3, 8, 8, device="cuda")'
+DOINGS = {
+    "a number for a device": (
+        "model = nn.Linear(3, 3).to(0)",
+        "model(torch.randn(2, 3, device=0).cuda(0).to(0)).sum().backward()",
+    ),
+    "an optimizer before .cuda()": (
+        "model = nn.Linear(3, 3); o = torch.optim.Adam(model.parameters()); model.cuda()",
+        "model(torch.randn(2, 3).cuda()).sum().backward(); o.step()",
+    ),
+    "compile": (
+        "model = torch.compile(nn.Linear(3, 3).cuda(), mode='max-autotune')",
+        "model(torch.randn(2, 3).cuda()).sum().backward()",
+    ),
+    "numbers read back": (
+        "model = nn.Linear(3, 3).cuda()",
+        "loss = model(torch.randn(2, 3).cuda()).sum(); loss.backward(); "
+        "[float(loss), int(loss), f'{loss:.3f}', str(loss), loss.tolist(), "
+        "loss.detach().cpu().numpy().mean(), loss < 3 and 1]",
+    ),
+    "masks and counts": (
+        "model = nn.Linear(3, 3).cuda()",
+        "y = model(torch.randn(9, 3).cuda()); y[y > 0].sum().backward(); "
+        "torch.bincount(torch.arange(3).cuda()); torch.nonzero(y); torch.unique(y); "
+        "y[torch.tensor([True] * 9).cuda()]",
+    ),
+    "streams and events": (
+        "model = nn.Linear(3, 3).cuda(); s = torch.cuda.Stream(); e = torch.cuda.Event()",
+        "e.record(); torch.cuda.synchronize(); s.wait_stream(torch.cuda.current_stream())\n"
+        "        with torch.cuda.stream(s), torch.cuda.device(0):\n"
+        "            model(torch.randn(2, 3).cuda()).sum().backward()",
+    ),
+    "copies and averages": (
+        "import copy; model = nn.Linear(3, 3).cuda(); ema = copy.deepcopy(model).requires_grad_(False)",
+        "model(torch.randn(2, 3).cuda()).sum().backward(); "
+        "[a.lerp_(b, 0.1) for a, b in zip(ema.parameters(), model.parameters())]; "
+        "ema.load_state_dict(model.state_dict())",
+    ),
+    "checkpoints of both kinds": (
+        "model = nn.Linear(3, 3).cuda(); from torch.utils.checkpoint import checkpoint",
+        "x = torch.randn(2, 3).cuda().requires_grad_(); "
+        "checkpoint(model, x, use_reentrant=True).sum().backward(); "
+        "checkpoint(model, x, use_reentrant=False).sum().backward()",
+    ),
+    "loading": (
+        "model = nn.Linear(3, 3).cuda(); "
+        "model.load_state_dict(torch.load('model.pt', map_location='cuda:0'))",
+        "model(torch.randn(2, 3).cuda()).sum().backward()",
+    ),
+    "a wrapper for several GPUs": (
+        "model = nn.DataParallel(nn.Linear(3, 3).cuda())",
+        "model(torch.randn(2, 3).cuda()).sum().backward()",
+    ),
+    "double backward": (
+        "model = nn.Linear(3, 3).cuda()",
+        "x = torch.randn(2, 3, device='cuda', requires_grad=True); "
+        "g, = torch.autograd.grad(model(x).square().sum(), x, create_graph=True); "
+        "g.norm(2, dim=1).sub(1).square().mean().backward()",
+    ),
+    "a fused optimizer and schedules": (
+        "model = nn.Linear(3, 3).cuda(); o = torch.optim.AdamW(model.parameters(), fused=True); "
+        "s = torch.optim.lr_scheduler.CosineAnnealingLR(o, 10)",
+        "model(torch.randn(2, 3).cuda()).sum().backward(); o.step(); s.step(); "
+        "o.zero_grad(set_to_none=True)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "step"), DOINGS.values(), ids=DOINGS)
+def test_what_scripts_do(tmp_path: Path, before: str, step: str) -> None:
+    import torch
+
+    torch.save(torch.nn.Linear(3, 3).state_dict(), tmp_path / "model.pt")
+    report = found(tmp_path, LOOP.format(before=before, step=step))
+    assert report["steps"] == 1, report["limits"]
+    assert names(report) == set()
+    assert report["complete"]
+
+
+def test_one_rank_of_several(tmp_path: Path) -> None:
+    text = """
+        import os
+
+        import torch
+        import torch.distributed as dist
+        from torch import nn
+        from torch.nn.parallel import DistributedDataParallel
+        from torch.utils.data.distributed import DistributedSampler
+
+        dist.init_process_group("nccl")
+        rank = int(os.environ["LOCAL_RANK"])
+        torch.cuda.set_device(rank)
+        torch.manual_seed(0)
+        model = DistributedDataParallel(nn.Linear(3, 3).cuda(rank), device_ids=[rank])
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        sampler = DistributedSampler(range(8))
+        assert len(sampler) == 2, len(sampler)
+        with model.no_sync():
+            loss = model(torch.randn(2, 3, device=rank)).sum()
+        loss.backward()
+        dist.all_reduce(loss.detach())
+        dist.barrier()
+        optimizer.step()
+    """
+    report = found(tmp_path, text, "--ranks", "4", status=0)
+    assert report["steps"] == 1
+
+
+def test_a_model_of_billions_of_parameters_is_made_without_memory(tmp_path: Path) -> None:
+    text = """
+        import resource
+
+        import torch
+        from torch import nn
+
+        torch.manual_seed(0)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        model = nn.Sequential(*(nn.Linear(20000, 20000) for _ in range(10))).cuda()
+        optimizer = torch.optim.AdamW(model.parameters())
+        model(torch.randn(1, 20000, device="cuda")).sum().backward()
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000
+        optimizer.step()
+    """
+    assert found(tmp_path, text, status=0)["steps"] == 1
+
+
+# Trainers
+
+
+def test_lightning(tmp_path: Path) -> None:
+    pytest.importorskip("lightning")
+    text = """
+        import lightning
+        import torch
+        from torch import nn
+
+        class Model(lightning.LightningModule):
+            def __init__(self):
+                super().__init__()
+                self.layers = nn.Sequential(
+                    nn.Upsample(scale_factor=2, mode="bicubic"), nn.Flatten(), nn.Linear(768, 5)
+                )
+
+            def training_step(self, batch, _):
+                loss = nn.functional.cross_entropy(self.layers(batch[0]), batch[1])
+                self.log("loss", loss, prog_bar=True)
+                return loss
+
+            def configure_optimizers(self):
+                return torch.optim.AdamW(self.parameters())
+
+        lightning.seed_everything(0)
+        data = torch.utils.data.TensorDataset(
+            torch.randn(64, 3, 8, 8).requires_grad_(), torch.randint(0, 5, (64,))
+        )
+        loader = torch.utils.data.DataLoader(data, batch_size=8, num_workers=2)
+        trainer = lightning.Trainer(max_epochs=1, accelerator="gpu", precision="16-mixed")
+        trainer.fit(Model(), loader)
+    """
+    report = found(tmp_path, text, status=1)
+    assert report["steps"] == 1
+    assert names(report) == {'torch.nn.functional.interpolate(mode="bicubic")'}
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["train.py"]
+
+
+def test_hugging_face(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    pytest.importorskip("accelerate")
+    text = """
+        import torch
+        from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments, set_seed
+
+        set_seed(0)
+        tokens = torch.arange(16)
+        data = [{"input_ids": tokens, "labels": tokens} for _ in range(32)]
+        config = GPT2Config(
+            n_layer=2, n_head=2, n_embd=64, vocab_size=100, bos_token_id=0, eos_token_id=0
+        )
+        arguments = TrainingArguments(
+            "out", max_steps=5, logging_steps=1, save_steps=1, bf16=True, gradient_checkpointing=True
+        )
+        Trainer(model=GPT2LMHeadModel(config), args=arguments, train_dataset=data).train()
+    """
+    report = found(tmp_path, text, status=0)
+    assert report["steps"] == 1
+    assert {each["backend"] for each in report["attention"]} == {"flash"}
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["train.py"]
+
+
+# The command line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--gpu", "h1000", "train.py"), "'h1000' is not known; legal: p100, "),
+        (("--steps", "0", "train.py"), "'0' is not a whole number above 0"),
+        ((), "a script is needed: python -m guard preflight train.py"),
+        (("nowhere.py",), "guard preflight: cannot open 'nowhere.py'"),
+        (("--explain", "medan"), "no operator of the tables is called 'medan'; near ones: "),
+    ],
+)
+def test_wrong_usage_is_status_2(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    done = preflight(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_operator_is_explained(tmp_path: Path) -> None:
+    done = preflight("--explain", "median", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "torch.median has no deterministic implementation on CUDA" in done.stdout
+    assert "source:" in done.stdout
+    done = preflight("--explain", "index_add", cwd=tmp_path)
+    assert "is deterministic under torch.use_deterministic_algorithms(True)" in done.stdout
+
+
+def test_sarif_fits_its_schema_and_names_lines(tmp_path: Path) -> None:
+    package = importlib.util.find_spec("linceo")
+    if package is None or not package.submodule_search_locations:
+        pytest.skip("linceo, which carries the SARIF schema, is not installed (Python 3.11+ only)")
+    path = os.path.join(package.submodule_search_locations[0], "data", "sarif-schema-2.1.0.json")
+    with open(path, encoding="utf-8") as file:
+        schema = json.load(file)
+    write(tmp_path / "train.py", TRAINING)
+    done = preflight("--sarif", "train.py", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    log = json.loads(done.stdout)
+    jsonschema.validate(log, schema)
+    (result,) = log["runs"][0]["results"]
+    assert result["ruleId"] == "preflight/raises"
+    location = result["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"] == {"uri": "train.py", "uriBaseId": "%SRCROOT%"}
+    assert location["region"] == {"startLine": 22}
+    assert "backward of torch.nn.functional.adaptive_avg_pool2d in module 1" in result["message"]["text"]
