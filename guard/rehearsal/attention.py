@@ -63,10 +63,11 @@ def check(gpu: str) -> None:
 
 def choose(call: Call) -> tuple[str, str]:
     """The backend that torch takes with determinism on, and why not one before it."""
-    why = []
+    why: list[str] = []
+    switches: Any = torch.backends.cuda
     for name, enabled, rules in (
-        ("flash", torch.backends.cuda.flash_sdp_enabled(), _against_flash),
-        ("efficient", torch.backends.cuda.mem_efficient_sdp_enabled(), _against_efficient),
+        ("flash", switches.flash_sdp_enabled(), _against_flash),
+        ("efficient", switches.mem_efficient_sdp_enabled(), _against_efficient),
     ):
         against = None if enabled else "it is switched off"
         against = against or next(rules(call), None)
@@ -111,8 +112,8 @@ def _against_efficient(call: Call) -> Iterator[str]:
     alignment = _alignment(call)
     if query != key or query % alignment or value % alignment:
         yield f"heads have to be of multiples of {alignment}, and are {call.heads}"
-    allowed = (*_HALF, torch.float32)
-    allowed = allowed if call.capability >= (8, 0) else (torch.float16, torch.float32)
+    halves = _HALF if call.capability >= (8, 0) else _HALF[:1]
+    allowed = (*halves, torch.float32)
     if call.dtype not in allowed:
         yield f"it does not take {_short(call.dtype)} on this GPU"
     if any(each.stride(-1) != 1 for each in call[:3]):
@@ -146,26 +147,40 @@ def install(stack: ExitStack, recorder: Recorder, gpu: str) -> None:
     original = functional.scaled_dot_product_attention
 
     @functools.wraps(original)
-    def attend(
-        query: torch.Tensor,
-        key: torch.Tensor,
-        value: torch.Tensor,
-        attn_mask: torch.Tensor | None = None,
-        dropout_p: float = 0.0,
-        is_causal: bool = False,
-        **options: Any,
-    ) -> Any:  # noqa: ANN401 - as torch's
+    def attend(query: torch.Tensor, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - torch's
         if query.device.type == "cuda":
-            grouped = bool(options.get("enable_gqa"))
-            call = Call(
-                query, key, value, _cast(query), attn_mask is not None, dropout_p, is_causal,
-                grouped, capability(gpu),
-            )  # fmt: skip
-            chosen[(*choose(call), recorder.here())] += 1
-        return original(query, key, value, attn_mask, dropout_p, is_causal, **options)
+            call = _call(gpu, query, *args, **options)
+            backend, why = choose(call)
+            chosen[backend, why, recorder.here()] += 1
+        return original(query, *args, **options)
 
     replace(stack, functional, "scaled_dot_product_attention", attend)
     recorder.attention_of = lambda: _entries(chosen, gpu, recorder.models)
+
+
+def _call(  # noqa: PLR0913, PLR0917 - torch's own signature
+    gpu: str,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attn_mask: torch.Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Call:
+    del scale
+    return Call(
+        query=query,
+        key=key,
+        value=value,
+        dtype=_cast(query),
+        has_mask=attn_mask is not None,
+        dropout=dropout_p,
+        is_causal=is_causal,
+        grouped=enable_gqa,
+        capability=capability(gpu),
+    )
 
 
 def _cast(tensor: torch.Tensor) -> torch.dtype:
@@ -185,5 +200,3 @@ def _entries(
         counted[backend, why, where(trail, models)] += count
     for (backend, why, place), count in counted.items():
         yield Attention(backend, gpu, _VERDICTS[backend], why, SOURCE, count, place)
-
-

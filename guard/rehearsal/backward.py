@@ -93,7 +93,7 @@ class Backward:
         given = tuple(gradients.get(slot) for slot in range(len(node._input_metadata)))  # noqa: SLF001
         given = before(node, given)
         if isinstance(node, torch.autograd.function.BackwardCFunction):
-            results = _of_tensors(node, _tuple(node.apply(*_materialized(node, given))))
+            results = _of_tensors(node, _tuple(_applied(node, given)))
         else:
             results = _tuple(node(*given))
         return after(node, results, given)
@@ -142,6 +142,10 @@ def _fitted(gradient: torch.Tensor, metadata: Any) -> torch.Tensor:  # noqa: ANN
     return gradient if gradient.dtype == metadata.dtype else gradient.to(metadata.dtype)
 
 
+def _applied(node: Node, given: tuple[torch.Tensor | None, ...]) -> Any:  # noqa: ANN401
+    return node.apply(*_materialized(node, given))
+
+
 def _materialized(node: Node, given: tuple[torch.Tensor | None, ...]) -> tuple[Any, ...]:
     if not getattr(node, "_guard_materialize", True):
         return given
@@ -155,9 +159,7 @@ def _materialized(node: Node, given: tuple[torch.Tensor | None, ...]) -> tuple[A
 
 def _of_tensors(node: Node, results: tuple[Any, ...]) -> tuple[Any, ...]:
     """One result for each edge: a function of one's own also returns one for what is no tensor."""
-    needed = [
-        each for each, needs in zip(results, node.needs_input_grad, strict=False) if needs
-    ]
+    needed = [each for each, needs in zip(results, node.needs_input_grad, strict=False) if needs]
     left = iter(needed)
     return tuple(None if below is None else next(left) for below, _ in node.next_functions)
 

@@ -182,5 +182,3 @@ def _gpu(text: str) -> str:
     if text.lower() not in GPUS:
         raise argparse.ArgumentTypeError(f"{text!r} is not known; legal: {', '.join(GPUS)}")
     return text
-
-

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import torch
-    from torch._ops import OpOverload
 
     from detlint.operations import Operation
 
@@ -17,17 +15,6 @@ if TYPE_CHECKING:
     Condition = Callable[[Arguments], bool]
 
 _MAXIMUM, _NO_REDUCTION = 2, 0
-
-
-def named(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
-    """The arguments of an operator by their names; those that are left out have their defaults."""
-    given: Arguments = {}
-    for position, argument in enumerate(func._schema.arguments):  # noqa: SLF001
-        if position < len(args):
-            given[argument.name] = args[position]
-        else:
-            given[argument.name] = kwargs.get(argument.name, argument.default_value)
-    return given
 
 
 def holds(row: Operation, given: Arguments) -> bool:
@@ -60,9 +47,7 @@ def _is_sparse(given: Arguments) -> bool:
 def _scans(given: Arguments) -> bool:
     tensor = given["self"]
     return bool(
-        tensor.is_floating_point()
-        and tensor.dim()
-        and tensor.numel() == tensor.size(given["dim"])
+        tensor.is_floating_point() and tensor.dim() and tensor.numel() == tensor.size(given["dim"])
     )
 
 
@@ -94,4 +79,3 @@ _SWITCHED: dict[str, Condition] = {
     "torch.index_put": lambda given: not given["accumulate"],  # with it, CUDA sorts in any case
     "torch.cumsum": _is_floating,
 }
-

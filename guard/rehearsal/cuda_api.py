@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import ExitStack
 
+    from typing_extensions import Self
+
 _MEMORY = 80 * 1024**3
 _NOTHING = (
     "synchronize", "empty_cache", "ipc_collect", "init", "_lazy_init", "set_stream", "_sleep",
@@ -58,7 +60,7 @@ class _Stream:
 
     wait = wait_event = wait_stream = synchronize = record
 
-    def __enter__(self) -> _Stream:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -8,7 +8,7 @@ devices; so the guard of another type of devices, which has none either, is put 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 @contextmanager
 def installed() -> Iterator[None]:
     """Have a guard for CUDA; what was there before is put back."""
-    kinds = torch._C._autograd.DeviceType  # noqa: SLF001
+    kinds: Any = torch._C._autograd.DeviceType  # noqa: SLF001
     cuda, lazy = int(kinds.CUDA), int(kinds.Lazy)
     slots = gate.slots()
     found = slots[cuda] if slots is not None else None
     if slots is not None and not found:
         gate.register(cuda, slots[lazy])
-    torch._C._ensureCUDADeviceGuardSet()  # type: ignore[attr-defined]  # noqa: SLF001
+    torch._C._ensureCUDADeviceGuardSet()  # noqa: SLF001
     try:
         yield
     finally:

@@ -24,6 +24,7 @@ from torch.utils._pytree import tree_map
 
 from guard.errors import GuardError
 from guard.rehearsal import device_guard, stand_ins, values
+from guard.rehearsal.runs import Run, name_of, tensors_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,14 +37,14 @@ _LOG = logging.getLogger("torch._subclasses.fake_tensor")
 _ITEMS = (torch.ops.aten._local_scalar_dense.default, torch.ops.aten.item.default)  # noqa: SLF001
 _EQUAL = torch.ops.aten.equal.default
 _COPY = torch.ops.aten._to_copy.default  # noqa: SLF001
-_OF_TORCH = {"aten", "prims", "prim", "vision", "torchvision", "quantized", "c10d", "c10d_functional"}
+_OF_TORCH = {"aten", "prims", "prim", "torchvision", "quantized", "c10d", "c10d_functional"}
 
 
 class UnseenError(GuardError):
     """An operator that nobody can follow without its device, so that nothing after it is seen."""
 
 
-class _Mode(FakeTensorMode):
+class _Mode(FakeTensorMode):  # type: ignore[no-untyped-call]  # torch's
     """torch's, on a machine whose CUDA is fake, whatever ``is_available`` has been taught."""
 
     @property
@@ -52,7 +53,7 @@ class _Mode(FakeTensorMode):
 
 
 class FakeCuda(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
-    """Sends each operator to fake tensors if it has any, tells the recorder, and else lets it run."""
+    """Sends operators with fake tensors to these, tells the recorder, and lets all others run."""
 
     def __init__(self, recorder: Recorder, device: str = "cuda") -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # torch's
@@ -69,32 +70,26 @@ class FakeCuda(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
     ) -> Any:  # noqa: ANN401 - whatever the operator gives
         del types
         given = kwargs or {}
-        tensors = list(_tensors((*args, *given.values())))
-        if not self._is_concerned(tensors, given):
-            self._recorder.draws.follow(func, args, given, self._recorder.here)
+        run = Run(func, args, given, list(tensors_in((*args, *given.values()))))
+        if not self._is_concerned(run):
+            self._recorder.draws.follow(run, self._recorder.here)
             with unset_fake_temporarily():
                 return func(*args, **given)
-        self._recorder.before(func, args, given, tensors)
-        result = self._run(func, args, given, tensors)
+        self._recorder.before(run)
+        result = self._result(func, args, given)
         if func not in _ITEMS:
             with unset_fake_temporarily():
-                values.follow(func, args, given, tensors, result)
-        self._recorder.after(func, args, given, tensors, result)
+                values.follow(run, result)
+        self._recorder.after(run, result)
         return result
 
-    def _is_concerned(self, tensors: list[torch.Tensor], given: dict[str, Any]) -> bool:
-        if any(isinstance(each, FakeTensor) for each in tensors):
+    def _is_concerned(self, run: Run) -> bool:
+        if any(isinstance(each, FakeTensor) for each in run.tensors):
             return True
-        device = given.get("device")
+        device = run.kwargs.get("device")
         return device is not None and torch.device(device).type == self._type
 
-    def _run(
-        self,
-        func: OpOverload,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        tensors: list[torch.Tensor],
-    ) -> Any:  # noqa: ANN401
+    def _result(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         if func in _ITEMS:
             return self._number(args[0])
         if func is _EQUAL:
@@ -102,10 +97,11 @@ class FakeCuda(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
         if func is _COPY and (known := _read_back(args[0], kwargs)) is not None:
             return known
         if (stand_in := stand_ins.find(func)) is not None:
-            if func.name() in stand_ins.GUESSED and values.of(args[0]) is None:
+            if name_of(func) in stand_ins.GUESSED and values.of(args[0]) is None:
                 self._recorder.guessed(f"the size of what {func} gives")
             return stand_in(*args, **kwargs)
         if stand_ins.has_mask(func, args):
+            self._guess_size(func, args[1])
             args = stand_ins.with_indices(args)
         try:
             result = func(*args, **kwargs)
@@ -117,6 +113,11 @@ class FakeCuda(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
             with unset_fake_temporarily():
                 values.give(result, args[0].detach().to(result.dtype, copy=True))
         return result
+
+    def _guess_size(self, func: OpOverload, indices: Any) -> None:  # noqa: ANN401
+        masks = [each for each in indices if stand_ins.is_mask(each)]
+        if any(values.of(each) is None for each in masks):
+            self._recorder.guessed(f"the size of what {func} gives")
 
     def _number(self, tensor: torch.Tensor) -> Any:  # noqa: ANN401
         with unset_fake_temporarily():
@@ -132,7 +133,7 @@ class FakeCuda(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
         """Run torch's kernel for the CPU, for the shape of what it gives."""
         if func.namespace not in _OF_TORCH:
             raise UnseenError(_unseen(func, "its library registers no fake kernel for it"))
-        device = next((each.device for each in _tensors(args)), torch.device(self._type))
+        device = next((each.device for each in tensors_in(args)), torch.device(self._type))
         try:
             with unset_fake_temporarily():
                 real = func(*tree_map(_zeros, args), **tree_map(_zeros, kwargs))
@@ -150,7 +151,7 @@ class FakeCuda(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
 
 def _unseen(func: OpOverload, why: str) -> str:
     return (
-        f"{func.name()} cannot be followed without a GPU: {why}. Nothing after it was seen; to see "
+        f"{name_of(func)} cannot be followed without a GPU: {why}. Nothing after it was seen; to see "
         "that, register a fake kernel for it (torch.library.register_fake), or leave it out here"
     )
 
@@ -169,14 +170,6 @@ def _zeros(value: Any) -> Any:  # noqa: ANN401
         known = values.of(value) if isinstance(value, FakeTensor) else value
         return torch.zeros(tuple(value.shape), dtype=value.dtype) if known is None else known
     return torch.device("cpu") if isinstance(value, torch.device) else value
-
-
-def _tensors(value: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
-    for each in value:
-        if isinstance(each, torch.Tensor):
-            yield each
-        elif isinstance(each, (tuple, list)):
-            yield from _tensors(each)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Where torch lacks what a rehearsal needs: the forward on the CPU, and the nodes that it leaves."""
+"""Where torch lacks what a rehearsal needs: the forward on the CPU, and the nodes of its graph."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from guard.rehearsal import verdicts
 from guard.rehearsal.findings import DETERMINISTIC, Finding, Report
 from guard.rehearsal.recorder import Recorder, finding, where
+from guard.rehearsal.runs import Run, tensors_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,13 +32,12 @@ class _Traced(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
         kwargs: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401 - whatever the operator gives
         del types
-        self._recorder.count(func.name(), verdicts.judge(func, args, kwargs or {}))
+        run = Run(func, args, kwargs or {}, list(tensors_in(args)))
+        self._recorder.count(run.name, verdicts.judge(run))
         return func(*args, **(kwargs or {}))
 
 
-def traced(
-    model: Callable[..., Any], inputs: tuple[Any, ...], missing: Sequence[str]
-) -> Report:
+def traced(model: Callable[..., Any], inputs: tuple[Any, ...], missing: Sequence[str]) -> Report:
     """What the forward runs, and what the nodes of its graph are known for."""
     recorder = Recorder()
     with torch.enable_grad(), _buffers_as_found(model), _Traced(recorder):
@@ -78,9 +78,9 @@ def _buffers_as_found(model: Callable[..., Any]) -> Iterator[None]:
 
 
 def _nodes(result: Any) -> Iterator[str]:  # noqa: ANN401 - what a model gives
-    from guard.rehearsal.library import tensors_in
+    from guard.rehearsal.library import tensors_of
 
-    pending = [each.grad_fn for each in tensors_in(result)]
+    pending = [each.grad_fn for each in tensors_of(result)]
     seen = set()
     while pending:
         node: Any = pending.pop()

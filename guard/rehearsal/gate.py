@@ -46,7 +46,8 @@ def _missing() -> Iterator[str]:
         if not _has(module, path):
             yield f"{module}.{path}"
     node = torch.ones(1, requires_grad=True).neg().grad_fn
-    yield from (f"torch.autograd.graph.Node.{name}" for name in _OF_NODES if not hasattr(node, name))
+    lacking = (name for name in _OF_NODES if not hasattr(node, name))
+    yield from (f"torch.autograd.graph.Node.{name}" for name in lacking)
     if torch.version.cuda is None and torch.version.hip is None and slots() is None:
         yield "c10::impl::device_guard_impl_registry"
 
@@ -65,7 +66,7 @@ def _has(module: str, path: str) -> bool:
 
 @cache
 def library() -> Any:  # noqa: ANN401 - a library as ctypes has it
-    """torch's core library, or None where it is not found by its name."""
+    """Torch's core library, or None where it is not found by its name."""
     folder = os.path.join(os.path.dirname(torch.__file__), "lib")
     for name in ("libc10.so", "libc10.dylib"):
         path = os.path.join(folder, name)
@@ -84,7 +85,7 @@ def slots() -> Any:  # noqa: ANN401 - an array of ctypes
 
 def _kinds() -> int:
     """So many types of devices that all which are used here are among them."""
-    kinds = torch._C._autograd.DeviceType  # noqa: SLF001
+    kinds: Any = torch._C._autograd.DeviceType  # noqa: SLF001
     return 1 + max(int(kinds.CUDA), int(kinds.Lazy))
 
 

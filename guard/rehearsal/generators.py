@@ -12,9 +12,10 @@ from guard.rehearsal.findings import Trap
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from torch._ops import OpOverload
+    from typing_extensions import Self
 
     from guard import places
+    from guard.rehearsal.runs import Run
 
 _Real: Any = torch.Generator
 # A new one has a constant seed, until ``seed`` asks the system. Operators are handed another
@@ -32,9 +33,9 @@ class _Any(type(_Real)):  # type: ignore[misc]  # torch's type has no stub for i
 class FakeGenerator(_Real, metaclass=_Any):  # type: ignore[misc]
     """A generator of the CPU that says it is where it was asked to be."""
 
-    def __new__(cls, device: Any = "cpu") -> FakeGenerator:  # noqa: ANN401
-        made: FakeGenerator = super().__new__(cls, "cpu")
-        made._guard_device = torch.device(device)  # noqa: SLF001
+    def __new__(cls, device: Any = "cpu") -> Self:  # noqa: ANN401
+        made: Self = super().__new__(cls, "cpu")
+        made._guard_device = torch.device(device)
         return made
 
     @property
@@ -47,7 +48,7 @@ class FakeGenerator(_Real, metaclass=_Any):  # type: ignore[misc]
         _by_the_system.add(self._cdata)
         return drawn
 
-    def manual_seed(self, seed: int) -> FakeGenerator:
+    def manual_seed(self, seed: int) -> Self:
         _by_the_system.discard(self._cdata)
         super().manual_seed(seed)
         return self
@@ -63,21 +64,15 @@ class Draws:
         self.seeded = True
         self._unseeded: Counter[tuple[str, places.Trail | None]] = Counter()
 
-    def follow(
-        self,
-        func: OpOverload,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        here: Callable[[], places.Trail | None],
-    ) -> None:
+    def follow(self, run: Run, here: Callable[[], places.Trail | None]) -> None:
         """An operator runs: note what it draws from."""
-        if torch.Tag.nondeterministic_seeded not in func.tags:
+        if not run.draws:
             return
-        generator = kwargs.get("generator")
+        generator = run.kwargs.get("generator")
         if isinstance(generator, _Real):
             if generator._cdata in _by_the_system:  # noqa: SLF001
                 self._unseeded["a generator that was seeded by the system", here()] += 1
-        elif not self.seeded and _draws(func, args, kwargs):
+        elif not self.seeded and _draws(run):
             self._unseeded["torch's own generator, which nobody has seeded", here()] += 1
 
     def traps(self) -> Iterator[Trap]:
@@ -94,9 +89,9 @@ class Draws:
             )
 
 
-def _draws(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def _draws(run: Run) -> bool:
     """Whether a call draws at all: dropout that is off, or drops nothing, does not."""
-    if "dropout" not in func.name():
+    if "dropout" not in run.name:
         return True
-    given = dict(zip((each.name for each in func._schema.arguments), args, strict=False)) | kwargs  # noqa: SLF001
+    given = run.named()
     return bool(given.get("p", 1)) and given.get("train", True) is not False

@@ -89,7 +89,9 @@ def _retain_grad(original: Callable[..., Any]) -> Callable[..., Any]:
     def retain_grad(self: torch.Tensor) -> None:
         original(self)
         if self.grad_fn is not None:
-            self.register_hook(lambda gradient: setattr(self, "grad", gradient.detach()))
+            self.register_hook(  # type: ignore[no-untyped-call]  # torch's
+                lambda gradient: setattr(self, "grad", gradient.detach())
+            )
 
     return retain_grad
 

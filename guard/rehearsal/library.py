@@ -13,11 +13,12 @@ import torch
 from guard.errors import SettingsError
 from guard.flags import switched
 from guard.rehearsal import gate
-from guard.rehearsal.findings import Report
 from guard.rehearsal.outcome import report_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from guard.rehearsal.findings import Report
 
     Loss = Callable[[Any], torch.Tensor]
     Optimizers = Callable[[Any], torch.optim.Optimizer]
@@ -73,7 +74,7 @@ def _step(
     def step(*inputs: Any) -> None:
         result = given(*inputs)
         total = loss(result) if loss is not None else total_of(result)
-        total.backward()
+        total.backward()  # type: ignore[no-untyped-call]  # torch's
         parameters = [each for each in given.parameters() if each.requires_grad]
         if optimizer is not None and parameters:
             optimizer(parameters).step()
@@ -86,7 +87,7 @@ def total_of(result: Any) -> torch.Tensor:  # noqa: ANN401 - what a model gives
     own = getattr(result, "loss", None)
     if isinstance(own, torch.Tensor):
         return own
-    found = [each for each in tensors_in(result) if each.requires_grad]
+    found = [each for each in tensors_of(result) if each.requires_grad]
     if not found:
         raise SettingsError(
             "preflight: nothing that the model gives has a gradient, so there is no backward to "
@@ -95,14 +96,14 @@ def total_of(result: Any) -> torch.Tensor:  # noqa: ANN401 - what a model gives
     return torch.stack([each.float().sum() for each in found]).sum()
 
 
-def tensors_in(value: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
+def tensors_of(value: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
     if isinstance(value, torch.Tensor):
         yield value
         return
     parts = value.values() if isinstance(value, dict) else value
     if isinstance(parts, (list, tuple, dict)) or hasattr(value, "values"):
         for each in parts:
-            yield from tensors_in(each)
+            yield from tensors_of(each)
 
 
 def _rehearse(
@@ -113,14 +114,16 @@ def _rehearse(
     from guard.rehearsal.rehearsal import rehearsing
     from guard.rehearsal.swapping import on_fake_device
 
-    with _as_found(), rehearsing(gpu) as (recorder, mode):
-        with on_fake_device(roots, mode.mode, device):
-            try:
-                step(*inputs)
-                recorder.steps = 1
-            except UnseenError as error:
-                recorder.stopped = str(error)
-            return report_of(recorder, flags.traps(gpu))
+    with ExitStack() as stack:
+        stack.enter_context(_as_found())
+        recorder, mode = stack.enter_context(rehearsing(gpu))
+        stack.enter_context(on_fake_device(roots, mode.mode, device))
+        try:
+            step(*inputs)
+            recorder.steps = 1
+        except UnseenError as error:
+            recorder.stopped = str(error)
+        return report_of(recorder, flags.traps(gpu))
 
 
 @contextmanager

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.rehearsal import values
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torch._ops import OpOverload
 
     from guard import places
+    from guard.rehearsal.runs import Run
 
 _EMPTY = {
     "aten::empty.memory_format", "aten::empty_strided", "aten::empty_like", "aten::new_empty",
@@ -24,7 +23,7 @@ _EMPTY = {
 # They overwrite all, or look at shapes alone.
 _FILLS = (
     "zero_", "fill_", "copy_", "normal_", "uniform_", "random_", "exponential_", "geometric_",
-    "log_normal_", "cauchy_", "bernoulli_", "set_", "resize_", "resize_as_", "eye_", "trunc_normal_",
+    "log_normal_", "cauchy_", "bernoulli_", "set_", "resize_", "resize_as_", "eye_",
 )  # fmt: skip
 _SHAPES = ("_like", "new_", "detach", "record_stream", "is_pinned", "expand_as", "view_as", "_pin")
 
@@ -39,31 +38,23 @@ class Unwritten:
         self.reads: Counter[places.Trail | None] = Counter()
         self._storages: weakref.WeakValueDictionary[int, _Owner] = weakref.WeakValueDictionary()
 
-    def follow(
-        self,
-        func: OpOverload,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        tensors: list[torch.Tensor],
-        result: Any,  # noqa: ANN401
-        here: Callable[[], places.Trail | None],
-    ) -> None:
+    def follow(self, run: Run, result: Any, here: Callable[[], places.Trail | None]) -> None:  # noqa: ANN401
         """An operator has run: note what it read and wrote."""
-        name = func.name()
+        name = run.name
         if name in _EMPTY:
             if isinstance(result, torch.Tensor) and result.numel():
                 self._begin(result)
             return
         if not self._storages:
             return
-        written = values.written_by(func, args, kwargs)
+        written = run.written
         fills = name.partition(".")[0].endswith(_FILLS)
-        for each in tensors:
+        for each in run.tensors:
             key = _key(each)
             if key not in self._storages:
                 continue
             is_written = any(each is other for other in written)
-            if (not is_written or not (fills or "out" in name)) and _reads(func, name):
+            if (not is_written or not (fills or "out" in name)) and _reads(run.func, name):
                 if not (is_written and _places_elements(name)):
                     self.reads[here()] += 1
                 self._storages.pop(key, None)

@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 def install(stack: ExitStack) -> None:
     """Move modules here, and give numbers in texts their format, until the stack is closed."""
     libraries.teach(stack)
-    original = torch.nn.Module._apply  # noqa: SLF001
+    original: Any = torch.nn.Module._apply  # noqa: SLF001
 
     def apply(self: torch.nn.Module, fn: Function, recurse: bool = True) -> torch.nn.Module:
         if type(self)._apply is not apply:  # noqa: SLF001 - a module with ways of its own
-            return original(self, fn, recurse)
+            moved: torch.nn.Module = original(self, fn, recurse)
+            return moved
         libraries.teach(stack)  # which the program may have imported meanwhile
         if recurse:
             for module in self.children():
-                module._apply(fn)  # noqa: SLF001
+                module._apply(fn)  # type: ignore[no-untyped-call]  # noqa: SLF001 - torch's
         for parameter in self._parameters.values():
             if parameter is not None:
                 _move(parameter, fn)
@@ -62,7 +63,7 @@ def put(parameter: torch.Tensor, moved: torch.Tensor) -> None:
         parameter.fake_device = moved.fake_device
     elif isinstance(moved, FakeTensor):
         moved = moved.detach().requires_grad_(parameter.requires_grad)
-        moved._is_param = True  # type: ignore[attr-defined]  # noqa: SLF001
+        moved._is_param = True  # noqa: SLF001
         swap(parameter, moved)
     else:
         parameter.data = moved

@@ -16,9 +16,8 @@ from guard.rehearsal.memory import Unwritten
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from torch._ops import OpOverload
-
     from guard.rehearsal.findings import Attention
+    from guard.rehearsal.runs import Run
     from guard.rehearsal.verdicts import Judgement
 
     Node = Any
@@ -64,17 +63,10 @@ class Recorder:
         """The backward of a node begins."""
         self.node = node
 
-    def before(
-        self,
-        func: OpOverload,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        tensors: list[torch.Tensor],
-    ) -> None:
+    def before(self, run: Run) -> None:
         """An operator is about to run: note the line, if a node of the graph was made for it."""
-        del tensors
-        self.draws.follow(func, args, kwargs, self.here)
-        made = torch._C._autograd._get_sequence_nr() - 1  # type: ignore[attr-defined]  # noqa: SLF001
+        self.draws.follow(run, self.here)
+        made = torch._C._autograd._get_sequence_nr() - 1  # noqa: SLF001
         if made != self._last and torch.is_grad_enabled():
             here = self.here()
             # An operator in place makes a node for the copy that it keeps as well.
@@ -82,21 +74,14 @@ class Recorder:
                 self._made[each] = here
             self._last = made
 
-    def after(
-        self,
-        func: OpOverload,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        tensors: list[torch.Tensor],
-        result: Any,  # noqa: ANN401
-    ) -> None:
+    def after(self, run: Run, result: Any) -> None:  # noqa: ANN401
         """An operator has run: count it."""
-        name = func.name()
-        if name in _QUIET or not _on_gpu(tensors, result):
+        name = run.name
+        if name in _QUIET or not _on_gpu(run.tensors, result):
             return
-        self.unwritten.follow(func, args, kwargs, tensors, result, self.here)
+        self.unwritten.follow(run, result, self.here)
         node = "" if self._is_forward else self.node.name()
-        judgement = verdicts.judge(func, args, kwargs, node, compiled=self.compiled)
+        judgement = verdicts.judge(run, node, compiled=self.compiled)
         self.count(name, judgement, node)
 
     def count(self, name: str, judgement: Judgement, node: str = "") -> None:

@@ -27,7 +27,7 @@ def install(stack: ExitStack, recorder: Recorder) -> None:
     row = next(each for each in OPERATIONS if _OVERLOAD in each.overloads)
     # Asked by recurrent layers that move their weights together for cuDNN.
     replace(stack, torch.backends.cudnn, "is_acceptable", lambda _: False)
-    module: Any = torch._VF  # type: ignore[attr-defined]  # noqa: SLF001
+    module: Any = torch._VF  # noqa: SLF001
     for name in _NAMES:
         replace(stack, module, name, _counted(getattr(module, name), recorder, row))
 

@@ -17,7 +17,7 @@ from guard.rehearsal.fake_cuda import fake_device
 from guard.rehearsal.recorder import Recorder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from guard.rehearsal.fake_cuda import FakeCuda
 
@@ -30,10 +30,14 @@ def rehearsing(gpu: str, devices: int = 1) -> Iterator[tuple[Recorder, FakeCuda]
     recorder = Recorder()
     with ExitStack() as stack:
         # What lies on the CPU is real, and filling it would take the memory that nobody needs.
-        replace(stack, torch.utils.deterministic, "fill_uninitialized_memory", False)
+        memory: Any = torch.utils.deterministic
+        stack.callback(
+            setattr, memory, "fill_uninitialized_memory", memory.fill_uninitialized_memory
+        )
+        memory.fill_uninitialized_memory = False
         stack.enter_context(hooks.remembered())
         stack.enter_context(engine.around(_backward(recorder)))
-        replace(stack, torch._C, "_current_graph_task_id", _task(torch._C._current_graph_task_id))  # type: ignore[attr-defined]  # noqa: SLF001
+        replace(stack, torch._C, "_current_graph_task_id", _task(torch._C._current_graph_task_id))  # noqa: SLF001
         replace(stack, torch, "compile", _eager(recorder))
         attention.install(stack, recorder, gpu)
         recurrence.install(stack, recorder)
@@ -45,21 +49,10 @@ def rehearsing(gpu: str, devices: int = 1) -> Iterator[tuple[Recorder, FakeCuda]
 
 
 def _backward(recorder: Recorder) -> Callable[..., Any]:
-    def run(
-        original: Callable[..., Any],
-        outputs: Sequence[torch.Tensor | GradientEdge],
-        gradients: Sequence[torch.Tensor | None],
-        keep_graph: bool,
-        create_graph: bool,
-        inputs: Sequence[torch.Tensor | GradientEdge] = (),
-        allow_unreachable: bool = False,
-        accumulate_grad: bool = False,
-    ) -> Any:  # noqa: ANN401 - as the engine
+    def run(original: Callable[..., Any], outputs: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
         if not any(_is_fake(each) for each in outputs):
-            return original(
-                outputs, gradients, keep_graph, create_graph, inputs,
-                allow_unreachable=allow_unreachable, accumulate_grad=accumulate_grad,
-            )  # fmt: skip
+            return original(outputs, *args, **options)
+        gradients, create_graph, inputs, accumulate = _asked_for(*args, **options)
         found = recorder.node, recorder.creates_graph
         recorder.creates_graph = create_graph
         _running.append(len(_running) + 1)
@@ -68,7 +61,7 @@ def _backward(recorder: Recorder) -> Callable[..., Any]:
                 outputs,
                 inputs,
                 create_graph=create_graph,
-                accumulate=accumulate_grad,
+                accumulate=accumulate,
                 observe=recorder.enter,
             ).run(gradients)
         finally:
@@ -76,6 +69,18 @@ def _backward(recorder: Recorder) -> Callable[..., Any]:
             recorder.node, recorder.creates_graph = found
 
     return run
+
+
+def _asked_for(
+    gradients: Any,  # noqa: ANN401
+    keep_graph: bool,
+    create_graph: bool,
+    inputs: Any = (),  # noqa: ANN401
+    **options: bool,
+) -> tuple[Any, bool, Any, bool]:
+    """What the engine is called with, but for what has no part here."""
+    del keep_graph
+    return gradients, create_graph, inputs, options.get("accumulate_grad", False)
 
 
 def _is_fake(output: torch.Tensor | GradientEdge) -> bool:

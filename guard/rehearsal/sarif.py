@@ -61,7 +61,8 @@ def _results(report: Report) -> Iterator[Object]:
             level = "error" if finding.verdict == RAISES else "warning"
             yield _result(f"preflight/{finding.verdict}", level, _text(finding), finding.where)
     for trap in report.traps:
-        yield _result("preflight/trap", "warning" if trap.counts else "note", _told(trap), trap.where)
+        level = "warning" if trap.counts else "note"
+        yield _result("preflight/trap", level, _told(trap), trap.where)
 
 
 def _result(rule: str, level: str, text: str, where: Where | None) -> Object:

@@ -68,7 +68,7 @@ class Rehearsal:
 
     def _enough(self, steps: int) -> bool:
         """Whether so many steps of an optimizer are what was asked for."""
-        return steps >= self._told["steps"]
+        return steps >= int(self._told["steps"])
 
     def _out_of_time(self) -> NoReturn:
         self._end(

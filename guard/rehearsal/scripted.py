@@ -153,5 +153,3 @@ def _switch(stack: ExitStack) -> None:
         replace(stack, torch, name, lambda *_, **__: None)
     private: Any = torch._C  # noqa: SLF001
     replace(stack, private, "_set_deterministic_algorithms", lambda *_, **__: None)
-
-

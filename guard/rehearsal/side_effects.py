@@ -7,6 +7,7 @@ import functools
 import io
 import os
 import shutil
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from guard.interception import replace
@@ -84,10 +85,8 @@ class Written:
     def clear(self) -> None:
         """Remove the folders that the program made."""
         for folder in reversed(self.folders):
-            try:
+            with suppress(OSError):
                 _rmdir(folder)
-            except OSError:
-                continue
 
 
 def guard_files(stack: ExitStack, written: Written) -> None:

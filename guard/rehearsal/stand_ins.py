@@ -8,13 +8,15 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 
 from guard.rehearsal import values
+from guard.rehearsal.runs import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from torch._ops import OpOverload
 
     StandIn = Callable[..., Any]
+    Lengths = torch.Tensor | Sequence[int]
 
 ATEN = torch.ops.aten
 _CTC_LONGEST = 256  # cuDNN takes shorter targets than that
@@ -71,9 +73,7 @@ def _unique(tensor: torch.Tensor, *_: Any, **__: Any) -> tuple[torch.Tensor, ...
     return tensor.new_empty((length,)), of_all, counts
 
 
-def _unique_along(
-    tensor: torch.Tensor, dim: int, *_: Any, **__: Any
-) -> tuple[torch.Tensor, ...]:
+def _unique_along(tensor: torch.Tensor, dim: int, *_: Any, **__: Any) -> tuple[torch.Tensor, ...]:
     length, shape = max(1, tensor.shape[dim] // 2), list(tensor.shape)
     of_all = torch.empty((shape[dim],), dtype=torch.long, device=tensor.device)
     shape[dim] = length
@@ -82,7 +82,9 @@ def _unique_along(
 
 
 def _unique_consecutive(
-    tensor: torch.Tensor, return_inverse: bool = False, return_counts: bool = False,
+    tensor: torch.Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
     dim: int | None = None,
 ) -> tuple[torch.Tensor, ...]:
     del return_inverse, return_counts
@@ -104,7 +106,11 @@ def _hspmm(sparse: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
 
 
 def _ctc_loss(
-    log_probs: torch.Tensor, targets: torch.Tensor, lengths: Any, target_lengths: Any, *_: Any
+    log_probs: torch.Tensor,
+    targets: torch.Tensor,
+    lengths: Lengths,
+    target_lengths: Lengths,
+    *_: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     del lengths
     longest = targets.shape[1] if targets.dim() == 2 else _longest(target_lengths)
@@ -112,7 +118,7 @@ def _ctc_loss(
     return log_probs.new_empty((batch,)), log_probs.new_empty((batch, time, 2 * longest + 1))
 
 
-def _longest(lengths: Any) -> int:  # noqa: ANN401 - a tensor, or numbers
+def _longest(lengths: Lengths) -> int:
     if isinstance(lengths, torch.Tensor):
         return _read(torch.max, lengths) or 1
     return max(lengths, default=1)
@@ -122,12 +128,16 @@ def _cudnn_ctc_loss(log_probs: torch.Tensor, *_: Any, **__: Any) -> tuple[torch.
     return log_probs.new_empty((log_probs.shape[1],)), torch.empty_like(log_probs)
 
 
-def _ctc_backward(_: Any, log_probs: torch.Tensor, *__: Any, **___: Any) -> torch.Tensor:
+def _ctc_backward(_: object, log_probs: torch.Tensor, *__: Any, **___: Any) -> torch.Tensor:
     return torch.empty_like(log_probs)
 
 
 def _takes_cudnn_ctc(
-    log_probs: torch.Tensor, targets: torch.Tensor, lengths: Any, target_lengths: Any, blank: int
+    log_probs: torch.Tensor,
+    targets: torch.Tensor,
+    lengths: Lengths,
+    target_lengths: Lengths,
+    blank: int,
 ) -> bool:
     """Whether cuDNN's CTC loss is taken: aten/src/ATen/native/cudnn/LossCTC.cpp."""
     if blank != 0 or log_probs.dtype is not torch.float or log_probs.device.type != "cuda":
@@ -144,7 +154,7 @@ def _takes_cudnn_ctc(
 def _grouped_product(
     first: torch.Tensor, second: torch.Tensor, offsets: torch.Tensor | None = None, *_: Any
 ) -> torch.Tensor:
-    """torch's own rule takes bfloat16 alone, its kernels other types as well."""
+    """Torch's own rule takes bfloat16 alone, its kernels other types as well."""
     rows, columns = first.shape[-2], second.shape[-1]
     if first.dim() == second.dim():
         groups = first.shape[0] if first.dim() == 3 or offsets is None else offsets.shape[0]
@@ -157,12 +167,14 @@ def _suppressed(boxes: torch.Tensor, *_: Any) -> torch.Tensor:
     return torch.empty((kept,), dtype=torch.long, device=boxes.device)
 
 
-def _gru_cell(_: Any, hidden_gates: torch.Tensor, state: torch.Tensor, *__: Any) -> Any:  # noqa: ANN401
+def _gru_cell(_: object, hidden_gates: torch.Tensor, state: torch.Tensor, *__: Any) -> Any:  # noqa: ANN401
     del hidden_gates
     return torch.empty_like(state), state.new_empty((state.shape[0], state.shape[1] * 5))
 
 
-def _gru_cell_backward(gradient: torch.Tensor, workspace: torch.Tensor, has_bias: bool) -> Any:  # noqa: ANN401
+def _gru_cell_backward(
+    gradient: torch.Tensor, workspace: torch.Tensor, has_bias: bool
+) -> tuple[torch.Tensor | None, ...]:
     del workspace
     batch, size = gradient.shape
     gates = [gradient.new_empty((batch, 3 * size)) for _ in range(2)]
@@ -209,28 +221,28 @@ _INDEXED = {
 
 def find(func: OpOverload) -> StandIn | None:
     """What gives an operator's result in its place."""
-    return _STAND_INS.get(func.name())
+    return _STAND_INS.get(name_of(func))
 
 
 def has_mask(func: OpOverload, args: tuple[Any, ...]) -> bool:
     """Whether an operator is indexed by a mask."""
-    return func in _INDEXED and any(_is_mask(each) for each in args[1])
+    return func in _INDEXED and any(is_mask(each) for each in args[1])
 
 
 def with_indices(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """An indexing operator's arguments, its masks replaced by indices."""
     indices: list[torch.Tensor | None] = []
     for each in args[1]:
-        if _is_mask(each):
+        if is_mask(each):
             length = (count_of(each),)
             indices += [
-                torch.empty(length, dtype=torch.long, device=each.device)
-                for _ in range(each.dim())
+                torch.empty(length, dtype=torch.long, device=each.device) for _ in range(each.dim())
             ]
         else:
             indices.append(each)
     return (args[0], indices, *args[2:])
 
 
-def _is_mask(value: Any) -> bool:  # noqa: ANN401
+def is_mask(value: Any) -> bool:  # noqa: ANN401
+    """Whether an index says of each element whether it is meant."""
     return isinstance(value, torch.Tensor) and value.dtype in (torch.bool, torch.uint8)

@@ -49,8 +49,10 @@ def _faked(tensor: torch.Tensor, mode: FakeTensorMode, device: str) -> Iterator[
 
 
 def _twin(tensor: torch.Tensor, mode: FakeTensorMode, device: str) -> torch.Tensor:
-    if tensor.device.type == "cpu" and not tensor.dim() and not isinstance(
-        tensor, torch.nn.Parameter
+    if (
+        tensor.device.type == "cpu"
+        and not tensor.dim()
+        and not isinstance(tensor, torch.nn.Parameter)
     ):
         # Optimizers count their steps on the CPU, to read the number without waiting.
         return tensor.detach().clone().requires_grad_(tensor.requires_grad)
@@ -71,7 +73,7 @@ def swap(first: torch.Tensor, second: torch.Tensor) -> None:
     """As torch.utils.swap_tensors, which spoils graphs that were built before."""
     first.__class__, second.__class__ = second.__class__, first.__class__
     first.__dict__, second.__dict__ = second.__dict__, first.__dict__
-    torch._C._swap_tensor_impl(first, second)  # type: ignore[attr-defined]  # noqa: SLF001
+    torch._C._swap_tensor_impl(first, second)  # noqa: SLF001
 
 
 def _reachable(roots: Iterable[Any]) -> tuple[list[torch.Tensor], list[Any]]:
@@ -98,13 +100,17 @@ def _reachable(roots: Iterable[Any]) -> tuple[list[torch.Tensor], list[Any]]:
 
 
 def _can_be_faked(tensor: torch.Tensor) -> bool:
-    if isinstance(tensor, FakeTensor) or is_traceable_wrapper_subclass(tensor):
+    composed: bool = is_traceable_wrapper_subclass(tensor)
+    if composed or isinstance(tensor, FakeTensor):
         return False
     return tensor.layout is torch.strided and tensor.is_leaf and not tensor.is_quantized
 
 
 def _held_by(each: Any) -> Iterable[Any]:  # noqa: ANN401
     """What an object holds; of a function its closure, defaults and the globals that it names."""
+    if isinstance(each, torch.nn.Module):
+        # What ``Module.to`` moves: a tensor that is an attribute and no more stays on the CPU.
+        return (each._parameters, each._buffers, each._modules)  # noqa: SLF001
     if isinstance(each, MethodType):
         return (each.__self__, each.__func__)
     if isinstance(each, FunctionType):

@@ -68,7 +68,8 @@ def _heading(text: str) -> RenderableType:
 def _summary(report: Report) -> str:
     steps = "1 step" if report.steps == 1 else f"{report.steps} steps"
     counted = [f"{count} {verdict}" for verdict, count in report.counts().items() if count]
-    return f"preflight: {steps} on CUDA, torch {report.torch}: {', '.join(counted) or 'nothing ran'}"
+    told = ", ".join(counted) or "nothing ran"
+    return f"preflight: {steps} on CUDA, torch {report.torch}: {told}"
 
 
 def _verdict(report: Report) -> str:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from torch._ops import OpOverload
 
+    from guard.rehearsal.runs import Run
+
 LIMIT = 4096  # elements: lengths, masks of a batch; beyond, nobody computes along
 _ATTRIBUTE = "_guard_value"
 _HOST = torch.device("cpu")
@@ -61,39 +63,31 @@ def give(tensor: torch.Tensor, known: torch.Tensor) -> None:
         setattr(tensor, _ATTRIBUTE, Value(known, [True]))
 
 
-def follow(
-    func: OpOverload,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    tensors: Iterable[torch.Tensor],
-    result: Any,  # noqa: ANN401
-) -> None:
+def follow(run: Run, result: Any) -> None:  # noqa: ANN401
     """Compute along what an operator gives, if all that it takes is known."""
-    if func.name().startswith(_CHECKS_GRADIENTS):
+    if run.name.startswith(_CHECKS_GRADIENTS):
         return  # and finds no overflow, so that the step is done
     outputs = [each for each in _flat(result) if isinstance(each, torch.Tensor)]
     is_large = any(each.numel() > LIMIT for each in outputs)
-    if is_large and not func._schema.is_mutable:  # noqa: SLF001
+    if is_large and not run.is_mutable:
         return
-    written = written_by(func, args, kwargs)
-    given = list(tensors)
-    if is_large or not outputs or _draws(func):
-        _forget(written)
+    if is_large or not outputs or run.draws:
+        _forget(run.written)
         return
-    sound = _sound(func, args)
+    sound = _sound(run.func, run.args)
     if sound is not None:
         give(outputs[0], torch.full(outputs[0].shape, sound))
         return
-    if not all(_is_real(each) or of(each) is not None for each in given):
-        _forget(written)
+    if not all(_is_real(each) or of(each) is not None for each in run.tensors):
+        _forget(run.written)
         return
     try:
-        known = func(*tree_map(_on_host, args), **tree_map(_on_host, kwargs))
+        known = run.func(*tree_map(_on_host, run.args), **tree_map(_on_host, run.kwargs))
     except Exception:  # noqa: BLE001 - whatever it is, the operator has run without values
-        _forget(written)
+        _forget(run.written)
         return
     for output, value in zip(outputs, _flat(known), strict=False):
-        _share(output, value, given)
+        _share(output, value, run.tensors)
 
 
 def _share(output: torch.Tensor, value: Any, given: Iterable[torch.Tensor]) -> None:  # noqa: ANN401
@@ -133,29 +127,11 @@ def _is_real(tensor: torch.Tensor) -> bool:
     return not isinstance(tensor, FakeTensor)
 
 
-def written_by(
-    func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> list[torch.Tensor]:
-    """The tensors among the arguments that an operator writes to."""
-    if not func._schema.is_mutable:  # noqa: SLF001
-        return []
-    found = []
-    for position, argument in enumerate(func._schema.arguments):  # noqa: SLF001
-        if argument.alias_info is not None and argument.alias_info.is_write:
-            value = args[position] if position < len(args) else kwargs.get(argument.name)
-            found += [each for each in _flat(value) if isinstance(each, torch.Tensor)]
-    return found
-
-
 def _forget(tensors: Iterable[torch.Tensor]) -> None:
     for each in tensors:
         value: Value | None = getattr(each, _ATTRIBUTE, None)
         if value is not None:
             value.forget()
-
-
-def _draws(func: OpOverload) -> bool:
-    return torch.Tag.nondeterministic_seeded in func.tags
 
 
 def _flat(value: Any) -> list[Any]:  # noqa: ANN401

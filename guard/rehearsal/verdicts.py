@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
@@ -14,7 +14,7 @@ from guard.rehearsal import conditions
 from guard.rehearsal.findings import DETERMINISTIC, RAISES, SILENT, SWITCH, UNKNOWN, Verdict
 
 if TYPE_CHECKING:
-    from torch._ops import OpOverload
+    from guard.rehearsal.runs import Run
 
 # torch's own; every other is a library's, of which the table knows nothing.
 _KNOWN = {"aten", "prims", "prim", "profiler", "inductor", "c10d", "c10d_functional"}
@@ -28,27 +28,18 @@ class Judgement(NamedTuple):
     row: Operation | Switched | None = None
 
 
-def judge(
-    func: OpOverload,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    node: str = "",
-    *,
-    compiled: bool = False,
-) -> Judgement:
+def judge(run: Run, node: str = "", *, compiled: bool = False) -> Judgement:
     """What an operator does on CUDA with determinism on, called by a node of that name or by the
     forward."""
-    if func.namespace not in _KNOWN:
+    if run.func.namespace not in _KNOWN:
         return Judgement(UNKNOWN)
-    name = plain_name(func)
+    name = plain_name(run.name)
     rows, switched = _refused().get(name, ()), _switched().get(name, ())
     if not rows and not switched:
         return Judgement(DETERMINISTIC)
-    given = conditions.named(func, args, kwargs)
+    given = run.named()
     found = [
-        row
-        for row in rows
-        if conditions.holds(row, given) and (compiled or row.name != _COMPILED)
+        row for row in rows if conditions.holds(row, given) and (compiled or row.name != _COMPILED)
     ]
     if found:
         row = next((each for each in found if node in each.nodes), found[0])
@@ -67,9 +58,8 @@ def judge_node(name: str) -> Judgement:
     return Judgement(DETERMINISTIC)
 
 
-def plain_name(func: OpOverload) -> str:
+def plain_name(name: str) -> str:
     """An operator's name as the table writes it: without what tells where the result goes."""
-    name = func.name()
     packet, _, overload = name.partition(".")
     return packet if overload in ("out", "grad_input", "X", "values") else name
 

@@ -30,9 +30,7 @@ ROWS = [row for row in OPERATIONS if "cuda" in row.devices and not row.until]
 CALLS = [
     pytest.param(row, call, id=f"{row.name}: {name}")
     for row in ROWS
-    for name, call in (
-        enumerate(BELOW[row.name]) if row.name in BELOW else FORMS[row.name].items()
-    )
+    for name, call in (enumerate(BELOW[row.name]) if row.name in BELOW else FORMS[row.name].items())
 ]
 
 

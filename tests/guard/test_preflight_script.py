@@ -245,7 +245,10 @@ def test_traps_that_are_no_operators(tmp_path: Path) -> None:
         optimizer.step()
     """
     report = found(tmp_path, text, status=1)
-    traps = [(each["name"], (each["where"] or {}).get("line"), each["counts"]) for each in report["traps"]]
+    traps = [
+        (each["name"], (each["where"] or {}).get("line"), each["counts"])
+        for each in report["traps"]
+    ]
     assert traps == [
         ("unwritten memory", 11, True),
         ("unseeded draw", 5, True),
@@ -520,4 +523,7 @@ def test_sarif_fits_its_schema_and_names_lines(tmp_path: Path) -> None:
     location = result["locations"][0]["physicalLocation"]
     assert location["artifactLocation"] == {"uri": "train.py", "uriBaseId": "%SRCROOT%"}
     assert location["region"] == {"startLine": 22}
-    assert "backward of torch.nn.functional.adaptive_avg_pool2d in module 1" in result["message"]["text"]
+    assert (
+        "backward of torch.nn.functional.adaptive_avg_pool2d in module 1"
+        in result["message"]["text"]
+    )
