@@ -151,8 +151,9 @@ class FakeCuda(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
 
 def _unseen(func: OpOverload, why: str) -> str:
     return (
-        f"{name_of(func)} cannot be followed without a GPU: {why}. Nothing after it was seen; to see "
-        "that, register a fake kernel for it (torch.library.register_fake), or leave it out here"
+        f"{name_of(func)} cannot be followed without a GPU: {why}. Nothing after it was seen; to "
+        "see that, register a fake kernel for it (torch.library.register_fake), or leave it out "
+        "here"
     )
 
 

@@ -38,7 +38,7 @@ class Finding(NamedTuple):
     operator     as torch writes it: "aten::median.dim"
     verdict      one of VERDICTS
     direction    "forward" or "backward"
-    count        how often it ran in the steps that were rehearsed
+    times        how often it ran in the steps that were rehearsed
     where        the line that called it, for a backward the line of the forward; None where that
                  is not known, and for what is deterministic
     node         the node of the graph whose backward called it, or ""
@@ -51,7 +51,7 @@ class Finding(NamedTuple):
     operator: str
     verdict: Verdict
     direction: str
-    count: int
+    times: int
     where: Where | None = None
     node: str = ""
     name: str = ""
@@ -81,7 +81,7 @@ class Attention(NamedTuple):
     verdict: Verdict
     reason: str
     source: str
-    count: int
+    times: int
     where: Where | None = None
 
 
@@ -122,7 +122,7 @@ class Report(NamedTuple):
         """How many operators ran with each verdict, in the order of VERDICTS."""
         counted: Counter[Verdict] = Counter()
         for each in self.findings:
-            counted[each.verdict] += each.count
+            counted[each.verdict] += each.times
         return {verdict: counted[verdict] for verdict in VERDICTS}
 
     def as_dict(self) -> dict[str, Any]:

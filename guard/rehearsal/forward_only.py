@@ -42,10 +42,10 @@ def traced(model: Callable[..., Any], inputs: tuple[Any, ...], missing: Sequence
     recorder = Recorder()
     with torch.enable_grad(), _buffers_as_found(model), _Traced(recorder):
         result = model(*inputs)
-    names = [name for name in _nodes(result)]
+    names = list(_nodes(result))
     backward = [
         finding(name, name, "backward", verdicts.judge_node(name), where(None))._replace(
-            count=names.count(name)
+            times=names.count(name)
         )
         for name in dict.fromkeys(names)
         if verdicts.judge_node(name).verdict != DETERMINISTIC

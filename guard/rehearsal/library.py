@@ -41,7 +41,7 @@ def preflight(
 
     step_or_model   a module, which is trained for one step; or a function that does a whole step
                     with what it holds: forward, loss, backward, optimizer step
-    example_inputs  what it is called with, as tensors anywhere; their values are not looked at
+    example_inputs  what it is called with, as tensors anywhere; what the small ones hold is known
     device          what stands in for the GPU: "cuda", with or without an index
     loss            makes the loss of what a module gives; else its ``loss``, or the sum of all
     optimizer       makes an optimizer of a module's parameters; None for none

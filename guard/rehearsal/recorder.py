@@ -131,7 +131,7 @@ class Recorder:
             place = where(key.trail, self.models)
             counted[key.operator, key.node, key.direction, key.judgement, place] += count
         for (operator, node, direction, judgement, place), count in counted.items():
-            yield finding(operator, node, direction, judgement, place)._replace(count=count)
+            yield finding(operator, node, direction, judgement, place)._replace(times=count)
 
 
 def where(trail: places.Trail | None, models: Iterable[Any] = ()) -> Where | None:
@@ -159,7 +159,7 @@ def finding(
         operator=operator,
         verdict=judgement.verdict,
         direction=direction,
-        count=0,
+        times=0,
         where=place,
         node=node,
         name="" if row is None else row.name,

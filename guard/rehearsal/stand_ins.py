@@ -211,7 +211,8 @@ _STAND_INS: dict[str, StandIn] = {
 # Their results have as many elements as some values say.
 GUESSED = {
     "aten::nonzero", "aten::masked_select", "aten::_unique", "aten::_unique2", "aten::unique_dim",
-    "aten::unique_consecutive", "aten::repeat_interleave.Tensor", "aten::bincount", "torchvision::nms",
+    "aten::unique_consecutive", "aten::repeat_interleave.Tensor", "aten::bincount",
+    "torchvision::nms",
 }  # fmt: skip
 _INDEXED = {
     ATEN.index.Tensor, ATEN._unsafe_index.Tensor, ATEN.index_put.default,  # noqa: SLF001

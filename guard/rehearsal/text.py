@@ -104,7 +104,7 @@ def _row(each: Finding) -> tuple[tuple[str, str], ...]:
     condition = f" [when: {each.condition}]" if each.condition else ""
     return (
         (each.verdict, _STYLES[each.verdict]),
-        (f"{each.count}x {each.direction}", ""),
+        (f"{each.times}x {each.direction}", ""),
         (named, "bold"),
         (place(each.where), ""),
         (module(each.where), ""),
@@ -121,7 +121,7 @@ def _why(each: Finding) -> str:
 def _attention_row(each: Attention) -> tuple[tuple[str, str], ...]:
     return (
         (each.verdict, _STYLES[each.verdict]),
-        (f"{each.count}x", ""),
+        (f"{each.times}x", ""),
         (f"{each.backend} on {each.gpu}", "bold"),
         (place(each.where), ""),
         (module(each.where), ""),

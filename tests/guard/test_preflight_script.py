@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from typing import TYPE_CHECKING, Any
+import textwrap
+from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
-from programs import python, write
+from preflight_reports import found, names, preflight
+from programs import write
 
 pytest.importorskip("torch")
 
@@ -17,7 +19,6 @@ from guard.rehearsal import gate
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from subprocess import CompletedProcess
 
 pytestmark = pytest.mark.skipif(
     bool(gate.missing()), reason="this torch lacks what a rehearsal needs"
@@ -67,26 +68,6 @@ CLEAN = """
         model(torch.randn(2, 3, device="cuda")).sum().backward()
         optimizer.step()
 """
-
-
-def preflight(*arguments: str | Path, cwd: Path) -> CompletedProcess[str]:
-    return python("-m", "guard", "preflight", *arguments, cwd=cwd)
-
-
-def found(folder: Path, text: str, *options: str, status: int | None = None) -> dict[str, Any]:
-    """The report on a script, which the command gives as JSON."""
-    script = write(folder / "train.py", text)
-    done = preflight("--json", *options, script.name, cwd=folder)
-    assert done.returncode in (0, 1, 2), done.stderr
-    if status is not None:
-        assert done.returncode == status, done.stderr + done.stdout
-    report: dict[str, Any] = json.loads(done.stdout)
-    return report
-
-
-def names(report: dict[str, Any], *verdicts: str) -> set[str]:
-    wanted = verdicts or ("raises", "silent", "unknown")
-    return {each["name"] for each in report["findings"] if each["verdict"] in wanted}
 
 
 def test_an_unmodified_script_is_told_what_will_fail(tmp_path: Path) -> None:
@@ -276,82 +257,147 @@ def test_a_script_may_set_the_switch_itself(tmp_path: Path) -> None:
 # What scripts do
 
 
-LOOP = """
-    import os
-    import torch
-    from torch import nn
+LOOP = """\
+import torch
+from torch import nn
 
-    torch.manual_seed(0)
-    {before}
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for _ in range(3):
-        {step}
-        optimizer.step()
+torch.manual_seed(0)
+{before}
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+{step}
+    optimizer.step()
 """
-IMAGE = 'torch.randn(2, 3, 8, 8, device="cuda")'
 DOINGS = {
     "a number for a device": (
-        "model = nn.Linear(3, 3).to(0)",
-        "model(torch.randn(2, 3, device=0).cuda(0).to(0)).sum().backward()",
+        """
+            model = nn.Linear(3, 3).to(0)
+        """,
+        """
+            model(torch.randn(2, 3, device=0).cuda(0).to(0)).sum().backward()
+        """,
     ),
     "an optimizer before .cuda()": (
-        "model = nn.Linear(3, 3); o = torch.optim.Adam(model.parameters()); model.cuda()",
-        "model(torch.randn(2, 3).cuda()).sum().backward(); o.step()",
+        """
+            model = nn.Linear(3, 3)
+            o = torch.optim.Adam(model.parameters())
+            model.cuda()
+        """,
+        """
+            model(torch.randn(2, 3).cuda()).sum().backward()
+            o.step()
+        """,
     ),
     "compile": (
-        "model = torch.compile(nn.Linear(3, 3).cuda(), mode='max-autotune')",
-        "model(torch.randn(2, 3).cuda()).sum().backward()",
+        """
+            model = torch.compile(nn.Linear(3, 3).cuda(), mode='max-autotune')
+        """,
+        """
+            model(torch.randn(2, 3).cuda()).sum().backward()
+        """,
     ),
     "numbers read back": (
-        "model = nn.Linear(3, 3).cuda()",
-        "loss = model(torch.randn(2, 3).cuda()).sum(); loss.backward(); "
-        "[float(loss), int(loss), f'{loss:.3f}', str(loss), loss.tolist(), "
-        "loss.detach().cpu().numpy().mean(), loss < 3 and 1]",
+        """
+            model = nn.Linear(3, 3).cuda()
+        """,
+        """
+            loss = model(torch.randn(2, 3).cuda()).sum()
+            loss.backward()
+            float(loss), int(loss), f'{loss:.3f}', str(loss), loss.tolist()
+            loss.detach().cpu().numpy().mean()
+            assert loss < 3
+        """,
     ),
     "masks and counts": (
-        "model = nn.Linear(3, 3).cuda()",
-        "y = model(torch.randn(9, 3).cuda()); y[y > 0].sum().backward(); "
-        "torch.bincount(torch.arange(3).cuda()); torch.nonzero(y); torch.unique(y); "
-        "y[torch.tensor([True] * 9).cuda()]",
+        """
+            model = nn.Linear(3, 3).cuda()
+        """,
+        """
+            y = model(torch.randn(9, 3).cuda())
+            y[y > 0].sum().backward()
+            torch.bincount(torch.arange(3).cuda())
+            torch.nonzero(y)
+            torch.unique(y)
+            y[torch.tensor([True] * 9).cuda()]
+        """,
     ),
     "streams and events": (
-        "model = nn.Linear(3, 3).cuda(); s = torch.cuda.Stream(); e = torch.cuda.Event()",
-        "e.record(); torch.cuda.synchronize(); s.wait_stream(torch.cuda.current_stream())\n"
-        "        with torch.cuda.stream(s), torch.cuda.device(0):\n"
-        "            model(torch.randn(2, 3).cuda()).sum().backward()",
+        """
+            model = nn.Linear(3, 3).cuda()
+            s = torch.cuda.Stream()
+            e = torch.cuda.Event()
+        """,
+        """
+            e.record()
+            torch.cuda.synchronize()
+            s.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(s), torch.cuda.device(0):
+                model(torch.randn(2, 3).cuda()).sum().backward()
+        """,
     ),
     "copies and averages": (
-        "import copy; model = nn.Linear(3, 3).cuda(); ema = copy.deepcopy(model).requires_grad_(False)",
-        "model(torch.randn(2, 3).cuda()).sum().backward(); "
-        "[a.lerp_(b, 0.1) for a, b in zip(ema.parameters(), model.parameters())]; "
-        "ema.load_state_dict(model.state_dict())",
+        """
+            import copy
+            model = nn.Linear(3, 3).cuda()
+            ema = copy.deepcopy(model)
+        """,
+        """
+            model(torch.randn(2, 3).cuda()).sum().backward()
+            for a, b in zip(ema.parameters(), model.parameters()):
+                a.data.lerp_(b, 0.1)
+            ema.load_state_dict(model.state_dict())
+        """,
     ),
     "checkpoints of both kinds": (
-        "model = nn.Linear(3, 3).cuda(); from torch.utils.checkpoint import checkpoint",
-        "x = torch.randn(2, 3).cuda().requires_grad_(); "
-        "checkpoint(model, x, use_reentrant=True).sum().backward(); "
-        "checkpoint(model, x, use_reentrant=False).sum().backward()",
+        """
+            model = nn.Linear(3, 3).cuda()
+            from torch.utils.checkpoint import checkpoint
+        """,
+        """
+            x = torch.randn(2, 3).cuda().requires_grad_()
+            checkpoint(model, x, use_reentrant=True).sum().backward()
+            checkpoint(model, x, use_reentrant=False).sum().backward()
+        """,
     ),
     "loading": (
-        "model = nn.Linear(3, 3).cuda(); "
-        "model.load_state_dict(torch.load('model.pt', map_location='cuda:0'))",
-        "model(torch.randn(2, 3).cuda()).sum().backward()",
+        """
+            model = nn.Linear(3, 3).cuda()
+            model.load_state_dict(torch.load('model.pt', map_location='cuda:0'))
+        """,
+        """
+            model(torch.randn(2, 3).cuda()).sum().backward()
+        """,
     ),
     "a wrapper for several GPUs": (
-        "model = nn.DataParallel(nn.Linear(3, 3).cuda())",
-        "model(torch.randn(2, 3).cuda()).sum().backward()",
+        """
+            model = nn.DataParallel(nn.Linear(3, 3).cuda())
+        """,
+        """
+            model(torch.randn(2, 3).cuda()).sum().backward()
+        """,
     ),
     "double backward": (
-        "model = nn.Linear(3, 3).cuda()",
-        "x = torch.randn(2, 3, device='cuda', requires_grad=True); "
-        "g, = torch.autograd.grad(model(x).square().sum(), x, create_graph=True); "
-        "g.norm(2, dim=1).sub(1).square().mean().backward()",
+        """
+            model = nn.Linear(3, 3).cuda()
+        """,
+        """
+            x = torch.randn(2, 3, device='cuda', requires_grad=True)
+            g, = torch.autograd.grad(model(x).square().sum(), x, create_graph=True)
+            g.norm(2, dim=1).sub(1).square().mean().backward()
+        """,
     ),
     "a fused optimizer and schedules": (
-        "model = nn.Linear(3, 3).cuda(); o = torch.optim.AdamW(model.parameters(), fused=True); "
-        "s = torch.optim.lr_scheduler.CosineAnnealingLR(o, 10)",
-        "model(torch.randn(2, 3).cuda()).sum().backward(); o.step(); s.step(); "
-        "o.zero_grad(set_to_none=True)",
+        """
+            model = nn.Linear(3, 3).cuda()
+            o = torch.optim.AdamW(model.parameters(), fused=True)
+            s = torch.optim.lr_scheduler.CosineAnnealingLR(o, 10)
+        """,
+        """
+            model(torch.randn(2, 3).cuda()).sum().backward()
+            o.step()
+            s.step()
+            o.zero_grad(set_to_none=True)
+        """,
     ),
 }
 
@@ -361,7 +407,9 @@ def test_what_scripts_do(tmp_path: Path, before: str, step: str) -> None:
     import torch
 
     torch.save(torch.nn.Linear(3, 3).state_dict(), tmp_path / "model.pt")
-    report = found(tmp_path, LOOP.format(before=before, step=step))
+    lines = textwrap.dedent(step).strip("\n")
+    text = LOOP.format(before=textwrap.dedent(before), step=textwrap.indent(lines, "    "))
+    report = found(tmp_path, text)
     assert report["steps"] == 1, report["limits"]
     assert names(report) == set()
     assert report["complete"]
@@ -467,7 +515,7 @@ def test_hugging_face(tmp_path: Path) -> None:
             n_layer=2, n_head=2, n_embd=64, vocab_size=100, bos_token_id=0, eos_token_id=0
         )
         arguments = TrainingArguments(
-            "out", max_steps=5, logging_steps=1, save_steps=1, bf16=True, gradient_checkpointing=True
+            "out", max_steps=5, save_steps=1, bf16=True, gradient_checkpointing=True
         )
         Trainer(model=GPT2LMHeadModel(config), args=arguments, train_dataset=data).train()
     """
