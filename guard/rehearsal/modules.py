@@ -21,12 +21,8 @@ if TYPE_CHECKING:
 def install(stack: ExitStack) -> None:
     """Move modules here, and give numbers in texts their format, until the stack is closed."""
     libraries.teach(stack)
-    original: Any = torch.nn.Module._apply  # noqa: SLF001
 
     def apply(self: torch.nn.Module, fn: Function, recurse: bool = True) -> torch.nn.Module:
-        if type(self)._apply is not apply:  # noqa: SLF001 - a module with ways of its own
-            moved: torch.nn.Module = original(self, fn, recurse)
-            return moved
         libraries.teach(stack)  # which the program may have imported meanwhile
         if recurse:
             for module in self.children():

@@ -76,6 +76,7 @@ def _asked_for(
     keep_graph: bool,
     create_graph: bool,
     inputs: Any = (),  # noqa: ANN401
+    *_: bool,
     **options: bool,
 ) -> tuple[Any, bool, Any, bool]:
     """What the engine is called with, but for what has no part here."""

@@ -31,7 +31,7 @@ def number(tensor: torch.Tensor) -> tuple[Any, bool]:
         return complex(1), True
     if tensor.is_floating_point():
         return 1.0, True
-    return (True if tensor.dtype is torch.bool else 1), True
+    return (values.leaning(tensor) if tensor.dtype is torch.bool else 1), True
 
 
 def count_of(mask: torch.Tensor) -> int:

@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 
     from guard.rehearsal.runs import Run
 
+_ATEN = torch.ops.aten
 LIMIT = 4096  # elements: lengths, masks of a batch; beyond, nobody computes along
+# A number that was computed is rarely equal to one that is written: ``if mask.sum() == 0``.
+_EXACT = {_ATEN.eq.Scalar: False, _ATEN.ne.Scalar: True}
+_LEANING = "_guard_leaning"
 _LARGEST = 10_000_000  # elements that all hold the same, and take no memory
 _ATTRIBUTE = "_guard_value"
 _HOST = torch.device("cpu")
-_ATEN = torch.ops.aten
 # A number that overflowed or is none: training is rehearsed as it goes well.
 _IS_SOUND = {_ATEN.isnan.default: False, _ATEN.isinf.default: False}
 _CHECKS_GRADIENTS = "aten::_amp_foreach_non_finite_check_and_unscale_"
@@ -58,6 +61,11 @@ def of(tensor: torch.Tensor) -> torch.Tensor | None:
     return value.tensor
 
 
+def leaning(tensor: torch.Tensor) -> bool:
+    """What a tensor with one truth value rather holds, where that is not known."""
+    return bool(getattr(tensor, _LEANING, True))
+
+
 def give(tensor: torch.Tensor, known: torch.Tensor) -> None:
     """Note what a tensor holds."""
     if known.numel() <= LIMIT:
@@ -69,6 +77,8 @@ def follow(run: Run, result: Any) -> None:  # noqa: ANN401
     if run.name.startswith(_CHECKS_GRADIENTS):
         return  # and finds no overflow, so that the step is done
     outputs = [each for each in _flat(result) if isinstance(each, torch.Tensor)]
+    if outputs and outputs[0].numel() == 1 and run.func in _EXACT:
+        setattr(outputs[0], _LEANING, _EXACT[run.func])
     sound = _sound(run.func, run.args)
     if sound is not None and outputs[0].numel() <= _LARGEST:
         known = torch.full((), sound).expand(outputs[0].shape)

@@ -271,7 +271,7 @@ DETECTION = """
 F_ = "torch.nn.functional."
 KINDS = {
     "language": (LANGUAGE, set(), {"torch.nn.Embedding"}),
-    "segmentation": (SEGMENTATION, {F_ + "nll_loss"}, {"torch.nn.Conv2d", "torch.index_put"}),
+    "segmentation": (SEGMENTATION, {F_ + "nll_loss"}, {"torch.nn.Conv2d"}),
     "speech": (SPEECH, {F_ + "ctc_loss", "torch.nn.LSTM"}, set()),
     "diffusion": (DIFFUSION, {"torch.cumprod"}, {"torch.nn.Conv2d"}),
     "graph": (GRAPH, {'torch.Tensor.scatter_reduce(reduce="prod")'}, {"torch.index_add"}),
