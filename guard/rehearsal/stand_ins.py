@@ -97,6 +97,20 @@ def _repeat_interleave(repeats: torch.Tensor, *, output_size: int | None = None)
     return torch.empty((length,), dtype=torch.long, device=repeats.device)
 
 
+def _packed(
+    padded: torch.Tensor, lengths: torch.Tensor, batch_first: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The numbers of sequences at each time lie on the CPU, where recurrent layers read them."""
+    known = values.of(lengths) if isinstance(lengths, FakeTensor) else lengths
+    time = padded.shape[1 if batch_first else 0]
+    with unset_fake_temporarily():
+        found = torch.full((padded.shape[0 if batch_first else 1],), time)
+        found = found if known is None else known
+        sizes = (torch.arange(int(found.max()))[:, None] < found).sum(1)
+        total = int(sizes.sum())
+    return padded.new_empty((total, *padded.shape[2:])), sizes
+
+
 def _hspmm(sparse: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
     """Rows that are not empty, as torch keeps them; here it may have any number."""
     indices = torch.empty((1, 1), dtype=torch.long, device=dense.device)
@@ -192,6 +206,7 @@ _STAND_INS: dict[str, StandIn] = {
     "aten::unique_dim": _unique_along,
     "aten::unique_consecutive": _unique_consecutive,
     "aten::repeat_interleave.Tensor": _repeat_interleave,
+    "aten::_pack_padded_sequence": _packed,
     "aten::hspmm": _hspmm,
     "aten::_ctc_loss": _ctc_loss,
     "aten::_ctc_loss.Tensor": _ctc_loss,
