@@ -34,7 +34,7 @@ def rehearsing(gpu: str, devices: int = 1) -> Iterator[tuple[Recorder, FakeCuda]
         stack.callback(
             setattr, memory, "fill_uninitialized_memory", memory.fill_uninitialized_memory
         )
-        memory.fill_uninitialized_memory = False
+        memory.fill_uninitialized_memory = False  # detlint: ignore[DET305] as above
         stack.enter_context(hooks.remembered())
         stack.enter_context(engine.around(_backward(recorder)))
         replace(stack, torch._C, "_current_graph_task_id", _task(torch._C._current_graph_task_id))  # noqa: SLF001
