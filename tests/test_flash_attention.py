@@ -229,6 +229,11 @@ def test_a_model_of_a_notebook_that_only_answers(
         ("train_eval.py", SWITCH + "Trainer(model).train()\n", ["DET601"]),
         ("model.py", SWITCH, ["DET601"]),
         ("flash_decoding_benchmark.py", CALL, []),
+        ("inference/models/modeling.py", SWITCH, []),
+        ("deploy.py", SWITCH, []),
+        ("finetune/models/modeling.py", SWITCH, ["DET601"]),
+        ("model.py", "def f(inference_mode: bool = False): ...\n" + SWITCH, ["DET601"]),
+        ("model.py", "with torch.inference_mode():\n    pass\n" + SWITCH, []),
         ("load_model.py", SWITCH + "model.train()\nfor text in stream_generate(model): ...\n", []),
     ],
 )

@@ -31,6 +31,7 @@ RECOGNISED = {
     "latent-diffusion": "model: {target: ldm.A}\nlightning: {trainer: {max_epochs: 1}}\n",
     "olmo": "save_folder: a\nmax_duration: 1ep\nmodel:\n  d_model: 64\n",
     "composer": "max_duration: 1ep\ntrain_loader: {}\neval_interval: 1ep\n",
+    "hugging-face-model": "name_or_path: a/b\nattn_implementation: sdpa\n",
     "training": "epochs: 9\nlr: 0.1\nmodel: resnet\nseed: 1\n",
 }
 

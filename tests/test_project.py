@@ -372,6 +372,24 @@ def test_what_the_program_sets_clears_findings_in_its_files(
     assert lint("--select", "DET601") == []
 
 
+@pytest.mark.parametrize(
+    ("name", "line", "found"),
+    [
+        ("main.py", "model.load().generate(text)", False),
+        ("main.py", "Engine(model.load()).run_exp(cfg)", True),  # whatever that does
+        ("main.py", "loss(model.load()).backward()", True),
+        ("train.py", "Loop(model.load()).go()", True),
+    ],
+)
+def test_what_only_programs_without_a_training_step_import_has_no_backward(
+    project: Project, lint: Lint, name: str, line: str, *, found: bool
+) -> None:
+    project({"loading.py": FLASH})
+    assert lint("--select", "DET601") == ["loading.py:4 DET601"]
+    project({name: f"import loading as model\n\n{line}\n\n{MAIN}"})
+    assert lint("--select", "DET601") == ["loading.py:4 DET601"] * found
+
+
 def test_turning_determinism_on_clears_what_inductor_would_time(
     project: Project, lint: Lint
 ) -> None:

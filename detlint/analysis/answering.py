@@ -21,7 +21,8 @@ _ENGINE = re.compile(
     r"^[ \t]*(?:from|import)[ \t]+(?:vllm|sglang|lmdeploy|tensorrt_llm)\b", re.MULTILINE
 )
 _INFERS = re.compile(
-    r"\.generate\(|with torch\.no_grad|\binference_mode\b|\.eval\(\)|\b[Pp]ipeline\("
+    r"\.generate\(|with torch\.no_grad|torch\.inference_mode\b|(?:with |@)inference_mode\b"
+    r"|\.eval\(\)|\b[Pp]ipeline\("
 )
 # A file that loads a model to generate may leave it in either mode.
 _GENERATES = re.compile(r"\b(?:\w+_)?generate\(")
@@ -29,7 +30,7 @@ _MODE = re.compile(r"\bmodel\.train\(\)")
 # A file that runs or measures a model, by name; its own text may speak of losses and of training.
 _ANSWERS_FILE = re.compile(
     r"(?:^|_)(?:web_?demo|demo|eval|evaluate|evaluation|infer|inference|predict|serve|serving"
-    r"|gradio|streamlit|api_server|decode|decoding|sample|sampling|bench|benchmark)"
+    r"|gradio|streamlit|api_server|deploy|decode|decoding|sample|sampling|bench|benchmarks?)"
     r"(?:_|$)|^chat(?:_|$)"
 )
 _OPTIMIZES = re.compile(
@@ -48,11 +49,14 @@ def serves(module: Module) -> bool:
 
 
 def is_for_answers(module: Module) -> bool:
-    """Whether the file runs or measures a model, by its name, or loads one to generate with."""
-    file = os.path.splitext(os.path.basename(module.source.path))[0]
+    """Whether the file runs or measures a model, by its name or that of a folder above it, or
+    loads one to generate with."""
     text = module.source.text
-    above = os.path.basename(os.path.dirname(module.source.path))
-    if (_ANSWERS_FILE.search(file) or _ANSWERS_FILE.search(above)) and not _OPTIMIZES.search(text):
+    *folders, file = os.path.relpath(module.source.path).split(os.sep)
+    names = [*folders, os.path.splitext(file)[0]]
+    if os.pardir in names:  # what lies above the working folder says nothing of the project
+        names = names[-2:]
+    if any(map(_ANSWERS_FILE.search, names)) and not _OPTIMIZES.search(text):
         return True
     return bool(_GENERATES.search(text)) and _TRAINS.search(_MODE.sub("", text)) is None
 

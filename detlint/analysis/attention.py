@@ -41,6 +41,7 @@ _LIBRARY = re.compile(
 )
 _HUB = "kernels.get_kernel"
 _HUB_KERNEL = re.compile(r"flash[-_]?att", re.IGNORECASE)
+_HUB_NAME = re.compile(r"[\"'][\w.-]+/[\w.-]*flash[-_]?att", re.IGNORECASE)
 
 
 def library_function(module: Module, node: cst.BaseExpression) -> str | None:
@@ -62,11 +63,17 @@ def library_function(module: Module, node: cst.BaseExpression) -> str | None:
 
 
 def _is_of_hub(module: Module, node: cst.BaseExpression) -> bool:
-    """``get_kernel("kernels-community/flash-attn3")``, or a module in it."""
+    """``get_kernel("kernels-community/flash-attn3")``, or a module in it: also where a function
+    of the file gives it, which may have been narrowed away."""
     made = module.names.value_of(node)
     while isinstance(made, cst.Attribute):
         made = module.names.value_of(made.value)
-    if not isinstance(made, cst.Call) or module.called(made) != _HUB:
+    if not isinstance(made, cst.Call):
+        return False
+    if isinstance(made.func, cst.Name) and module.qualified_name(made.func) is None:
+        text = module.source.text
+        return "get_kernel(" in text and _HUB_NAME.search(text) is not None
+    if module.called(made) != _HUB:
         return False
     name = module.literal(module.argument(made, "repo_id", 0))
     return isinstance(name, str) and _HUB_KERNEL.search(name) is not None

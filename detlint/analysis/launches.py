@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 _TRAINS = re.compile(r"train|finetun|fine_?tun|(?:^|_)(?:sft|dpo|ppo|grpo|rlhf|lora|fit)(?:_|$)")
 _OTHER = re.compile(
     r"infer|generat|(?:^|_)serv|eval|predict|quanti|tokeni|preprocess|process_data|convert|export"
-    r"|(?:^|_)(?:test|tests|pytest|unittest|sampl\w*|chat|demo|merge|score|mmlu|vllm|sglang|download"
+    r"|(?:^|_)(?:test|tests|pytest|unittest|sampl\w*|chat|demo|merge|score|perplexity|ppl|mmlu|vllm|sglang|download"
     r"|prepare|gradio|webui|api|pip|http|venv|benchmarks?|visuali[sz]e|plot|setup|build)(?:_|$)"
+)
+# Folders of programs that train nothing.
+_OTHER_FOLDER = re.compile(
+    r"(?:^|/)(?:eval|evals|evaluation|inference|infer|serve|serving|deploy|demos?|benchmarks?)/"
 )
 _TESTS = re.compile(
     r"(?:^|[/.])(?:py\.?test|unittest|nose2?|tox|nox|runtests?|run_tests?|test_[^/]*|[^/]*_tests?"
@@ -94,7 +98,7 @@ def may_train(launch: Launch) -> bool:
     name = path.rpartition("/")[2]
     if _TRAINS.search(name):
         return True
-    return _OTHER.search(name.replace(".", "_")) is None
+    return _OTHER.search(name.replace(".", "_")) is None and not _OTHER_FOLDER.search(path)
 
 
 def runs_tests(launch: Launch) -> bool:

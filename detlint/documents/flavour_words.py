@@ -123,6 +123,7 @@ SIGNS = frozenset().union(
         "finetuning_type",
         "cutoff_len",
         "stage",
+        "attn_implementation",
         "base_model",
         "distributed_type",
         "zero_optimization",

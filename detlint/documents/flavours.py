@@ -164,6 +164,13 @@ def _accelerate(shape: Shape) -> bool:
     return len(shape.top & {*words, *others}) >= 3 and "distributed_type" in shape.top
 
 
+def _hugging_face_model(shape: Shape) -> bool:
+    """How a model is loaded: ``attn_implementation`` beside its name, as from_pretrained takes
+    it, or in a part of a larger configuration by ``defaults``."""
+    named = any(each.endswith("name_or_path") for each in shape.all)
+    return "attn_implementation" in shape.all and (named or "defaults" in shape.top)
+
+
 def _deepspeed(shape: Shape) -> bool:
     """``zero_optimization``, or a batch size by DeepSpeed's name."""
     return bool(shape.top & {"zero_optimization", "train_micro_batch_size_per_gpu"})
@@ -264,4 +271,5 @@ _FLAVOURS: dict[str, Callable[[Shape], bool]] = {
     "olmo": _olmo,
     "composer": _composer,
     "training": _generic,
+    "hugging-face-model": _hugging_face_model,
 }

@@ -220,6 +220,11 @@ class Program:
         tool = _OTHER_TOOL.search(self.name) or _TESTS.search(self._names.get(self.path, ""))
         return (apart and not starts) or bool(tool and not trains)
 
+    def only_answers(self) -> bool:
+        """Whether nothing in its files trains, nor do its name and what it calls say so."""
+        says = _TRAINER.search(self.name) or _STARTS.search(self.source.text)
+        return "trains" not in self._holders and not says
+
     def is_guarded(self) -> bool:
         """Whether guard, or a helper like it, sets all that determinism needs."""
         return any(each.fact.what == EVERY for each in self.facts("enables"))

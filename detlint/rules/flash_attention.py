@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -51,8 +52,9 @@ class FlashAttention(Rule):
     Silent on inference: under `no_grad` or `inference_mode`, with a cache of keys and
     values, in functions, classes and branches by the name of decoding, prefilling or
     inference, in files that run, measure or serve a model, by their names or by what they
-    call, and train none; where a test looks at what a function makes of the option; and on a
-    model that cells of a notebook only ask for answers, until its name is bound anew.
+    call, and train none; in files that only programs without a training step import; where
+    a test looks at what a function makes of the option; and on a model that cells of a
+    notebook only ask for answers, until its name is bound anew.
 
     Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa
     rounds differently.
@@ -132,7 +134,12 @@ class FlashAttention(Rule):
 
     @classmethod
     def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
-        """FlashAttention itself reads no variable: only what calls it for the program does."""
+        """FlashAttention itself reads no variable: only what calls it for the program does.
+
+        What only programs without a training step import has no backward.
+        """
+        if program.only_answers() and os.path.realpath(finding.path) != program.path:
+            return True
         if finding.advice not in (READS, MAY_READ, ANY_FLASH):
             return False
         return (

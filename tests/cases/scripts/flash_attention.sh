@@ -79,3 +79,9 @@ swift infer --attn_impl flash_attention_2
 ARGS=(--use-flash-attn --lr 1e-4)  # DET601
 python train_a.py "${ARGS[@]}"
 python train_b.py "${ARGS[@]}"
+
+### programs in folders of evaluation
+python eval/run.py --use-flash-attn
+python perplexity.py --use-flash-attn
+python eval/finetune.py --use-flash-attn  # DET601
+python retrieval/main.py --use-flash-attn  # DET601
