@@ -349,6 +349,84 @@ def test_a_tool_answers_for_its_own_draws_only(project: Project, lint: Lint) -> 
     assert lint("--select", "DET102") == ["tool.py:4 DET102"]
 
 
+TRAINS = "import random\nimport torch\n{}\ndef train(e):\n    random.random()\n"
+TRAINS += "    loss.backward()\n    optimizer.step()\n\n{}\n"
+
+
+@pytest.mark.parametrize(
+    ("imports", "end"),
+    [
+        ("import fire", "if __name__ == '__main__':\n    fire.Fire()"),
+        ("from jsonargparse import CLI", "if __name__ == '__main__':\n    CLI()"),
+        (
+            "from functools import partial",
+            "epoch = partial(train, 1)\nfor _ in range(3):\n    epoch()",
+        ),
+    ],
+)
+def test_functions_run_that_a_command_line_or_a_partial_offers(
+    project: Project, lint: Lint, imports: str, end: str
+) -> None:
+    project({"run.py": TRAINS.format(imports, end)})
+    assert lint("--select", "DET102") == ["run.py:5 DET102"]
+    project({"run.py": TRAINS.format(imports, "if __name__ == '__main__':\n    other()")})
+    assert lint("--select", "DET102") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "imports"),
+    [
+        ("verify_model.py", ""),
+        ("speedtest/matmul.py", ""),
+        ("serve/server.py", ""),
+        ("matmul.py", "import torch.utils.benchmark as benchmark\n"),
+    ],
+)
+def test_what_only_tries_or_serves_may_draw(
+    project: Project, lint: Lint, name: str, imports: str
+) -> None:
+    project({name: imports + DRAWS, "draws.py": DRAWS})
+    assert lint("--select", "DET102") == ["draws.py:4 DET102"]
+
+
+def test_the_main_block_of_a_module_tries_what_it_defines(project: Project, lint: Lint) -> None:
+    tries = "import numpy as np\n\ndef item():\n    return np.random.rand(3)\n\n"
+    tries += MAIN.replace("main()", "print(item())")
+    project({"data.py": tries, "make_data.py": tries})
+    assert lint("--select", "DET102") == ["data.py:4 DET102", "make_data.py:4 DET102"]
+    project({"main.py": "import data, make_data\n\ndata.item()\n" + MAIN})
+    assert lint("--select", "DET102") == ["make_data.py:4 DET102"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "seed = random.randint(0, LIMIT) if randomize_seed else seed",
+        "if seed == -1:\n        seed = random.randint(0, LIMIT)",
+        "if args.seed is None:\n        args.seed = random.randint(0, LIMIT)",
+    ],
+)
+def test_a_seed_may_be_drawn_where_that_is_asked_for(
+    project: Project, lint: Lint, line: str
+) -> None:
+    text = "import random\nimport numpy as np\n\ndef main(seed):\n    {}\n\n" + MAIN
+    project({"app.py": text.format(line)})
+    assert lint("--select", "DET102") == []
+    project({"app.py": text.format("seed = random.randint(0, LIMIT)")})
+    assert lint("--select", "DET102") == ["app.py:5 DET102"]
+
+
+def test_programs_of_one_name_are_told_with_their_folders(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project({"a/train.py": DRAWS, "b/run.py": DRAWS})
+    main(["--no-cache", "--select", "DET102", "."])
+    assert "neither train.py nor" in capsys.readouterr().out
+    project({"b/train.py": DRAWS})
+    main(["--no-cache", "--select", "DET102", "."])
+    assert "neither b/train.py nor" in capsys.readouterr().out
+
+
 FLASH = (
     'import model\n\ndef load():\n    return model.get(attn_implementation="flash_attention_2")\n'
 )

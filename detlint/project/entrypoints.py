@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _HINTS = (b"__main__", b".backward(", b".fit(", b".train(", b".apply_gradients(")
 MAIN_BLOCK = re.compile(r"^if[ \t(]+(?:__name__[ \t]*==|['\"]__main__['\"][ \t]*==)", re.MULTILINE)
 _TRAINS = re.compile(r"\.(?:backward|fit|train|apply_gradients)\(")
+_PARTIAL = r"^(\w+)[ \t]*=[ \t]*(?:\w+\.)?partial\([ \t]*(?:{})\b"
 _QUOTES = ('"""', "'''")
 _FUNCTION = re.compile(r"(?:async[ \t]+)?def\b")
 _TEST = re.compile(r"(?:test_\w*|\w*_tests?|conftest|setup)\.py")
@@ -70,7 +71,10 @@ def _trains_at_the_top(text: str) -> bool:
         if not fresh:
             return False
         known |= fresh
-        pattern = re.compile(rf"(?<![\w.])(?:{'|'.join(sorted(fresh))})[ \t]*\(")
+        names = "|".join(sorted(fresh))
+        aliases = re.finditer(_PARTIAL.format(names), text, re.MULTILINE)
+        names = "|".join(sorted(fresh.union(each[1] for each in aliases)))
+        pattern = re.compile(rf"(?<![\w.])(?:{names})[ \t]*\(")
 
 
 def _is_in_function(text: str, start: int, place: int) -> bool:

@@ -18,6 +18,9 @@ _IDLE = re.compile(
     re.IGNORECASE,
 )
 
+_SEED = re.compile(r"(?:^|_)seed$", re.IGNORECASE)
+_ASKED = re.compile(r"seed|random", re.IGNORECASE)
+
 
 def is_idle(module: Module, draw: cst.Call) -> bool:
     """``time.sleep(random.uniform(0, 5))``, ``port = random.randint(1024, 65535)``,
@@ -26,11 +29,23 @@ def is_idle(module: Module, draw: cst.Call) -> bool:
         if isinstance(each, cst.FormattedString) or _is_idle_call(each):
             return True
         if isinstance(each, (cst.Arg, cst.Assign, cst.AnnAssign, cst.Param)):
-            if any(map(_IDLE.search, _names(each))):
+            names = _names(each)
+            if any(map(_IDLE.search, names)):
+                return True
+            if any(map(_SEED.search, names)) and _is_asked_for(module, draw):
                 return True
         elif isinstance(each, cst.FunctionDef):
             return _IDLE.search(each.name.value) is not None
     return False
+
+
+def _is_asked_for(module: Module, draw: cst.Call) -> bool:
+    """Whether a seed is drawn where whoever runs the program wants another one each time:
+    ``seed = random.randint(0, limit) if randomize_seed else seed``."""
+    return any(
+        isinstance(each, (cst.If, cst.IfExp)) and _ASKED.search(module.tree.text(each.test))
+        for each in module.ancestors(draw)
+    )
 
 
 def _is_idle_call(call: cst.CSTNode) -> bool:

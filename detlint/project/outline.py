@@ -22,6 +22,8 @@ _DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _LOOKED_UP = re.compile(r"\.\s*([^\W\d]\w*)")
 _DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _METHOD = re.compile(r"^([ \t]+)(?:async[ \t]+def|def)[ \t]", re.MULTILINE)
+# Without arguments these offer all functions and classes of the file that calls them.
+_COMMAND_LINE = re.compile(r"\b(?:Fire|(?:auto_)?(?:CLI|cli))\(\s*\)")
 _EXPORTS = re.compile(r"__all__\b")
 _DECORATOR = re.compile(r"^[ \t]*@[ \t]*([\w.]+)", re.MULTILINE)
 _HEAD = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)\b", re.MULTILINE)
@@ -67,6 +69,14 @@ def outline(text: str) -> dict[str, list[str]]:
             names.discard(LOCAL + block.name)
         if block.kind and _is_registered(layout, block):
             found[""].add(LOCAL + block.name)
+    for part in ("", MAIN):
+        code = "\n".join(
+            each
+            for each, block in zip(codes, blocks, strict=True)
+            if not block.kind and _part(block, text) == part
+        )
+        if _COMMAND_LINE.search(code):
+            found[part].update(LOCAL + name for name in known if not name.startswith("_"))
     return {part: sorted(names) for part, names in found.items()}
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.finding import Edit, Finding
 from detlint.kinds import NOTEBOOK, kind_of_name
+from detlint.project import roles
 from detlint.project.entrypoints import main_line
 from detlint.project.facts import EVERY, TRAINER, Fact
 from detlint.project.outline import MAIN
@@ -25,22 +25,6 @@ if TYPE_CHECKING:
 
 _LONGEST = 50
 _FEW = 20  # names that are looked for in the files' text before all files are indexed
-# Programs that use a model or make its data, by the words of their names, unless they say more.
-_OTHER_TOOL = re.compile(
-    r"(?:^|[\W_\d])(?:infer|predict(?!or)|export|convert|eval|quantiz|visuali|vis[\W_]|demo|serve"
-    r"|enjoy|play(?!er)|render(?!er)|texture|view|generat(?!or)|gen[\W_]|synthesi|resynthesi"
-    r"|sample(?!r)|score|scoring|rerank|dump|extract|prep[\W_]|prepar|preprocess|manifest|averag"
-    r"|summar|interactive|translat|validat|test|profil|benchmark|bench[\W_]|upload|download|merge"
-    r"|install|setup|mcp[\W_]|refactor|readme|check(?!point)|verify|lint|server|hubconf"
-    r"|detect(?!ion|or)"
-    r"|plot|show|chat)|infer(?:ence)?\.py$|(?:evaluat\w*|eval|predict|demo|export|convert)\.py$",
-    re.IGNORECASE,
-)
-_MEASURES = re.compile(r"(?:^|[\W_])(?:bench(?:mark)?s?|roofline|microbench\w*)(?:[\W_]|$)")
-_TRAINER = re.compile(r"train(?!ed)|tun(?:e|ing)|(?:^|[\W_])fit|learn|distill", re.IGNORECASE)
-_STARTS = re.compile(r"(?<![a-z])(?:train|fit|learn|launch|run_exp)\w*\(", re.IGNORECASE)
-_STARTER = re.compile(r"(?:__main__|cli|exp\w*|launch\w*|main\w*|run\w*)\.py", re.IGNORECASE)
-_TESTS = re.compile(r"(?:^|/)tests?/")
 _SETTLING = frozenset({"seeds", "enables", "sets", "tells"})
 _RARE = frozenset({"trains", "enables"})
 _NONE: frozenset[tuple[str, str]] = frozenset()
@@ -88,12 +72,13 @@ class Program:
         return path in self._members
 
     def only_tries(self, located: Located) -> bool:
-        """Whether a fact stands in the main block of a module that others import."""
+        """Whether a fact runs for the main block of a module that others import, which tries it;
+        not where its name says that it makes something."""
+        if located.path == self.path and self._is_module and not roles.makes_data(self.name):
+            return True
         source = self._files.source(located.path)
         start = main_line(source.text)
         module = self._files.is_packaged(located.path)
-        if located.path == self.path:
-            module = self._is_module
         return module and start is not None and located.fact.row >= source.location(start)[0]
 
     @property
@@ -101,9 +86,10 @@ class Program:
         return self._files.is_packaged(self.path) or self.path in self._elsewhere
 
     def only_checks(self) -> bool:
-        """Whether it is a test or a benchmark, by its name or its folder."""
+        """Whether it is a test, a benchmark or a server, by its name, its folder or what it
+        measures with."""
         shown = self._names.get(self.path, "")
-        return bool(_MEASURES.search(self.name) or _TESTS.search(shown))
+        return roles.checks(shown or self.name, self.source.text)
 
     def imports(self, *libraries: str) -> bool:
         """Whether one of its files imports one of some top-level modules."""
@@ -126,7 +112,7 @@ class Program:
         what, _, value = what.partition("=")
         anywhere = kind in _SETTLING and not runs
         paths = [each for each in self._holders.get(kind, ()) if each == self.path or not own]
-        if kind == "trains" and paths and _MEASURES.search(self.name):
+        if kind == "trains" and paths and roles.measures(self.name):
             return
         if kind == "trains" and paths and self.only_shares():
             paths = [self.path] if self.path in paths else []
@@ -215,10 +201,10 @@ class Program:
         """Whether it shares the code of programs that train, and is for something else: by its
         name, or as a notebook or a module that tries things and starts nothing."""
         apart = kind_of_name(self.name) == NOTEBOOK or self._is_module
-        trains = _TRAINER.search(self.name) is not None
-        starts = trains or _STARTER.fullmatch(self.name) or _STARTS.search(self.source.text)
-        tool = _OTHER_TOOL.search(self.name) or _TESTS.search(self._names.get(self.path, ""))
-        return (apart and not starts) or bool(tool and not trains)
+        trains = roles.trains(self.name)
+        starts = trains or roles.starts(self.name, self.source.text)
+        tool = roles.is_other_tool(self.name, self._names.get(self.path, ""))
+        return (apart and not starts) or (tool and not trains)
 
     def only_answers(self) -> bool:
         """Whether nothing in its files trains, nor do its name and what it calls say so."""
@@ -263,8 +249,15 @@ class Program:
 
     @property
     def name(self) -> str:
-        """The entrypoint's file name, for messages."""
+        """The entrypoint's file name."""
         return os.path.basename(self.path)
+
+    @cached_property
+    def title(self) -> str:
+        """What messages call it: its file name, with its folders where others have the same."""
+        end = os.sep + self.name
+        alone = sum(each.endswith(end) for each in self._names) < 2
+        return self.name if alone else self._names.get(self.path, self.name)
 
     def shown(self, located: Located) -> str:
         """``loss.backward()`` in backticks, with its place if that is another file."""
@@ -272,6 +265,8 @@ class Program:
         if located.path == self.path:
             return text
         where = os.path.relpath(located.path, os.path.dirname(self.path))
+        if where.startswith(os.pardir):
+            where = self._names.get(located.path, where)
         return f"{text} ({where}:{located.fact.row})"
 
     def finding(  # noqa: PLR0913 - what a finding consists of

@@ -79,9 +79,9 @@ class DeterminismNeverEnabled(Rule):
         yield program.finding(
             cls,
             first,
-            f"{program.name} trains with torch ({program.shown(first)}), and neither it nor "
+            f"{program.title} trains with torch ({program.shown(first)}), and neither it nor "
             "what it imports turns deterministic algorithms on",
-            f"call guard.enable(seed=0) at the start of {program.name}, or "
+            f"call guard.enable(seed=0) at the start of {program.title}, or "
             "torch.use_deterministic_algorithms(True)",
             enabling(program.source),
         )

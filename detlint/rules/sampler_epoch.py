@@ -115,7 +115,7 @@ class SamplerEpoch(Rule):
         apart = all(each.path != made.path for each in loops)
         if loops and apart and program.has("trains", "torch"):
             shown = program.shown(loops[0])
-            message = f"{_message(made.fact.what)}, and {program.name} loops over epochs: {shown}"
+            message = f"{_message(made.fact.what)}, and {program.title} loops over epochs: {shown}"
             yield program.finding(cls, made, message, _ADVICE)
 
     def _is_made_anew(self, call: cst.Call, epochs: Epochs) -> bool:

@@ -89,9 +89,9 @@ class TfDeterminismNeverEnabled(Rule):
             yield program.finding(
                 cls,
                 first,
-                f"{program.name} trains with TensorFlow ({program.shown(first)}) and never "
+                f"{program.title} trains with TensorFlow ({program.shown(first)}) and never "
                 f"calls {' nor '.join(missing)}{also}",
-                f"call {' and '.join(missing)} at the start of {program.name}",
+                f"call {' and '.join(missing)} at the start of {program.title}",
                 cls._fix(program.source, missing),
             )
 

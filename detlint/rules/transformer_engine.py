@@ -94,7 +94,7 @@ class TransformerEngine(Rule):
         yield program.finding(
             cls,
             given[0] if given else trains,
-            f"{program.name} trains with Transformer Engine and {said}: its attention may "
+            f"{program.title} trains with Transformer Engine and {said}: its attention may "
             "take kernels whose backward adds up in varying order",
             f"set {_VARIABLE}=0 before it is imported, or in the script that launches the run",
             () if given else setting(program.source, _VARIABLE, "0", "transformer_engine"),

@@ -112,9 +112,9 @@ class UnseededGlobalRng(Rule):
                     cls,
                     first,
                     f"{program.shown(first)} draws from {generator}, and neither "
-                    f"{program.name} nor what it imports seeds it",
+                    f"{program.title} nor what it imports seeds it",
                     f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of "
-                    f"{program.name}",
+                    f"{program.title}",
                     enabling(program.source),
                 )
 

@@ -110,7 +110,7 @@ class XlaFlags(Rule):
         yield program.finding(
             cls,
             given[0] if given else trains,
-            f"{program.name} asks for determinism, and its XLA_FLAGS do not hold {_FLAG}{unread}",
+            f"{program.title} asks for determinism, and its XLA_FLAGS do not hold {_FLAG}{unread}",
             f"put {_FLAG} into XLA_FLAGS before JAX is imported, or in the script that launches "
             "the run",
             () if given else setting(program.source, "XLA_FLAGS", _FLAG, "jax"),

@@ -1,0 +1,64 @@
+"""What a program is for, by its name, its folders and the words of its text."""
+
+from __future__ import annotations
+
+import os
+import re
+
+# Programs that use a model or make its data, by the words of their names, unless they say more.
+_OTHER_TOOL = re.compile(
+    r"(?:^|[\W_\d])(?:infer|predict(?!or)|export|convert|eval|quantiz|visuali|vis[\W_]|demo|serve"
+    r"|enjoy|play(?!er)|render(?!er)|texture|view|generat(?!or)|gen[\W_]|synthesi|resynthesi"
+    r"|sample(?!r)|score|scoring|rerank|dump|extract|prep[\W_]|prepar|preprocess|manifest|averag"
+    r"|summar|interactive|translat|validat|test|profil|benchmark|bench[\W_]|upload|download|merge"
+    r"|install|setup|mcp[\W_]|refactor|readme|check(?!point)|verify|lint|server|hubconf"
+    r"|detect(?!ion|or)"
+    r"|plot|show|chat)|infer(?:ence)?\.py$|(?:evaluat\w*|eval|predict|demo|export|convert)\.py$",
+    re.IGNORECASE,
+)
+_MEASURES = re.compile(
+    r"(?:^|[\W_])(?:bench(?:mark(?:ing)?)?s?|roofline|microbench\w*|speed_?tests?)(?:[\W_]|$)"
+)
+_TIMERS = re.compile(r"\btorch\.utils\.benchmark\b|\btriton\.testing\b|\bperf_report\b")
+# Programs whose random numbers are inputs on which something is tried, or are no result.
+_CHECKS = re.compile(
+    r"(?:^|_)(?:verify|convert|export|check|compare|profile|serve|server|controller)(?:_|\.)"
+)
+_MAKES = re.compile(r"prep|split|generat|make|creat|build|sampl|process|collect|mine|mining")
+_TRAINER = re.compile(r"train(?!ed)|tun(?:e|ing)|(?:^|[\W_])fit|learn|distill", re.IGNORECASE)
+_STARTS = re.compile(r"(?<![a-z])(?:train|fit|learn|launch|run_exp)\w*\(", re.IGNORECASE)
+_STARTER = re.compile(r"(?:__main__|cli|exp\w*|launch\w*|main\w*|run\w*)\.py", re.IGNORECASE)
+_TESTS = re.compile(r"(?:^|/)tests?/")
+
+
+def trains(name: str) -> bool:
+    """Whether a file's name says that it trains."""
+    return _TRAINER.search(name) is not None
+
+
+def starts(name: str, text: str) -> bool:
+    """Whether a program may start training: by its name, or by what its text calls."""
+    return bool(_STARTER.fullmatch(name) or _STARTS.search(text))
+
+
+def is_other_tool(name: str, shown: str) -> bool:
+    """Whether it uses a model, makes its data, or is a test; ``shown`` is its path."""
+    return bool(_OTHER_TOOL.search(name) or _TESTS.search(shown))
+
+
+def measures(name: str) -> bool:
+    """Whether it is a benchmark."""
+    return _MEASURES.search(name) is not None
+
+
+def checks(shown: str, text: str) -> bool:
+    """Whether it is a test, a benchmark, a converter or a server, whose random numbers are no
+    result."""
+    name = os.path.basename(shown)
+    patterns = (_MEASURES, shown), (_TESTS, shown), (_CHECKS, name), (_TIMERS, text)
+    return any(pattern.search(where) for pattern, where in patterns)
+
+
+def makes_data(name: str) -> bool:
+    """Whether its name says that it makes something, rather than only trying what it defines."""
+    return _MAKES.search(name) is not None
