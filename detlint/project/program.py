@@ -72,14 +72,16 @@ class Program:
         return path in self._members
 
     def only_tries(self, located: Located) -> bool:
-        """Whether a fact runs for the main block of a module that others import, which tries it;
-        not where its name says that it makes something."""
-        if located.path == self.path and self._is_module and not roles.makes_data(self.name):
-            return True
+        """Whether a fact runs for the main block of a module that others import, which tries it."""
         source = self._files.source(located.path)
         start = main_line(source.text)
         module = self._files.is_packaged(located.path)
-        return module and start is not None and located.fact.row >= source.location(start)[0]
+        if located.path == self.path:
+            module = self._is_module
+        if not module or start is None:
+            return False
+        stands = located.fact.row >= source.location(start)[0]
+        return stands or (located.path == self.path and roles.tries(self.name, source.text[start:]))
 
     @property
     def _is_module(self) -> bool:
@@ -208,7 +210,7 @@ class Program:
 
     def only_answers(self) -> bool:
         """Whether nothing in its files trains, nor do its name and what it calls say so."""
-        says = _TRAINER.search(self.name) or _STARTS.search(self.source.text)
+        says = roles.trains(self.name) or roles.calls_training(self.source.text)
         return "trains" not in self._holders and not says
 
     def is_guarded(self) -> bool:

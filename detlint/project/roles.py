@@ -19,16 +19,19 @@ _OTHER_TOOL = re.compile(
 _MEASURES = re.compile(
     r"(?:^|[\W_])(?:bench(?:mark(?:ing)?)?s?|roofline|microbench\w*|speed_?tests?)(?:[\W_]|$)"
 )
-_TIMERS = re.compile(r"\btorch\.utils\.benchmark\b|\btriton\.testing\b|\bperf_report\b")
-# Programs whose random numbers are inputs on which something is tried, or are no result.
-_CHECKS = re.compile(
-    r"(?:^|_)(?:verify|convert|export|check|compare|profile|serve|server|controller)(?:_|\.)"
+_TRIES = re.compile(
+    r"\btorch\.utils\.benchmark\b|\btriton\.testing\b|\bperf_report\b|\b(?:assert_close|allclose)\("
 )
+# Programs whose random numbers are inputs on which something is tried, or are no result.
+_CHECKS = re.compile(r"(?:^|_)(?:verify|check|compare|profile|serve|server|controller)(?:_|\.)")
 _MAKES = re.compile(r"prep|split|generat|make|creat|build|sampl|process|collect|mine|mining")
+# What a main block calls that is more than a try of what the file defines.
+_PROGRAM = re.compile(r"\b(?:main|run|cli|app|parse_\w+|Fire)\w*\(|\bargv\b")
 _TRAINER = re.compile(r"train(?!ed)|tun(?:e|ing)|(?:^|[\W_])fit|learn|distill", re.IGNORECASE)
 _STARTS = re.compile(r"(?<![a-z])(?:train|fit|learn|launch|run_exp)\w*\(", re.IGNORECASE)
 _STARTER = re.compile(r"(?:__main__|cli|exp\w*|launch\w*|main\w*|run\w*)\.py", re.IGNORECASE)
 _TESTS = re.compile(r"(?:^|/)tests?/")
+_APART = re.compile(r"(?:^|/)(?:tests?|bench|benchmarks?|benchmarking|speed_?tests?)/")
 
 
 def trains(name: str) -> bool:
@@ -38,7 +41,12 @@ def trains(name: str) -> bool:
 
 def starts(name: str, text: str) -> bool:
     """Whether a program may start training: by its name, or by what its text calls."""
-    return bool(_STARTER.fullmatch(name) or _STARTS.search(text))
+    return _STARTER.fullmatch(name) is not None or calls_training(text)
+
+
+def calls_training(text: str) -> bool:
+    """Whether something is called that may train: ``launch(…)``, ``fit_model(…)``."""
+    return _STARTS.search(text) is not None
 
 
 def is_other_tool(name: str, shown: str) -> bool:
@@ -52,13 +60,14 @@ def measures(name: str) -> bool:
 
 
 def checks(shown: str, text: str) -> bool:
-    """Whether it is a test, a benchmark, a converter or a server, whose random numbers are no
-    result."""
+    """Whether it is a test, a benchmark or a server, or compares two of a thing: its random
+    numbers are no result."""
     name = os.path.basename(shown)
-    patterns = (_MEASURES, shown), (_TESTS, shown), (_CHECKS, name), (_TIMERS, text)
+    patterns = (_MEASURES, name), (_APART, shown), (_CHECKS, name), (_TRIES, text)
     return any(pattern.search(where) for pattern, where in patterns)
 
 
-def makes_data(name: str) -> bool:
-    """Whether its name says that it makes something, rather than only trying what it defines."""
-    return _MAKES.search(name) is not None
+def tries(name: str, main_block: str) -> bool:
+    """Whether the main block of a module only tries what that defines: it calls no program, and
+    the file's name does not say that it makes something."""
+    return not (_MAKES.search(name) or _PROGRAM.search(main_block))
