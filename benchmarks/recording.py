@@ -23,9 +23,9 @@ import guard
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ROUNDS = 24
+ROUNDS = 10
 SETTLING = 60  # steps: CPython specialises code that runs often
-SIZES = {"small batch": (2, 8, 60), "large batch": (32, 32, 8)}  # batch, width, steps a round
+SIZES = {"small batch": (2, 8, 40), "large batch": (32, 32, 8)}  # batch, width, steps a round
 
 
 def convolutions() -> nn.Module:
