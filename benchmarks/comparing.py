@@ -11,7 +11,6 @@ import os
 import random
 import tempfile
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from guard.comparison import Comparer, as_json, examine, page, text
@@ -49,14 +48,16 @@ def labels(*, full: bool) -> list[Event]:
 def write(path: str, parted: int | None, *, unseeded: bool = False) -> Trace:
     """A trace whose steps hold other digests from one on."""
     writer = TraceWriter(path, Header(options={"state_every": STATE_EVERY}))
-    kept = {full: labels(full=full) for full in (False, True)}
+    kept = [[each.label for each in labels(full=full)] for full in (False, True)]
+    schemas = [writer.schema(each) for each in kept]
     for number in range(STEPS):
         other = parted is not None and number >= parted
         draw = random.Random(number + STEPS * other)  # noqa: S311 - no secret
-        events = [replace(each, digest=draw.randbytes(4)) for each in kept[not number % STATE_EVERY]]
+        full = not number % STATE_EVERY
+        body = draw.randbytes(4 * len(kept[full]))
         if unseeded:
-            events[-3] = replace(events[-3], digest=os.urandom(4))
-        writer.step("training", events, draw.randbytes(16))
+            body = body[:-12] + os.urandom(4) + body[-8:]
+        writer.packed("training", schemas[full], body, draw.randbytes(16))
     writer.end("finished")
     return open_trace(path)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from guard.comparison.pairs import Pair
     from guard.trace import Trace
 
-_SAMPLED = 300  # steps whose values are compared, in a long run
+_SAMPLED = 120  # steps whose values are compared, in a long run
 
 
 def examine(

@@ -45,6 +45,7 @@ class Tally:
         self.held: Counter[Cell] = Counter()
         self.differing: dict[Cell, Counter[int]] = {}
         self.since: dict[Key, int] = {}
+        self._after: Counter[int] = Counter()  # steps from the difference on, by shape
         self._numbers: dict[tuple[Key, ...], int] = {}
         self._of: dict[bytes, int] = {}
         self._decisive: list[set[int]] = []
@@ -73,6 +74,7 @@ class Tally:
             else:
                 shape, differing = self._by_key(position)
         self.held[position // self.width, shape] += 1
+        self._after[shape] += 1
         if differing:
             self._note(position, shape, differing)
 
@@ -126,12 +128,10 @@ class Tally:
             for at, times in found.items():
                 if at in self._decisive[shape]:
                     differing[self.shapes[shape][at][0]] += times
-        kinds = [Counter(key[0] for key in keys) for keys in self.shapes]
-        start = self.parted // self.width
-        for (column, shape), steps in self.held.items():
-            if column >= start:
-                for kind, number in kinds[shape].items():
-                    totals[kind] += number * steps
+        for shape, steps in self._after.items():
+            counted = Counter(key[0] for key in self.shapes[shape] if self.counts_in(key))
+            for kind, number in counted.items():
+                totals[kind] += number * steps
         return differing, totals
 
     @property
