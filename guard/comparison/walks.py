@@ -82,7 +82,7 @@ class Walk:
         if not parted and self._decides_nothing(layouts[0], first, second):
             return None
         steps = self.pair.steps(self.position)
-        events = self.pair.events(steps)
+        events = self.pair.events(steps) if self.position else self.pair.first_events(steps)
         mismatch = self._mismatch(steps, events)
         if mismatch is None and not parted and not self._is_hidden(first, second):
             return None
@@ -118,12 +118,10 @@ class Walk:
             {layout.keys[at]: layout.digest(raw, at) for at in layout.generators}
             for layout, raw in zip(layouts, raws, strict=True)
         ]
-        parted, agreed = [], set()
-        for key, digest in found[0].items():
-            name = key[1]
+        parted, agreed = [], set()  # one that only one run has drawn from is not the same
+        for key in {**found[0], **found[1]}:
+            name, digest = key[1], found[0].get(key)
             other = found[1].get(key)
-            if other is None:
-                continue
             if digest == other:
                 agreed.add(name)
                 self.generators.pop(name, None)
