@@ -31,11 +31,7 @@ def main(arguments: list[str]) -> int:
     """Do as the command line says; the status to exit with. Wrong usage raises SystemExit(2)."""
     parser = argparse.ArgumentParser(
         prog="python -m guard",
-<<<<<<< HEAD
         usage="python -m guard [-h] {run,doctor,preflight,record,compare} ...",
-=======
-        usage="python -m guard [-h] {run,doctor,preflight,record} ...",
->>>>>>> verify-record
         description="Make a training run deterministic, or say what stands in the way.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

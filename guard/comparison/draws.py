@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.comparison.names import generator, listed
-from guard.comparison.walks import START
+from guard.comparison.walks import START, UNTOUCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from guard.comparison.walks import Parting
     from guard.trace import Event
-
-UNTOUCHED = "untouched"  # the detail of a generator that nobody has drawn from, or seeded
 
 
 class Draw(NamedTuple):

@@ -83,7 +83,7 @@ class Pair:
         return trace.complete and len(trace) > 0 and trace.raw(len(trace) - 1)[KIND] == _END
 
     @property
-    def steps(self) -> int:
+    def common(self) -> int:
         """How many steps both have."""
         return min(self.lengths())
 
