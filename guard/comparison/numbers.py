@@ -127,7 +127,8 @@ def _odd(situation: Situation) -> str:
     what = describe(situation.first) if situation.first else "it"
     return (
         f"Everything before {what} agrees, and its values go from {values[0]} in one run and "
-        f"from {values[1]} in the other: that looks like memory that was read before it was written."
+        f"from {values[1]} in the other: that looks like memory that was read before it was "
+        "written."
     )
 
 

@@ -81,15 +81,36 @@ def _judge_initial(situation: Situation, first: Event, second: Event) -> Verdict
 
 def is_hyperparameter(situation: Situation) -> bool:
     """Whether one differs: after the first step only those that have changed are recorded."""
-    return any(
-        each and each.kind == "hyperparameter" for each in (situation.first, situation.second)
+    return _hyperparameter(situation) is not None
+
+
+def hyperparameters(situation: Situation) -> tuple[Event | None, Event | None]:
+    """The one that differs, in both runs; or in the one that alone has it there."""
+    held = (situation.first, situation.second)
+    mismatch = situation.parting.mismatch
+    if mismatch is None or not mismatch.is_other:
+        return held
+    first, second = (
+        event if event and _key(event) not in map(_key, others) else None
+        for event, others in zip(held, reversed(situation.parting.events), strict=True)
     )
+    return first, second
+
+
+def _key(event: Event) -> tuple[str, str, int]:
+    return event.kind, event.name, event.call
+
+
+def _hyperparameter(situation: Situation) -> Event | None:
+    held = hyperparameters(situation)
+    return next((each for each in held if each and each.kind == "hyperparameter"), None)
 
 
 def judge_hyperparameter(situation: Situation) -> Verdict:
     """A learning rate, a momentum … and from what to what."""
-    held = (situation.first, situation.second)
-    event = next(each for each in held if each and each.kind == "hyperparameter")
+    event = _hyperparameter(situation)
+    if event is None:
+        raise AssertionError("no hyperparameter differs")
     values = [_value(situation, run, event.name) for run in (0, 1)]
     if None in values:
         why = f"The hyperparameter {event.name} is not the same."

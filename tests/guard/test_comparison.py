@@ -338,3 +338,30 @@ def test_a_generator_drawn_from_in_one_run_alone_parts_them(tmp_path: Path) -> N
 
     found = parted(tmp_path, {}, {"edit": draw})
     assert (found.cause, found.step) == (Cause.GENERATOR, 2)
+
+
+def test_one_batch_that_holds_something_else_is_no_other_order(tmp_path: Path) -> None:
+    def once(events: list[Event], number: int) -> list[Event]:
+        return altered("batch", "0")(events, number) if number == 1 else events
+
+    assert parted(tmp_path, {}, {"edit": once}).cause is Cause.BATCH_CONTENT
+
+
+def test_a_hyperparameter_that_is_recorded_where_it_changed_is_compared_with_the_last(
+    tmp_path: Path,
+) -> None:
+    def changed(events: list[Event], number: int) -> list[Event]:
+        events = [each for each in events if number == 0 or each.kind != "hyperparameter"]
+        late = event("hyperparameter", "lr", 0.5, value=0.5, detail="")
+        return [*events[:9], late, *events[9:]] if number == 3 and also else events
+
+    also = False
+    first = write(tmp_path / "a", edit=changed)
+    also = True
+    found = compare([first], [write(tmp_path / "b", edit=changed)])
+    assert found is not None
+    assert found.cause is Cause.HYPERPARAMETER
+    assert found.first is None
+    assert found.second is not None
+    assert found.second.name == "lr"
+    assert "The hyperparameter lr is 0.1 in the first run, 0.5 in the second." in found.why
