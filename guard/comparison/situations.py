@@ -88,6 +88,11 @@ class Situation:
         """How many processes take part."""
         return self.parting.pair.traces[0].header.world_size
 
+    def is_of_optimizer(self, event: Event) -> bool:
+        """Whether an event is of all parameters together, as an optimizer left them."""
+        named = {each.name for each in self.before if each.kind == "hyperparameter"}
+        return event.kind == "parameter" and event.name in named
+
     def place_of(self, event: Event | None) -> Place | None:
         """The user's line of an event; of what has none, of the first that has."""
         if event is not None and event.place is not None:

@@ -47,6 +47,10 @@ def judge(situation: Situation) -> Verdict:
     if explaining:
         return drawn(situation, explaining)
     read = "the buffer's module was given" if first.kind == "buffer" else "the optimizer reads"
+    if situation.is_of_optimizer(first):
+        why = f"All gradients agree, and the parameters as {first.name} left them do not: it did "
+        why += "another step with the same gradients."
+        return kernel(situation, why, situation.place_of(first))
     where = "at the end" if situation.parting.steps[0].kind == "end" else "there"
     why = (
         f"Everything recorded before agrees, also what {read}, and {describe(first)} {where} does "

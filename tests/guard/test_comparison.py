@@ -365,3 +365,13 @@ def test_a_hyperparameter_that_is_recorded_where_it_changed_is_compared_with_the
     assert found.second is not None
     assert found.second.name == "lr"
     assert "The hyperparameter lr is 0.1 in the first run, 0.5 in the second." in found.why
+
+
+def test_parameters_that_an_optimizer_left_otherwise_are_its_doing(tmp_path: Path) -> None:
+    def finish(held: str) -> Edit:
+        names = (("hyperparameter", ""), ("parameter", held))
+        return lambda events, _: [*events, *(event(kind, "AdamW", of) for kind, of in names)]
+
+    found = parted(tmp_path, {"edit": finish("a")}, {"edit": finish("b")})
+    assert (found.cause, found.step) == (Cause.KERNEL, 0)
+    assert found.why.startswith("All gradients agree, and the parameters as AdamW left them do not")
