@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from guard.comparison import draws
@@ -11,7 +12,7 @@ from guard.comparison.environments import COMMAND, SEED, told
 from guard.comparison.names import count, describe, listed, several
 from guard.comparison.numbers import kernel, looks_unwritten
 from guard.comparison.resumptions import lost
-from guard.comparison.situations import Verdict
+from guard.comparison.situations import RUNS, Verdict
 
 if TYPE_CHECKING:
     from guard.comparison.situations import Situation
@@ -60,9 +61,12 @@ def judge(situation: Situation) -> Verdict:
 
 
 def _judge_initial(situation: Situation, first: Event, second: Event) -> Verdict:
+    before = itertools.takewhile(
+        lambda pair: pair[0].kind not in RUNS, zip(*situation.parting.events, strict=False)
+    )
     pairs = [
         (a, b)
-        for a, b in zip(*situation.parting.events, strict=False)
+        for a, b in before
         if a.kind == first.kind and (a.kind, a.name, a.call) == (b.kind, b.name, b.call)
     ]
     differing = sum(a.digest != b.digest for a, b in pairs)
@@ -76,7 +80,7 @@ def _judge_initial(situation: Situation, first: Event, second: Event) -> Verdict
     if started:
         why += f" The runs were started differently: {told(started)}."
     if generators:
-        why += f" {generators[0].upper()}{generators[1:]} differs too: it was not seeded alike."
+        why += f" Not seeded alike: {generators}."
     elif not started and any(e.kind == "generator" for e in situation.parting.steps[0].events):
         why += " Every recorded generator agrees, so that it is not the seed."
         return Verdict(Cause.INITIALISATION, why, _NOT_THE_SEED, place=situation.place_of(first))
