@@ -11,6 +11,7 @@ _COMMANDS = {
     "doctor": "guard.doctor",
     "preflight": "guard.rehearsal.command",
     "record": "guard.recording.command",
+    "compare": "guard.comparison.command",
 }
 _EPILOG = """\
 commands:
@@ -20,6 +21,7 @@ commands:
   preflight [options] script.py [args]   what would fail or differ on a GPU, without one
   record --out FOLDER [options] script.py [args]
                                          fingerprints of what the program computes
+  compare [options] run1 run2            where two recorded runs part first, and why
 
 `python -m guard COMMAND --help` says more.
 """
@@ -29,7 +31,7 @@ def main(arguments: list[str]) -> int:
     """Do as the command line says; the status to exit with. Wrong usage raises SystemExit(2)."""
     parser = argparse.ArgumentParser(
         prog="python -m guard",
-        usage="python -m guard [-h] {run,doctor,preflight,record} ...",
+        usage="python -m guard [-h] {run,doctor,preflight,record,compare} ...",
         description="Make a training run deterministic, or say what stands in the way.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

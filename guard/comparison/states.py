@@ -1,0 +1,212 @@
+"""What a run holds and differs: parameters, buffers, optimizers, hyperparameters, generators."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from guard.comparison import draws
+from guard.comparison.data import DRAWING, drawn
+from guard.comparison.differences import Cause
+from guard.comparison.environments import COMMAND, SEED, told
+from guard.comparison.names import count, describe, listed, several
+from guard.comparison.numbers import kernel, looks_unwritten
+from guard.comparison.resumptions import lost
+from guard.comparison.situations import RUNS, Verdict
+
+if TYPE_CHECKING:
+    from guard.comparison.situations import Situation
+    from guard.trace import Event
+
+_UNSEEDED = (
+    "Seed before the model is made, as `python -m guard run` does, or load the same weights in "
+    "both runs."
+)
+_NOT_THE_SEED = (
+    "Look at what else the initial values come from: memory that is never written (torch.empty), a "
+    "generator object without a seed, the order of a set or a dictionary, a file, the time."
+)
+_RESTORE = "Save it with the checkpoint, and load it before the first step"
+_KEPT = {
+    "batch": "the position in the data (the sampler's epoch, its generator, batches to skip)",
+    "hyperparameter": "the scheduler's state",
+    "generator": "the generators' states (guard.rng_state() gives all of them)",
+    "optimizer": "the optimizer's state_dict()",
+    "parameter": "the model's state_dict()",
+    "buffer": "the model's state_dict(), buffers that are not persistent as well",
+}
+
+
+def judge(situation: Situation) -> Verdict:
+    """A parameter, buffer or optimizer state: from the start, or after a step."""
+    first, second = situation.first, situation.second
+    if first is None or second is None:
+        raise AssertionError("what only one run has is control flow")
+    if situation.is_initial:
+        return _judge_initial(situation, first, second)
+    explaining = draws.explaining(situation.parting, made_before=False)
+    if explaining:
+        return drawn(situation, explaining)
+    read = "the buffer's module was given" if first.kind == "buffer" else "the optimizer reads"
+    if situation.is_of_optimizer(first):
+        why = f"All gradients agree, and the parameters as {first.name} left them do not: it did "
+        why += "another step with the same gradients."
+        return kernel(situation, why, situation.place_of(first))
+    where = "at the end" if situation.parting.steps[0].kind == "end" else "there"
+    why = (
+        f"Everything recorded before agrees, also what {read}, and {describe(first)} {where} does "
+        "not."
+    )
+    return kernel(situation, why, situation.place_of(first))
+
+
+def _judge_initial(situation: Situation, first: Event, second: Event) -> Verdict:
+    before = itertools.takewhile(
+        lambda pair: pair[0].kind not in RUNS, zip(*situation.parting.events, strict=False)
+    )
+    pairs = [
+        (a, b)
+        for a, b in before
+        if a.kind == first.kind and (a.kind, a.name, a.call) == (b.kind, b.name, b.call)
+    ]
+    differing = sum(a.digest != b.digest for a, b in pairs)
+    what = f"{differing} of {count(len(pairs), first.kind)} differ before anything ran"
+    if looks_unwritten(first, second):
+        why = f"{what}, and {describe(first)} holds what unwritten memory does: NaN or huge values."
+        return Verdict(Cause.UNWRITTEN_MEMORY, why, _NOT_THE_SEED, place=situation.place_of(first))
+    why = f"{what}, the first of them {describe(first)}."
+    started = [each for each in situation.changes if each.name in (SEED, COMMAND)]
+    generators = draws.named(situation.generators)
+    if started:
+        why += f" The runs were started differently: {told(started)}."
+    if generators:
+        why += f" Not seeded alike: {generators}."
+    elif not started and any(e.kind == "generator" for e in situation.parting.steps[0].events):
+        why += " Every recorded generator agrees, so that it is not the seed."
+        return Verdict(Cause.INITIALISATION, why, _NOT_THE_SEED, place=situation.place_of(first))
+    return Verdict(Cause.INITIALISATION, why, _UNSEEDED, place=situation.place_of(first))
+
+
+def is_hyperparameter(situation: Situation) -> bool:
+    """Whether one differs: after the first step only those that have changed are recorded."""
+    return _hyperparameter(situation) is not None
+
+
+def hyperparameters(situation: Situation) -> tuple[Event | None, Event | None]:
+    """The one that differs, in both runs; or in the one that alone has it there."""
+    held = (situation.first, situation.second)
+    mismatch = situation.parting.mismatch
+    if mismatch is None or not mismatch.is_other:
+        return held
+    first, second = (
+        event if event and _key(event) not in map(_key, others) else None
+        for event, others in zip(held, reversed(situation.parting.events), strict=True)
+    )
+    return first, second
+
+
+def _key(event: Event) -> tuple[str, str, int]:
+    return event.kind, event.name, event.call
+
+
+def _hyperparameter(situation: Situation) -> Event | None:
+    held = hyperparameters(situation)
+    return next((each for each in held if each and each.kind == "hyperparameter"), None)
+
+
+def judge_hyperparameter(situation: Situation) -> Verdict:
+    """A learning rate, a momentum … and from what to what."""
+    event = _hyperparameter(situation)
+    if event is None:
+        raise AssertionError("no hyperparameter differs")
+    values = [_value(situation, run, event.name) for run in (0, 1)]
+    if None in values:
+        why = f"The hyperparameter {event.name} is not the same."
+    else:
+        one, other = values
+        why = (
+            f"The hyperparameter {event.name} is {one!r} in the first run, {other!r} in the second."
+        )
+    why += " Everything before it agrees."
+    started = [each for each in situation.changes if each.name == COMMAND]
+    if started:
+        why += f" The runs were started differently: {told(started)}."
+    advice = (
+        "Look at what sets it: an argument, a configuration, a scheduler that counts steps or "
+        "epochs, "
+        "or one that reads a metric which is not recorded."
+    )
+    return Verdict(Cause.HYPERPARAMETER, why, advice, place=situation.place_of(event))
+
+
+def _value(situation: Situation, run: int, name: str) -> float | None:
+    """What a hyperparameter is in a step: as it was recorded there, or last before."""
+    parting = situation.parting
+    for position in range(parting.position, -1, -1):
+        step = parting.steps[run] if position == parting.position else None
+        step = step or parting.pair.step_of(run, position)
+        found = (each for each in reversed(step.events) if each.kind == "hyperparameter")
+        event = next((each for each in found if each.name == name), None)
+        if event is not None:
+            return event.value
+    return None
+
+
+def judge_hidden(situation: Situation) -> Verdict:
+    """A generator alone, or what only the fingerprint of the whole step tells."""
+    parting = situation.parting
+    parted = [each for each in situation.generators if each.name in parting.parted]
+    if parted:
+        since = draws.since(parted, parting)
+        why = (
+            f"Everything else in step {situation.number} agrees, and {draws.named(parted)}, which "
+            f"agreed before, was drawn from differently since {since}. What is drawn next will "
+            "differ."
+        )
+        return Verdict(Cause.GENERATOR, why, DRAWING, since=since)
+    size = 8 * parting.pair.traces[0].header.digest_size
+    why = (
+        f"Every event of step {situation.number} has the same fingerprint of {size} bits in both "
+        "runs, and the one over their full fingerprints differs: one of them differs by which is "
+        "not to be seen in so few bits."
+    )
+    advice = f"Record the step in detail, with longer fingerprints: --operators {situation.number}."
+    return kernel(situation, why, None)._replace(advice=advice)
+
+
+def judge_resumed(situation: Situation) -> Verdict | None:
+    """What the resumed run did not get back; None where a kernel explains it as well."""
+    event = situation.first or situation.second
+    if event is None:
+        return None
+    gone = lost(situation.parting.pair)
+    early = situation.parting.position <= 1 and event.kind not in ("gradient", "operator")
+    if not (early or gone or event.kind in ("batch", "hyperparameter")):
+        return None
+    kinds = list(gone) or [event.kind if event.kind in _KEPT else "state"]
+    told_of = [f"{several(kind)} ({listed(names[:3])})" for kind, names in gone.items()]
+    found = f" When it resumed, these were not as they had been: {listed(told_of)}." if gone else ""
+    why = f"{describe(event)} differs in step {situation.number} of the resumed run.{found}"
+    values = [each.value for each in (situation.first, situation.second) if each]
+    if event.kind == "hyperparameter" and len(values) == 2:
+        why += f" It is {values[0]!r} in the first run and {values[1]!r} in the second."
+    restored = listed([_KEPT[kind] for kind in kinds if kind in _KEPT])
+    advice = (
+        f"{_RESTORE}: {restored}."
+        if restored
+        else (
+            f"{_RESTORE}: parameters, buffers, the optimizer's, the scheduler's, the scaler's and "
+            "the generators' states."
+        )
+    )
+    return Verdict(Cause.STATE, why[0].upper() + why[1:], advice, place=situation.place_of(event))
+
+
+def generator_events(situation: Situation) -> tuple[Event | None, Event | None]:
+    """The last states of a generator that parted, in both runs."""
+    name = situation.parting.parted[0]
+    first, second = (
+        next((e for e in reversed(s.events) if (e.kind, e.name) == ("generator", name)), None)
+        for s in situation.parting.steps
+    )
+    return first, second
