@@ -65,7 +65,7 @@ def test_a_program_with_four_seeds(capsys: pytest.CaptureFixture[str]) -> None:
         "  standard deviation 0.018, values from 0.480 to 0.520\n"
         "\n"
         "Another program with this spread is told apart with 4 seeds, in four of five tries, where "
-        "its mean differs by 0.044 or more.\n"
+        "its mean differs by 0.043 or more.\n"
         "\n"
         "The intervals hold 95% and are Student's t: the runs are taken for independent, their "
         "values\nfor roughly normally distributed.\n"
