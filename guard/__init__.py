@@ -21,10 +21,14 @@ if TYPE_CHECKING:
         LateWarning,
         MissingDependencyError,
         NondeterministicOperationError,
+        ReplicasDifferError,
+        SameBatchError,
         SettingsError,
         TooLateError,
     )
     from guard.rehearsal.library import preflight
+    from guard.replicas.check import check_replicas
+    from guard.replicas.watch import watch_replicas
     from guard.rng_states import restore, rng_state
     from guard.sampler import EpochSampler
     from guard.seeding import seed_worker
@@ -38,10 +42,13 @@ __all__ = [
     "LateWarning",
     "MissingDependencyError",
     "NondeterministicOperationError",
+    "ReplicasDifferError",
+    "SameBatchError",
     "Settings",
     "SettingsError",
     "TooLateError",
     "active",
+    "check_replicas",
     "deterministic",
     "disable",
     "enable",
@@ -53,6 +60,7 @@ __all__ = [
     "rng_state",
     "seed_worker",
     "survey",
+    "watch_replicas",
 ]
 
 _HOMES = {
@@ -63,11 +71,15 @@ _HOMES = {
         "LateWarning",
         "MissingDependencyError",
         "NondeterministicOperationError",
+        "ReplicasDifferError",
+        "SameBatchError",
         "SettingsError",
         "TooLateError",
     ),
     "ipython": ("load_ipython_extension", "unload_ipython_extension"),
     "rehearsal.library": ("preflight",),
+    "replicas.check": ("check_replicas",),
+    "replicas.watch": ("watch_replicas",),
     "rng_states": ("restore", "rng_state"),
     "sampler": ("EpochSampler",),
     "seeding": ("seed_worker",),
