@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+import warnings
 import weakref
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from guard.replicas.holdings import Named
 
     Optimizer = torch.optim.Optimizer
+
+
+# torch says so of a hook for all modules and a compiled one: here the first call is all there is.
+_HOOKED_TWICE = r"Using `torch\.compile\(module\)` when there are global hooks on modules"
 
 
 @contextmanager
@@ -49,15 +54,15 @@ def watch_replicas(
     if every < 1:
         raise ValueError(f"every is 1 or more, not {every}")
     watch = _Watch(model, every, group, buffers=buffers, data=data)
-    before = register_optimizer_step_pre_hook(watch.before)
-    after = register_optimizer_step_post_hook(watch.after)
-    try:
-        watch.listen()
+    with ExitStack() as stack:
+        stack.callback(register_optimizer_step_pre_hook(watch.before).remove)
+        stack.callback(register_optimizer_step_post_hook(watch.after).remove)
+        stack.callback(watch.deafen)
+        if data:
+            stack.enter_context(warnings.catch_warnings())
+            warnings.filterwarnings("ignore", message=_HOOKED_TWICE)
+            watch.listen()
         yield
-    finally:
-        before.remove()
-        after.remove()
-        watch.deafen()
 
 
 class _Watch:
