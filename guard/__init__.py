@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         SettingsError,
         TooLateError,
     )
+    from guard.recording.recording import record
     from guard.rehearsal.library import preflight
     from guard.replicas.check import check_replicas
     from guard.replicas.watch import watch_replicas
@@ -55,6 +56,7 @@ __all__ = [
     "generator",
     "loader_options",
     "preflight",
+    "record",
     "report",
     "restore",
     "rng_state",
@@ -77,6 +79,7 @@ _HOMES = {
         "TooLateError",
     ),
     "ipython": ("load_ipython_extension", "unload_ipython_extension"),
+    "recording.recording": ("record",),
     "rehearsal.library": ("preflight",),
     "replicas.check": ("check_replicas",),
     "replicas.watch": ("watch_replicas",),

@@ -10,6 +10,7 @@ _COMMANDS = {
     "run": "guard.launch",
     "doctor": "guard.doctor",
     "preflight": "guard.rehearsal.command",
+    "record": "guard.recording.command",
     "spread": "guard.spread.command",
 }
 _EPILOG = """\
@@ -18,6 +19,8 @@ commands:
   run [options] -m module [arguments]    the same, as python -m
   doctor                                 what is set here, what is not, and what that means
   preflight [options] script.py [args]   what would fail or differ on a GPU, without one
+  record --out FOLDER [options] script.py [args]
+                                         fingerprints of what the program computes
   spread [options] script.py [arguments] how far a metric varies from seed to seed
 
 `python -m guard COMMAND --help` says more.
@@ -28,7 +31,7 @@ def main(arguments: list[str]) -> int:
     """Do as the command line says; the status to exit with. Wrong usage raises SystemExit(2)."""
     parser = argparse.ArgumentParser(
         prog="python -m guard",
-        usage="python -m guard [-h] {run,doctor,preflight,spread} ...",
+        usage="python -m guard [-h] {run,doctor,preflight,record,spread} ...",
         description="Make a training run deterministic, or say what stands in the way.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
