@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.spread.student import quantile
@@ -125,6 +126,7 @@ def _counts(difference: Estimate) -> range:
     return range(max(2, math.floor(min(start, MOST_SEEDS + 1))), MOST_SEEDS)
 
 
+@cache
 def _critical(degrees: float) -> float:
     return quantile((1 + CONFIDENCE) / 2, degrees)
 

@@ -21,6 +21,7 @@ _ASSUMED = (
     "The intervals hold 95% and are Student's t: the runs are taken for independent, their values\n"
     "for roughly normally distributed."
 )
+_ROUNDING = 1e-9  # what is left of equal differences, relative to the values
 _METHODS = {
     "paired": "paired by seed",
     "welch": "Welch's t, for runs with different seeds",
@@ -32,10 +33,14 @@ def render(arms: Sequence[Arm], marks: Marks) -> str:
     shown = _scale(arms)
     parts = [_told_of(arm, _name(arm, arms), shown) for arm in arms]
     rows = [row for arm in arms for row in _rows(arm, arms)]
-    plot = "\n".join(draw(rows, shown, marks)) if rows else ""
+    plot = "\n".join(draw(rows, shown, marks)) if _vary(arms) else ""
     heading = f"{arms[0].metric} of " + " and of ".join(_name(arm, arms) for arm in arms)
-    assumed = _ASSUMED if any(arm.mean for arm in arms) else ""
+    assumed = _ASSUMED if any(arm.mean and not arm.is_constant for arm in arms) else ""
     return "\n\n".join(each for each in (heading, plot, *parts, verdict(arms), assumed) if each)
+
+
+def _vary(arms: Sequence[Arm]) -> bool:
+    return len({value for arm in arms for value in arm.values.values()}) > 1
 
 
 def verdict(arms: Sequence[Arm]) -> str:
@@ -112,9 +117,8 @@ def _constant(arm: Arm, name: str) -> str:
 
 def _compared(first: Arm, second: Arm, told: Difference) -> str:
     found = told.deciding
-    if not found.deviation:
-        amount = f"differ by {found.value!r}" if found.value else "do not differ"
-        return f"The two {amount} for each seed alike: the seeds say nothing of chance here."
+    if found.deviation <= _ROUNDING * max(map(abs, [*first.values.values(), found.value])):
+        return _alike(first, second, found.value)
     shown = _format(_decimals(found.half))
     seeds = _seeds(first, second)
     how = _METHODS[told.method]
@@ -130,6 +134,17 @@ def _compared(first: Arm, second: Arm, told: Difference) -> str:
             f"cannot be told from chance. {_more(told)}"
         )
     return text + _other(told)
+
+
+def _alike(first: Arm, second: Arm, value: float) -> str:
+    """A difference that no seed moves."""
+    if not value:
+        return "The two do not differ, with any of the seeds."
+    side = "lower" if value < 0 else "higher"
+    if first.is_constant and second.is_constant:
+        told = "Neither varies with the seed, so that the seeds say nothing of chance"
+        return f"{told}; B is {side} by {abs(value):.6g}."
+    return f"B is {side} by {abs(value):.6g} with each seed: that lies outside the spread."
 
 
 def _more(told: Difference) -> str:

@@ -79,7 +79,7 @@ def test_two_programs_their_results_and_their_logs(
 ) -> None:
     given = ["--seeds", "0,2", "--seed-arg", "--seed", "--metric", "val_loss", "--logs", "logs"]
     assert main([*given, "--against", "train.py --new", "--jobs", "2", "train.py"]) == 0
-    assert "differ by -0.2 for each seed alike" in read(capsys)[0]
+    assert "B is lower by 0.2 with each seed: that lies outside the spread." in read(capsys)[0]
     assert (train.parent / "logs" / "b" / "seed2.log").read_text().endswith("val_loss: 0.31\n")
 
     for name, more in (("a", []), ("b", ["--new"])):
@@ -231,10 +231,20 @@ def test_means_that_are_equal() -> None:
     assert "cannot be told from chance. The means are equal.\n" in told
 
 
+def test_differences_that_no_seed_moves() -> None:
+    same, constant = arm(1.0, 2.0), arm(3.0, 3.0)
+    assert verdict([same, same]) == "The two do not differ, with any of the seeds."
+    assert verdict([constant, arm(2.5, 2.5)]) == (
+        "Neither varies with the seed, so that the seeds say nothing of chance; B is lower by 0.5."
+    )
+
+
 def test_no_spread_at_all_is_a_seed_that_did_not_arrive() -> None:
     told = render([arm(0.3, 0.3, 0.3)], Marks())
     assert "all 3 runs gave 0.3 exactly" in told
     assert "give it the seed with --seed-arg --seed" in told
+    assert "seed 0" not in told
+    assert "95%" not in told
     told = render([arm(0.3, 0.3, seeding="run as it is")], Marks())
     assert "They repeat, so there is nothing to measure" in told
 
