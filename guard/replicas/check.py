@@ -175,7 +175,7 @@ def _refuse_same(digests: Mapping[int, bytes], detail: str, moment: Moment) -> N
     same = next((each for each in seen.values() if len(each) > 1), None)
     if same is not None:
         raise SameBatchError(
-            f"{named(same)} were given the same batch, bit for bit, at {moment.told}\n"
+            f"{named(same)} were given the same batch, bit for bit; found at {moment.told}\n"
             f"  {'batch:':<14} {detail}\n  {'look for:':<14} {_SAME}",
             tuple(same),
         )

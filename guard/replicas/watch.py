@@ -108,8 +108,7 @@ class _Watch:
             self.listen()
 
     def _compare(self, optimizer: Optimizer, tensors: list[Named], history: History) -> None:
-        self.deafen()
-        batch, self._batch = self._batch, None
+        batch, self._batch = self._batch, None  # with a closure, it comes now, for the next look
         ranks = of_ranks.of_group(self._group, near(tensors))
         if ranks is None:
             return
@@ -133,7 +132,7 @@ class _Watch:
             self._hook = register_module_forward_pre_hook(self._given)
 
     def deafen(self) -> None:
-        """Take no more; until then, each call of a module pays for it."""
+        """Take no more: each call of a module pays for it."""
         if self._hook is not None:
             self._hook.remove()
             self._hook = None

@@ -147,6 +147,21 @@ def watched_and_given_the_same() -> object:
         return loop(DistributedDataParallel(Named()), data=data, at=lambda _: None)
 
 
+def watched_with_closures() -> object:
+    model = DistributedDataParallel(seeded())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def closure() -> torch.Tensor:
+        loss: torch.Tensor = model(batch(7)).square().sum()
+        loss.backward()
+        return loss
+
+    with guard.watch_replicas(every=2):
+        for _ in range(4):
+            optimizer.step(closure)  # type: ignore[no-untyped-call]
+    return "not reached"
+
+
 def watched_and_fine() -> object:
     with guard.watch_replicas(every=2):
         trained = loop(DistributedDataParallel(Named()), data=lambda _: RANK, at=lambda _: None)

@@ -230,8 +230,8 @@ EXPECTED = {
     "  first tensor:  3.weight, float32[1, 2]\n",
     "of_other_shapes": "ReplicasDifferError: rank 0 holds another model than ranks 1, 2\n"
     "  first tensor:  weight\n  rank 0:        float32[4, 4], ",
-    "given_the_same": "SameBatchError: ranks 0, 2 were given the same batch, bit for bit, at call "
-    "1\n  batch:         {x: float32[5, 4], y: [1 int]}\n",
+    "given_the_same": "SameBatchError: ranks 0, 2 were given the same batch, bit for bit; found at "
+    "call 1\n  batch:         {x: float32[5, 4], y: [1 int]}\n",
     "with_statistics_of_their_own": "ReplicasDifferError: rank 1 holds another model than rank 0\n"
     "  first tensor:  1.running_mean, float32[3]\n",
     "under_ddp": True,
@@ -242,7 +242,9 @@ EXPECTED = {
     "watched_with_a_frozen_part": "ReplicasDifferError: rank 0 holds another model than ranks "
     "1, 2\n  first tensor:  body.2.weight, float32[2, 3]\n",
     "watched_and_given_the_same": "SameBatchError: ranks 0, 1, 2 were given the same batch, bit "
-    "for bit, at step 5 of SGD\n  batch:         ((), {x: float32[5, 4]})\n",
+    "for bit; found at step 5 of SGD\n  batch:         ((), {x: float32[5, 4]})\n",
+    "watched_with_closures": "SameBatchError: ranks 0, 1, 2 were given the same batch, bit for "
+    "bit; found at step 3 of SGD\n",
     "watched_and_fine": ["trained", "trained"],
     "of_shards": "GuardError: weight is a shard: each rank holds another part of it (DTensor, S(0)",
 }
