@@ -21,11 +21,15 @@ if TYPE_CHECKING:
         LateWarning,
         MissingDependencyError,
         NondeterministicOperationError,
+        ReplicasDifferError,
+        SameBatchError,
         SettingsError,
         TooLateError,
     )
     from guard.recording.recording import record
     from guard.rehearsal.library import preflight
+    from guard.replicas.check import check_replicas
+    from guard.replicas.watch import watch_replicas
     from guard.rng_states import restore, rng_state
     from guard.sampler import EpochSampler
     from guard.seeding import seed_worker
@@ -39,10 +43,13 @@ __all__ = [
     "LateWarning",
     "MissingDependencyError",
     "NondeterministicOperationError",
+    "ReplicasDifferError",
+    "SameBatchError",
     "Settings",
     "SettingsError",
     "TooLateError",
     "active",
+    "check_replicas",
     "deterministic",
     "disable",
     "enable",
@@ -55,6 +62,7 @@ __all__ = [
     "rng_state",
     "seed_worker",
     "survey",
+    "watch_replicas",
 ]
 
 _HOMES = {
@@ -65,12 +73,16 @@ _HOMES = {
         "LateWarning",
         "MissingDependencyError",
         "NondeterministicOperationError",
+        "ReplicasDifferError",
+        "SameBatchError",
         "SettingsError",
         "TooLateError",
     ),
     "ipython": ("load_ipython_extension", "unload_ipython_extension"),
     "recording.recording": ("record",),
     "rehearsal.library": ("preflight",),
+    "replicas.check": ("check_replicas",),
+    "replicas.watch": ("watch_replicas",),
     "rng_states": ("restore", "rng_state"),
     "sampler": ("EpochSampler",),
     "seeding": ("seed_worker",),

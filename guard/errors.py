@@ -6,6 +6,8 @@
     ├── GuardError
     │   ├── SettingsError (ValueError)                   a setting that is not one
     │   ├── TooLateError (RuntimeError)                  what had to be set has been read already
+    │   ├── ReplicasDifferError (RuntimeError)           ranks that were to hold the same do not
+    │   ├── SameBatchError (RuntimeError)                ranks that were to see other data do not
     │   └── MissingDependencyError (ModuleNotFoundError) torch is not installed
     └── RuntimeError
         └── NondeterministicOperationError               torch's refusal, explained
@@ -35,6 +37,33 @@ class TooLateError(GuardError, RuntimeError):
 
 class MissingDependencyError(GuardError, ModuleNotFoundError):
     """A package that is not installed, and how to install it."""
+
+
+class ReplicasDifferError(GuardError, RuntimeError):
+    """Data-parallel ranks hold other parameters. Every rank raises it, with the same text.
+
+    ``ranks`` are those that left the majority, ``tensor`` is the first that differs. A message
+    alone makes one, as for NondeterministicOperationError.
+    """
+
+    def __init__(self, message: str, ranks: tuple[int, ...] = (), tensor: str = "") -> None:
+        super().__init__(message)
+        self.ranks = ranks
+        self.tensor = tensor
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (str(self), self.ranks, self.tensor)
+
+
+class SameBatchError(GuardError, RuntimeError):
+    """Data-parallel ranks were given the same batch: ``ranks``. Every rank raises it."""
+
+    def __init__(self, message: str, ranks: tuple[int, ...] = ()) -> None:
+        super().__init__(message)
+        self.ranks = ranks
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (str(self), self.ranks)
 
 
 class LateWarning(UserWarning):

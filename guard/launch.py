@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from guard import environment
@@ -15,6 +16,7 @@ from guard.settings import Settings, load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
 
 FAILED = 2
 _STARTED_ANEW = "_GUARD_STARTED_ANEW"  # so that it happens once, whatever comes of it
@@ -49,7 +51,8 @@ def main(arguments: list[str]) -> int:
     except GuardError as error:
         sys.stderr.write(f"guard run: {error}\n")
         return FAILED
-    program.run()
+    with _replicas_watched(options.replicas):
+        program.run()
     return 0
 
 
@@ -57,6 +60,14 @@ def _enable(given: Mapping[str, Any]) -> None:
     from guard.activation import enable  # imports torch, for which the program is now prepared
 
     enable(**given)
+
+
+def _replicas_watched(every: int | None) -> AbstractContextManager[None]:
+    if every is None:
+        return nullcontext()
+    from guard.replicas.watch import watch_replicas
+
+    return watch_replicas(every=every)
 
 
 def _fix_hashes() -> None:
@@ -112,10 +123,23 @@ def _parser() -> argparse.ArgumentParser:
         add(f"--{name.replace('_', '-')}", action=action, default=None, help=text)
     add("--allow", action="append", metavar="NAME", help="let an operator through; repeatable")
     add("--rng", choices=("device", "cpu"), help="where random tensors are drawn")
+    add(
+        "--replicas",
+        type=_positive,
+        metavar="K",
+        help="have data-parallel ranks compare their parameters and data every K steps",
+    )
     add("-m", dest="module", action="store_true", help="what follows is a module, not a script")
     add("program", metavar="script.py", help="what to run, as Python itself would take it")
     add("arguments", nargs=argparse.REMAINDER, help="of the program, passed on untouched")
     return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text) if text.isdigit() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return number
 
 
 def _integer(text: str) -> int | str:

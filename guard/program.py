@@ -36,15 +36,20 @@ class Program:
         self.arguments = arguments
         self.module = module
 
+    @property
+    def launcher(self) -> str:
+        """Its name, if it only starts other processes; else ""."""
+        return _LAUNCHERS.get(self.name if self.module else os.path.basename(self.name), "")
+
     def check(self) -> None:
         """Raise GuardError for a file that is not there, or a launcher of other processes.
 
         Modules are found when they are run.
         """
-        if launcher := _LAUNCHERS.get(self.name if self.module else os.path.basename(self.name)):
+        if self.launcher:
             raise GuardError(
-                f"{launcher} would start its ranks without guard: write it first, as in "
-                f"`{launcher} -m guard run train.py`"
+                f"{self.launcher} would start its ranks without guard: write it first, as in "
+                f"`{self.launcher} -m guard run train.py`"
             )
         if self.module:
             return

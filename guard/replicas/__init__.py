@@ -1,0 +1,1 @@
+"""Ranks that train together: the same parameters, bit for bit, and different data."""

@@ -1,0 +1,181 @@
+"""``guard.check_replicas``: ranks hold the same parameters, and were given different data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+
+from guard.errors import GuardError, ReplicasDifferError, SameBatchError
+from guard.replicas import ranks as of_ranks
+from guard.replicas.departure import Departure, Entry, first_departure, named
+from guard.replicas.holdings import digest_of, entries, refuse_shards, tensors_of, unwrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from guard.replicas.holdings import Named
+    from guard.replicas.ranks import Ranks
+
+_NEVER = (
+    "each rank made, or loaded, a model of its own: seed all ranks alike before it is made, or "
+    "have DistributedDataParallel send rank 0's to all"
+)
+_AFTERWARDS = (
+    "a step, a skipped step, a clipped or unreduced gradient, or a load that only some ranks did"
+)
+_SAME = "a DistributedSampler, or a split by rank, that is missing; or a seed that all ranks share"
+
+
+@dataclass
+class History:
+    """What earlier checks of the same tensors found.
+
+    calls   how often a check was asked for
+    agreed  when all ranks agreed last: "call 400"; "" for never
+    """
+
+    calls: int = 0
+    agreed: str = ""
+
+
+class Moment(NamedTuple):
+    """When a check is made: the number of the call, and how it is told."""
+
+    number: int
+    told: str
+
+
+class Holding(NamedTuple):
+    """What a rank brings to a check.
+
+    tensors  that have to be the same on each rank, their names too
+    batch    its digest and what it is made of, or None
+    name_of  gives a better name than the one in ``tensors``, or ""
+    """
+
+    tensors: Sequence[Named]
+    batch: tuple[bytes, str] | None = None
+    name_of: Callable[[torch.Tensor], str] | None = None
+
+    def spoken(self, departure: Departure) -> Departure:
+        """With the better name."""
+        tensor = next((each for name, each in self.tensors if name == departure.name), None)
+        better = "" if tensor is None or self.name_of is None else self.name_of(tensor)
+        return departure._replace(name=better or departure.name)
+
+
+_histories: weakref.WeakKeyDictionary[torch.nn.Module, History] = weakref.WeakKeyDictionary()
+
+
+def check_replicas(
+    model: torch.nn.Module,
+    *,
+    batch: object = None,
+    group: Any = None,  # noqa: ANN401 - a torch.distributed.ProcessGroup, or None for all ranks
+    every: int = 1,
+    buffers: bool = False,
+) -> bool:
+    """Compare a model's parameters between data-parallel ranks, bit for bit.
+
+    Every rank of the group has to call it, at the same moment, as with any collective. It gathers
+    40 bytes from each rank; only where they differ, names and digests of all tensors.
+
+    model    what each rank trains; DistributedDataParallel and torch.compile around it are fine
+    batch    what this rank is about to be given; no two ranks may be given the same
+    group    the ranks that hold the same parameters; default: all
+    every    looks at each ``every``-th call for this model only, beginning with the first
+    buffers  compares buffers, too. Without SyncBatchNorm, running statistics differ by design
+
+    Returns whether ranks were compared: False where there is only one, and for a call that
+    ``every`` leaves out. Raises ReplicasDifferError or SameBatchError, the same on every rank;
+    GuardError for shards, for ranks that are not connected, or not at the same call.
+    """
+    if every < 1:
+        raise ValueError(f"every is 1 or more, not {every}")
+    tensors = tensors_of(model, buffers=buffers)
+    ranks = of_ranks.of_group(group, near(tensors))
+    if ranks is None:
+        return False
+    history = _histories.setdefault(unwrapped(model), History())
+    history.calls += 1
+    if (history.calls - 1) % every:
+        return False
+    if group is None:
+        refuse_shards(tensors)
+    given = None if batch is None else digest_of(batch)
+    moment = Moment(history.calls, f"call {history.calls}")
+    compare(ranks, Holding(tensors, given), history, moment)
+    return True
+
+
+def near(tensors: Sequence[Named]) -> torch.device:
+    """Where the tensors lie."""
+    return next((each.device for _, each in tensors), torch.device("cpu"))
+
+
+def compare(ranks: Ranks, holding: Holding, history: History, moment: Moment) -> None:
+    """Gather a digest of everything; where ranks differ, say which left, and raise."""
+    held = entries(holding.tensors)
+    given = b"" if holding.batch is None else holding.batch[0]
+    mine = moment.number.to_bytes(8, "little") + _digest(held) + given.ljust(16, b"\0")[:16]
+    gathered = ranks.gather(mine)
+    _refuse_other_moments({rank: each[:8] for rank, each in gathered.items()}, moment)
+    if len({each[8:24] for each in gathered.values()}) > 1:
+        departure = holding.spoken(_departure(ranks, held))
+        raise _differing(departure, history, moment)
+    if holding.batch is not None:
+        batches = {rank: each[24:] for rank, each in gathered.items()}
+        _refuse_same(batches, holding.batch[1], moment)
+    history.agreed = moment.told
+
+
+def _digest(held: Sequence[Entry]) -> bytes:
+    return hashlib.sha256(json.dumps(held).encode()).digest()[:16]
+
+
+def _refuse_other_moments(numbers: Mapping[int, bytes], moment: Moment) -> None:
+    if len(set(numbers.values())) > 1:
+        counts = {rank: int.from_bytes(each, "little") for rank, each in numbers.items()}
+        word = moment.told.split()[0]
+        told = ", ".join(f"rank {rank} at {word} {count}" for rank, count in counts.items())
+        raise GuardError(f"the ranks are not at the same moment: {told}")
+
+
+def _departure(ranks: Ranks, held: Sequence[Entry]) -> Departure:
+    texts = ranks.gather_any(json.dumps(held).encode())
+    departure = first_departure(
+        {rank: [Entry(*each) for each in json.loads(text)] for rank, text in texts.items()}
+    )
+    assert departure is not None  # noqa: S101 - the digests that differ are over these
+    return departure
+
+
+def _differing(departure: Departure, history: History, moment: Moment) -> ReplicasDifferError:
+    since = f"all agreed at {history.agreed}" if history.agreed else "they have never agreed"
+    lines = [
+        f"{named(departure.ranks[:1])} holds another model than {named(departure.stayed)}",
+        str(departure),
+        f"  {'before:':<14} {since}; this is {moment.told}",
+        f"  {'look for:':<14} {_AFTERWARDS if history.agreed else _NEVER}",
+    ]
+    return ReplicasDifferError("\n".join(lines), departure.ranks, departure.name)
+
+
+def _refuse_same(digests: Mapping[int, bytes], detail: str, moment: Moment) -> None:
+    """Ranks that were given nothing are left out."""
+    seen: dict[bytes, list[int]] = {}
+    for rank, digest in digests.items():
+        if any(digest):
+            seen.setdefault(digest, []).append(rank)
+    same = next((each for each in seen.values() if len(each) > 1), None)
+    if same is not None:
+        raise SameBatchError(
+            f"{named(same)} were given the same batch, bit for bit; found at {moment.told}\n"
+            f"  {'batch:':<14} {detail}\n  {'look for:':<14} {_SAME}",
+            tuple(same),
+        )

@@ -1,0 +1,80 @@
+"""How a program is run with a seed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from guard.errors import GuardError
+from guard.program import Program
+
+PLACEHOLDER = "{seed}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a program is run, and where its metric is read.
+
+    program   script and arguments, or -m, module and arguments; ``{seed}`` stands for the seed
+    metric    its name
+    source    the file to read it from, or None for the output
+    seed_arg  the program's own option for the seed: ``--seed``, ``seed=``; None for none
+    as_is     the program gets no seed; with neither, it runs under guard, which seeds
+    logs      folder for the outputs, or None
+    """
+
+    program: tuple[str, ...]
+    metric: str
+    source: str | None = None
+    seed_arg: str | None = None
+    as_is: bool = False
+    logs: str | None = None
+
+    def __str__(self) -> str:
+        return " ".join(self.program)
+
+    @property
+    def seeding(self) -> str:
+        """Who seeds, in words."""
+        if self.seed_arg is not None:
+            return f"seed given as {self.seed_arg}"
+        return "run as it is" if self.as_is else "seeded by guard"
+
+    def check(self) -> None:
+        """Raise GuardError for a program that cannot be run so."""
+        module = self.program[0] == "-m"
+        words = self.program[1:] if module else self.program
+        if not words or words[0].startswith("-"):
+            raise GuardError(f"{str(self)!r} names no program: a script, or -m and a module")
+        if self.seed_arg is None and not self.as_is:
+            _check_guarded(Program(words[0], list(words[1:]), module=module))
+        elif not module and not os.path.exists(words[0]):
+            raise GuardError(f"cannot open {words[0]!r}: there is no such file")
+
+    def command(self, seed: int) -> list[str]:
+        """The command line of a run."""
+        program = [each.replace(PLACEHOLDER, str(seed)) for each in self.program]
+        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # noqa: SLF001
+        start = [sys.executable, *flags]
+        if self.seed_arg is not None:
+            return [*start, *program, *_option(self.seed_arg, seed)]
+        return [*start, *([] if self.as_is else _under_guard(seed)), *program]
+
+
+def _check_guarded(program: Program) -> None:
+    if program.launcher:
+        raise GuardError(
+            f"{program.launcher} starts its ranks by itself; guard goes inside: --as-is "
+            f"-m torch.distributed.run … -m guard run --seed {PLACEHOLDER} train.py"
+        )
+    program.check()
+
+
+def _option(name: str, seed: int) -> list[str]:
+    return [f"{name}{seed}"] if name.endswith("=") else [name, str(seed)]
+
+
+def _under_guard(seed: int) -> list[str]:
+    return ["-m", "guard", "run", "--seed", str(seed)]

@@ -1,0 +1,198 @@
+"""The report for a person."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from guard.spread.estimates import MOST_SEEDS, detectable
+from guard.spread.plot import Row, draw
+from guard.spread.results import difference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from guard.spread.plot import Marks
+    from guard.spread.results import Arm, Difference
+
+    Shown = Callable[[float], str]
+
+_ASSUMED = (
+    "The intervals hold 95% and are Student's t: the runs are taken for independent, their values\n"
+    "for roughly normally distributed."
+)
+_ROUNDING = 1e-9  # what is left of equal differences, relative to the values
+_METHODS = {
+    "paired": "paired by seed",
+    "welch": "Welch's t, for runs with different seeds",
+}
+
+
+def render(arms: Sequence[Arm], marks: Marks) -> str:
+    """The runs, the means, the plot, and what they tell."""
+    shown = _scale(arms)
+    parts = [_told_of(arm, _name(arm, arms), shown) for arm in arms]
+    rows = [row for arm in arms for row in _rows(arm, arms)]
+    plot = "\n".join(draw(rows, shown, marks)) if _vary(arms) else ""
+    heading = f"{arms[0].metric} of " + " and of ".join(_name(arm, arms) for arm in arms)
+    assumed = _ASSUMED if any(arm.mean and not arm.is_constant for arm in arms) else ""
+    return "\n\n".join(each for each in (heading, plot, *parts, verdict(arms), assumed) if each)
+
+
+def _vary(arms: Sequence[Arm]) -> bool:
+    return len({value for arm in arms for value in arm.values.values()}) > 1
+
+
+def verdict(arms: Sequence[Arm]) -> str:
+    """The answer in a sentence or two; of one program, what could be told apart."""
+    if len(arms) == 2:
+        told = difference(*arms)
+        return "" if told is None else _compared(arms[0], arms[1], told)
+    mean = arms[0].mean
+    if mean is None or arms[0].is_constant:
+        return ""
+    count = len(arms[0].values)
+    reach = _format(_decimals(mean.deviation))(detectable(mean.deviation, count))
+    return (
+        f"Another program with this spread is told apart with {count} seeds, in four of five "
+        f"tries, where its mean differs by {reach} or more."
+    )
+
+
+def failures(arms: Sequence[Arm]) -> str:
+    """The runs that gave no value, with the ends of their outputs."""
+    parts = []
+    for arm in arms:
+        for each in arm.problems:
+            parts.append(f"seed {each.seed} of {arm.command}: {each.problem}")
+            parts.extend(f"    {line}" for line in each.tail.splitlines())
+    return "\n".join(parts)
+
+
+def _rows(arm: Arm, arms: Sequence[Arm]) -> list[Row]:
+    letter = _letter(arm, arms)
+    prefix = f"{letter} " if letter else ""
+    rows = [Row(f"{prefix}seed {seed}", value) for seed, value in arm.values.items()]
+    if arm.mean is not None:
+        rows.append(Row(f"{prefix}mean", arm.mean.value, (arm.mean.low, arm.mean.high)))
+    return rows
+
+
+def _letter(arm: Arm, arms: Sequence[Arm]) -> str:
+    return "" if len(arms) == 1 else "AB"[next(i for i, each in enumerate(arms) if each is arm)]
+
+
+def _name(arm: Arm, arms: Sequence[Arm]) -> str:
+    """The command; of two programs with the letter that stands for it."""
+    letter = _letter(arm, arms)
+    return f"{arm.command} ({letter})" if letter else arm.command
+
+
+def _told_of(arm: Arm, name: str, shown: Shown) -> str:
+    count, mean = len(arm.values), arm.mean
+    if mean is None:
+        return f"{name}: {_plural(count, 'value')}, and two are needed for a spread"
+    if arm.is_constant:
+        return _constant(arm, name)
+    return (
+        f"{name}, {_plural(count, 'seed')}, {arm.seeding}:\n"
+        f"  mean {shown(mean.value)} ± {shown(mean.half)} ({shown(mean.low)} to "
+        f"{shown(mean.high)}; {mean.degrees:g} degrees of freedom)\n"
+        f"  standard deviation {shown(mean.deviation)}, values from "
+        f"{shown(min(arm.values.values()))} to {shown(max(arm.values.values()))}"
+    )
+
+
+def _constant(arm: Arm, name: str) -> str:
+    """No spread at all is most often a seed that does not arrive."""
+    value = next(iter(arm.values.values()))
+    told = f"{name}, {arm.seeding}: all {len(arm.values)} runs gave {value!r} exactly."
+    if arm.seeding == "run as it is":
+        return f"{told} They repeat, so there is nothing to measure without another seed."
+    return (
+        f"{told} That is no spread, but most likely a program that sets a seed of its own, or "
+        "draws nothing: give it the seed with --seed-arg --seed (or as its own option is called)."
+    )
+
+
+def _compared(first: Arm, second: Arm, told: Difference) -> str:
+    found = told.deciding
+    if found.deviation <= _ROUNDING * max(map(abs, [*first.values.values(), found.value])):
+        return _alike(first, second, found.value)
+    shown = _format(_decimals(found.half))
+    seeds = _seeds(first, second)
+    how = _METHODS[told.method]
+    if found.is_told_from_zero:
+        side = "lower" if found.value < 0 else "higher"
+        text = (
+            f"B is {side} by {shown(abs(found.value))} ± {shown(found.half)} ({how}): with "
+            f"{seeds} that lies outside the spread."
+        )
+    else:
+        text = (
+            f"With {seeds} the difference {shown(found.value)} ± {shown(found.half)} ({how}) "
+            f"cannot be told from chance. {_more(told)}"
+        )
+    return text + _other(told)
+
+
+def _alike(first: Arm, second: Arm, value: float) -> str:
+    """A difference that no seed moves."""
+    if not value:
+        return "The two do not differ, with any of the seeds."
+    side = "lower" if value < 0 else "higher"
+    if first.is_constant and second.is_constant:
+        told = "Neither varies with the seed, so that the seeds say nothing of chance"
+        return f"{told}; B is {side} by {abs(value):.6g}."
+    return f"B is {side} by {abs(value):.6g} with each seed: that lies outside the spread."
+
+
+def _more(told: Difference) -> str:
+    if not told.deciding.value:
+        return "The means are equal."
+    if told.seeds_needed is None:
+        return f"A difference of this size takes more than {MOST_SEEDS:,} seeds."
+    return (
+        f"Were it real, about {told.seeds_needed:,} seeds for each would tell it, in four of five "
+        "tries."
+    )
+
+
+def _other(told: Difference) -> str:
+    """The method that does not decide, where the two would."""
+    if told.paired is None:
+        return ""
+    shown = _format(_decimals(told.welch.half))
+    agrees = told.welch.is_told_from_zero == told.paired.is_told_from_zero
+    tells = "" if agrees else ", which would say otherwise"
+    return f"\nNot paired: {shown(told.welch.value)} ± {shown(told.welch.half)} (Welch's t){tells}."
+
+
+def _seeds(first: Arm, second: Arm) -> str:
+    counts = len(first.values), len(second.values)
+    if counts[0] == counts[1]:
+        return _plural(counts[0], "seed")
+    return f"{counts[0]} and {counts[1]} seeds"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _scale(arms: Sequence[Arm]) -> Shown:
+    """So many decimals that the least standard deviation has two digits."""
+    spreads = [arm.mean.deviation for arm in arms if arm.mean and arm.mean.deviation]
+    return _format(_decimals(min(spreads, default=0.0)))
+
+
+def _decimals(spread: float) -> int | None:
+    """None where there is nothing to go by, or it is far from one."""
+    if not spread or not 1e-9 < spread < 1e9:
+        return None
+    return max(0, 1 - math.floor(math.log10(spread)))
+
+
+def _format(decimals: int | None) -> Shown:
+    if decimals is None:
+        return lambda number: f"{number:.6g}"
+    return lambda number: f"{number:.{decimals}f}"
