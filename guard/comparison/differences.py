@@ -40,10 +40,13 @@ class Change(NamedTuple):
 
 
 class Size(NamedTuple):
-    """How far apart the recorded values of two tensors are: largest differences of all."""
+    """How far apart the recorded values of two tensors are: the largest differences.
+
+    ulps  in units in the last place; None where the type is not known
+    """
 
     absolute: float
-    ulps: float
+    ulps: float | None
 
 
 @dataclass(frozen=True)
