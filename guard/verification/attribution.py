@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from guard.comparison import Cause
 from guard.verification import circumstances
+from guard.verification.plan import recording
 from guard.verification.watching import Watch
 
 if TYPE_CHECKING:
@@ -32,11 +33,13 @@ class Attribution:
     circumstance  its name; "none" where runs differ in the same circumstances; "" unknown
     runs          that it took
     note          for a person
+    advice        what to do about it
     """
 
     circumstance: str = ""
     runs: int = 0
     note: str = ""
+    advice: str = ""
 
 
 def attribute(
@@ -47,7 +50,6 @@ def attribute(
     first  the first run, with which the others are compared
     """
     plan = session.plan
-    until = difference.step + 1
     free = [name for name in _order(difference.cause) if name in plan.circumstances(0)]
     free = [name for name in free if name in plan.vary]
     tried = 0
@@ -58,8 +60,8 @@ def attribute(
         if name != NONE:
             varied[name] = other
         tried += 1
-        if _differs(session, first, varied, until):
-            return Attribution(name, tried, _note(name))
+        if _differs(session, first, varied, difference.step):
+            return Attribution(name, tried, _note(name), _advice(name))
     return Attribution(runs=tried)
 
 
@@ -68,12 +70,16 @@ def _order(cause: Cause) -> tuple[str, ...]:
     return (*likely, *(name for name in circumstances.NAMES if name not in likely))
 
 
-def _differs(session: Session, first: Process, varied: dict[str, int], until: int) -> bool:
+def _differs(session: Session, first: Process, varied: dict[str, int], step: int) -> bool:
     def start() -> Process:
-        return session.start(varied, ("--until", str(until)))
+        return session.start(varied, recording(step))
 
-    watched = Watch(session, [start], until, known=[first]).run()
+    watched = Watch(session, [start], limited=True, known=[first]).run()
     return watched.difference is not None
+
+
+def _advice(name: str) -> str:
+    return "" if name == NONE else circumstances.named(name).advice
 
 
 def _note(name: str) -> str:

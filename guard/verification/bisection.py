@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from guard.comparison import Cause, Operator
 from guard.verification.operators import culprit
+from guard.verification.plan import recording
 from guard.verification.watching import Watch
 
 if TYPE_CHECKING:
@@ -75,13 +76,13 @@ def bisect(session: Session, difference: Difference, other: int, budget: int) ->
 
 
 def _rerun(session: Session, other: int, step: int) -> Watched:
-    options = ("--operators", str(step), "--until", str(step + 1))
+    options = recording(step, operators=step)
     plan = session.plan
 
     def start(run: int) -> Process:
         return session.start(plan.circumstances(run), options)
 
-    return Watch(session, [lambda: start(0), lambda: start(other)], step + 1).run()
+    return Watch(session, [lambda: start(0), lambda: start(other)], limited=True).run()
 
 
 def _concluded(result: Bisection, watched: Watched, seen: list[str]) -> Bisection:

@@ -174,8 +174,8 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
         shlex.split(f"{options.resume_args}\n{options.stop_args or ''}")
     except ValueError as error:
         parser.error(f"--resume-args cannot be taken apart as a shell would: {error}")
-    if options.until is not None and options.until <= options.resume_at:
-        parser.error("--until must be above --resume-at: what comes after it is compared")
+    if options.until is not None and options.until < options.resume_at:
+        parser.error("--until is below --resume-at: nothing would be left to compare")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -206,7 +206,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_runs(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--runs", type=_at_least(2), default=2, metavar="N", help="how many (default: 2)")
-    add("--until", type=_at_least(1), metavar="N", help="stop when N steps have been compared")
+    add("--until", type=_at_least(0), metavar="STEP", help="compare up to this step, from 0")
     add("--seed", type=_at_least(0), metavar="N", help="seed every generator before the program")
     add("--guard", action="store_true", help="run it under guard, as `python -m guard run` does")
     add(

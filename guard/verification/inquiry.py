@@ -10,6 +10,7 @@ from guard.comparison import Cause, Comparison, examine
 from guard.errors import GuardError
 from guard.verification.attribution import LONGEST, Attribution, attribute
 from guard.verification.bisection import Bisection, bisect, is_of_an_operator
+from guard.verification.plan import recording
 from guard.verification.sessions import session
 from guard.verification.sources import program_files
 from guard.verification.suspects import suspects
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 _MEMORY = ("out of memory", "cannot allocate memory", "can't allocate memory", "MemoryError")
 _KILLED = -9
+_SHARED = (
+    "the runs worked in the same folder, so that a later one may have read what an earlier one had "
+    "left there: --isolate gives each a copy of the folder as it was"
+)
 # Causes that are looked for in the program's own text, as no operator is at fault.
 _LINE_TELLS = (Cause.ENVIRONMENT, Cause.STATE)
 
@@ -53,7 +58,7 @@ def verify(plan: Plan, scratch: str, tell: Callable[[int], None] = lambda _: Non
 def first_runs(opened: Session, tell: Callable[[int], None]) -> Watched:
     """Run and compare as many runs as are planned."""
     plan = opened.plan
-    options = () if plan.until is None else ("--until", str(plan.until))
+    options = recording(plan.until)
 
     def start(run: int) -> Callable[[], Process]:
         return lambda: opened.start(plan.circumstances(run), options)
@@ -61,7 +66,7 @@ def first_runs(opened: Session, tell: Callable[[int], None]) -> Watched:
     return Watch(
         opened,
         [start(run) for run in range(plan.runs)],
-        plan.until,
+        plan.until is not None,
         tell,
         one_by_one=plan.one_by_one,
     ).run()
@@ -84,7 +89,12 @@ def compared(watched: Watched) -> tuple[Comparison | None, int]:
 
 
 def _examined(first: Process, second: Process, other: int) -> Comparison:
-    return examine(first.traces, second.traces, ("run 1", f"run {other + 1}"))
+    names = ("run 1", f"run {other + 1}")
+    found = examine(first.traces, second.traces, names)
+    ended = [f"{name} has no end" for name in names]  # we have ended them
+    ended += [f"The recording of {name} was stopped" for name in names]
+    limits = tuple(each for each in found.limits if not each.startswith(tuple(ended)))
+    return replace(found, limits=limits)
 
 
 def failure_of(watched: Watched, comparison: Comparison | None) -> Failure | None:
@@ -131,8 +141,10 @@ def explained(
         reproduced=bisection.reproduced,
         circumstance=attribution.circumstance,
     )
-    verdict = with_findings(verdict, plan, difference, bisection)
-    return with_notes(verdict, *waits(watched), *bisection.notes, attribution.note)
+    advice = attribution.advice or ("" if bisection.runs else difference.advice)
+    verdict = with_findings(verdict, plan, replace(difference, advice=advice), bisection)
+    shared = "" if opened.isolated else _SHARED
+    return with_notes(verdict, *waits(watched), *bisection.notes, attribution.note, shared)
 
 
 def with_findings(
@@ -141,9 +153,8 @@ def with_findings(
     """With the operator, and what the linter finds that fits."""
     changes: dict[str, Any] = {"operators": bisection.operators}
     cause = bisection.cause or difference.cause
-    place = difference.place
-    if bisection.operators and bisection.operators[0].place is not None:
-        place = bisection.operators[0].place
+    places = (*(each.place for each in bisection.operators), difference.place)
+    place = next(filter(None, places), None)
     refined = replace(difference, cause=cause, place=place)
     if cause not in _LINE_TELLS:
         files = program_files(plan.program, module=plan.module)
@@ -151,8 +162,7 @@ def with_findings(
             changes["suspects"] = suspects(refined, files)
         except GuardError as error:
             verdict = with_notes(verdict, str(error))
-    if bisection.cause not in (None, difference.cause):
-        changes["difference"] = refined
+    changes["difference"] = refined
     comparison = verdict.comparison
     return (
         verdict

@@ -11,7 +11,7 @@ from guard.verification.circumstances import NAMES
 class Plan:
     """A program and how its runs are to be.
 
-    until       number of steps after which all is seen; None: to the end
+    until       number of the last step, from 0; None: to the end
     vary        names of circumstances that are another in each run
     isolate     whether each run works in a copy of the working folder; None: if that is small
     one_by_one  whether a run begins when the one before has ended
@@ -42,3 +42,13 @@ class Plan:
         if self.guard:
             del found["hashes"]
         return found
+
+
+def recording(
+    until: int | None = None, operators: int | None = None, first_step: int = 0
+) -> tuple[str, ...]:
+    """Options of ``record``: the numbers of the last step, of that in detail, of the first."""
+    found = [] if until is None else ["--until", str(until)]
+    found += [] if operators is None else ["--operators", str(operators)]
+    found += ["--first-step", str(first_step)] if first_step else []
+    return tuple(found)

@@ -15,6 +15,7 @@ from guard.trace import Trace, TraceError, open_trace
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_SUBJECT = "guard.verification.subject"
 _GRACE = 3.0  # seconds between asking a process to end and ending it
 _PAUSE = 0.02
 _LOOK = 4096  # bytes of a line of output, on average no more
@@ -44,7 +45,7 @@ class Process:
         self._output = os.path.join(folder, "output.txt")
         self._status: int | None = None
         self.was_stopped = False
-        command = [sys.executable, *_flags(), "-m", "guard.verification.subject"]
+        command = [sys.executable, *_flags(), "-m", _SUBJECT]
         command += ["--out", self._traces_folder, *arguments]
         with open(self._output, "wb") as output:
             self._process = subprocess.Popen(  # noqa: S603 - this Python, the user's program
@@ -74,6 +75,13 @@ class Process:
     def steps(self) -> int:
         """How many steps it has recorded, as far as has been read."""
         return max((len(each) for each in self.traces), default=0)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether nothing more will be recorded, though the program may run on."""
+        if self.status is not None:
+            return True
+        return bool(self.traces) and all(each.complete for each in self.traces)
 
     @property
     def waits(self) -> str:

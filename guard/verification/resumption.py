@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from guard.comparison import Cause, Comparer, Comparison, examine
 from guard.verification.bisection import Bisection
 from guard.verification.inquiry import failure_of, with_findings, with_notes
+from guard.verification.plan import recording
 from guard.verification.sessions import session
 from guard.verification.verdicts import Failure, Verdict
 from guard.verification.watching import Watch, Watched
@@ -72,6 +73,13 @@ class _Resumption:
         if failure := self._failed(after):
             return Verdict(None, 2, self._isolation, failure=failure)
         start = resumed_at(whole.traces[0], after.traces[0], self._at)
+        if not start:
+            why = (
+                "began anew at step 0 when it was to resume: no checkpoint had been saved by step "
+                f"{self._at}, or --resume-args do not have it loaded"
+            )
+            failure = Failure(after.number + 1, why, after.tail())
+            return Verdict(None, 2, self._isolation, failure=failure, resume=self._told(start))
         return self._concluded(whole, after, start)
 
     @property
@@ -81,22 +89,19 @@ class _Resumption:
     def _run_both(self) -> tuple[Process, Process]:
         opened, plan = self._session, self._session.plan
         stop = self._interruption.stop
-        until = () if plan.until is None else ("--until", str(plan.until))
-        limit = ("--until", str(self._at)) if stop is None else ()
+        limit = recording(self._at - 1)
         extra = [] if stop is None else shlex.split(stop)
         varied = plan.circumstances(0)
         watched = _run(
             opened,
-            lambda: opened.start(varied, until),
-            lambda: opened.start(varied, limit, arguments=extra),
+            lambda: opened.start(varied, recording(plan.until)),
+            lambda: opened.start(varied, limit, arguments=extra, leaves=stop is None),
         )
         return watched.processes[0], watched.processes[1]
 
     def _resume(self, before: Process) -> Process:
         opened, plan = self._session, self._session.plan
-        options = ["--first-step", str(self._at)]
-        if plan.until is not None:
-            options += ["--until", str(max(0, plan.until - self._at))]
+        options = recording(plan.until, first_step=self._at)
         arguments = shlex.split(self._interruption.resume)
 
         def start() -> Process:

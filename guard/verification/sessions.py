@@ -43,12 +43,14 @@ class Session:
         *,
         arguments: Sequence[str] = (),
         place: str = "",
+        leaves: bool = False,
     ) -> Process:
         """Start a run under these circumstances.
 
         options    of the recording, besides those of the plan
         arguments  of the program, after its own
         place      the folder of an earlier run, to go on in its working folder
+        leaves     whether its process ends when the step after the last recorded one begins
         """
         number = self.count
         folder = os.path.join(self._scratch, str(number))
@@ -59,6 +61,7 @@ class Session:
             "turn": os.path.join(folder, "turn"),
             "waiting": os.path.join(folder, "waiting"),
             "own": [folder, *([place] if place else [])],
+            "leaves": leaves,
         }
         if self.isolated:
             told["folder"] = self._workplace(place or folder)

@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 
-from guard.verification import circumstances, turns
+from guard.verification import circumstances, interruption, turns
 
 _DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG
 
@@ -22,6 +22,8 @@ def main(arguments: list[str]) -> int:
         turns.take(told["turn"], told["waiting"], told["own"])
     if "folder" in told:
         os.chdir(told["folder"])
+    if told.get("leaves"):
+        interruption.leave()
     from guard.__main__ import _COMMANDS
 
     status: int = import_module(_COMMANDS["record"]).main(arguments)

@@ -81,12 +81,17 @@ class Verdict:
         return found
 
     def as_text(self, stream: TextIO) -> str:
-        """For a person. What failed comes first, where it decides."""
-        parts = [] if self.comparison is None else [text(self.comparison, stream)]
-        if self.failure is not None:
-            told = "".join(line + "\n" for line in _failed(self.failure))
-            parts.insert(0 if self.failure.decides else len(parts), told)
-        return "".join(parts)
+        """For a person. A failure that decides comes first, and how far the runs agree."""
+        comparison, failure = self.comparison, self.failure
+        told = "" if failure is None else "".join(f"{line}\n" for line in _failed(failure))
+        if comparison is None:
+            return told
+        if failure is not None and failure.decides and comparison.difference is None:
+            steps = "1 step" if comparison.steps == 1 else f"{comparison.steps} steps"
+            return f"{told}As far as they went, the runs are identical: {steps}.\n"
+        decides = failure is not None and failure.decides
+        shown = text(comparison, stream)
+        return told + shown if decides else shown + told
 
 
 def _failed(failure: Failure) -> Iterator[str]:

@@ -41,7 +41,7 @@ class Watched(NamedTuple):
 class Watch:
     """Several runs of a session; ``run`` sees them to their end.
 
-    until       number of steps after which they are stopped, or None
+    limited     whether their recordings end before they do, after which they are stopped
     tell        is given the number of steps compared so far, now and then
     known       processes that have been started before the others
     compares    whether they are compared; else they run to their ends
@@ -50,7 +50,7 @@ class Watch:
 
     session: Session
     starts: Sequence[Start]
-    until: int | None = None
+    limited: bool = False
     tell: Callable[[int], None] = lambda _: None
     known: Sequence[Process] = ()
     compares: bool = True
@@ -114,11 +114,11 @@ class Watch:
 
     def _is_enough(self) -> bool:
         """Whether all have come as far as is wanted, or one that failed has been outrun."""
-        steps = [each.steps for each in self._processes]
         if self._waiting:
             return False
-        if self.until is not None and min(steps) >= self.until:
+        if self.limited and all(each.is_recorded for each in self._processes):
             return True
+        steps = [each.steps for each in self._processes]
         failed = [each.steps for each in self._processes if each.status]
         return any(max(steps) > each for each in failed)
 
