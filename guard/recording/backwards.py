@@ -32,6 +32,8 @@ def install(stack: ExitStack, session: Session) -> None:
     def run(backward: Callable[..., Any], outputs: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         __tracebackhide__ = True
         recorder = session.recorder
+        if recorder is not None and not recorder.has_trained:
+            recorder.follow_this_thread()
         if (
             recorder is None
             or recorder.backwards
