@@ -11,7 +11,7 @@ from guard.comparison.environments import COMMAND, SEED, told
 from guard.comparison.names import count, describe, listed, several
 from guard.comparison.numbers import kernel, looks_unwritten
 from guard.comparison.resumptions import lost
-from guard.comparison.situations import STATES, Verdict
+from guard.comparison.situations import Verdict
 
 if TYPE_CHECKING:
     from guard.comparison.situations import Situation
@@ -25,7 +25,6 @@ _NOT_THE_SEED = (
     "Look at what else the initial values come from: memory that is never written (torch.empty), a "
     "generator object without a seed, the order of a set or a dictionary, a file, the time."
 )
-_WHICH_STATE = "Record both runs again with --state-every 1 to see which."
 _RESTORE = "Save it with the checkpoint, and load it before the first step"
 _KEPT = {
     "batch": "the position in the data (the sampler's epoch, its generator, batches to skip)",
@@ -48,10 +47,10 @@ def judge(situation: Situation) -> Verdict:
     if explaining:
         return drawn(situation, explaining)
     read = "the buffer's module was given" if first.kind == "buffer" else "the optimizer reads"
+    where = "at the end" if situation.parting.steps[0].kind == "end" else "there"
     why = (
-        f"Everything recorded before agrees, also what {read}, and {describe(first)} does not "
-        "after "
-        f"step {situation.number}."
+        f"Everything recorded before agrees, also what {read}, and {describe(first)} {where} does "
+        "not."
     )
     return kernel(situation, why, situation.place_of(first))
 
@@ -114,19 +113,14 @@ def judge_hidden(situation: Situation) -> Verdict:
             "differ."
         )
         return Verdict(Cause.GENERATOR, why, DRAWING, since=since)
-    held = {each.kind for each in parting.steps[0].events}
-    kinds = listed([several(kind) for kind in STATES if kind not in held])
-    among = (
-        f"It is among what is not stored singly there: {kinds}"
-        if kinds
-        else "It is in an event whose short fingerprints are equal by chance"
-    )
+    size = 8 * parting.pair.traces[0].header.digest_size
     why = (
-        f"All that is stored singly of step {situation.number} agrees, and the fingerprint over "
-        "the "
-        f"whole step does not. {among}."
+        f"Every event of step {situation.number} has the same fingerprint of {size} bits in both "
+        "runs, and the one over their full fingerprints differs: one of them differs by which is "
+        "not to be seen in so few bits."
     )
-    return kernel(situation, why, None)._replace(advice=_WHICH_STATE)
+    advice = f"Record the step in detail, with longer fingerprints: --operators {situation.number}."
+    return kernel(situation, why, None)._replace(advice=advice)
 
 
 def judge_resumed(situation: Situation) -> Verdict | None:
