@@ -47,7 +47,7 @@ def judge(parting: Parting, changes: tuple[Change, ...]) -> Difference:
         why=verdict.why,
         agreed=situation.agreed(),
         since=verdict.since,
-        place=verdict.place,
+        place=verdict.place or situation.place_of(first or second),
         advice=verdict.advice,
         parted=mismatch.parted if mismatch else (),
         size=apart(first, second) if first and second else None,
@@ -60,6 +60,8 @@ def _verdict(situation: Situation) -> Verdict:
         return states.judge_hidden(situation)
     if situation.is_resumed and (lost := states.judge_resumed(situation)):
         return lost
+    if states.is_hyperparameter(situation):
+        return states.judge_hyperparameter(situation)
     if mismatch.is_other or situation.first is None:
         return control_flow.judge(situation)
     return _JUDGES[situation.first.kind](situation)

@@ -33,7 +33,7 @@ def differing(parting: Parting) -> list[Draw]:
         held = [list(_states(parting, run, name)) for run in (0, 1)]
         if all(states and states[-1].detail == UNTOUCHED for states in held):
             continue
-        drawn = _drawn(held)
+        drawn = _drawn(held) if _moved(parting, name) else False
         found.append(Draw(name, since, _moved_late(parting, name) if drawn is None else drawn))
     return found
 
@@ -93,6 +93,13 @@ def _moved_late(parting: Parting, name: str) -> bool | None:
         if any((each.kind, each.name) == ("generator", name) for each in late):
             return True
     return None
+
+
+def _moved(parting: Parting, name: str) -> bool:
+    """Whether its state was recorded in the step: after the first one, only those that moved are,
+    or all of them."""
+    held = (each for step in parting.steps for each in step.events)
+    return any((each.kind, each.name) == ("generator", name) for each in held)
 
 
 def _drawn(held: list[list[Event]]) -> bool | None:

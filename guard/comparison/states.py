@@ -79,16 +79,25 @@ def _judge_initial(situation: Situation, first: Event, second: Event) -> Verdict
     return Verdict(Cause.INITIALISATION, why, _UNSEEDED, place=situation.place_of(first))
 
 
+def is_hyperparameter(situation: Situation) -> bool:
+    """Whether one differs: after the first step only those that have changed are recorded."""
+    return any(
+        each and each.kind == "hyperparameter" for each in (situation.first, situation.second)
+    )
+
+
 def judge_hyperparameter(situation: Situation) -> Verdict:
     """A learning rate, a momentum … and from what to what."""
-    first, second = situation.first, situation.second
-    values = [each.value if each else None for each in (first, second)]
-    name = first.name if first else ""
+    held = (situation.first, situation.second)
+    event = next(each for each in held if each and each.kind == "hyperparameter")
+    values = [_value(situation, run, event.name) for run in (0, 1)]
     if None in values:
-        why = f"The hyperparameter {name} is not the same."
+        why = f"The hyperparameter {event.name} is not the same."
     else:
         one, other = values
-        why = f"The hyperparameter {name} is {one!r} in the first run, {other!r} in the second."
+        why = (
+            f"The hyperparameter {event.name} is {one!r} in the first run, {other!r} in the second."
+        )
     why += " Everything before it agrees."
     started = [each for each in situation.changes if each.name == COMMAND]
     if started:
@@ -98,7 +107,20 @@ def judge_hyperparameter(situation: Situation) -> Verdict:
         "epochs, "
         "or one that reads a metric which is not recorded."
     )
-    return Verdict(Cause.HYPERPARAMETER, why, advice, place=situation.place_of(first))
+    return Verdict(Cause.HYPERPARAMETER, why, advice, place=situation.place_of(event))
+
+
+def _value(situation: Situation, run: int, name: str) -> float | None:
+    """What a hyperparameter is in a step: as it was recorded there, or last before."""
+    parting = situation.parting
+    for position in range(parting.position, -1, -1):
+        step = parting.steps[run] if position == parting.position else None
+        step = step or parting.pair.step_of(run, position)
+        found = (each for each in reversed(step.events) if each.kind == "hyperparameter")
+        event = next((each for each in found if each.name == name), None)
+        if event is not None:
+            return event.value
+    return None
 
 
 def judge_hidden(situation: Situation) -> Verdict:
