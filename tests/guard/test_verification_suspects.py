@@ -96,6 +96,13 @@ def test_an_operator_is_found_in_the_tables(name: str, device: str, row: str | N
     assert found is None or (row or "") in found.name
 
 
+def test_a_backward_of_indexing_adds() -> None:
+    found = row_of("aten._index_put_impl_.default", "cpu", backward=True)
+    assert found is not None
+    assert found.name == "torch.index_put(accumulate=True)"
+    assert row_of("aten.index_put.default", "cuda", backward=True) is None  # it sorts there
+
+
 def step(*results: tuple[str, bytes, bytes]) -> Step:
     events = (
         Event("operator", name, 0, "", None, digest, inputs=inputs)
