@@ -86,7 +86,7 @@ class Session:
         noted = os.path.join(folder, "workplace")
         if not os.path.exists(noted):
             try:
-                made = workplaces.copy(os.getcwd(), os.path.join(folder, "files"))
+                made = workplaces.copy(os.getcwd(), os.path.join(folder, "files"), self._scratch)
             except (OSError, shutil.Error) as error:
                 raise GuardError(f"the working folder could not be copied: {error}") from None
             with open(noted, "w", encoding="utf-8") as file:

@@ -54,8 +54,10 @@ def _is_copied_folder(entry: os.DirEntry[str]) -> bool:
     return not os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
 
 
-def copy(folder: str, target: str) -> str:
+def copy(folder: str, target: str, scratch: str) -> str:
     """Copy a folder to somewhere below ``target``; where it now lies.
+
+    ``scratch``, in which ``target`` lies, is not copied if the folder holds it.
 
     What lies beside it and beside the folder above it is linked to, so that "../data" leads
     where it did. Times of files are kept. Raises OSError.
@@ -68,7 +70,7 @@ def copy(folder: str, target: str) -> str:
         os.makedirs(place, exist_ok=True)
         _link_entries(each, place, without=os.path.basename(inner))
     place = os.path.join(target, *map(os.path.basename, [*above[1:], folder]))
-    _copy(folder, place, folder)
+    _copy(folder, place, folder, os.path.realpath(scratch))
     return place
 
 
@@ -91,14 +93,16 @@ def _link_entries(folder: str, target: str, without: str) -> None:
             os.symlink(os.path.join(folder, name), os.path.join(target, name))
 
 
-def _copy(folder: str, target: str, root: str) -> None:
+def _copy(folder: str, target: str, root: str, without: str) -> None:
     os.makedirs(target, exist_ok=True)
     with os.scandir(folder) as entries:
         found = list(entries)
     for entry in found:
         place = os.path.join(target, entry.name)
+        if entry.path == without:
+            continue
         if _is_copied_folder(entry):
-            _copy(entry.path, place, root)
+            _copy(entry.path, place, root, without)
         elif entry.is_symlink():
             _copy_link(entry.path, place, root)
         elif entry.is_dir():

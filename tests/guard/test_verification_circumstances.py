@@ -119,7 +119,8 @@ def test_a_copy_has_the_files_and_leads_where_the_folder_did(tmp_path: Path) -> 
     write(tmp_path / "home" / "data" / "x.txt", "x")
     (work / "latest").symlink_to(work / "config")
     (work / "elsewhere").symlink_to(tmp_path / "home" / "data")
-    made = workplaces.copy(str(work), str(tmp_path / "copy"))
+    scratch = work / "kept"  # as with --keep kept, in the working folder itself
+    made = workplaces.copy(str(work), str(scratch / "0" / "files"), str(scratch))
     assert sorted(os.listdir(made)) == [".git", "config", "elsewhere", "latest"]
     assert os.path.basename(made) == "project"
     write(work / "config" / "a.yaml", "a: 2")
