@@ -19,11 +19,13 @@ _INHERITED = ("PYTHONWARNINGS", "PYTHONPATH", "PYTHONSAFEPATH", "PYTHONUNBUFFERE
 
 
 def clean_environment(**variables: str) -> dict[str, str]:
-    """The environment without guard's variables and those that change how Python starts."""
+    """Without guard's variables, pytest's, and those that change how Python starts."""
     kept = {
         name: value
         for name, value in os.environ.items()
-        if name not in _OURS and name not in _INHERITED and not name.startswith("GUARD_")
+        if name not in _OURS
+        and name not in _INHERITED
+        and not name.startswith(("GUARD_", "PYTEST_"))
     }
     return kept | variables
 

@@ -162,6 +162,8 @@ def results(name: str, options: dict[str, object]) -> set[str]:
     word = name.partition(".")[2]
     if "n_estimators" in inspect.signature(INSTALLED[name]).parameters:
         options = {"n_estimators": 4, **options}
+    if "HistGradientBoosting" in name:
+        options = {"max_iter": 4, **options}
     by_itself = inspect.isclass(INSTALLED[name]) or word.startswith(("make_", "sample_"))
     with warnings.catch_warnings(), np.printoptions(threshold=10**6):
         warnings.simplefilter("ignore")

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from guard.errors import GuardError
 from guard.program import Program
@@ -46,6 +46,10 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"guard preflight: {error}\n")
         return FAILED
     _write(_text(report, options))
+    return _status(report)
+
+
+def _status(report: Report) -> int:
     if report.found or any(each.counts for each in report.traps):
         return FOUND
     return 0 if report.is_clean else FAILED
@@ -55,31 +59,36 @@ def _rehearsed(options: argparse.Namespace) -> Report:
     from guard.rehearsal.findings import from_dict
 
     with tempfile.TemporaryDirectory(prefix="guard-preflight-") as folder:
-        target = os.path.join(folder, "report.json")
-        told = {
-            "target": target,
-            "scratch": os.path.join(folder, "written"),
-            "steps": options.steps,
-            "seconds": options.seconds,
-            "gpu": options.gpu.lower(),
-            "ranks": options.ranks,
-            "module": options.module,
-            "program": options.program,
-            "arguments": options.arguments,
-        }
+        told = _told(options, folder)
         command = [sys.executable, *_flags(), "-m", "guard.rehearsal.script", json.dumps(told)]
-        os.mkdir(told["scratch"])
-        environ = _environment(options) | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), told["scratch"])
+        environ = _environment(options, told["scratch"])
         with subprocess.Popen(command, stdout=sys.stderr, env=environ) as child:  # noqa: S603 - this Python
             try:
                 status = child.wait(options.seconds + _GRACE)
             except subprocess.TimeoutExpired:
                 child.kill()
                 status = child.wait()
-        if not os.path.exists(target):
+        if not os.path.exists(told["target"]):
             raise GuardError(_died(status, options))
-        with open(target, encoding="utf-8") as file:
+        with open(told["target"], encoding="utf-8") as file:
             return from_dict(json.load(file))
+
+
+def _told(options: argparse.Namespace, folder: str) -> dict[str, Any]:
+    """What the process of the program is told; it may write into the folder."""
+    scratch = os.path.join(folder, "written")
+    os.mkdir(scratch)
+    return {
+        "target": os.path.join(folder, "report.json"),
+        "scratch": scratch,
+        "steps": options.steps,
+        "seconds": options.seconds,
+        "gpu": options.gpu.lower(),
+        "ranks": options.ranks,
+        "module": options.module,
+        "program": options.program,
+        "arguments": options.arguments,
+    }
 
 
 def _died(status: int, options: argparse.Namespace) -> str:
@@ -94,10 +103,10 @@ def _flags() -> list[str]:
     return subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined,no-any-return]  # noqa: SLF001
 
 
-def _environment(options: argparse.Namespace) -> dict[str, str]:
+def _environment(options: argparse.Namespace, scratch: str) -> dict[str, str]:
     from guard.rehearsal.side_effects import QUIET
 
-    environ = os.environ | QUIET
+    environ = os.environ | QUIET | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), scratch)
     folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     environ["PYTHONPATH"] = os.pathsep.join(
         each for each in (environ.get("PYTHONPATH"), folder) if each

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
+from forks import Forks
 
 from guard import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="session")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    """Runs programs in processes that do not have to import torch."""
+    parent = Forks(tmp_path_factory.mktemp("forks"))
+    yield parent
+    parent.close()
 
 
 @pytest.fixture(autouse=True)

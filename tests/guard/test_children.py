@@ -32,26 +32,24 @@ PROGRAM = """
         import guard
         from guard import children
         with guard.deterministic(seed=5, allow="put_"), children.applied(guard.active()):
-            for _ in range(2):
-                process = multiprocessing.get_context("METHOD").Process(target=show)
+            for method in sys.argv[1:]:
+                process = multiprocessing.get_context(method).Process(target=show)
                 process.start()
                 process.join()
                 print(process.exitcode, flush=True)
     """
 
 
-@pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_they_have_the_settings_of_the_parent_before_its_module_is_imported(
-    tmp_path: Path, method: str
+    tmp_path: Path,
 ) -> None:
-    if os.name == "nt" and method == "forkserver":
-        pytest.skip("Windows spawns only")
-    script = write(tmp_path / "train.py", PROGRAM.replace("METHOD", method))
-    done = python("-u", script, cwd=tmp_path, environ={"PYTHONHASHSEED": "0"})
+    methods = ["spawn"] * 2 if os.name == "nt" else ["spawn", "forkserver"]
+    script = write(tmp_path / "train.py", PROGRAM)
+    done = python("-u", script, *methods, cwd=tmp_path, environ={"PYTHONHASHSEED": "0"})
     lines = [line for line in done.stdout.splitlines() if not line.startswith("__mp_main__ False")]
     assert done.stderr == ""
     assert lines[0] == "__main__ False"
-    assert "__mp_main__ True" in lines
+    assert lines.count("__mp_main__ True") == 2
     results = [line for line in lines if not line.startswith("__")]
     assert results[:3] == results[3:]
     assert results[0] == "5 5 ('put_',)"

@@ -22,6 +22,8 @@ from guard.reports import LEVELS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from forks import Forks
+
 pytest.importorskip("torch")
 
 DOCTOR = ("-m", "guard", "doctor")
@@ -156,13 +158,14 @@ def test_json_has_the_documented_keys(as_json: Any) -> None:  # noqa: ANN401
     assert as_json["digest"].endswith(as_json["fingerprint"])
 
 
-def test_the_digest_is_the_same_in_another_process_and_in_all_forms(
+def test_the_digest_is_the_same_in_another_process_and_strict_fails_where_something_differs(
     bare: subprocess.CompletedProcess[str],
     as_json: Any,  # noqa: ANN401
     tmp_path: Path,
 ) -> None:
-    done = python(*DOCTOR, "--digest", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    done = python(*DOCTOR, "--strict", "--digest", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert re.fullmatch(DIGEST + "\n", done.stdout)
     assert done.stdout == as_json["digest"] + "\n" == bare.stdout.splitlines()[-1] + "\n"
 
 
@@ -181,12 +184,6 @@ def test_under_guard_nothing_differs(tmp_path: Path) -> None:
     # A library that is there and not in use may still come to be used.
     differing = [line for line in lines if line.startswith(("may differ", "differs"))]
     assert all("(installed, not imported" in line for line in differing)
-
-
-def test_strict_fails_where_something_differs(tmp_path: Path) -> None:
-    done = python(*DOCTOR, "--strict", "--digest", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (1, "")
-    assert re.fullmatch(DIGEST + "\n", done.stdout)
 
 
 @pytest.mark.parametrize(
@@ -291,9 +288,9 @@ def test_a_reader_that_stops_early_is_no_error(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("guard\n", "")
 
 
-def test_settings_that_guard_would_refuse_are_told(tmp_path: Path) -> None:
+def test_settings_that_guard_would_refuse_are_told(tmp_path: Path, forks: Forks) -> None:
     write(tmp_path / "pyproject.toml", "[tool.guard]\nseeed = 1\n")
-    done = python(*DOCTOR, cwd=tmp_path)
+    done = forks.python(*DOCTOR, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert (
         "differs         settings: none (guard.enable refuses: [tool.guard] in "
@@ -301,8 +298,9 @@ def test_settings_that_guard_would_refuse_are_told(tmp_path: Path) -> None:
     ) in done.stdout
 
 
-def test_an_invalid_variable_differs(tmp_path: Path) -> None:
-    done = python(*DOCTOR, cwd=tmp_path, environ={"TORCHINDUCTOR_DETERMINISTIC": "yes"})
+def test_an_invalid_variable_differs(tmp_path: Path, forks: Forks) -> None:
+    variables = {"TORCHINDUCTOR_DETERMINISTIC": "yes"}
+    done = forks.python(*DOCTOR, cwd=tmp_path, environ=variables)
     assert (
         "differs         TORCHINDUCTOR_DETERMINISTIC: yes (TORCHINDUCTOR_DETERMINISTIC is 'yes', "
         "with which runs may differ. Legal: 1. Left out, guard sets it to 1)\n"

@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from programs import python, write
+from programs import write
 
 torch = pytest.importorskip("torch")
 
@@ -24,6 +24,8 @@ from guard.settings import Settings  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from forks import Forks
 
 WITHOUT = Settings(dropout=False)
 ON_CPU = Settings(rng="cpu")
@@ -330,15 +332,15 @@ DRAWS = {
 STRIDED = {"transposed": "lambda d: torch.empty_strided((3, 30), (1, 3), device=d).uniform_()"}
 
 
-def test_another_device_sees_what_the_cpu_draws(tmp_path: Path) -> None:
+def test_another_device_sees_what_the_cpu_draws(tmp_path: Path, forks: Forks) -> None:
     code = write(tmp_path / "away.py", AWAY).read_text()
     code += "".join(f"print({name!r}, same({draw}))\n" for name, draw in DRAWS.items())
-    done = python(write(tmp_path / "run.py", code), cwd=tmp_path)
+    done = forks.python(write(tmp_path / "run.py", code), cwd=tmp_path)
     assert done.stdout.splitlines() == [f"{name} True" for name in DRAWS]
     assert done.stderr == ""
 
 
-def test_dropout_on_another_device_drops_what_the_cpu_drops(tmp_path: Path) -> None:
+def test_dropout_on_another_device_drops_what_the_cpu_drops(tmp_path: Path, forks: Forks) -> None:
     program = """
         x = torch.ones(40)
         for mode in (torch.no_grad, torch.inference_mode):
@@ -352,7 +354,7 @@ def test_dropout_on_another_device_drops_what_the_cpu_drops(tmp_path: Path) -> N
         """
     code = write(tmp_path / "away.py", AWAY).read_text()
     code += write(tmp_path / "rest.py", program).read_text()
-    done = python(write(tmp_path / "run.py", code), cwd=tmp_path)
+    done = forks.python(write(tmp_path / "run.py", code), cwd=tmp_path)
     assert (done.stdout, done.stderr) == ("True True\nTrue True\n", "")
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from typing import TYPE_CHECKING
 
 import pytest
+from programs import write
 
 torch = pytest.importorskip("torch")
 
 from guard import flags  # noqa: E402
 from guard.settings import Settings  # noqa: E402
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from forks import Forks
 
 ALL_OFF = Settings(fill=False, reduced_precision=False, cudnn=False)
 
@@ -60,7 +65,7 @@ print(matmul.fp32_precision, conv.fp32_precision, rnn.fp32_precision)
 """
 
 
-def test_a_program_that_uses_the_newer_precision_switches() -> None:
+def test_a_program_that_uses_the_newer_precision_switches(tmp_path: Path, forks: Forks) -> None:
     """In a process of its own: torch remembers which of the two a program has used."""
-    done = subprocess.run([sys.executable, "-c", NEWER], capture_output=True, text=True, check=True)
+    done = forks.python(write(tmp_path / "run.py", NEWER), cwd=tmp_path)
     assert done.stdout == "ieee ieee ieee\ntf32 tf32 ieee\n"

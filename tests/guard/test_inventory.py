@@ -20,6 +20,8 @@ torch = pytest.importorskip("torch")
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from forks import Forks
+
 DIGEST = "import guard; print(guard.report().digest)"
 
 
@@ -220,7 +222,7 @@ def test_a_switch_with_two_rows_is_judged_by_the_one_asked_for() -> None:
     assert names.count(name) == 1
 
 
-def test_newer_and_older_names_of_a_switch_can_be_mixed(tmp_path: Path) -> None:
+def test_newer_and_older_names_of_a_switch_can_be_mixed(tmp_path: Path, forks: Forks) -> None:
     if not hasattr(torch.backends.cuda.matmul, "fp32_precision"):
         pytest.skip("this torch has only one name for it")
     script = write(
@@ -235,7 +237,7 @@ def test_newer_and_older_names_of_a_switch_can_be_mixed(tmp_path: Path) -> None:
         print(found.find("flags", "float32_products").value.partition(",")[0])
         """,
     )
-    done = python(script, cwd=tmp_path)
+    done = forks.python(script, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "tf32",
@@ -325,7 +327,9 @@ def install(folder: Path, module: str, distribution: str, version: str) -> None:
     write(folder / name / "METADATA", metadata)
 
 
-def test_libraries_are_told_whether_they_are_imported_or_only_installed(tmp_path: Path) -> None:
+def test_libraries_are_told_whether_they_are_imported_or_only_installed(
+    tmp_path: Path, forks: Forks
+) -> None:
     install(tmp_path, "flash_attn", "flash-attn", "2.8.3")
     install(tmp_path, "webdataset", "webdataset", "1.0.2")
     install(tmp_path, "transformer_engine", "transformer-engine", "2.9.0")
@@ -349,7 +353,7 @@ def test_libraries_are_told_whether_they_are_imported_or_only_installed(tmp_path
         """,
     )
     environ = {"NVTE_ALLOW_NONDETERMINISTIC_ALGO": "0", "JAX_PLATFORMS": "cpu"}
-    done = python(script, cwd=tmp_path, environ=environ)
+    done = forks.python(script, cwd=tmp_path, environ=environ)
     assert (done.returncode, done.stderr) == (0, "")
     found, guarded = map(json.loads, done.stdout.splitlines())
     assert found["flash_attn"] == [

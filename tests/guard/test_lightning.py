@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -96,14 +98,14 @@ def fit(trainer, **more):
 """
 
 
-def run(folder: Path, text: str, **options: Any) -> Any:  # noqa: ANN401 - whatever it gives
+def run(folder: Path, text: str, environ: Mapping[str, str] | None = None, **options: Any) -> Any:  # noqa: ANN401 - whatever it gives
     """What a program on top of PROGRAM leaves in `result`."""
     program = folder / "program.py"
     program.write_text(PROGRAM + text + "\nprint('result:' + json.dumps(result))\n")
     done = subprocess.run(
         [sys.executable, str(program), json.dumps(options)],
         cwd=folder,
-        env={**os.environ, "PYTHONHASHSEED": "0"},
+        env={**os.environ, "PYTHONHASHSEED": "0", **(environ or {})},
         capture_output=True,
         text=True,
         timeout=200,
@@ -114,17 +116,15 @@ def run(folder: Path, text: str, **options: Any) -> Any:  # noqa: ANN401 - whate
     return json.loads(lines[-1].removeprefix("result:"))
 
 
-@pytest.mark.parametrize("library", [LIGHTNING])
-def test_two_fits_agree_bitwise_with_the_callback_only(tmp_path: Path, library: str) -> None:
-    fit = "result = fit(trainer())"
-    guarded = [run(tmp_path, fit, guard={"seed": 0}, library=library) for _ in range(2)]
-    assert guarded[0] == guarded[1]
-    free = [run(tmp_path, fit, library=library) for _ in range(2)]
-    assert free[0] != free[1]
-
-
+TWICE = """
+options["epochs"] = 2
+guarded = options.pop("guard")
+result = {"free": fit(trainer())}
+options["guard"] = {"seed": 0}
+result["guarded"] = fit(trainer())
+options.update(guard=guarded, epochs=3)
+"""
 RESUMED = """
-result = {}
 for name, more in {
     "plain": {},
     "workers": {"workers": 2},
@@ -141,17 +141,8 @@ for name, more in {
         paths = saved.format(0, 4), saved.format(1, 8), name[:5] + "/after.ckpt"
         result[name] = [fit(trainer(), ckpt_path=path) for path in paths]
 """
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_interrupted_is_uninterrupted(tmp_path: Path, library: str) -> None:
-    given = {"guard": {"seed": 3}, "library": library, "epochs": 3}
-    whole = run(tmp_path, RESUMED, whole=True, **given)
-    assert whole["plain"] != whole["workers"]
-    assert run(tmp_path, RESUMED, whole=False, **given) == whole
-
-
 SEMANTICS = """
+options = {}
 from torch import put
 
 def state():
@@ -188,7 +179,6 @@ def attempt(call):
             error = [type(raised).__name__, str(raised), *getattr(raised, "__notes__", [])]
     return error, [str(each.message) for each in caught]
 
-result = {}
 watching = Watching()
 before = state()
 options["guard"] = {"seed": 5}
@@ -241,15 +231,49 @@ result["no seed"] = attempt(lambda: GuardCallback(seed=-1))[0]
 """
 
 
+def resumed(folder: Path, library: str, more: str = "") -> list[dict[str, Any]]:
+    """What two processes found, to which importing Lightning is most of their work.
+
+    Both fit with the callback and without. The second goes on from checkpoints of the first.
+    """
+    given = {"guard": {"seed": 3}, "library": library}
+    return [
+        run(folder, TWICE + RESUMED, whole=True, **given),
+        run(folder, TWICE + RESUMED + more, whole=False, **given),
+    ]
+
+
 @pytest.fixture(scope="module")
-def semantics(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a program that tries everything saw."""
+def processes(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """With Lightning, of which the second tries everything else, too."""
     if find_spec("lightning") is None:
         pytest.skip("lightning is not installed")
-    found: dict[str, Any] = run(
-        tmp_path_factory.mktemp("semantics"), SEMANTICS, library="lightning.pytorch"
-    )
-    return found
+    return resumed(tmp_path_factory.mktemp("fits"), "lightning.pytorch", SEMANTICS)
+
+
+@pytest.fixture
+def semantics(processes: list[dict[str, Any]]) -> dict[str, Any]:
+    return processes[1]
+
+
+def check(first: dict[str, Any], second: dict[str, Any]) -> None:
+    """Guarded fits agree bitwise, free ones do not; the interrupted are the uninterrupted."""
+    assert first["guarded"] == second["guarded"]
+    assert first["free"] != second["free"]
+    assert first["plain"] != first["workers"]
+    for name in ("plain", "workers", "validated, with a generator by name"):
+        assert second[name] == first[name]
+
+
+def test_fits_agree_bitwise_with_the_callback_only_and_interrupted_is_uninterrupted(
+    processes: list[dict[str, Any]],
+) -> None:
+    check(*processes)
+
+
+@pytest.mark.parametrize("library", LIBRARIES[1:])
+def test_so_they_do_with_the_older_package(tmp_path: Path, library: str) -> None:
+    check(*resumed(tmp_path, library))
 
 
 def test_every_stage_is_guarded_and_everything_is_put_back(semantics: dict[str, Any]) -> None:
@@ -307,6 +331,8 @@ def test_a_wrong_setting_is_refused_at_once(semantics: dict[str, Any]) -> None:
 
 
 RANKS = """
+os.environ["LOCAL_RANK"] = "01"[os.fork() == 0]
+
 class Noisy(Model):
     drawn, of_all, rank = [], [None, None], 0
 
@@ -328,17 +354,26 @@ else:
     fit(trainer(**two), ckpt_path="saved/epoch=0-step=4.ckpt")
 if Noisy.rank:
     sys.exit()
+assert os.waitstatus_to_exitcode(os.wait()[1]) == 0
 result = Noisy.of_all
 """
+
+
+def launched() -> dict[str, str]:
+    """What a launcher of two ranks tells each; they fork when all is imported."""
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port = str(probe.getsockname()[1])
+    return {"WORLD_SIZE": "2", "NODE_RANK": "0", "MASTER_ADDR": "localhost", "MASTER_PORT": port}
 
 
 @pytest.mark.parametrize("library", [LIGHTNING])
 def test_every_rank_goes_on_where_it_was(tmp_path: Path, library: str) -> None:
     given = {"guard": {"seed": 3, "rank_offset": True}, "library": library}
-    first, second = run(tmp_path, RANKS, whole=True, **given)
-    resumed = run(tmp_path, RANKS, whole=False, **given)
+    first, second = run(tmp_path, RANKS, whole=True, environ=launched(), **given)
+    later = run(tmp_path, RANKS, whole=False, environ=launched(), **given)
     assert not {each[1] for each in first} & {each[1] for each in second}
-    assert resumed == [[each for each in rank if each[0] == 1] for rank in (first, second)]
+    assert later == [[each for each in rank if each[0] == 1] for rank in (first, second)]
 
 
 def test_without_lightning_it_says_how_to_install_it(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from guard.rehearsal import gate
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from forks import Forks
+
 pytestmark = pytest.mark.skipif(
     bool(gate.missing()), reason="this torch lacks what a rehearsal needs"
 )
@@ -281,9 +283,9 @@ KINDS = {
 
 @pytest.mark.parametrize(("text", "refused", "switched"), KINDS.values(), ids=KINDS)
 def test_the_list_of_a_program_is_right(
-    tmp_path: Path, text: str, refused: set[str], switched: set[str]
+    tmp_path: Path, forks: Forks, text: str, refused: set[str], switched: set[str]
 ) -> None:
-    report = found(tmp_path, text)
+    report = found(forks, tmp_path, text)
     assert report["steps"] == 1, report["limits"]
     assert report["complete"]
     assert names(report) == refused

@@ -20,6 +20,8 @@ from guard.rehearsal import gate
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from forks import Forks
+
 pytestmark = pytest.mark.skipif(
     bool(gate.missing()), reason="this torch lacks what a rehearsal needs"
 )
@@ -84,39 +86,44 @@ def test_an_unmodified_script_is_told_what_will_fail(tmp_path: Path) -> None:
 
 
 def test_nothing_found_is_status_0(tmp_path: Path) -> None:
-    report = found(tmp_path, CLEAN.format(steps=5), status=0)
+    write(tmp_path / "train.py", CLEAN.format(steps=5))
+    done = preflight("--json", "train.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
     assert report["steps"] == 1
     assert report["complete"]
     assert report["counts"]["raises"] == 0
 
 
-def test_as_many_steps_as_asked_for(tmp_path: Path) -> None:
-    assert found(tmp_path, CLEAN.format(steps=5), "--steps", "3", status=0)["steps"] == 3
-    report = found(tmp_path, CLEAN.format(steps=2), "--steps", "3", status=0)
+def test_as_many_steps_as_asked_for(tmp_path: Path, forks: Forks) -> None:
+    assert found(forks, tmp_path, CLEAN.format(steps=5), "--steps", "3", status=0)["steps"] == 3
+    report = found(forks, tmp_path, CLEAN.format(steps=2), "--steps", "3", status=0)
     assert report["steps"] == 2
 
 
-def test_a_program_that_ends_before_a_step_is_not_passed_as_fine(tmp_path: Path) -> None:
-    report = found(tmp_path, "import torch\ntorch.zeros(2, device='cuda') + 1\n", status=2)
+def test_a_program_that_ends_before_a_step_is_not_passed_as_fine(
+    tmp_path: Path, forks: Forks
+) -> None:
+    report = found(forks, tmp_path, "import torch\ntorch.zeros(2, device='cuda') + 1\n", status=2)
     assert not report["complete"]
     assert report["limits"] == ["the program ended before any optimizer had done a step"]
 
 
-def test_what_was_found_before_an_error_is_told_with_it(tmp_path: Path) -> None:
+def test_what_was_found_before_an_error_is_told_with_it(tmp_path: Path, forks: Forks) -> None:
     text = """
         import torch
 
         torch.zeros(3, 3, device="cuda").median(0)
         raise ValueError("its own")
     """
-    report = found(tmp_path, text, status=1)
+    report = found(forks, tmp_path, text, status=1)
     assert names(report) == {"torch.median"}
     assert report["limits"] == [
         f"{tmp_path / 'train.py'}, line 4: the program ended with ValueError: its own"
     ]
 
 
-def test_its_time_is_limited(tmp_path: Path) -> None:
+def test_its_time_is_limited(tmp_path: Path, forks: Forks) -> None:
     text = """
         import time
         import torch
@@ -124,7 +131,7 @@ def test_its_time_is_limited(tmp_path: Path) -> None:
         torch.zeros(3, 3, device="cuda").median(0)
         time.sleep(200)
     """
-    report = found(tmp_path, text, "--seconds", "12", status=1)
+    report = found(forks, tmp_path, text, "--seconds", "12", status=1)
     assert names(report) == {"torch.median"}
     assert "12 seconds were over after 0 optimizer steps" in report["limits"][0]
 
@@ -136,7 +143,7 @@ def test_arguments_go_to_the_program(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_files_are_as_they_were(tmp_path: Path) -> None:
+def test_files_are_as_they_were(tmp_path: Path, forks: Forks) -> None:
     text = """
         import os
         import pathlib
@@ -156,7 +163,7 @@ def test_files_are_as_they_were(tmp_path: Path) -> None:
     """
     for name in ("kept.txt", "gone.txt", "folder/inside.txt"):
         write(tmp_path / name, "as it was\n")
-    report = found(tmp_path, text, status=2)
+    report = found(forks, tmp_path, text, status=2)
     assert report["limits"] == ["the program ended before any optimizer had done a step"]
     for name in ("kept.txt", "gone.txt", "folder/inside.txt"):
         assert (tmp_path / name).read_text() == "as it was\n"
@@ -201,8 +208,8 @@ SEVERAL = """
 
 
 @pytest.mark.parametrize("step", ["second.step()", "pass"])
-def test_every_optimizer_has_its_step(tmp_path: Path, step: str) -> None:
-    report = found(tmp_path, SEVERAL.format(step=step), status=1)
+def test_every_optimizer_has_its_step(tmp_path: Path, forks: Forks, step: str) -> None:
+    report = found(forks, tmp_path, SEVERAL.format(step=step), status=1)
     assert names(report) == {"torch.median"}
     assert report["steps"] == 1
 
@@ -210,7 +217,7 @@ def test_every_optimizer_has_its_step(tmp_path: Path, step: str) -> None:
 # Traps
 
 
-def test_traps_that_are_no_operators(tmp_path: Path) -> None:
+def test_traps_that_are_no_operators(tmp_path: Path, forks: Forks) -> None:
     text = """
         import torch
 
@@ -225,7 +232,7 @@ def test_traps_that_are_no_operators(tmp_path: Path) -> None:
         model(torch.empty(2, 3, device="cuda")).sum().backward()
         optimizer.step()
     """
-    report = found(tmp_path, text, status=1)
+    report = found(forks, tmp_path, text, status=1)
     traps = [
         (each["name"], (each["where"] or {}).get("line"), each["counts"])
         for each in report["traps"]
@@ -240,7 +247,7 @@ def test_traps_that_are_no_operators(tmp_path: Path) -> None:
     assert "a generator that was seeded by the system" in report["traps"][2]["text"]
 
 
-def test_a_script_may_set_the_switch_itself(tmp_path: Path) -> None:
+def test_a_script_may_set_the_switch_itself(tmp_path: Path, forks: Forks) -> None:
     text = """
         import torch
 
@@ -251,7 +258,7 @@ def test_a_script_may_set_the_switch_itself(tmp_path: Path) -> None:
             torch.zeros(1, 3, 4, 4, device="cuda", requires_grad=True), size=7, mode="bilinear"
         ).sum().backward()
     """
-    assert names(found(tmp_path, text, status=1)) == {"torch.median"}
+    assert names(found(forks, tmp_path, text, status=1)) == {"torch.median"}
 
 
 # What scripts do
@@ -403,19 +410,19 @@ DOINGS = {
 
 
 @pytest.mark.parametrize(("before", "step"), DOINGS.values(), ids=DOINGS)
-def test_what_scripts_do(tmp_path: Path, before: str, step: str) -> None:
+def test_what_scripts_do(tmp_path: Path, forks: Forks, before: str, step: str) -> None:
     import torch
 
     torch.save(torch.nn.Linear(3, 3).state_dict(), tmp_path / "model.pt")
     lines = textwrap.dedent(step).strip("\n")
     text = LOOP.format(before=textwrap.dedent(before), step=textwrap.indent(lines, "    "))
-    report = found(tmp_path, text)
+    report = found(forks, tmp_path, text)
     assert report["steps"] == 1, report["limits"]
     assert names(report) == set()
     assert report["complete"]
 
 
-def test_one_rank_of_several(tmp_path: Path) -> None:
+def test_one_rank_of_several(tmp_path: Path, forks: Forks) -> None:
     text = """
         import os
 
@@ -440,11 +447,13 @@ def test_one_rank_of_several(tmp_path: Path) -> None:
         dist.barrier()
         optimizer.step()
     """
-    report = found(tmp_path, text, "--ranks", "4", status=0)
+    report = found(forks, tmp_path, text, "--ranks", "4", status=0)
     assert report["steps"] == 1
 
 
-def test_a_model_of_billions_of_parameters_is_made_without_memory(tmp_path: Path) -> None:
+def test_a_model_of_billions_of_parameters_is_made_without_memory(
+    tmp_path: Path, forks: Forks
+) -> None:
     text = """
         import resource
 
@@ -459,13 +468,13 @@ def test_a_model_of_billions_of_parameters_is_made_without_memory(tmp_path: Path
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000
         optimizer.step()
     """
-    assert found(tmp_path, text, status=0)["steps"] == 1
+    assert found(forks, tmp_path, text, status=0)["steps"] == 1
 
 
 # Trainers
 
 
-def test_lightning(tmp_path: Path) -> None:
+def test_lightning(tmp_path: Path, forks: Forks) -> None:
     pytest.importorskip("lightning")
     text = """
         import lightning
@@ -495,13 +504,13 @@ def test_lightning(tmp_path: Path) -> None:
         trainer = lightning.Trainer(max_epochs=1, accelerator="gpu", precision="16-mixed")
         trainer.fit(Model(), loader)
     """
-    report = found(tmp_path, text, status=1)
+    report = found(forks, tmp_path, text, status=1)
     assert report["steps"] == 1
     assert names(report) == {'torch.nn.functional.interpolate(mode="bicubic")'}
     assert sorted(each.name for each in tmp_path.iterdir()) == ["train.py"]
 
 
-def test_hugging_face(tmp_path: Path) -> None:
+def test_hugging_face(tmp_path: Path, forks: Forks) -> None:
     pytest.importorskip("transformers")
     pytest.importorskip("accelerate")
     text = """
@@ -519,7 +528,7 @@ def test_hugging_face(tmp_path: Path) -> None:
         )
         Trainer(model=GPT2LMHeadModel(config), args=arguments, train_dataset=data).train()
     """
-    report = found(tmp_path, text, status=0)
+    report = found(forks, tmp_path, text, status=0)
     assert report["steps"] == 1
     assert {each["backend"] for each in report["attention"]} == {"flash"}
     assert sorted(each.name for each in tmp_path.iterdir()) == ["train.py"]

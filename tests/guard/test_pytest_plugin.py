@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+from programs import python
 
 from guard.pytest_plugin import seed_torch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from forks import Forks
 
 needs_entry_points = pytest.mark.skipif(
     not any(each.name == "guard" for each in entry_points(group="pytest11")),
@@ -25,6 +29,7 @@ needs_entry_points = pytest.mark.skipif(
 )
 pytestmark = needs_entry_points
 
+PYTEST = ("-m", "pytest", "-rA", "--tb=short")
 CONFTEST = """
 import json, os
 import pytest
@@ -69,31 +74,35 @@ def test_two(batch, weights, others, note):
 class Session:
     """What a session of pytest told and noted."""
 
-    def __init__(self, folder: Path, *options: str, hash_seed: str = "0") -> None:
-        notes = folder / "notes.jsonl"
-        notes.unlink(missing_ok=True)
-        variables = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
-        variables.pop("PYTHONHASHSEED", None)
-        if hash_seed:
-            variables["PYTHONHASHSEED"] = hash_seed
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-rA", "--tb=short", *options],
-            cwd=folder,
-            env={**variables, "NOTES": str(notes)},
-            capture_output=True,
-            text=True,
-            timeout=200,
-            check=False,
-        )
+    def __init__(self, folder: Path, done: subprocess.CompletedProcess[str]) -> None:
         self.status = done.returncode
         self.told = done.stdout + done.stderr
+        notes = folder / "notes.jsonl"
         lines = notes.read_text().splitlines() if notes.exists() else []
+        notes.unlink(missing_ok=True)
         self.notes: dict[str, list[Any]] = {line[0]: line[1:] for line in map(json.loads, lines)}
+
+    @classmethod
+    def started(cls, folder: Path, *options: str, **variables: str) -> Session:
+        """One whose process begins without torch."""
+        given = variables | {"NOTES": str(folder / "notes.jsonl")}
+        return cls(folder, python(*PYTEST, *options, cwd=folder, environ=given))
 
     def outcome(self, test: str) -> str:
         """PASSED, FAILED or ERROR; the last that the summary has of a test."""
         found = [line.split()[0] for line in self.told.splitlines() if f"::{test}" in line]
         return found[-1] if found else "absent"
+
+
+@pytest.fixture
+def session(folder: Path, forks: Forks) -> Callable[..., Session]:
+    """Runs one whose process has torch."""
+
+    def run(*options: str) -> Session:
+        environ = {"NOTES": str(folder / "notes.jsonl")}
+        return Session(folder, forks.python(*PYTEST, *options, cwd=folder, environ=environ))
+
+    return run
 
 
 @pytest.fixture
@@ -111,10 +120,12 @@ def write(folder: Path, text: str) -> None:
     (folder / "test_sample.py").write_text(textwrap.dedent(text))
 
 
-def test_guarded_tests_draw_the_same_numbers_whatever_ran_before(folder: Path) -> None:
+def test_guarded_tests_draw_the_same_numbers_whatever_ran_before(
+    folder: Path, session: Callable[..., Session]
+) -> None:
     write(folder, DRAWS)
     options = ("-p", "no:randomly")
-    both = Session(folder, *options, "--guard")
+    both = session(*options, "--guard")
     assert both.status == 0, both.told
     assert "LateWarning" not in both.told
     assert "guard: every test, seed 0" in both.told
@@ -124,13 +135,15 @@ def test_guarded_tests_draw_the_same_numbers_whatever_ran_before(folder: Path) -
     assert one[:2] == two[:2]
     assert one[0] not in one[1:]  # shared fixtures have seeds of their own,
     assert two[2] not in [*two[:2], *two[3:]]  # each another
-    alone = Session(folder, *options, "--guard", "-k", "test_two")
+    alone = session(*options, "--guard", "-k", "test_two")
     assert alone.notes == {"test_two": two}
-    other = Session(folder, *options, "--guard", "--guard-seed", "1")
+    other = session(*options, "--guard", "--guard-seed", "1")
     assert not set(other.notes["test_one"]) & set(one)
 
 
-def test_gradients_that_race_and_unseeded_draws_agree_under_guard_only(folder: Path) -> None:
+def test_gradients_that_race_and_unseeded_draws_agree_under_guard_only(
+    folder: Path, session: Callable[..., Session]
+) -> None:
     write(
         folder,
         """
@@ -146,18 +159,20 @@ def test_gradients_that_race_and_unseeded_draws_agree_under_guard_only(folder: P
             note(x.grad.tolist(), random.random())
         """,
     )
-    guarded = [Session(folder, "-p", "no:randomly", "--guard").notes for _ in range(2)]
+    guarded = [session("-p", "no:randomly", "--guard").notes for _ in range(2)]
     assert guarded[0] == guarded[1] != {}
-    free = [Session(folder, "-p", "no:randomly").notes for _ in range(2)]
+    free = [session("-p", "no:randomly").notes for _ in range(2)]
     for first, second in zip(*(each["test_gradient"] for each in free), strict=True):
         assert first != second
 
 
-def test_workers_of_xdist_draw_as_one_process_does(folder: Path) -> None:
+def test_workers_of_xdist_draw_as_one_process_does(
+    folder: Path, session: Callable[..., Session]
+) -> None:
     pytest.importorskip("xdist", reason="pytest-xdist is not installed")
     write(folder, DRAWS)
-    one = Session(folder, "-p", "no:randomly", "--guard")
-    several = Session(folder, "-p", "no:randomly", "--guard", "-n", "2")
+    one = session("-p", "no:randomly", "--guard")
+    several = session("-p", "no:randomly", "--guard", "-n", "2")
     assert several.status == 0, several.told
     assert several.notes == one.notes
 
@@ -169,24 +184,30 @@ class TestRandomly:
     def _needs_it(self) -> None:
         pytest.importorskip("pytest_randomly", reason="pytest-randomly is not installed")
 
-    def test_under_guard_it_seeds_from_guards_seed(self, folder: Path) -> None:
+    def test_under_guard_it_seeds_from_guards_seed(
+        self, folder: Path, session: Callable[..., Session]
+    ) -> None:
         write(folder, DRAWS)
-        first, second = (Session(folder, "--guard", f"--randomly-seed={n}") for n in (1, 2))
+        first, second = (session("--guard", f"--randomly-seed={n}") for n in (1, 2))
         assert first.status == second.status == 0, first.told
         assert first.notes == second.notes
-        other = Session(folder, "--guard", "--guard-seed=1", "--randomly-seed=1")
+        other = session("--guard", "--guard-seed=1", "--randomly-seed=1")
         assert other.notes["test_one"] != first.notes["test_one"]
 
     @pytest.mark.parametrize("seed", ["7", "99999999999999999999999"])
-    def test_without_guard_its_seed_reaches_torch(self, folder: Path, seed: str) -> None:
+    def test_without_guard_its_seed_reaches_torch(
+        self, folder: Path, session: Callable[..., Session], seed: str
+    ) -> None:
         write(folder, DRAWS)
         option = f"--randomly-seed={seed}"
-        first, second = Session(folder, option), Session(folder, option)
+        first, second = session(option), session(option)
         assert first.status == second.status == 0, first.told
         assert first.notes == second.notes
         assert first.notes["test_one"][2] != first.notes["test_two"][3]
 
-    def test_its_seed_returns_after_a_guarded_test(self, folder: Path) -> None:
+    def test_its_seed_returns_after_a_guarded_test(
+        self, folder: Path, session: Callable[..., Session]
+    ) -> None:
         write(
             folder,
             """
@@ -205,11 +226,13 @@ class TestRandomly:
                 assert seed == 77
             """,
         )
-        done = Session(folder, "--randomly-seed=77")
+        done = session("--randomly-seed=77")
         assert done.status == 0, done.told
 
 
-def test_marker_and_fixture_switch_it_on_for_their_tests_only(folder: Path) -> None:
+def test_marker_and_fixture_switch_it_on_for_their_tests_only(
+    folder: Path, session: Callable[..., Session]
+) -> None:
     write(
         folder,
         """
@@ -251,12 +274,14 @@ def test_marker_and_fixture_switch_it_on_for_their_tests_only(folder: Path) -> N
                 assert guard.active() is None
         """,
     )
-    done = Session(folder, "-p", "no:randomly", "--guard-seed=5")
+    done = session("-p", "no:randomly", "--guard-seed=5")
     assert done.status == 0, done.told
     assert "guard: tests that ask for it, seed 5" in done.told
 
 
-def test_a_fixture_of_the_projects_own_by_that_name_is_its_own(folder: Path) -> None:
+def test_a_fixture_of_the_projects_own_by_that_name_is_its_own(
+    folder: Path, session: Callable[..., Session]
+) -> None:
     write(
         folder,
         """
@@ -278,11 +303,13 @@ def test_a_fixture_of_the_projects_own_by_that_name_is_its_own(folder: Path) -> 
             assert "guard.activation" not in sys.modules
         """,
     )
-    done = Session(folder, "-p", "no:randomly")
+    done = session("-p", "no:randomly")
     assert done.status == 0, done.told
 
 
-def test_everything_is_put_back_after_a_failure(folder: Path) -> None:
+def test_everything_is_put_back_after_a_failure(
+    folder: Path, session: Callable[..., Session]
+) -> None:
     write(
         folder,
         """
@@ -311,11 +338,13 @@ def test_everything_is_put_back_after_a_failure(folder: Path) -> None:
             assert not torch.are_deterministic_algorithms_enabled()
         """,
     )
-    done = Session(folder, "-p", "no:randomly")
+    done = session("-p", "no:randomly")
     assert done.status == 0, done.told
 
 
-def test_refusal_that_no_wrapper_saw_is_explained(folder: Path) -> None:
+def test_refusal_that_no_wrapper_saw_is_explained(
+    folder: Path, session: Callable[..., Session]
+) -> None:
     write(
         folder,
         """
@@ -338,7 +367,7 @@ def test_refusal_that_no_wrapper_saw_is_explained(folder: Path) -> None:
             torch.zeros(3).put_(torch.tensor([0, 0]), torch.ones(2))
         """,
     )
-    done = Session(folder, "-p", "no:randomly", "--guard")
+    done = session("-p", "no:randomly", "--guard")
     assert done.outcome("test_refused") == "FAILED", done.told
     assert done.outcome("test_refused_in_fixture") == "ERROR"
     assert done.outcome("test_allowed") == "PASSED"
@@ -349,12 +378,14 @@ def test_refusal_that_no_wrapper_saw_is_explained(folder: Path) -> None:
 
 def test_what_comes_too_late_is_told_once_and_fails_no_test(folder: Path) -> None:
     write(folder, DRAWS)
-    done = Session(folder, "-p", "no:randomly", "--guard", hash_seed="")
+    done = Session.started(folder, "-p", "no:randomly", "--guard")
     assert done.status == 0, done.told
     assert done.told.count("LateWarning: Python drew a random seed") == 1
 
 
-def test_wrong_settings_are_told_where_they_stand(folder: Path) -> None:
+def test_wrong_settings_are_told_where_they_stand(
+    folder: Path, session: Callable[..., Session]
+) -> None:
     write(
         folder,
         """
@@ -372,12 +403,12 @@ def test_wrong_settings_are_told_where_they_stand(folder: Path) -> None:
             pass
         """,
     )
-    done = Session(folder, "-p", "no:randomly")
+    done = session("-p", "no:randomly")
     assert Counter(map(done.outcome, ["test_unknown", "test_negative"])) == {"ERROR": 2}, done.told
     assert done.outcome("test_other") == "PASSED"
     assert "guard knows no setting 'sed'; it knows seed, fill," in done.told
     assert "a seed is an integer from 0 to 4294967295, not -1; write 4294967295" in done.told
-    usage = Session(folder, "--guard", "--guard-seed=first")
+    usage = session("--guard", "--guard-seed=first")
     assert usage.status == pytest.ExitCode.USAGE_ERROR
     assert "a seed is an integer from 0 to 4294967295, not 'first'" in usage.told
 
@@ -412,7 +443,7 @@ def test_nothing_is_imported_before_a_test_asks(folder: Path) -> None:
             assert not {"torch", "libcst"} & sys.modules.keys()
         """,
     )
-    done = Session(folder)
+    done = Session.started(folder)
     assert done.status == 0, done.told
 
 

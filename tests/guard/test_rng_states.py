@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from forks import Forks
+
 FIXED = {"PYTHONHASHSEED": "0"}
 
 
@@ -172,12 +174,12 @@ TRAIN = """
     ids=["within an epoch", "between epochs", "between epochs, with workers"],
 )
 def test_an_interrupted_run_equals_an_uninterrupted_one(
-    tmp_path: Path, save_at: int, workers: int
+    tmp_path: Path, forks: Forks, save_at: int, workers: int
 ) -> None:
     script = write(tmp_path / "train.py", TRAIN)
 
     def run(save_at: int, name: str) -> str:
-        done = python(script, str(save_at), str(workers), name, cwd=tmp_path, environ=FIXED)
+        done = forks.python(script, str(save_at), str(workers), name, cwd=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 
@@ -267,23 +269,24 @@ def test_another_seed_is_told() -> None:
         )
 
 
-def test_names_while_guard_is_off_are_told(tmp_path: Path) -> None:
+def test_names_while_guard_is_off_are_told(tmp_path: Path, forks: Forks) -> None:
     guard.generator("a")
     path = tmp_path / "state"
     torch.save(guard.rng_state(), path)
     program = "import torch, guard; guard.restore(torch.load('state', weights_only=True))"
-    done = python("-c", program, cwd=tmp_path)
+    done = forks.python(write(tmp_path / "run.py", program), cwd=tmp_path)
     assert done.stderr.splitlines()[-1] == (
         "guard.errors.GuardError: this state holds generators by name (a), which come from guard's "
         "seed, and guard is off: call guard.enable(seed=0) before guard.restore"
     )
 
 
-def test_a_state_without_names_needs_no_guard(tmp_path: Path) -> None:
+def test_a_state_without_names_needs_no_guard(tmp_path: Path, forks: Forks) -> None:
     torch.save(guard.rng_state(), tmp_path / "state")
     expected = torch.rand(1).item()
     program = "import torch, guard; guard.restore(torch.load('state', weights_only=True)); "
-    done = python("-c", program + "print(torch.rand(1).item())", cwd=tmp_path)
+    script = write(tmp_path / "run.py", program + "print(torch.rand(1).item())")
+    done = forks.python(script, cwd=tmp_path)
     assert (done.stdout, done.stderr) == (f"{expected}\n", "")
 
 
@@ -340,16 +343,18 @@ DEVICE = """
     """
 
 
-def run_away(tmp_path: Path, program: str) -> str:
+def run_away(forks: Forks, tmp_path: Path, program: str) -> str:
     script = tmp_path / "run.py"
     write(script, DEVICE)
     script.write_text(script.read_text() + write(tmp_path / "rest.py", program).read_text())
-    done = python(script, cwd=tmp_path)
+    done = forks.python(script, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
-def test_a_custom_backends_devices_are_covered_once_they_have_started(tmp_path: Path) -> None:
+def test_a_custom_backends_devices_are_covered_once_they_have_started(
+    tmp_path: Path, forks: Forks
+) -> None:
     program = """
         assert rng_states.rng_state()["devices"] == {}
         assert not away.started
@@ -364,12 +369,12 @@ def test_a_custom_backends_devices_are_covered_once_they_have_started(tmp_path: 
         rng_states.restore(state)
         assert away.started and away.draw() == first
         """
-    run_away(tmp_path, program)
+    run_away(forks, tmp_path, program)
 
 
 @pytest.mark.parametrize("queued", ["seeded before", "never seeded"])
 def test_a_device_that_starts_in_a_block_begins_as_it_would_have_after_it(
-    tmp_path: Path, queued: str
+    tmp_path: Path, forks: Forks, queued: str
 ) -> None:
     program = f"""
         if {queued == "seeded before"}:
@@ -379,7 +384,7 @@ def test_a_device_that_starts_in_a_block_begins_as_it_would_have_after_it(
             inside = away.draw()
         print(inside, away.draw())
         """
-    first, second = (run_away(tmp_path, program) for _ in range(2))
+    first, second = (run_away(forks, tmp_path, program) for _ in range(2))
     half = first.index("]")
     assert first[:half] == second[:half]
     assert (first == second) is (queued == "seeded before")

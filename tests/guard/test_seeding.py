@@ -28,13 +28,15 @@ if TYPE_CHECKING:
 
 LEGAL = "a seed is an integer from 0 to 4294967295, not "
 DRAW = """
-    import random, sys
+    import random
     import numpy as np
     import torch
     import guard
-    if len(sys.argv) > 1:
-        guard.enable(seed=int(sys.argv[1]))
-    print(random.random(), np.random.rand(), torch.rand(2).tolist(), np.random.permutation(9))
+    for seed in (None, 0, 1):
+        if seed is not None:
+            guard.disable()
+            guard.enable(seed=seed)
+        print(random.random(), np.random.rand(), torch.rand(2).tolist(), np.random.permutation(9))
     """
 FIXED = {"PYTHONHASHSEED": "0"}
 
@@ -79,13 +81,15 @@ def test_spawned_workers_draw_what_forked_ones_do() -> None:
 def test_fresh_processes_draw_the_same_under_guard_and_differ_without(tmp_path: Path) -> None:
     script = write(tmp_path / "draw.py", DRAW)
 
-    def run(*arguments: str) -> str:
-        done = python(script, *arguments, cwd=tmp_path, environ=FIXED)
+    def run() -> list[str]:
+        done = python(script, cwd=tmp_path, environ=FIXED)
         assert (done.returncode, done.stderr) == (0, "")
-        return done.stdout
+        return done.stdout.splitlines()
 
-    assert run() != run()
-    assert run("0") == run("0") != run("1")
+    (free, zero, one), (again, *guarded) = run(), run()
+    assert free != again
+    assert [zero, one] == guarded
+    assert zero != one
 
 
 def test_a_block_puts_every_state_back_also_on_an_error() -> None:

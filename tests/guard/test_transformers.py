@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 needs_trainer = pytest.mark.skipif(
@@ -77,14 +79,14 @@ def train(trainer, **more):
 '''
 
 
-def run(folder: Path, text: str, **options: Any) -> Any:  # noqa: ANN401 - whatever it gives
+def run(folder: Path, text: str, environ: Mapping[str, str] | None = None, **options: Any) -> Any:  # noqa: ANN401 - whatever it gives
     """What a program on top of PROGRAM leaves in `result`."""
     program = folder / "program.py"
     program.write_text(PROGRAM + text + "\nprint('result:' + json.dumps(result))\n")
     done = subprocess.run(
-        [sys.executable, *options.pop("launcher", ()), str(program), json.dumps(options)],
+        [sys.executable, str(program), json.dumps(options)],
         cwd=folder,
-        env={**os.environ, "PYTHONHASHSEED": "0"},
+        env={**os.environ, "PYTHONHASHSEED": "0", **(environ or {})},
         capture_output=True,
         text=True,
         timeout=300,
@@ -95,17 +97,14 @@ def run(folder: Path, text: str, **options: Any) -> Any:  # noqa: ANN401 - whate
     return json.loads(lines[-1].rpartition("result:")[2])  # two ranks may share a line
 
 
-@needs_trainer
-def test_two_trainings_agree_bitwise_with_the_callback_only(tmp_path: Path) -> None:
-    text = "result = train(trainer(num_train_epochs=4))"
-    guarded = [run(tmp_path, text, guard={}) for _ in range(2)]
-    assert guarded[0] == guarded[1]
-    free = [run(tmp_path, text) for _ in range(2)]
-    assert free[0] != free[1]
-
-
+TWICE = """
+seeded = options.pop("guard")
+result = {"free": train(trainer(num_train_epochs=4))}
+options["guard"] = {}
+result["guarded"] = train(trainer(num_train_epochs=4))
+options["guard"] = seeded
+"""
 RESUMED = """
-result = {}
 for name, more in {
     "by epoch": dict(save_strategy="epoch"),
     "by step": dict(save_strategy="steps", save_steps=1),
@@ -122,16 +121,9 @@ for name, more in {
             for step in steps
         ]
 """
-
-
-@needs_trainer
-def test_interrupted_is_uninterrupted(tmp_path: Path) -> None:
-    whole = run(tmp_path, RESUMED, whole=True, guard={"seed": 3})
-    assert whole["by epoch"] != whole["by step"]
-    assert run(tmp_path, RESUMED, whole=False, guard={"seed": 3}) == whole
-
-
 SEMANTICS = """
+options["streams"] = False
+
 class Watching(TrainerCallback):
     def on_step_begin(self, args, state, control, **more):
         self.seen = guard.active().seed, torch.are_deterministic_algorithms_enabled()
@@ -154,7 +146,6 @@ def attempt(call):
             error = [type(raised).__name__, str(raised)]
     return error, [str(each.message) for each in caught]
 
-result = {}
 watching, before = Watching(), Before()
 options["guard"] = {}
 first = trainer(watching, num_train_epochs=1)
@@ -220,12 +211,39 @@ result["no seed"] = attempt(lambda: GuardCallback(seed=-1))[0]
 
 
 @pytest.fixture(scope="module")
-def semantics(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a program that tries everything saw."""
+def processes(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What two processes found, to which importing Trainer is most of their work.
+
+    Both train with the callback and without. The second goes on from checkpoints of the
+    first, and tries everything else.
+    """
     if find_spec("transformers") is None or find_spec("accelerate") is None:
         pytest.skip("transformers or accelerate is not installed")
-    found: dict[str, Any] = run(tmp_path_factory.mktemp("semantics"), SEMANTICS)
-    return found
+    folder, given = tmp_path_factory.mktemp("trainings"), {"guard": {"seed": 3}}
+    return [
+        run(folder, TWICE + RESUMED, whole=True, **given),
+        run(folder, TWICE + RESUMED + SEMANTICS, whole=False, **given),
+    ]
+
+
+@pytest.fixture
+def semantics(processes: list[dict[str, Any]]) -> dict[str, Any]:
+    return processes[1]
+
+
+def test_two_trainings_agree_bitwise_with_the_callback_only(
+    processes: list[dict[str, Any]],
+) -> None:
+    first, second = processes
+    assert first["guarded"] == second["guarded"]
+    assert first["free"] != second["free"]
+
+
+def test_interrupted_is_uninterrupted(processes: list[dict[str, Any]]) -> None:
+    whole, resumed = processes
+    assert whole["by epoch"] != whole["by step"]
+    for name in ("by epoch", "by step", "restored"):
+        assert resumed[name] == whole[name]
 
 
 def test_the_training_is_guarded_and_everything_is_put_back(semantics: dict[str, Any]) -> None:
@@ -276,6 +294,8 @@ def test_a_wrong_setting_is_refused_at_once(semantics: dict[str, Any]) -> None:
 
 
 RANKS = """
+os.environ["RANK"] = os.environ["LOCAL_RANK"] = "01"[os.fork() == 0]
+
 class Noting(TrainerCallback):
     drawn = []
 
@@ -288,15 +308,25 @@ one.train(resume_from_checkpoint=None if options["whole"] else "out/checkpoint-2
 with open(f"rank-{os.environ['RANK']}.json", "w") as file:
     json.dump(Noting.drawn, file)
 result = []
+if os.environ["RANK"] == "0":
+    assert os.waitstatus_to_exitcode(os.wait()[1]) == 0
 """
+
+
+def launched() -> dict[str, str]:
+    """What a launcher of two ranks tells each; they fork when all is imported."""
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port = str(probe.getsockname()[1])
+    address = {"MASTER_ADDR": "localhost", "MASTER_PORT": port}
+    return {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", **address}
 
 
 @needs_trainer
 def test_every_rank_goes_on_where_it_was(tmp_path: Path) -> None:
-    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
     drawn = []
     for whole in (True, False):
-        options = {"guard": {"seed": 3, "rank_offset": True}, "launcher": launcher}
+        options = {"guard": {"seed": 3, "rank_offset": True}, "environ": launched()}
         run(tmp_path, RANKS, whole=whole, **options)
         files = [tmp_path / f"rank-{rank}.json" for rank in range(2)]
         drawn.append([json.loads(file.read_text()) for file in files])

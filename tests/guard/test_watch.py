@@ -7,12 +7,12 @@ import multiprocessing
 import os
 import subprocess
 import sys
-import textwrap
 import threading
 import warnings
 from typing import TYPE_CHECKING
 
 import pytest
+from programs import write
 
 torch = pytest.importorskip("torch")
 
@@ -22,6 +22,8 @@ from guard.errors import NondeterministicOperationError, SettingsError  # noqa: 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from forks import Forks
 
 INDEX = torch.tensor([1])
 LINE = "y.put_(INDEX, torch.ones(1))"
@@ -259,12 +261,9 @@ UNCAUGHT = {
 
 
 @pytest.mark.parametrize("body", UNCAUGHT.values(), ids=UNCAUGHT)
-def test_uncaught(tmp_path: Path, body: str) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(textwrap.dedent(PROGRAM).format(body=body))
-    done = subprocess.run(
-        [sys.executable, script.name], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
+def test_uncaught(tmp_path: Path, forks: Forks, body: str) -> None:
+    script = write(tmp_path / "train.py", PROGRAM.format(body=body))
+    done = forks.python(script, cwd=tmp_path)
     assert "NondeterministicOperationError: " in done.stderr
     assert "train.py, line " in done.stderr
     assert "instead:" in done.stderr

@@ -1,0 +1,83 @@
+"""Programs in forks of a process that has imported torch, where starting is not the point.
+
+Importing torch takes a second, and its compiler, which every optimizer imports, another. A
+fork has both. It does not have what is decided when Python starts: flags, the hash seed (0
+here), how many threads torch takes. Where those count, ``programs.python`` starts a process.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from programs import clean_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+PARENT = """
+import json, os, random, runpy, sys
+import numpy, torch, torch._dynamo, torch._inductor.config
+
+for line in iter(sys.stdin.readline, ""):
+    random.random(), numpy.random.rand(), torch.rand(1)  # no two forks begin alike
+    given = json.loads(line)
+    child = os.fork()
+    if not child:
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+else:
+    sys.exit()
+for descriptor, name in enumerate((os.devnull, *given["files"])):
+    os.dup2(os.open(name, os.O_RDWR), descriptor)
+os.environ.update(given["environ"])
+os.chdir(given["cwd"])
+program, *sys.argv[1:] = given["arguments"]
+if program == "-m":
+    sys.path[0] = given["cwd"]
+    runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
+else:
+    sys.path[0] = os.path.dirname(program)
+    sys.argv[0] = program
+    runpy.run_path(program, run_name="__main__")
+"""
+
+
+class Forks:
+    """The process that forks, until it is closed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = [folder / name for name in ("out", "err")]
+        self.parent = subprocess.Popen(
+            [sys.executable, "-c", PARENT],
+            env=clean_environment(PYTHONHASHSEED="0"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def python(
+        self, *arguments: str | Path, cwd: Path, environ: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a script, or a module after ``-m``, in a folder, with variables of its own."""
+        for file in self.files:
+            file.write_text("")
+        given = {
+            "arguments": [str(each) for each in arguments],
+            "cwd": str(cwd),
+            "environ": dict(environ or {}),
+            "files": [str(file) for file in self.files],
+        }
+        assert self.parent.stdin is not None
+        assert self.parent.stdout is not None
+        self.parent.stdin.write(json.dumps(given) + "\n")
+        self.parent.stdin.flush()
+        status = int(self.parent.stdout.readline())
+        out, err = (file.read_text() for file in self.files)
+        return subprocess.CompletedProcess(given["arguments"], status, out, err)
+
+    def close(self) -> None:
+        self.parent.communicate()
