@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.analysis import expectations, patterns, reductions
+from detlint.analysis.argument import Argument
 from detlint.analysis.attributes import Attributes
 from detlint.analysis.called_functions import CalledFunctions
 from detlint.analysis.callers import Callers
@@ -26,8 +27,10 @@ from detlint.analysis.later_sorts import is_sorted_later
 from detlint.analysis.loop_body import LoopBody
 from detlint.analysis.messages import Messages
 from detlint.analysis.order import Flow, Use
+from detlint.analysis.pairings import Pairings
 from detlint.analysis.reads import Reads
 from detlint.analysis.sets import Sets
+from detlint.analysis.sort_keys import SortKeys
 from detlint.analysis.statements import Statements
 from detlint.rule import cst
 from detlint.scope import dotted
@@ -52,6 +55,7 @@ class Consumption:
         self.reads = Reads(module)
         self.conditions = conditions(module, self.reads)
         self.indices = Indices(module, self.reads, self.conditions)
+        self.pairings = Pairings(module, self.reads)
         self.definitions = Definitions(module)
         self.functions = CalledFunctions(self)
         self.callers = Callers(self)
@@ -185,9 +189,12 @@ class Consumption:
         """``x.sort()``, ``sort(x)``, or ``x = sorted(x)`` in any branch."""
         parent = self.module.parent(read)
         if isinstance(parent, cst.Attribute):
-            return parent.value is read and bool(reductions.SORTING.search(parent.attr.value))
+            sorting = bool(reductions.SORTING.search(parent.attr.value))
+            return parent.value is read and sorting and not self._leaves_ties(parent)
         call = self.module.parent(parent) if isinstance(parent, cst.Arg) else None
         if not isinstance(call, cst.Call) or not reductions.SORTING.search(call_word(call)):
+            return False
+        if isinstance(parent, cst.Arg) and Argument(self.module, parent, call).leaves_ties():
             return False
         statement = self.module.parent(call)
         if isinstance(statement, cst.Expr):
@@ -199,6 +206,12 @@ class Consumption:
         targets = (each.target for each in statement.targets)
         names = (dotted(t.value if isinstance(t, cst.Subscript) else t) for t in targets)
         return dotted(read) in names
+
+    def _leaves_ties(self, method: cst.Attribute) -> bool:
+        """``x.sort(key=len)``."""
+        call = self.module.parent(method)
+        key = self.module.argument(call, "key") if isinstance(call, cst.Call) else None
+        return key is not None and SortKeys(self.module).leave_ties(key)
 
     def follow_target(
         self, target: cst.CSTNode, statement: cst.CSTNode, flow: Flow

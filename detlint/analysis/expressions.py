@@ -37,7 +37,7 @@ class Expressions:
             given.carries_order()
             or treats_each_alone(self._all, arg, call, given.word)
             or (flow.filled and given.pairs_filled_lists())
-            or given.pairs_with_itself()
+            or self._all.pairings.pairs_with_itself(call)
         ):
             carried = Flow(call, flow.keyed or given.makes_dict())
             yield from self._all.follow(carried)
