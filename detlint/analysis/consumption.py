@@ -19,6 +19,7 @@ from detlint.analysis.callers import Callers
 from detlint.analysis.conditions import call_word
 from detlint.analysis.definitions import Definitions
 from detlint.analysis.expressions import Expressions
+from detlint.analysis.global_names import GlobalNames
 from detlint.analysis.handlers import handler
 from detlint.analysis.indices import Indices
 from detlint.analysis.iterations import Iterations
@@ -62,6 +63,7 @@ class Consumption:
         self._depth = depth
         self.keys = Keys(module, self.definitions)
         self._attributes = Attributes(module)
+        self._global_names = GlobalNames(self)
         self._handlers = (Expressions(self), Iterations(self), Statements(self))
         self._seen: set[cst.CSTNode] = set()
         self._root: cst.CSTNode | None = None
@@ -155,8 +157,9 @@ class Consumption:
             return  # what a star import takes is looked up by name
         scope = self.reads.home(name)
         reads = list(self.reads.reached(name, statement)) if scope is not None else []
-        if scope is not None and isinstance(scope.node, cst.Module):
-            # Functions may be cut from the region, so only module-level code is judged.
+        is_global = scope is not None and isinstance(scope.node, cst.Module)
+        if is_global:
+            # Functions may be cut from the region, so those are read anew.
             reads = [read for read in reads if self.module.enclosing_function(read) is None]
         if not keyed and self._outlives(name, scope, reads, filled=filled):
             yield Use(statement, f"assigned to {name.value}")
@@ -164,6 +167,8 @@ class Consumption:
             if self.sorts(read):
                 return
             yield from self.follow(Flow(read, keyed, filled))
+        if is_global:
+            yield from self._global_names.uses(name, statement, keyed=keyed)
 
     def _outlives(
         self, name: cst.Name, scope: Scope | None, reads: list[cst.Name], *, filled: bool
@@ -172,7 +177,8 @@ class Consumption:
         if scope is None or isinstance(scope.node, cst.ClassDef):
             return True
         if isinstance(scope.node, cst.Module):
-            return not reads and name.value != "_" and not self._runs_as_script(name)
+            own = reads or name.value == "_" or self._runs_as_script(name)
+            return not own and self._global_names.are_for_others(name)
         kinds = [binding.kind for binding in scope.bindings[name.value]]
         return filled and kinds == ["parameter"] and not is_sorted_later(self, name)
 
@@ -183,7 +189,9 @@ class Consumption:
 
     def is_settled(self, target: cst.CSTNode) -> bool:
         """Whether the order of an attribute or element does not matter once it is assigned."""
-        return is_sorted_later(self, target) or self._attributes.only_looked_up(target)
+        if is_sorted_later(self, target) or self._attributes.only_looked_up(target):
+            return True
+        return self._attributes.is_never_read(target)
 
     def sorts(self, read: cst.CSTNode) -> bool:
         """``x.sort()``, ``sort(x)``, or ``x = sorted(x)`` in any branch."""

@@ -26,6 +26,7 @@ _SAVED = re.compile(
     r"|tar|zip)$",
     re.IGNORECASE,
 )
+_LIBRARY = re.compile(r"\.(?:so|pyd|dll|dylib)\*?$")
 # `tmp_dir`, `temp_dir_path`, `tmpdir`: made by the code itself.
 _TEMPORARY = re.compile(r"(?:^|_)te?mp(?:orary)?_?(?:dir|folder|path|root)", re.IGNORECASE)
 
@@ -47,6 +48,8 @@ def expects_one(module: Module, listing: cst.CSTNode | None) -> bool:
     if word not in _MATCHING or not listing.args:
         return False
     tail = _tail(module, listing.args[0].value)
+    if tail is not None and _LIBRARY.search(tail):
+        return True
     found = re.fullmatch(r"(?:.*/)?\*+(\.\w+)", tail) if tail is not None else None
     return found is not None and not _SAVED.search(found[1])
 

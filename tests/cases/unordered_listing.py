@@ -427,7 +427,7 @@ def sorted_later(d):
 def comprehension_sorted_later(d):
     names = [n for n in os.listdir(d) if n]
     names = [n.lower() for n in names]
-    names.sort(key=len)
+    names.sort(key=str.lower)
     return names
 
 
