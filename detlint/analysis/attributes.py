@@ -20,7 +20,9 @@ _LOOKING = ("builtins.bool", "builtins.frozenset", "builtins.len", "builtins.set
 
 # Where an attribute is given its value, or grows.
 _STORED = r"[ \t]*(?:(?::[^=\n]+)?=(?!=)|\+=|\.(?:append|extend|sort)\()"
-_GIVES = re.compile(r"^[ \t]+(?:async[ \t]+)?def[ \t]+__(?:getitem|iter|next|call)__\(", re.MULTILINE)
+_GIVES = re.compile(
+    r"^[ \t]+(?:async[ \t]+)?def[ \t]+__(?:getitem|iter|next|call)__\(", re.MULTILINE
+)
 _ASKS_ALL = re.compile(r"\bgetattr\(|\bvars\(|__dict__|__getattr")
 
 

@@ -22,12 +22,14 @@ _SETUP = re.compile(r"^[ \t]*(?:setuptools\.)?setup\(", re.MULTILINE)
 _COMPILED = re.compile(r"\.(?:cuh?|pyx|proto)$")
 _PERHAPS_COMPILED = re.compile(r"\.(?:c|cc|cpp|cxx|h|hpp)$")
 _COMPILING = re.compile(
-    r"cpp_extension|setuptools|distutils|Extension\(|(?<![a-z])(?:gcc|g\+\+|nvcc|cmake|cxx|compiler)\b",
+    r"cpp_extension|setuptools|distutils|Extension\("
+    r"|(?<![a-z])(?:gcc|g\+\+|nvcc|cmake|cxx|compiler)\b",
     re.IGNORECASE,
 )
 # Where programs are installed, that is.
 _INSTALLED = re.compile(
-    r"[\\/](?:dev|proc|sys)[\\/]|(?:[A-Z]:)?[\\/](?:Program Files|usr[\\/](?:lib|local[\\/](?:cuda|lib)))"
+    r"[\\/](?:dev|proc|sys)[\\/]"
+    r"|(?:[A-Z]:)?[\\/](?:Program Files|usr[\\/](?:lib|local[\\/](?:cuda|lib)))"
 )
 
 
@@ -57,8 +59,9 @@ def lists_sources(module: Module, listing: cst.Call) -> bool:
     clause = module.parent(listing)
     tests = [each.test for each in clause.ifs] if isinstance(clause, cst.CompFor) else []
     parts = [*(each.value for each in listing.args), *tests]
-    below = (module.names.value_of(each) for part in parts for each in module.tree.descendants(part))
-    texts = [str(each.evaluated_value) for each in below if isinstance(each, cst.SimpleString)]
+    below = (each for part in parts for each in module.tree.descendants(part))
+    values = map(module.names.value_of, below)
+    texts = [str(each.evaluated_value) for each in values if isinstance(each, cst.SimpleString)]
     if any(map(_COMPILED.search, texts)):
         return True
     named = any(map(_PERHAPS_COMPILED.search, texts))

@@ -172,7 +172,7 @@ class Paths:
         return isinstance(node.value, cst.Name) if isinstance(node, cst.Attribute) else False
 
     def _may_be_path(self, binding: Binding) -> bool:
-        """A parameter, or what a function gave that is out of sight; a class's name begins large."""
+        """A parameter, or what a function out of sight gave; the name of a class begins large."""
         if binding.annotation is not None or binding.kind not in ("parameter", "value", "loop"):
             return False
         made = binding.node
