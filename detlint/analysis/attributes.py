@@ -23,7 +23,7 @@ _STORED = r"[ \t]*(?:(?::[^=\n]+)?=(?!=)|\+=|\.(?:append|extend|sort)\()"
 _GIVES = re.compile(
     r"^[ \t]+(?:async[ \t]+)?def[ \t]+__(?:getitem|iter|next|call)__\(", re.MULTILINE
 )
-_ASKS_ALL = re.compile(r"\bgetattr\(|\bvars\(|__dict__|__getattr")
+_ASKS_ALL = re.compile(r"\b(?:getattr|vars)\([ \t]*self\b|\bself\.__dict__|\b__getattr")
 
 
 class Attributes:
@@ -53,13 +53,16 @@ class Attributes:
         if not isinstance(target, cst.Attribute) or dotted(target.value) != "self":
             return False
         owner, text = self._module.enclosing_class(target), self._module.source.text
-        if owner is None or _ASKS_ALL.search(text):
-            return False
         name = re.escape(target.attr.value)
-        if re.search(rf"\.\s*{name}\b(?!{_STORED})|[\"']{name}[\"']", text):
+        if owner is None or re.search(rf"\.\s*{name}\b(?!{_STORED})|[\"']{name}[\"']", text):
             return False
-        block = next(Layout(text).blocks(self._module.tree.span(owner)[0], len(text), ""), None)
-        return block is not None and _GIVES.search(text, block.start, block.end) is not None
+        start = self._module.tree.span(owner)[0]
+        if start and text[start - 1] != "\n":
+            return False
+        block = next(Layout(text).blocks(start, len(text), ""), None)
+        if block is None or _ASKS_ALL.search(text, block.start, block.end):
+            return False
+        return _GIVES.search(text, block.start, block.end) is not None
 
     def global_only_looked_up(self, name: str) -> bool:
         """The same for a variable that functions of the file may read."""

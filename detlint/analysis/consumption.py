@@ -67,6 +67,8 @@ class Consumption:
         self._handlers = (Expressions(self), Iterations(self), Statements(self))
         self._seen: set[cst.CSTNode] = set()
         self._root: cst.CSTNode | None = None
+        # The module and the listing whose order is followed here, where they are others.
+        self.origin: tuple[Module, cst.CSTNode | None] | None = None
 
     @cached_property
     def sets(self) -> Sets:
@@ -103,18 +105,22 @@ class Consumption:
         self._root = node
         yield from self.follow_container(container, node, Flow(node, filled=True))
 
+    def listing(self) -> tuple[Module, cst.CSTNode | None]:
+        """What is being followed, and the module that it stands in."""
+        return self.origin or (self.module, self._root)
+
     def lists_one_folder(self) -> bool:
         """Whether what is being followed is the names in one folder, so that no two are equal."""
-        return patterns.lists_one_folder(self.module, self._root)
+        return patterns.lists_one_folder(*self.listing())
 
     def holds_one(self, flow: Flow) -> bool:
         """Whether a value holds at most one element."""
-        sought = not flow.filled and patterns.seeks_one(self.module, self._root)
+        sought = not flow.filled and patterns.seeks_one(*self.listing())
         return sought or self.indices.holds_one(flow.node)
 
     def expects_one(self, flow: Flow) -> bool:
         """Whether code that takes the first element of a value expects no other."""
-        return not flow.filled and expectations.expects_one(self.module, self._root)
+        return not flow.filled and expectations.expects_one(*self.listing())
 
     def used_reads(self, name: cst.Name, statement: cst.CSTNode) -> dict[cst.Name, Use]:
         """The reads of what a statement gave to a name whose order is used, with their first use.

@@ -30,6 +30,7 @@ class GlobalNames:
         if self._consumption.is_deep() or self._is_hidden(name, statement):
             return
         inner = self._inner(name)
+        inner.origin = self._consumption.listing()
         sorted_in: set[cst.CSTNode | None] = set()
         for read in self._reads_in_functions(name, inner):
             function = inner.module.enclosing_function(read)
@@ -70,12 +71,12 @@ class GlobalNames:
 
     def _is_hidden(self, name: cst.Name, statement: cst.CSTNode) -> bool:
         """Whether the variable has another value by the time that functions run."""
-        reads = self._consumption.reads
+        reads, function = self._consumption.reads, self._module.enclosing_function(statement)
         end, around = reads.end(statement), list(self._module.ancestors(statement))
         later = (each.statement for each in reads.stores(name) if each.end > end)
         blocks = (cst.IndentedBlock, cst.Module)
         return any(
             next(x for x in self._module.ancestors(each) if isinstance(x, blocks)) in around
             for each in later
-            if self._module.enclosing_function(each) is None
+            if self._module.enclosing_function(each) in (None, function)
         )

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.analysis.conditions import call_word
 from detlint.rule import cst
 
 if TYPE_CHECKING:
     from detlint.analysis.reads import Reads
     from detlint.module import Module
+
+# How many arguments calls have that give one element for each of the last one's.
+_CARRYING = {"list": 1, "tuple": 1, "tqdm": 1, "map": 2, "imap": 2}
 
 
 class Pairings:
@@ -35,7 +39,18 @@ class Pairings:
             clause = value.for_in
             if not clause.ifs and clause.inner_for_in is None:
                 return self._listed(clause.iter)
+        if isinstance(value, cst.Call) and value.args and self._keeps_places(value):
+            return self._listed(value.args[-1].value)
         return value
+
+    @staticmethod
+    def _keeps_places(call: cst.Call) -> bool:
+        """``list(x)``, ``pool.map(f, x)``, ``Parallel(8)(delayed(f)(y) for y in x)``."""
+        if isinstance(call.func, cst.Call):
+            return call_word(call.func) == "Parallel"
+        if any(each.keyword is not None or each.star for each in call.args):
+            return False
+        return _CARRYING.get(call_word(call)) == len(call.args)
 
     def _value(self, node: cst.CSTNode) -> cst.CSTNode:
         """What a local holds where it is read, also one that was bound before."""
