@@ -2542,3 +2542,8 @@ def kinds(d):
     other = next(Path(d).iterdir()).suffix
     stem = os.path.splitext(os.listdir(d)[0])[0]  # DET203
     return nested, suffix, other, stem
+
+
+def one_of_a_longer_kind(d):
+    yield next(Path(d).glob("*.alignment.txt"))
+    yield next(Path(d).glob("*.model.txt"))  # DET203
