@@ -24,12 +24,15 @@ class GlobalNames:
     def __init__(self, consumption: Consumption) -> None:
         self._consumption = consumption
         self._module = consumption.module
+        self._known: dict[str, Consumption | None] = {}
 
     def uses(self, name: cst.Name, statement: cst.CSTNode, *, keyed: bool) -> Iterator[Use]:
         """Where functions use the order of what a statement gave to a variable."""
         if self._consumption.is_deep() or self._is_hidden(name, statement):
             return
         inner = self._inner(name)
+        if inner is None:
+            return
         inner.origin = self._consumption.listing()
         sorted_in: set[cst.CSTNode | None] = set()
         for read in self._reads_in_functions(name, inner):
@@ -46,17 +49,24 @@ class GlobalNames:
         """
         if self._consumption.is_deep():
             return True
-        if next(self._reads_in_functions(name, self._inner(name)), None) is not None:
+        inner = self._inner(name)
+        if inner is not None and next(self._reads_in_functions(name, inner), None) is not None:
             return False
         text = self._module.source.text
         runs = main_line(text) is not None or _RUNS.search(text) is not None
         return name.value.isupper() or not runs
 
-    def _inner(self, name: cst.Name) -> Consumption:
-        """The uses in all of the file that mentions a variable."""
-        mentions = re.finditer(rf"\b{name.value}\b", self._module.source.text)
-        around = self._module.around([each.start() for each in mentions])
-        return self._consumption.of_other(around or self._module)
+    def _inner(self, name: cst.Name) -> Consumption | None:
+        """The uses in all of the file that mentions a variable; None if no function does."""
+        if name.value not in self._known:
+            text = self._module.source.text
+            places = [x.start() for x in re.finditer(rf"\b{name.value}\b", text)]
+            known = self._module.tree.occurrences.get(name.value, ())
+            outside = [x for x in known if self._module.enclosing_function(x) is None]
+            around = self._module.around(places) if len(outside) < len(places) else None
+            made = self._consumption.of_other(around) if around is not None else None
+            self._known[name.value] = made
+        return self._known[name.value]
 
     @staticmethod
     def _reads_in_functions(name: cst.Name, inner: Consumption) -> Iterator[cst.Name]:
