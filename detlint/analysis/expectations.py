@@ -51,7 +51,7 @@ def expects_one(module: Module, listing: cst.CSTNode | None) -> bool:
     if word not in _MATCHING or not listing.args:
         return False
     tail = _tail(module, listing.args[0].value)
-    found = re.fullmatch(r"(?:.*/)?\*+((?:\.\w+)+)", tail or "")
+    found = re.fullmatch(r"(?:.*/)?\*+((?:\.\w+)+)(?<!\.gz)", tail or "")
     library = _LIBRARY.search(tail or "") is not None
     return library or (found is not None and not _SAVED.search(found[1]))
 

@@ -2547,3 +2547,4 @@ def kinds(d):
 def one_of_a_longer_kind(d):
     yield next(Path(d).glob("*.alignment.txt"))
     yield next(Path(d).glob("*.model.txt"))  # DET203
+    yield next(Path(d).glob("*.nii.gz"))  # DET203
