@@ -58,6 +58,16 @@ HEADER = "import glob, os, fsspec\nfrom pathlib import Path\n"
             "fsspec's ls() lists in the file system's order, and here it is passed to build()",
             id="a call that is not known",
         ),
+        pytest.param(
+            "makers[0](os.listdir('.'))\n",
+            "os.listdir() lists in the file system's order, and here it is passed to makers[…]()",
+            id="a call of an element",
+        ),
+        pytest.param(
+            "run(8)(os.listdir('.'))\n",
+            "os.listdir() lists in the file system's order, and here it is passed to run(…)()",
+            id="a call of what a call gives",
+        ),
     ],
 )
 def test_the_message_says_how_the_order_is_used(
@@ -174,3 +184,53 @@ def test_a_name_of_a_script_that_nothing_reads_shows_no_order(
 ) -> None:
     code = f"import os\nif {test}:\n    names = list(map(str, os.listdir('.')))\n"
     assert [each.row for each in findings(code, "DET203")] == rows
+
+
+@pytest.mark.parametrize(
+    ("code", "rows"),
+    [
+        pytest.param("NAMES = os.listdir('.')\n", [3], id="others may import it"),
+        pytest.param("names = os.listdir('.')\nprint(1)\n", [], id="nothing reads it in a script"),
+        pytest.param("NAMES = os.listdir('.')\nprint(1)\n", [3], id="a constant is for others"),
+        pytest.param(
+            "NAMES = os.listdir('.')\ndef f(n):\n    return n in NAMES\n",
+            [],
+            id="a function looks things up in it",
+        ),
+        pytest.param(
+            "NAMES = os.listdir('.')\ndef f():\n    return NAMES[3]\n",
+            [3],
+            id="a function reads its order",
+        ),
+        pytest.param(
+            "NAMES = os.listdir('.')\ndef f():\n    for n in sorted(NAMES):\n        emit(n)\n",
+            [],
+            id="a function sorts it",
+        ),
+        pytest.param(
+            "NAMES = os.listdir('.')\nNAMES = sorted(NAMES)\ndef f():\n    return NAMES[3]\n",
+            [],
+            id="it is sorted before any function runs",
+        ),
+        pytest.param(
+            "FOUND = glob.glob('*.json')\ndef f():\n    return FOUND[0]\n",
+            [],
+            id="a function takes the one file of a kind",
+        ),
+        pytest.param(
+            "def add():\n    total = 0.0\n    for n in names:\n        total += load(n)\n"
+            "    return total\nif __name__ == '__main__':\n    names = os.listdir('.')\n",
+            [9],
+            id="a function adds up what the main block listed",
+        ),
+        pytest.param(
+            "def f():\n    names = [3]\n    return names[0]\nnames = os.listdir('.')\nprint(1)\n",
+            [],
+            id="a local of a function is another variable",
+        ),
+    ],
+)
+def test_a_global_is_followed_into_the_functions_that_read_it(
+    code: str, rows: list[int], findings: Callable[..., list[Finding]]
+) -> None:
+    assert [each.row for each in findings(HEADER + code, "DET203")] == rows

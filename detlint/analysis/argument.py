@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
 from detlint.analysis.conditions import call_word
+from detlint.analysis.sort_keys import SortKeys
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -34,8 +35,14 @@ class Argument:
             return self._module.argument(self.call, "key") is None
         if self.name == "builtins.sum":
             return not self._adds_floats()
-        named = self.name in reductions.ORDER_FREE or reductions.SORTING.search(self.word)
+        sorts = reductions.SORTING.search(self.word) and not self.leaves_ties()
+        named = self.name in reductions.ORDER_FREE or sorts
         return bool(named) or self._compares_to_one() or self._is_set_method()
+
+    def leaves_ties(self) -> bool:
+        """``sorted(x, key=len)``, which keeps the order among equals."""
+        key = self._module.argument(self.call, "key")
+        return key is not None and SortKeys(self._module).leave_ties(key)
 
     def is_extreme(self) -> bool:
         """``max(x, key=size)``, which keeps the first of equals."""
@@ -54,7 +61,12 @@ class Argument:
         if self.name == "builtins.zip" and len(self.call.args) > 1:
             return False
         bar = self.word.lower() in reductions.CARRYING_WORDS
-        return bar or self.name in reductions.CARRYING or self.makes_dict()
+        return (
+            bar
+            or self.name in reductions.CARRYING
+            or self.makes_dict()
+            or (self.name == "builtins.sorted" and self.call.args[0] is self.arg)
+        )
 
     def makes_dict(self) -> bool:
         """Whether the result is a dict with the keys in the order of the argument."""
@@ -88,20 +100,12 @@ class Argument:
             return "paired by zip()"
         if self.name in reductions.KEYED and self.arg.keyword is not None:
             return "stored"  # dict(images=x)
-        return f"passed to {self.word or 'a call'}()"
+        return f"passed to {described(self.call.func)}()"
 
     def pairs_filled_lists(self) -> bool:
         """``zip(names, sizes)`` of lists that one loop filled: they have the same order."""
         names = all(isinstance(arg.value, cst.Name) for arg in self.call.args)
         return self.name == "builtins.zip" and names
-
-    def pairs_with_itself(self) -> bool:
-        """``zip(names, paths)`` where ``paths`` is ``[folder / name for name in names]``."""
-        values = [arg.value for arg in self.call.args if arg.keyword is None]
-        made = {self._listed(each) for each in values}
-        # An iterator that is paired with itself gives neighbours.
-        itself = [self._module.names.value_of(each) in made for each in values]
-        return self.name == "builtins.zip" and len(made) == 1 and itself.count(True) < 2
 
     def is_sorted_after(self) -> bool:
         """``sorted(zip(names, sizes))``: pairs made of the same elements, in any order."""
@@ -110,15 +114,6 @@ class Argument:
         if self.name != "builtins.zip" or not isinstance(outer, cst.Call):
             return False
         return self._module.called(outer) == "builtins.sorted" and len(outer.args) == 1
-
-    def _listed(self, node: cst.BaseExpression) -> cst.CSTNode:
-        """What a list has one element for each element of, in the same order."""
-        value = self._module.names.value_of(node) or node
-        if isinstance(value, (cst.ListComp, cst.GeneratorExp)):
-            clause = value.for_in
-            if not clause.ifs and clause.inner_for_in is None:
-                return self._listed(clause.iter)
-        return value
 
     def repeats(self) -> bool:
         """``zip(x, itertools.repeat(y))`` pairs nothing by place."""
@@ -143,6 +138,17 @@ class Argument:
             return False
         others = (arg.value for arg in self.call.args if arg is not self.arg)
         return any(has_one_order(other) for other in others)
+
+
+def described(function: cst.BaseExpression) -> str:
+    """What is called, as a message names it: ``Parallel(…)``, ``readers[…]``, ``load``."""
+    if isinstance(function, cst.Call):
+        return f"{described(function.func)}(…)"
+    if isinstance(function, cst.Subscript):
+        return f"{described(function.value)}[…]"
+    if isinstance(function, cst.Attribute):
+        return function.attr.value
+    return function.value if isinstance(function, cst.Name) else "a function"
 
 
 def has_one_order(node: cst.CSTNode) -> bool:

@@ -9,6 +9,7 @@ from detlint.analysis import reductions
 from detlint.analysis.argument import Argument
 from detlint.analysis.conditions import Conditions
 from detlint.analysis.reads import Reads
+from detlint.layout import Layout
 from detlint.rule import cst
 from detlint.scope import dotted
 
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
     from detlint.module import Module
 
 _LOOKING = ("builtins.bool", "builtins.frozenset", "builtins.len", "builtins.set")
+
+# Where an attribute is given its value, or grows.
+_STORED = r"[ \t]*(?:(?::[^=\n]+)?=(?!=)|\+=|\.(?:append|extend|sort)\()"
+_GIVES = re.compile(
+    r"^[ \t]+(?:async[ \t]+)?def[ \t]+__(?:getitem|iter|next|call)__\(", re.MULTILINE
+)
+_ASKS_ALL = re.compile(r"\b(?:getattr|vars)\([ \t]*self\b|\bself\.__dict__|\b__getattr")
 
 
 class Attributes:
@@ -36,6 +44,25 @@ class Attributes:
         if name not in self._known:
             self._known[name] = self._is_looked_up(name)
         return self._known[name]
+
+    def is_never_read(self, target: cst.CSTNode) -> bool:
+        """Whether a class that gives its items itself keeps an attribute that its file never reads.
+
+        The text tells, because other methods may have been cut from the region.
+        """
+        if not isinstance(target, cst.Attribute) or dotted(target.value) != "self":
+            return False
+        owner, text = self._module.enclosing_class(target), self._module.source.text
+        name = re.escape(target.attr.value)
+        if owner is None or re.search(rf"\.\s*{name}\b(?!{_STORED})|[\"']{name}[\"']", text):
+            return False
+        start = self._module.tree.span(owner)[0]
+        if start and text[start - 1] != "\n":
+            return False
+        block = next(Layout(text).blocks(start, len(text), ""), None)
+        if block is None or _ASKS_ALL.search(text, block.start, block.end):
+            return False
+        return _GIVES.search(text, block.start, block.end) is not None
 
     def global_only_looked_up(self, name: str) -> bool:
         """The same for a variable that functions of the file may read."""

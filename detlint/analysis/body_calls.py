@@ -130,7 +130,7 @@ class BodyCalls:
             return self._elements.counts(call)
         if word in ("add", "discard", "remove", "update"):
             self._effects += 1
-            return self._collects(receiver, word)
+            return self._collects(receiver, call)
         if word in ("append", "extend", "appendleft", "extendleft"):
             self._effects += 1
             return self._extends(receiver, call)
@@ -150,12 +150,25 @@ class BodyCalls:
             return True
         return word != "update" and not (made or "").startswith(_ORDERED_ADD)
 
-    def _collects(self, receiver: cst.BaseExpression, word: str) -> bool:
+    def _collects(self, receiver: cst.BaseExpression, call: cst.Call) -> bool:
         """``seen.add(x)``, ``found.update(x)``."""
-        if word == "update" and isinstance(receiver, cst.Name) and self._is_dict(receiver):
-            self._fill(receiver, keyed=True)
-            return self._stops
+        word = call_word(call)
+        named = isinstance(receiver, cst.Name) and self._is_dict(receiver)
+        if word == "update" and (named or self._gives_dict(call)):
+            if isinstance(receiver, cst.Name):
+                self._fill(receiver, keyed=True)
+            return self._stops or self._elements.counts(call)
         return self._stops or not self._is_set(receiver, word)
+
+    def _gives_dict(self, call: cst.Call) -> bool:
+        """``found.update({name: x})``, ``found.update(dict(zip(names, paths)))``."""
+        given = call.args[0].value if len(call.args) == 1 else None
+        if isinstance(given, cst.Dict):
+            keys = (getattr(each, "key", None) for each in given.elements)
+            return all(map(self._elements.varies, keys))
+        if not isinstance(given, cst.Call) or self._module.called(given) != "builtins.dict":
+            return False
+        return bool(given.args) and self._module.called(given.args[0].value) == "builtins.zip"
 
     def _is_dict(self, receiver: cst.Name) -> bool:
         made = self._module.instance_of(receiver)

@@ -12,12 +12,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.analysis import expectations, patterns, reductions
+from detlint.analysis.argument import Argument
 from detlint.analysis.attributes import Attributes
 from detlint.analysis.called_functions import CalledFunctions
 from detlint.analysis.callers import Callers
 from detlint.analysis.conditions import call_word
 from detlint.analysis.definitions import Definitions
 from detlint.analysis.expressions import Expressions
+from detlint.analysis.global_names import GlobalNames
 from detlint.analysis.handlers import handler
 from detlint.analysis.indices import Indices
 from detlint.analysis.iterations import Iterations
@@ -26,8 +28,10 @@ from detlint.analysis.later_sorts import is_sorted_later
 from detlint.analysis.loop_body import LoopBody
 from detlint.analysis.messages import Messages
 from detlint.analysis.order import Flow, Use
+from detlint.analysis.pairings import Pairings
 from detlint.analysis.reads import Reads
 from detlint.analysis.sets import Sets
+from detlint.analysis.sort_keys import SortKeys
 from detlint.analysis.statements import Statements
 from detlint.rule import cst
 from detlint.scope import dotted
@@ -52,15 +56,19 @@ class Consumption:
         self.reads = Reads(module)
         self.conditions = conditions(module, self.reads)
         self.indices = Indices(module, self.reads, self.conditions)
+        self.pairings = Pairings(module, self.reads)
         self.definitions = Definitions(module)
         self.functions = CalledFunctions(self)
         self.callers = Callers(self)
         self._depth = depth
         self.keys = Keys(module, self.definitions)
         self._attributes = Attributes(module)
+        self._global_names = GlobalNames(self)
         self._handlers = (Expressions(self), Iterations(self), Statements(self))
         self._seen: set[cst.CSTNode] = set()
         self._root: cst.CSTNode | None = None
+        # The module and the listing whose order is followed here, where they are others.
+        self.origin: tuple[Module, cst.CSTNode | None] | None = None
 
     @cached_property
     def sets(self) -> Sets:
@@ -97,18 +105,22 @@ class Consumption:
         self._root = node
         yield from self.follow_container(container, node, Flow(node, filled=True))
 
+    def listing(self) -> tuple[Module, cst.CSTNode | None]:
+        """What is being followed, and the module that it stands in."""
+        return self.origin or (self.module, self._root)
+
     def lists_one_folder(self) -> bool:
         """Whether what is being followed is the names in one folder, so that no two are equal."""
-        return patterns.lists_one_folder(self.module, self._root)
+        return patterns.lists_one_folder(*self.listing())
 
     def holds_one(self, flow: Flow) -> bool:
         """Whether a value holds at most one element."""
-        sought = not flow.filled and patterns.seeks_one(self.module, self._root)
+        sought = not flow.filled and patterns.seeks_one(*self.listing())
         return sought or self.indices.holds_one(flow.node)
 
     def expects_one(self, flow: Flow) -> bool:
         """Whether code that takes the first element of a value expects no other."""
-        return not flow.filled and expectations.expects_one(self.module, self._root)
+        return not flow.filled and expectations.expects_one(*self.listing())
 
     def used_reads(self, name: cst.Name, statement: cst.CSTNode) -> dict[cst.Name, Use]:
         """The reads of what a statement gave to a name whose order is used, with their first use.
@@ -151,8 +163,9 @@ class Consumption:
             return  # what a star import takes is looked up by name
         scope = self.reads.home(name)
         reads = list(self.reads.reached(name, statement)) if scope is not None else []
-        if scope is not None and isinstance(scope.node, cst.Module):
-            # Functions may be cut from the region, so only module-level code is judged.
+        is_global = scope is not None and isinstance(scope.node, cst.Module)
+        if is_global:
+            # Functions may be cut from the region, so those are read anew.
             reads = [read for read in reads if self.module.enclosing_function(read) is None]
         if not keyed and self._outlives(name, scope, reads, filled=filled):
             yield Use(statement, f"assigned to {name.value}")
@@ -160,6 +173,8 @@ class Consumption:
             if self.sorts(read):
                 return
             yield from self.follow(Flow(read, keyed, filled))
+        if is_global:
+            yield from self._global_names.uses(name, statement, keyed=keyed)
 
     def _outlives(
         self, name: cst.Name, scope: Scope | None, reads: list[cst.Name], *, filled: bool
@@ -168,7 +183,8 @@ class Consumption:
         if scope is None or isinstance(scope.node, cst.ClassDef):
             return True
         if isinstance(scope.node, cst.Module):
-            return not reads and name.value != "_" and not self._runs_as_script(name)
+            own = reads or name.value == "_" or self._runs_as_script(name)
+            return not own and self._global_names.are_for_others(name)
         kinds = [binding.kind for binding in scope.bindings[name.value]]
         return filled and kinds == ["parameter"] and not is_sorted_later(self, name)
 
@@ -179,15 +195,20 @@ class Consumption:
 
     def is_settled(self, target: cst.CSTNode) -> bool:
         """Whether the order of an attribute or element does not matter once it is assigned."""
-        return is_sorted_later(self, target) or self._attributes.only_looked_up(target)
+        if is_sorted_later(self, target) or self._attributes.only_looked_up(target):
+            return True
+        return self._attributes.is_never_read(target)
 
     def sorts(self, read: cst.CSTNode) -> bool:
         """``x.sort()``, ``sort(x)``, or ``x = sorted(x)`` in any branch."""
         parent = self.module.parent(read)
         if isinstance(parent, cst.Attribute):
-            return parent.value is read and bool(reductions.SORTING.search(parent.attr.value))
+            sorting = bool(reductions.SORTING.search(parent.attr.value))
+            return parent.value is read and sorting and not self._leaves_ties(parent)
         call = self.module.parent(parent) if isinstance(parent, cst.Arg) else None
         if not isinstance(call, cst.Call) or not reductions.SORTING.search(call_word(call)):
+            return False
+        if isinstance(parent, cst.Arg) and Argument(self.module, parent, call).leaves_ties():
             return False
         statement = self.module.parent(call)
         if isinstance(statement, cst.Expr):
@@ -199,6 +220,12 @@ class Consumption:
         targets = (each.target for each in statement.targets)
         names = (dotted(t.value if isinstance(t, cst.Subscript) else t) for t in targets)
         return dotted(read) in names
+
+    def _leaves_ties(self, method: cst.Attribute) -> bool:
+        """``x.sort(key=len)``."""
+        call = self.module.parent(method)
+        key = self.module.argument(call, "key") if isinstance(call, cst.Call) else None
+        return key is not None and SortKeys(self.module).leave_ties(key)
 
     def follow_target(
         self, target: cst.CSTNode, statement: cst.CSTNode, flow: Flow

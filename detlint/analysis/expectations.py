@@ -26,6 +26,10 @@ _SAVED = re.compile(
     r"|tar|zip)$",
     re.IGNORECASE,
 )
+_KINDS = ("os.path.isdir", "os.path.isfile")
+_KIND_METHODS = ("endswith", "is_dir", "is_file")
+_PATHS = ("os.path.join", "pathlib.Path", "builtins.str")
+_LIBRARY = re.compile(r"\.(?:so|pyd|dll|dylib)\*?$")
 # `tmp_dir`, `temp_dir_path`, `tmpdir`: made by the code itself.
 _TEMPORARY = re.compile(r"(?:^|_)te?mp(?:orary)?_?(?:dir|folder|path|root)", re.IGNORECASE)
 
@@ -47,8 +51,27 @@ def expects_one(module: Module, listing: cst.CSTNode | None) -> bool:
     if word not in _MATCHING or not listing.args:
         return False
     tail = _tail(module, listing.args[0].value)
-    found = re.fullmatch(r"(?:.*/)?\*+(\.\w+)", tail) if tail is not None else None
-    return found is not None and not _SAVED.search(found[1])
+    found = re.fullmatch(r"(?:.*/)?\*+((?:\.\w+)+)(?<!\.gz)", tail or "")
+    library = _LIBRARY.search(tail or "") is not None
+    return library or (found is not None and not _SAVED.search(found[1]))
+
+
+def asks_kind(module: Module, node: cst.CSTNode) -> bool:
+    """``isdir(join(root, names[0]))``, ``Path(names[0]).suffix``: all are taken to be like it."""
+    above = module.parent(node)
+    call = module.parent(above) if isinstance(above, cst.Arg) else None
+    if isinstance(call, cst.Call):
+        name = module.called(call) or ""
+        if name == "os.path.splitext":
+            part = module.parent(call)
+            index = part.slice[0].slice if isinstance(part, cst.Subscript) else None
+            return isinstance(index, cst.Index) and module.literal(index.value) in (1, -1)
+        return name in _KINDS or (name in _PATHS and asks_kind(module, call))
+    if not isinstance(above, cst.Attribute):
+        return isinstance(above, cst.BinaryOperation) and asks_kind(module, above)
+    if above.attr.value == "suffix":
+        return True
+    return above.attr.value in _KIND_METHODS and isinstance(module.parent(above), cst.Call)
 
 
 def is_of_a_kind(module: Module, test: cst.BaseExpression, target: cst.CSTNode | None) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
 from detlint.analysis.argument import Argument, has_one_order
+from detlint.analysis.expectations import asks_kind
 from detlint.analysis.mappings import treats_each_alone
 from detlint.analysis.order import Flow, Use
 from detlint.rule import cst
@@ -37,7 +38,7 @@ class Expressions:
             given.carries_order()
             or treats_each_alone(self._all, arg, call, given.word)
             or (flow.filled and given.pairs_filled_lists())
-            or given.pairs_with_itself()
+            or self._all.pairings.pairs_with_itself(call)
         ):
             carried = Flow(call, flow.keyed or given.makes_dict())
             yield from self._all.follow(carried)
@@ -65,7 +66,8 @@ class Expressions:
         """Whether the code makes sure that the call cannot show the order."""
         if given.name == "builtins.next":
             one = self._all.holds_one(flow) or self._all.expects_one(flow)
-            return one or self._all.conditions.only_tested(given.call)
+            asks = asks_kind(self._module, given.call)
+            return one or asks or self._all.conditions.only_tested(given.call)
         if given.name in ("builtins.max", "builtins.min", "builtins.sum", "builtins.zip"):
             return False
         # `len(keep_images(os.listdir(d)))`: what the call returns is only reduced.
@@ -200,7 +202,9 @@ class Expressions:
                 yield Use(subscript, "sliced")
         elif (loop := self._all.indices.parallels.counted_loop(subscript)) is not None:
             yield from self._all.follow_counted(loop)
-        elif self._takes_end(subscript) and self._all.expects_one(flow):
+        elif self._takes_end(subscript) and (
+            self._all.expects_one(flow) or asks_kind(self._module, subscript)
+        ):
             return
         elif not (self._all.holds_one(flow) or self._all.indices.picks_surely(subscript)):
             yield Use(subscript, "indexed")

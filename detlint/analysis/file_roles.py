@@ -18,6 +18,20 @@ _TESTING = re.compile(
 _PACKAGING = re.compile(r"^(?:import|from)[ \t]+(?:setuptools|distutils)\b", re.MULTILINE)
 _SETUP = re.compile(r"^[ \t]*(?:setuptools\.)?setup\(", re.MULTILINE)
 
+# What a compiler is given. Of C there are data sets, too, so those say that they build something.
+_COMPILED = re.compile(r"\.(?:cuh?|pyx|proto)$")
+_PERHAPS_COMPILED = re.compile(r"\.(?:c|cc|cpp|cxx|h|hpp)$")
+_COMPILING = re.compile(
+    r"cpp_extension|setuptools|distutils|Extension\("
+    r"|(?<![a-z])(?:gcc|g\+\+|nvcc|cmake|cxx|compiler)\b",
+    re.IGNORECASE,
+)
+# Where programs are installed, that is.
+_INSTALLED = re.compile(
+    r"[\\/](?:dev|proc|sys)[\\/]"
+    r"|(?:[A-Z]:)?[\\/](?:Program Files|usr[\\/](?:lib|local[\\/](?:cuda|lib)))"
+)
+
 
 def is_tested(module: Module, node: cst.CSTNode) -> bool:
     """Whether code is that of a test, which passes or fails, and keeps nothing."""
@@ -33,8 +47,22 @@ def builds_package(module: Module) -> bool:
     return _PACKAGING.search(text) is not None and _SETUP.search(text) is not None
 
 
-def lists_devices(module: Module, listing: cst.Call) -> bool:
-    """``glob("/sys/devices/*/cpu*")``: what a machine has, and not data."""
+def lists_machine(module: Module, listing: cst.Call) -> bool:
+    """``glob("/sys/devices/*/cpu*")``: what a machine has, or has installed, and not data."""
     below = map(module.names.value_of, module.tree.descendants(listing))
     texts = (each.evaluated_value for each in below if isinstance(each, cst.SimpleString))
-    return any(str(each).startswith(("/dev/", "/proc/", "/sys/")) for each in texts)
+    return any(_INSTALLED.match(str(each)) for each in texts)
+
+
+def lists_sources(module: Module, listing: cst.Call) -> bool:
+    """``glob(os.path.join(folder, "*.cu"))``: files that a compiler is given."""
+    clause = module.parent(listing)
+    tests = [each.test for each in clause.ifs] if isinstance(clause, cst.CompFor) else []
+    parts = [*(each.value for each in listing.args), *tests]
+    below = (each for part in parts for each in module.tree.descendants(part))
+    values = map(module.names.value_of, below)
+    texts = [str(each.evaluated_value) for each in values if isinstance(each, cst.SimpleString)]
+    if any(map(_COMPILED.search, texts)):
+        return True
+    named = any(map(_PERHAPS_COMPILED.search, texts))
+    return named and _COMPILING.search(module.source.text) is not None

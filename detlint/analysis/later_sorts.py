@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from detlint.analysis.consumption import Consumption
 
+# Not `key=len`, nor `key=lambda x: len(x)`: equals keep the order that they had.
+_NO_TIES = r"(?![^\n]*\bkey[ \t]*=[ \t]*(?:lambda[ \t]+(\w+):[ \t]*-?[ \t]*len\(\1\)|len\b))"
+
 
 def is_sorted_later(consumption: Consumption, target: cst.CSTNode) -> bool:
     """``self.names.sort()`` in the file, ``found[kind].sort()`` in the function."""
@@ -35,7 +38,7 @@ def _sorts_own(consumption: Consumption, target: cst.CSTNode) -> bool:
     if name is None or not name.startswith(("self.", "cls.")):
         return False
     own = re.escape(name)
-    found = rf"(?<!\w){own}(?:\.sort\(|[ \t]*=[ \t]*[\w.]*sort\w*\([ \t]*{own}\b)"
+    found = rf"(?<!\w){own}(?:\.sort\(|[ \t]*=[ \t]*[\w.]*sort\w*\([ \t]*{own}\b){_NO_TIES}"
     owner, text = consumption.module.enclosing_class(target), consumption.module.source.text
     # The text, because other methods may have been cut from the region.
     if owner is None or re.search(found, text) is None:

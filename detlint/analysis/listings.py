@@ -105,7 +105,7 @@ class Listings:
         target = receiver.func if isinstance(receiver, cst.Call) else receiver
         value = self._module.names.value_of(target)
         own = value.func if isinstance(value, cst.Call) else value
-        if made == "builtins.super" or made.startswith("zipfile."):
+        if made == "builtins.super" or made.startswith("zipfile.") or _FSSPEC.fullmatch(made):
             return True
         return isinstance(own, cst.Name) and isinstance(
             self._module.names.definition(own), cst.ClassDef

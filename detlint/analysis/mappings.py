@@ -23,7 +23,8 @@ def treats_each_alone(consumption: Consumption, arg: cst.Arg, call: cst.Call, wo
 
     A function that cannot be seen is judged by its name, as in the body of a loop.
     """
-    if _runs_jobs(arg, call):
+    dropped = isinstance(consumption.module.parent(call), cst.Expr)
+    if _runs_jobs(arg, call, dropped=dropped):
         return True
     places = [each for each in call.args if each.keyword is None and not each.star]
     alone = word in _APPLYING_ONE or (word in _APPLYING and len(places) == 2)
@@ -39,11 +40,11 @@ def treats_each_alone(consumption: Consumption, arg: cst.Arg, call: cst.Call, wo
     judged = consumption.functions.depend_when_applied(function, bound)
     if judged is None:
         name = (dotted(function) or "").rpartition(".")[2]
-        return bool(name) and not ordered_words(name, dropped=True)
+        return bool(name) and not ordered_words(name, dropped=dropped)
     return not judged
 
 
-def _runs_jobs(arg: cst.Arg, call: cst.Call) -> bool:
+def _runs_jobs(arg: cst.Arg, call: cst.Call, *, dropped: bool) -> bool:
     """``Parallel(n_jobs=8)(delayed(convert)(path) for path in paths)``: results in that order."""
     made = arg.value.elt if isinstance(arg.value, (cst.GeneratorExp, cst.ListComp)) else None
     job = made.func if isinstance(made, cst.Call) else None
@@ -52,4 +53,4 @@ def _runs_jobs(arg: cst.Arg, call: cst.Call) -> bool:
     if call_word(call.func) != "Parallel" or call_word(job) != "delayed":
         return False
     name = (dotted(job.args[0].value) or "").rpartition(".")[2]
-    return bool(name) and not ordered_words(name, dropped=True)
+    return bool(name) and not ordered_words(name, dropped=dropped)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from detlint.analysis.conditions import call_word
+from detlint.analysis.definitions import Definitions, is_plain
 from detlint.analysis.handlers import handler
 from detlint.rule import cst
 
@@ -31,13 +33,16 @@ _CARRYING = frozenset(("builtins.sorted", "builtins.list", "builtins.iter", "bui
 # An object that has a method `glob`, and is called so, is one.
 _NAMED = re.compile(r"(?:^|_)(?:dir|directory|folder|path|root)$", re.IGNORECASE)
 _DEPTH = 20
+_CALLS = 2  # functions that return what another one does
 
 
 class Paths:
     """Answers for the expressions of one module; a path for certain, or not."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, depth: int = 0) -> None:
         self._module = module
+        self._depth = depth
+        self._definitions = Definitions(module)
         self._asked: set[cst.CSTNode] = set()
 
     def is_path(self, node: cst.CSTNode | None) -> bool:
@@ -81,9 +86,23 @@ class Paths:
         if self._module.called(call) in _MADE:
             return True
         func = call.func
-        if not isinstance(func, cst.Attribute) or func.attr.value not in _METHODS:
+        if isinstance(func, cst.Attribute) and func.attr.value in _METHODS:
+            return self.is_path(func.value)
+        return self._returns_path(func)
+
+    def _returns_path(self, function: cst.BaseExpression) -> bool:
+        """``self.folder_of(x)``, whose code says ``return Path(x) / "train"``."""
+        found = self._definitions.of(function) if self._depth < _CALLS else None
+        if found is None or not is_plain(found.node):
             return False
-        return self.is_path(func.value)
+        inner = Paths(found.module, self._depth + 1)
+        declared = found.node.returns
+        if declared is not None:
+            return inner.means_path(declared.annotation)
+        below = found.module.tree.descendants(found.node.body)
+        own = (x for x in below if found.module.enclosing_function(x) is found.node)
+        values = [each.value for each in own if isinstance(each, cst.Return)]
+        return bool(values) and all(map(inner.is_path, values))
 
     def is_name(self, name: cst.Name) -> bool:
         """A local or parameter that only ever is one."""
@@ -96,7 +115,7 @@ class Paths:
         )
 
     def _is_path_binding(self, binding: Binding) -> bool:
-        if binding.annotation is not None and self._means_path(binding.annotation):
+        if binding.annotation is not None and self.means_path(binding.annotation):
             return True
         if binding.kind == "value":
             return self.is_path(binding.node)
@@ -106,7 +125,7 @@ class Paths:
     def _is_none(binding: Binding) -> bool:
         return isinstance(binding.node, cst.Name) and binding.node.value == "None"
 
-    def _means_path(self, annotation: cst.BaseExpression) -> bool:
+    def means_path(self, annotation: cst.BaseExpression) -> bool:
         """``Path``, ``Path | None``, ``"Path"``; in ``str | Path`` only one has path methods."""
         for each in self._module.tree.descendants(annotation):
             if isinstance(each, cst.SimpleString):
@@ -142,16 +161,26 @@ class Paths:
         return found is not None and self._imports_path()
 
     def is_named_so(self, node: cst.BaseExpression) -> bool:
-        """Whether it is a parameter or attribute by the name of a path, and not known to be
+        """Whether it is a variable or attribute by the name of a path, and not known to be
         anything else: ``data_dir.glob("*.txt")``."""
         name = node.attr if isinstance(node, cst.Attribute) else node
         if not isinstance(name, cst.Name) or _NAMED.search(name.value) is None:
             return False
         if isinstance(node, cst.Name):
             bindings = self._module.names.visible(node)
-            bare = [each.kind == "parameter" and each.annotation is None for each in bindings]
-            return bool(bare) and all(bare)
+            return bool(bindings) and all(map(self._may_be_path, bindings))
         return isinstance(node.value, cst.Name) if isinstance(node, cst.Attribute) else False
+
+    def _may_be_path(self, binding: Binding) -> bool:
+        """A parameter, or what a function out of sight gave; the name of a class begins large."""
+        if binding.annotation is not None or binding.kind not in ("parameter", "value", "loop"):
+            return False
+        made = binding.node
+        if binding.kind != "value":
+            return True
+        if not isinstance(made, cst.Call) or not call_word(made)[:1].islower():
+            return False
+        return self._definitions.of(made.func) is None
 
     def _imports_path(self) -> bool:
         pattern = re.compile(r"^\s*(?:from pathlib import|import pathlib)\b", re.MULTILINE)

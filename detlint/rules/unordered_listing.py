@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.analysis.consumption import Consumption
-from detlint.analysis.file_roles import builds_package, is_tested, lists_devices
+from detlint.analysis.file_roles import builds_package, is_tested, lists_machine, lists_sources
 from detlint.analysis.listings import Listings
 from detlint.analysis.walk import Walk
 from detlint.rule import Example, Rule, cst
@@ -125,7 +125,8 @@ class UnorderedListing(Rule):
 
     def _trains_nothing(self, node: cst.Call) -> bool:
         module = self.module
-        return builds_package(module) or is_tested(module, node) or lists_devices(module, node)
+        trains = not (builds_package(module) or is_tested(module, node))
+        return not trains or lists_machine(module, node) or lists_sources(module, node)
 
     def _judge_walk(self, node: cst.Call, listing: Listing) -> None:
         walk = Walk(self._consumption, node)

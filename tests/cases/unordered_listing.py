@@ -28,7 +28,9 @@ import fsspec
 import mmengine
 import numpy as np
 import torch
+import torch.utils.cpp_extension
 from fsspec.core import url_to_fs
+from joblib import Parallel, delayed
 from natsort import natsorted
 from tqdm import tqdm
 
@@ -427,7 +429,7 @@ def sorted_later(d):
 def comprehension_sorted_later(d):
     names = [n for n in os.listdir(d) if n]
     names = [n.lower() for n in names]
-    names.sort(key=len)
+    names.sort(key=str.lower)
     return names
 
 
@@ -2378,3 +2380,171 @@ def find_first_of_all(d):
     except OSError as error:
         print(error)
     return names[0]
+
+
+# A sort by length leaves ties
+
+
+def sorted_by_length(d):
+    yield sorted(os.listdir(d), key=len)  # DET203
+    yield sorted(os.listdir(d), key=lambda n: (len(n), n))
+    yield set(sorted(os.listdir(d), key=len))
+    names = os.listdir(d)  # DET203
+    names.sort(key=lambda n: -len(n))
+    yield names
+    others = os.listdir(d)
+    others.sort(key=lambda n: (-len(n), n))
+    yield others
+
+
+class TextsByLength:
+    def __init__(self, d):
+        self.texts = [load(n) for n in os.listdir(d)]  # DET203
+        self.texts = sorted(self.texts, reverse=True, key=lambda x: len(x))
+        self.names = os.listdir(d)
+        self.names = sorted(self.names, key=lambda x: x.lower())
+
+    def __getitem__(self, i):
+        return self.texts[i], self.names[i]
+
+
+# Lists that are made of one list
+
+
+class PathsByName:
+    def __init__(self, d):
+        self.paths = {}
+        found = []
+        for folder in os.listdir(d):
+            names = os.listdir(os.path.join(d, folder))
+            names = [n for n in names if "label" in n]
+            short = [n.replace("label", "") for n in names]
+            full = [os.path.join(d, folder, n) for n in names]
+            found.extend(short)
+            self.paths.update(dict(zip(short, full)))
+        assert set(found) == set(self.paths)
+
+
+def paired_after_a_change(d, other):
+    names = os.listdir(d)  # DET203
+    short = [n[:3] for n in names]
+    names = [n for n in other if n]
+    return dict(zip(short, [n[3:] for n in names]))
+
+
+def updated(d, found, counts):
+    for name in os.listdir(d):
+        found.update({name: load(name)})
+    for name in os.listdir(d):  # DET203
+        counts.update({"name": load(name)})
+    for name in os.listdir(d):  # DET203
+        counts.update(dict(load(name)))
+
+
+def jobs(d):
+    texts = Parallel(n_jobs=2)(delayed(read_text)(n) for n in os.listdir(d))
+    return sorted(texts)
+
+
+def jobs_in_order(d):
+    names = os.listdir(d)  # DET203
+    texts = Parallel(n_jobs=2)(delayed(read_text)(n) for n in names)
+    return [n for n, text in zip(names, texts)]
+
+
+# What a compiler is given, what a machine has installed
+
+
+def compiled(d):
+    sources = glob.glob(os.path.join(d, "*.cpp")) + glob.glob(d + "/cuda/*.cu")
+    headers = [n for n in os.listdir(d) if n.endswith((".cuh", ".hpp"))]
+    library = glob.glob(os.path.join(d, "_C*.so"))[0]
+    torch.utils.cpp_extension.load(name="ops", sources=sources + headers)
+    yield glob.glob("C:/Program Files/NVIDIA GPU Computing Toolkit/CUDA/v*.*")[0]
+    yield glob.glob("/usr/local/cuda*")[-1]
+    yield glob.glob("/usr/share/fonts/*.ttf")  # DET203
+    yield glob.glob(d + "/*.cutoff")  # DET203
+    return library
+
+
+# One file by its whole name
+
+
+def by_file_name(d, given, path):
+    name = given["file"][0].split(os.sep)[-1]
+    yield list(Path(d).glob(name))[0]
+    yield list(Path(d).rglob(name + ".json"))[0]
+    yield next(Path(d).rglob(os.path.basename(given["file"])))
+    yield next(Path(d).rglob(path.name))
+    yield list(Path(d).glob(name + "*.json"))[0]  # DET203
+    yield list(Path(d).glob(given["pattern"]))[0]  # DET203
+    yield list(Path(d).glob(given["file"].split("_")[-1]))[0]  # DET203
+
+
+# An attribute that nothing reads
+
+
+class NamesAside:
+    def __init__(self, d):
+        self.never_asked_for = os.listdir(d)
+        self.names_by_place = os.listdir(d)  # DET203
+
+    def __getitem__(self, i):
+        return self.names_by_place[i]
+
+
+class NamesForASubclass:
+    def __init__(self, d):
+        self.names_for_others = os.listdir(d)  # DET203
+
+
+# What a function gives that lists
+
+
+class Pickles:
+    def folder_of(self, i):
+        folder = Path(self.root) / "features" / i
+        return folder
+
+    def url_of(self, i):
+        return self.root + i
+
+    @staticmethod
+    def declared(i) -> Path:
+        return find_folder(i)
+
+    def draw(self, i):
+        where = self.folder_of(i)
+        yield random.choice(list(where.glob("*.pkl")))  # DET203
+        yield random.choice(list(self.declared(i).glob("*.pkl")))  # DET203
+        url = self.url_of(i)
+        yield random.choice(list(url.glob("*.pkl")))
+
+
+def folders_by_name(folders, i):
+    work_dir = find_folder(i)
+    yield list(work_dir.glob("*.wav"))  # DET203
+    for each_dir in folders:
+        yield list(each_dir.glob("*.wav"))  # DET203
+    root = fsspec.filesystem("file")
+    yield list(root.glob("*.wav"))
+    data_root = i["root"]
+    yield list(data_root.glob("*.wav"))
+
+
+# The first one's kind
+
+
+def kinds(d):
+    names = os.listdir(d)
+    nested = os.path.isdir(os.path.join(d, names[0]))
+    suffix = os.path.splitext(names[0])[1]
+    other = next(Path(d).iterdir()).suffix
+    stem = os.path.splitext(os.listdir(d)[0])[0]  # DET203
+    return nested, suffix, other, stem
+
+
+def one_of_a_longer_kind(d):
+    yield next(Path(d).glob("*.alignment.txt"))
+    yield next(Path(d).glob("*.model.txt"))  # DET203
+    yield next(Path(d).glob("*.nii.gz"))  # DET203
