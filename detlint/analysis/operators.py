@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis import tensor_facts
-from detlint.names import UNKNOWN
+from detlint.analysis.sizes import Sizes
 from detlint.operations import ABSENT, OPERATIONS
 from detlint.rule import cst
 from detlint.switched_operations import SWITCHED
@@ -155,8 +155,8 @@ def _passes(module: Module, node: cst.BaseExpression, argument: Argument) -> boo
         "in": lambda: module.literal(node) in values,
         # xarray's ``x.median(dim="time")`` is not torch's.
         "given": lambda: not isinstance(module.literal(node), (str, type(None))),
-        "not 1": lambda: _other_than_one(module, node) is True,
-        "perhaps not 1": lambda: _other_than_one(module, node) is not False,
+        "not 1": lambda: Sizes(module).other_than_one(node) is True,
+        "perhaps not 1": lambda: Sizes(module).other_than_one(node) is not False,
         "length": lambda: _length(module.names.value_of(node)) in values,
         "dimensions": lambda: (tensor_facts.dimensions(module, node),) >= values,
         "tensor": lambda: not isinstance(module.literal(node), (int, float)),
@@ -171,15 +171,3 @@ def _length(node: cst.CSTNode) -> int | None:
         return None
     starred = any(isinstance(each, cst.StarredElement) for each in node.elements)
     return None if starred else len(node.elements)
-
-
-def _other_than_one(module: Module, node: cst.CSTNode) -> bool | None:
-    """Whether a size is not 1, or one of several is not; None if that is not known."""
-    node = module.names.value_of(node)
-    if isinstance(node, (cst.Tuple, cst.List)):
-        parts = [_other_than_one(module, each.value) for each in node.elements]
-        if True in parts:
-            return True
-        return None if None in parts else False
-    value = module.literal(node)
-    return None if value is UNKNOWN else value != 1
