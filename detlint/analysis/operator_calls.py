@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from detlint.analysis import gradients, placement, tensor_facts
 from detlint.analysis.constants import Constants
 from detlint.analysis.operator_text import leads
+from detlint.analysis.uses import last_name
 from detlint.lexer import whole_word
 from detlint.rule import cst
 from detlint.scope import dotted
@@ -36,7 +37,8 @@ class OperatorCalls:
         if name is None:
             return None
         meaning = (self._module.qualified_name(name[1]) or "").rpartition(".")[2]
-        if not (name[0].startswith(self._stems) or meaning.startswith(self._stems)):
+        led = name[0].startswith(self._stems) or meaning.startswith(self._stems)
+        if not (led or self._is_derived(name[1])):
             return None
         # Not at the top: importing the tables takes longer than scanning a file.
         from detlint.analysis import operators
@@ -44,6 +46,12 @@ class OperatorCalls:
         search = operators.refused if table == "refused" else operators.switched
         found = search(self._module, call, release)
         return found if found is not None and self._is_kept(name, found) else None
+
+    def _is_derived(self, name: cst.BaseExpression) -> bool:
+        """Whether a class of the file has a base that a trigger names."""
+        owner = self._module.names.definition(name) if isinstance(name, cst.Name) else None
+        bases = owner.bases if isinstance(owner, cst.ClassDef) else ()
+        return any(last_name(each.value).startswith(self._stems) for each in bases)
 
     def _is_kept(self, name: tuple[str, cst.BaseExpression], found: Match) -> bool:
         """Whether a trigger led here: what narrowing leaves out is left out of whole files, too."""
@@ -97,6 +105,8 @@ class OperatorCalls:
         if function is None and isinstance(call.func, cst.Attribute):
             function = f"….{call.func.attr.value}"
         text = f"{function or 'it'}({', '.join(filter(None, decisive))})"
+        if found.derived is not None:
+            text += f", made of {found.derived.base.removeprefix('torch.')},"
         if any(each.test == "dimensions" for each in found.usage.arguments + found.usage.called):
             text += " of an input with more than two dimensions"
         return text

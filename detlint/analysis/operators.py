@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis import tensor_facts
 from detlint.analysis.sizes import Sizes
+from detlint.analysis.subclasses import derived
 from detlint.operations import ABSENT, OPERATIONS
 from detlint.rule import cst
 from detlint.switched_operations import SWITCHED
@@ -15,6 +16,7 @@ from detlint.switched_operations import SWITCHED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from detlint.analysis.subclasses import Derived
     from detlint.module import Module
     from detlint.operations import Argument, Operation, Usage
     from detlint.switched_operations import Switched
@@ -32,11 +34,13 @@ class Match(NamedTuple):
     usage: Usage
     form: str
     made: cst.Call | None = None  # the call that made the module, where another one calls it
+    derived: Derived | None = None  # where a class of the file is made of such a module
 
 
 def refused(module: Module, call: cst.Call, release: Release) -> Match | None:
     """The operator without a deterministic implementation to which a call leads for sure."""
-    return _match(module, call, _refused_rows(release))
+    known = _refused_rows(release)
+    return _match(module, call, known) or _of_subclass(module, call, known)
 
 
 def switched(module: Module, call: cst.Call, release: Release) -> Match | None:
@@ -105,6 +109,16 @@ def _of_module(module: Module, call: cst.Call, known: _Rows) -> Match | None:
             and _all_hold(module, call, usage.called, method=False)
         ):
             return Match(row, usage, form, made)
+    return None
+
+
+def _of_subclass(module: Module, call: cst.Call, known: _Rows) -> Match | None:
+    """``SamePool(3)`` of ``class SamePool(nn.MaxPool3d)``."""
+    for each in derived(module, call):
+        form = _DEFINED_IN.sub("torch.nn.", each.base)
+        for row, usage in known.get(form, ()):
+            if not usage.called and _all_hold(each.module, each.call, usage.arguments, method=False):
+                return Match(row, usage, form, derived=each)
     return None
 
 

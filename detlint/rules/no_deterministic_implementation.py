@@ -140,7 +140,7 @@ class NoDeterministicImplementation(Rule):
             return
         row = cast("Operation", found.row)
         shown, alternative = self._calls.shown(node, found), row.alternatives[0].text
-        if is_same_in_each_run(self.module, node, row):
+        if is_same_in_each_run(self.module, node, found):
             given = "gradient" if row.direction == "backward" else "values"
             message = f"{shown} gives the same {given} in each run, but {_REFUSES}"
             self.report(node, message, advice=f"instead: {alternative}")
