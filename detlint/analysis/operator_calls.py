@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from detlint.analysis import gradients, placement, tensor_facts
+from detlint.analysis import (
+    gradient_callers,
+    gradient_uses,
+    gradients,
+    placement,
+    tensor_facts,
+)
 from detlint.analysis.constants import Constants
 from detlint.analysis.operator_text import leads
 from detlint.analysis.uses import last_name
@@ -76,11 +82,16 @@ class OperatorCalls:
         if gradients.are_off(self._module, call) or gradients.are_unlikely_in(self._module):
             return True
         if found.form.rpartition(".")[2][0].isupper():
-            return found.made is None and gradients.are_off_for(self._module, call)
-        unlikely = gradients.are_unlikely(self._module, call)
-        if unlikely or gradients.are_off_for_callers(self._module, call):
-            return True
-        return self._has_no_gradient(call, found)
+            return found.made is None and (
+                gradients.are_off_for(self._module, call)
+                or gradient_uses.is_never_used(self._module, call)
+            )
+        return (
+            gradients.are_unlikely(self._module, call)
+            or gradient_callers.are_off_for_callers(self._module, call)
+            or self._has_no_gradient(call, found)
+            or gradient_uses.is_cut_off(self._module, call)
+        )
 
     def _has_no_gradient(self, call: cst.Call, found: Match) -> bool:
         """Whether what an operator is given visibly has none."""
