@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 # Read of a result beside what ends its gradient, these need none.
 _MEASURES = frozenset({"device", "dim", "dtype", "is_cuda", "ndim", "numel", "shape", "size"})
 _FEW = 5  # mentions of a name, some of which may stand in comments
-_LOOKS_UP = re.compile(r"\bgetattr\(|\b(?:named_)?(?:children|modules)\(")
-_FORWARD = re.compile(r"\bdef[ \t]+forward\b")
 _RUNS = re.compile(r"^(?:for|while|with)\b|__name__\s*==", re.MULTILINE)
 
 
@@ -46,7 +44,7 @@ def _attribute(module: Module, name: cst.Name) -> cst.Attribute | None:
 
 def is_never_used(module: Module, made: cst.Call) -> bool:
     """Whether a module that a call makes is bound to a name that nothing in the file mentions
-    again: a local, a variable of a script, an attribute of a model that the file runs."""
+    again: a local, a variable of a script."""
     above = module.parent(made)
     while isinstance(above, cst.Attribute) and above.attr.value in MOVES:  # Loss().to(device)
         moved = module.parent(above)
@@ -54,19 +52,12 @@ def is_never_used(module: Module, made: cst.Call) -> bool:
     if not isinstance(above, cst.Assign) or len(above.targets) != 1:
         return False
     target, text = above.targets[0].target, module.source.text
-    if isinstance(target, cst.Name):
-        local = module.enclosing_function(target) is not None
-        script = module.parent(module.parent(above) or above) is module.tree.module
-        ends = local or (script and _RUNS.search(text) is not None)
-        return ends and _is_mentioned_once(text, target.value)
-    owner = module.enclosing_class(target)
-    if not (isinstance(target, cst.Attribute) and module.names.is_self(target.value)) or not owner:
+    if not isinstance(target, cst.Name):
         return False
-    plain = [module.qualified_name(each.value) for each in owner.bases] == ["torch.nn.Module"]
-    if not plain or _LOOKS_UP.search(text) or not _FORWARD.search(text):
-        return False
-    derived = re.search(rf"\bclass[ \t]+\w+\([^)]*\b{owner.name.value}\b", text)
-    return derived is None and _is_mentioned_once(text, target.attr.value)
+    local = module.enclosing_function(target) is not None
+    script = module.parent(module.parent(above) or above) is module.tree.module
+    ends = local or (script and _RUNS.search(text) is not None)
+    return ends and _is_mentioned_once(text, target.value)
 
 
 def _is_mentioned_once(text: str, name: str) -> bool:

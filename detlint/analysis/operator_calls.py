@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from detlint.analysis import (
     gradient_callers,
+    gradient_names,
     gradient_uses,
     gradients,
     placement,
@@ -88,6 +89,7 @@ class OperatorCalls:
             )
         return (
             gradients.are_unlikely(self._module, call)
+            or gradient_names.is_reference(self._module, call)
             or gradient_callers.are_off_for_callers(self._module, call)
             or self._has_no_gradient(call, found)
             or gradient_uses.is_cut_off(self._module, call)
@@ -103,7 +105,10 @@ class OperatorCalls:
             return True
         # The grid of grid_sample can have a gradient of its own.
         alone = not found.form.endswith(("grid_sample", "grid_sampler", "embedding_bag"))
-        if alone and gradients.is_detached(self._module, tensor):
+        if alone and (
+            gradients.is_detached(self._module, tensor)
+            or gradient_names.is_target(self._module, tensor)
+        ):
             return True
         inputs = [tensor] if alone else [tensor, self._module.argument(call, "grid", 1)]
         within = self._module.enclosing_function(call) is not None
@@ -112,6 +117,8 @@ class OperatorCalls:
     def shown(self, call: cst.Call, found: Match) -> str:
         """The call as a person would name it: ``F.interpolate(mode="bicubic")``."""
         decisive = [self._argument(call, found, each) for each in found.usage.arguments]
+        if "AdaptiveMax" in found.form and call.args and found.derived is None:
+            decisive.append(self._size(call.args[0].value))
         function = dotted(call.func)
         if function is None and isinstance(call.func, cst.Attribute):
             function = f"….{call.func.attr.value}"
@@ -129,8 +136,7 @@ class OperatorCalls:
         if node is None or argument.test not in ("in", "given", "not 1"):
             return ""
         if argument.test == "not 1":
-            text = self._module.tree.text(node)
-            return f"({text})" if isinstance(node, cst.Tuple) else text
+            return self._size(node)
         value = self._module.literal(node)
         if argument.test == "in" and (found.made is not None or value == argument.default):
             return ""
@@ -138,6 +144,10 @@ class OperatorCalls:
             shown = f'"{value}"' if isinstance(value, str) else repr(value)
             return f"{argument.name}={shown}"
         return f"{argument.name}=…"
+
+    def _size(self, node: cst.BaseExpression) -> str:
+        text = self._module.tree.text(node)
+        return f"({text})" if isinstance(node, cst.Tuple) else text
 
 
 def _name(call: cst.Call) -> tuple[str, cst.BaseExpression] | None:

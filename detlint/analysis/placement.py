@@ -50,6 +50,8 @@ def is_off_gpu(module: Module, node: cst.CSTNode) -> bool:
 
 
 def _asks_for_gpu(module: Module, test: cst.BaseExpression) -> bool:
+    if isinstance(test, cst.BooleanOperation):
+        return all(_asks_for_gpu(module, each) for each in (test.left, test.right))
     if isinstance(test, cst.Attribute):
         return test.attr.value == "is_cuda"
     return module.called(module.names.value_of(test)) == "torch.cuda.is_available"
