@@ -17,7 +17,7 @@ _TARGET = re.compile(
     r"|^(?:orig|original|raw|ref|src|source)_(?:frame|image|img)s?$"
 )
 # A reference beside a kernel of its own, for where that cannot run.
-_REFERENCE = re.compile(r"_(?:cpu|naive|py|python|pytorch|ref|reference|torch)$")
+_REFERENCE = re.compile(r"_(?:naive|py|python|pytorch|ref|reference|torch)$")
 _KERNEL = re.compile(r"^class[ \t]+\w+\([ \t]*(?:[\w.]+\.)?Function[ \t]*\)", re.MULTILINE)
 
 

@@ -54,10 +54,12 @@ def is_never_used(module: Module, made: cst.Call) -> bool:
     target, text = above.targets[0].target, module.source.text
     if not isinstance(target, cst.Name):
         return False
-    local = module.enclosing_function(target) is not None
+    function = module.enclosing_function(target)
+    if function is not None:
+        alike = (each for each in module.tree.descendants(function) if isinstance(each, cst.Name))
+        return sum(each.value == target.value for each in alike) == 1
     script = module.parent(module.parent(above) or above) is module.tree.module
-    ends = local or (script and _RUNS.search(text) is not None)
-    return ends and _is_mentioned_once(text, target.value)
+    return script and _RUNS.search(text) is not None and _is_mentioned_once(text, target.value)
 
 
 def _is_mentioned_once(text: str, name: str) -> bool:

@@ -173,7 +173,7 @@ class Sizes:
                 given.append(default)
         if True in given:
             return True
-        return default if elements and not given else None
+        return default if elements and False not in given else None
 
 
 def _together(parts: Iterable[bool | None]) -> bool | None:
