@@ -216,7 +216,7 @@ class Constants:
         if re.search(_WRITTEN.format(name=name), text):
             return False
         inside = Constants(around, calls=False)
-        inside._asked, inside._depth = [*self._asked], self._depth  # noqa: SLF001 - another of it
+        inside._asked, inside._depth = [*self._asked], self._depth
         known = [each for each in values if around.names.literal(each) is not None]
         return bool(known) and len(values) >= len(places) and all(map(inside.holds, known))
 

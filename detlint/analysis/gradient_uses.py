@@ -32,8 +32,10 @@ def is_cut_off(module: Module, call: cst.Call) -> bool:
         return False
     loads = list(Reads(module).reached(target, assignment))
     reads = [above.attr.value for each in loads if (above := _attribute(module, each)) is not None]
-    return len(reads) == len(loads) and ENDING.issuperset(set(reads) - _MEASURES) and any(
-        each in ENDING for each in reads
+    return (
+        len(reads) == len(loads)
+        and ENDING.issuperset(set(reads) - _MEASURES)
+        and any(each in ENDING for each in reads)
     )
 
 

@@ -117,7 +117,9 @@ def _of_subclass(module: Module, call: cst.Call, known: _Rows) -> Match | None:
     for each in derived(module, call):
         form = _DEFINED_IN.sub("torch.nn.", each.base)
         for row, usage in known.get(form, ()):
-            if not usage.called and _all_hold(each.module, each.call, usage.arguments, method=False):
+            if not usage.called and _all_hold(
+                each.module, each.call, usage.arguments, method=False
+            ):
                 return Match(row, usage, form, derived=each)
     return None
 

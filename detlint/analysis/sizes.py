@@ -90,22 +90,31 @@ class Sizes:
             return False if bindings else None  # what it is made of besides decides
         self._busy.add(name.value)
         try:
-            loop = self._loop_around(name) if not elements else None
-            if loop is not None:
-                return self._in(loop.iter)
+            origin = self._origin_in_loop(name) if not elements else None
+            if origin is not None:
+                return self._in(origin)
             return _choice(self._of_binding(each, name, elements=elements) for each in bindings)
         finally:
             self._busy.discard(name.value)
 
-    def _loop_around(self, name: cst.Name) -> cst.For | None:
-        """The loop that binds a name where it is read, whatever others do."""
+    def _origin_in_loop(self, name: cst.Name) -> cst.BaseExpression | None:
+        """What the loop around a name that binds it goes over, whatever others do."""
         for above in self._module.ancestors(name):
-            if isinstance(above, cst.For) and isinstance(above.target, cst.Name):
-                if above.target.value == name.value:
-                    return above
-            elif isinstance(above, cst.FunctionDef):
+            if isinstance(above, cst.FunctionDef):
                 break
+            if isinstance(above, cst.For):
+                if isinstance(above.target, cst.Name) and above.target.value == name.value:
+                    return above.iter
+                if isinstance(above.target, cst.Tuple):
+                    parts = [getattr(each.value, "value", "") for each in above.target.elements]
+                    if parts[1:] == [name.value]:
+                        return self._numbered(above.iter)
         return None
+
+    def _numbered(self, node: cst.CSTNode) -> cst.BaseExpression | None:
+        """``sizes`` of ``enumerate(sizes)``."""
+        is_numbered = self._module.called(node) == "builtins.enumerate"
+        return node.args[0].value if isinstance(node, cst.Call) and is_numbered else None
 
     def _of_binding(self, binding: Binding, name: cst.Name, *, elements: bool) -> bool | None:
         if binding.kind == "value":
@@ -121,11 +130,9 @@ class Sizes:
     def _of_part(self, name: cst.Name) -> bool | None:
         """``_, _, height, width = x.shape``, ``for place, size in enumerate(sizes)``."""
         found = list(unpacked(self._module, name))
-        for origin, place in found:
-            if isinstance(origin, cst.Call) and self._module.called(origin) == (
-                "builtins.enumerate"
-            ):
-                return self._in(origin.args[0].value) if place == 1 and origin.args else None
+        numbered = self._numbered(found[0][0]) if len(found) == 1 else None
+        if numbered is not None:
+            return self._in(numbered) if found[0][1] == 1 else None
         return True if found and all(_is_shape(origin) for origin, _ in found) else None
 
     def _of_attribute(self, node: cst.Attribute, *, elements: bool) -> bool | None:
@@ -147,9 +154,7 @@ class Sizes:
         ]
         return _choice(inside.ask(each, elements=elements) for each in values) if values else None
 
-    def _of_parameter(
-        self, binding: Binding, name: cst.Name, *, elements: bool
-    ) -> bool | None:
+    def _of_parameter(self, binding: Binding, name: cst.Name, *, elements: bool) -> bool | None:
         """What the calls in the file give, or else the default of what is looped over: nobody
         asks for a pyramid of ones."""
         function = self._module.enclosing_function(name)
@@ -161,7 +166,7 @@ class Sizes:
             calls = file_makings(self._module, owner)
         else:
             calls = file_calls(self._module, function)
-        given = []
+        given: list[bool | None] = []
         for definition, call in calls:
             arguments = definition.arguments(call) if call is not None else None
             if arguments is None:
