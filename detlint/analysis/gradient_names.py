@@ -16,6 +16,8 @@ _TARGET = re.compile(
     r"(?:^|_)(?:gt|ground_?truth|label|target|tgt|teacher)s?$|^(?:gt|target|tgt|teacher)_"
     r"|^(?:orig|original|raw|ref|src|source)_(?:frame|image|img)s?$"
 )
+_BATCH = re.compile(r"^(?:batch|data|example|sample)s?$")
+_LOADED = re.compile(r"^(?:frame|gt|image|img|label|mask|segmentation|target|video)s?$")
 # A reference beside a kernel of its own, for where that cannot run.
 _REFERENCE = re.compile(r"_(?:naive|py|python|pytorch|ref|reference|torch)$")
 _KERNEL = re.compile(r"^class[ \t]+\w+\([ \t]*(?:[\w.]+\.)?Function[ \t]*\)", re.MULTILINE)
@@ -33,9 +35,11 @@ def is_reference(module: Module, node: cst.CSTNode) -> bool:
 
 
 def is_target(module: Module, node: cst.CSTNode | None) -> bool:
-    """Whether a tensor is what a function is given to compare with: a parameter ``target``, or
-    ``f_t`` beside ``f_s``, the teacher's features and the student's."""
+    """Whether a tensor is what a function is given to compare with: a parameter ``target``,
+    ``batch["image"]``, or ``f_t`` beside ``f_s``, the teacher's features and the student's."""
     while not isinstance(node, cst.Name):
+        if isinstance(node, cst.Subscript) and _is_loaded(module, node):
+            return True
         if isinstance(node, (cst.Subscript, cst.Attribute)):
             node = node.value
         elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
@@ -49,6 +53,14 @@ def is_target(module: Module, node: cst.CSTNode | None) -> bool:
     if "parameter" not in kinds:
         return False
     return _TARGET.search(node.value) is not None or _is_of_teacher(module, node)
+
+
+def _is_loaded(module: Module, node: cst.Subscript) -> bool:
+    """``batch["image"]``: what a loader gives."""
+    key = node.slice[0].slice
+    literal = module.literal(key.value) if isinstance(key, cst.Index) else None
+    named = isinstance(node.value, cst.Name) and _BATCH.search(node.value.value)
+    return bool(named) and isinstance(literal, str) and _LOADED.search(literal) is not None
 
 
 def _is_of_teacher(module: Module, name: cst.Name) -> bool:

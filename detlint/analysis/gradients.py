@@ -35,8 +35,8 @@ _APART = re.compile(
 _APART_FILE = re.compile(
     r"(?:^|_)(?:pre_?process|post_?process|preprocessing|process_data|infer|inference|export"
     r"|extract|beam_search|visuali[sz]e|marching_cubes)(?:_|$)"
-    r"|^(?:eval|evaluate|evaluation|evaluator)$"
 )
+_EVALUATES = frozenset({"eval", "evaluate", "evaluation", "evaluator"})  # or one above that
 _APART_CLASS = re.compile(
     r"(?:Image|Video|Pre|Post|pre|post)Process|Pipeline|Dataset|BeamSearch|(?:Image|Video)Predictor"
 )
@@ -81,8 +81,10 @@ def are_unlikely_in(module: Module) -> bool:
     the file turns gradients off as it is loaded."""
     folder, name = os.path.split(module.source.path)
     parts = (os.path.splitext(name)[0], os.path.basename(folder))
+    above = os.path.basename(os.path.dirname(folder))
     return (
         any(_APART_FILE.search(part) for part in parts)
+        or not _EVALUATES.isdisjoint((*parts, above))
         or _OFF.search(module.source.text) is not None
     )
 

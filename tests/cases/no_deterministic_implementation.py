@@ -642,3 +642,10 @@ class Grids(nn.Module):
         F.interpolate(self.written, size=8, mode="bicubic")  # DET501
         F.interpolate(self.mixed, size=8, mode="bicubic")  # DET501
         return x + F.interpolate(self.grid, size=8, mode="bicubic")
+
+
+def resized_batch(data, features):
+    data["images"] = F.interpolate(data["images"], size=8, mode="bicubic")
+    features["deep"] = F.interpolate(features["deep"], size=8, mode="bicubic")  # DET501
+    data["deep"] = F.interpolate(data["deep"], size=8, mode="bicubic")  # DET501
+    return data, features
