@@ -45,10 +45,23 @@ def file_calls(module: Module, function: cst.FunctionDef) -> Calls:
     ]
     if len(heads) == 1:
         offset = around.tree.span(heads[0].name)[0]
+        top = around.parent(heads[0]) is around.tree.module
         for each in mentions:
-            if around.parent(each) is not heads[0]:
+            if around.parent(each) is not heads[0] and not (top and _is_other(around, each)):
                 call, method = _call(around, each)
                 yield Definition(around, heads[0], offset, method), call
+
+
+def _is_other(module: Module, name: cst.Name) -> bool:
+    """Whether a mention of a function at the top is of another thing by that name: a keyword, an
+    attribute of ``self``, a local."""
+    above = module.parent(name)
+    if isinstance(above, cst.Arg) and above.keyword is name:
+        return True
+    if isinstance(above, cst.Attribute) and above.attr is name:
+        return module.names.is_self(above.value)
+    kinds = {each.kind for each in module.names.visible(name)}
+    return bool(kinds) and "definition" not in kinds
 
 
 def file_makings(module: Module, owner: cst.ClassDef) -> Calls:
