@@ -644,8 +644,8 @@ class Grids(nn.Module):
         return x + F.interpolate(self.grid, size=8, mode="bicubic")
 
 
-def resized_batch(data, features):
+def resized_batch(data, levels):
     data["images"] = F.interpolate(data["images"], size=8, mode="bicubic")
-    features["deep"] = F.interpolate(features["deep"], size=8, mode="bicubic")  # DET501
+    levels["deep"] = F.interpolate(levels["deep"], size=8, mode="bicubic")  # DET501
     data["deep"] = F.interpolate(data["deep"], size=8, mode="bicubic")  # DET501
-    return data, features
+    return data, levels
