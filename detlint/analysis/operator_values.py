@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis.sizes import Sizes
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -45,6 +44,9 @@ def is_same_in_each_run(module: Module, call: cst.Call, found: Match) -> bool:
 
 def _is_global(module: Module, call: cst.Call, name: str) -> bool:
     """``nn.AdaptiveMaxPool2d(1)``: the maximum of all, so that one window gives a gradient."""
+    # Not at the top: it imports libcst, which clean files need not.
+    from detlint.analysis.sizes import Sizes
+
     size = module.argument(call, "output_size", int(name.startswith("adaptive")))
     return Sizes(module).other_than_one(size) is False
 
