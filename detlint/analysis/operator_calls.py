@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from detlint.analysis import (
@@ -14,7 +16,6 @@ from detlint.analysis import (
 )
 from detlint.analysis.constants import Constants
 from detlint.analysis.operator_text import leads
-from detlint.analysis.uses import last_name
 from detlint.lexer import whole_word
 from detlint.rule import cst
 from detlint.scope import dotted
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from detlint.analysis.operators import Match
     from detlint.module import Module
     from detlint.operations import Argument
+
+
+_CLASS = re.compile(r"^class[ \t]+(\w+)[ \t]*\(([^()#]+)\)", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 
 
 class OperatorCalls:
@@ -45,7 +50,7 @@ class OperatorCalls:
             return None
         meaning = (self._module.qualified_name(name[1]) or "").rpartition(".")[2]
         led = name[0].startswith(self._stems) or meaning.startswith(self._stems)
-        if not (led or self._is_derived(name[1])):
+        if not (led or name[0] in self._derived):
             return None
         # Not at the top: importing the tables takes longer than scanning a file.
         from detlint.analysis import operators
@@ -54,11 +59,15 @@ class OperatorCalls:
         found = search(self._module, call, release)
         return found if found is not None and self._is_kept(name, found) else None
 
-    def _is_derived(self, name: cst.BaseExpression) -> bool:
-        """Whether a class of the file has a base that a trigger names."""
-        owner = self._module.names.definition(name) if isinstance(name, cst.Name) else None
-        bases = owner.bases if isinstance(owner, cst.ClassDef) else ()
-        return any(last_name(each.value).startswith(self._stems) for each in bases)
+    @cached_property
+    def _derived(self) -> frozenset[str]:
+        """The classes of the file that have a base which a trigger names."""
+        heads = _CLASS.findall(self._module.source.text)
+        return frozenset(
+            name
+            for name, bases in heads
+            if any(each.startswith(self._stems) for each in _WORD.findall(bases))
+        )
 
     def _is_kept(self, name: tuple[str, cst.BaseExpression], found: Match) -> bool:
         """Whether a trigger led here: what narrowing leaves out is left out of whole files, too."""
