@@ -41,6 +41,7 @@ _DEEPEST = 40
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 _UNTRAINED = re.compile(r"\bParameter\([^#]*?\bFalse\b")
 _MADE = re.compile(r"\btorch\.(?:arange|linspace|meshgrid|zeros|ones|tensor|from_numpy|rand|eye)")
+_OBJECT = re.compile(r"self\.\w+[ \t]*=[ \t]*(?:\w+\.)*[A-Z]\w*\(")  # ``self.x = nn.Parameter(…)``
 # Into an attribute: ``self.x[0] = y``, ``self.x += y``, ``self.x.copy_(y)``, or given away.
 _WRITTEN = (
     r"\bself\.{name}(?:\[[^\n]*\][ \t]*[-+*/@]?=[^=]|[ \t]*[-+*/@]=|(?:\.\w+(?:\(\))?)*\.\w+_\()"
@@ -200,7 +201,8 @@ class Constants:
         or made of numbers, and nothing else is written into it."""
         text, name = self._module.source.text, re.escape(node.attr.value)
         untrained = _UNTRAINED.search(text) is not None
-        if not untrained and not _MADE.search(text):
+        objects = any(_OBJECT.match(text, place) for place in places)
+        if not untrained and (objects or not _MADE.search(text)):
             return False
         around, owner = self._module.around(places), self._module.enclosing_class(node)
         if around is None or owner is None:
