@@ -24,6 +24,8 @@ SCOPES = ("function", "class", "module")
 _METHOD_INDENT = re.compile(r"^([ \t]+)(?:async[ \t]+def|def|class|@)", re.MULTILINE)
 # "…token as alias" of an import, and "alias = a.b.token": uses of the alias are triggers too.
 _IMPORTED_AS = re.compile(r"[\w.]*[ \t]+as[ \t]+(\w+)")
+# "class Name(…token…):" likewise.
+_DERIVED = re.compile(r"class[ \t]+(\w+)[ \t]*\([^()#]*$")
 _ASSIGNED_TO = re.compile(r"^[ \t]*(\w+)[ \t]*=[ \t]*[\w.]*$")
 _END_OF_NAME = re.compile(r"[\w.]*[ \t]*(?:#.*)?$", re.MULTILINE)
 # Statements without which a module still means the same to what does not name them.
@@ -81,6 +83,9 @@ def _aliases(text: str, offset: int) -> Iterator[str]:
     if imported:
         yield imported[1]
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    derived = _DERIVED.match(line)
+    if derived:
+        yield derived[1]
     assigned = _ASSIGNED_TO.match(line)
     if assigned and _END_OF_NAME.match(text, offset):
         yield assigned[1]

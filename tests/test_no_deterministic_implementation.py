@@ -103,6 +103,7 @@ def test_what_a_release_mended_is_found_before_it(call: str, last: tuple[int, in
         ),
         ("torch.nn.AdaptiveAvgPool2d((7, 7))", "torch.nn.AdaptiveAvgPool2d((7, 7)) has no"),
         ("f(x).median(dim=1)", "….median(dim=1) has no deterministic implementation on CUDA"),
+        ("torch.nn.AdaptiveMaxPool2d(size)", "torch.nn.AdaptiveMaxPool2d(size) has no determin"),
         ("torch.bincount(x, y)", "torch.bincount(weights=…) has no deterministic implementation"),
     ],
 )
@@ -169,6 +170,22 @@ def test_says_so_where_torch_refuses_what_cannot_differ(
         ("torch.nn.MaxPool3d(2, dilation=2)", False),
         ("torch.nn.functional.max_pool3d(x, 2, 2)", True),
         ("torch.nn.functional.avg_pool3d(x, 3, 2)", False),
+        ("torch.nn.AvgPool3d(kernel_size=[2, 7, 7], stride=(1, 1, 1))", True),
+        ("torch.nn.AvgPool3d([2, 7, 7], (1, 1, 1), padding=(0, 0, 0))", True),
+        ("torch.nn.AvgPool3d([2, 7, 7], (1, 1, 1), padding=(0, 1, 0))", False),
+        ("torch.nn.AvgPool3d((2, 7, 7), (2, 1, 1))", False),
+        ("torch.nn.AvgPool3d(1, stride=n)", True),
+        ("torch.nn.MaxPool3d((2, 2, 2), stride=2)", True),
+        ("torch.nn.MaxPool3d((1, 2, 2), stride=(2, 2, 2))", True),
+        ("torch.nn.MaxPool3d((1, 3, 3), stride=(1, 2, 2))", False),
+        ("torch.nn.MaxPool3d((2, 2, 2), (1, 1, 1))", False),
+        ("torch.nn.MaxPool3d((2, size, 2), stride=2)", False),
+        ("torch.nn.MaxPool3d(2, dilation=(1, 1, 1))", True),
+        ("torch.nn.AdaptiveMaxPool2d(1)", True),
+        ("torch.nn.AdaptiveMaxPool2d((1, 1))", True),
+        ("torch.nn.functional.adaptive_max_pool1d(x, 1)", True),
+        ("torch.nn.AdaptiveMaxPool2d((1, 2))", False),
+        ("torch.nn.AdaptiveMaxPool2d(size)", False),
     ],
 )
 def test_windows_that_do_not_overlap_give_the_same_gradient(
@@ -187,3 +204,44 @@ def test_says_nothing_of_the_kind_where_it_can(
 ) -> None:
     (found,) = findings(f"import torch\ny = {call}\n", "DET501")
     assert found.message.endswith(" has no deterministic implementation on CUDA")
+
+
+def test_the_message_names_what_a_class_is_made_of(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    text = """
+        import torch
+
+        class Pool(torch.nn.MaxPool3d):
+            pass
+
+        pool = Pool(3, 2), Pool(2)
+    """
+    overlapping, apart = (each.message for each in findings(text, "DET501"))
+    assert overlapping == "Pool(), made of nn.MaxPool3d, has no deterministic backward on CUDA"
+    assert apart.startswith("Pool(), made of nn.MaxPool3d, gives the same gradient in each run")
+
+
+@pytest.mark.parametrize("path", ["evaluation/fid.py", "evaluation/nets/fid.py", "evaluate.py"])
+def test_nothing_is_trained_in_an_evaluation(path: str) -> None:
+    text = "import torch\n\ndef f(x):\n    return torch.nn.functional.max_pool3d(x, 3, 2)\n"
+    engine = Engine([NoDeterministicImplementation], Settings(), known=())
+    assert not engine.lint(Source(path, text))
+    assert engine.lint(Source("train_and_evaluate.py", text))
+
+
+def test_a_loss_of_a_script_that_nothing_reads_is_not_reported(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    text = "import torch\n\ncriterion = torch.nn.CTCLoss()\nfor x in data:\n    "
+    assert not findings(f"{text}f(x)  # criterion(x)\n", "DET501")
+    assert findings(f"{text}criterion(x)\n", "DET501")
+
+
+def test_a_reference_beside_a_kernel_is_not_trained_on_a_gpu(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    text = "import torch\n\ndef core_pytorch(x, y):\n    torch.nn.functional.grid_sample(x, y)\n"
+    kernel = "\nclass Core(torch.autograd.Function):\n    pass\n"
+    assert findings(text, "DET501")
+    assert not findings(text + kernel, "DET501")

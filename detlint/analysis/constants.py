@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.private_calls import private_calls
+from detlint.analysis.unpacking import unpacked
 from detlint.analysis.uses import words
 from detlint.rule import cst
 
@@ -39,6 +40,13 @@ _SHAPING = words(
 _DEEPEST = 40
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 _UNTRAINED = re.compile(r"\bParameter\([^#]*?\bFalse\b")
+_MADE = re.compile(r"\btorch\.(?:arange|linspace|meshgrid|zeros|ones|tensor|from_numpy|rand|eye)")
+_OBJECT = re.compile(r"self\.\w+[ \t]*=[ \t]*(?:\w+\.)*[A-Z]\w*\(")  # ``self.x = nn.Parameter(…)``
+# Into an attribute: ``self.x[0] = y``, ``self.x += y``, ``self.x.copy_(y)``, or given away.
+_WRITTEN = (
+    r"\bself\.{name}(?:\[[^\n]*\][ \t]*[-+*/@]?=[^=]|[ \t]*[-+*/@]=|(?:\.\w+(?:\(\))?)*\.\w+_\()"
+    r"|\[[^\[\]\n]*\bself\.{name}\b[^\[\]\n]*\][^\n]*\blr\b|\.(?!{name})\w+\.{name}[ \t]*=[^=]"
+)
 _BOUND = r"\bself\.{name}\b(?=[ \t]*(?::[^=\n]*)?=[^=])"
 
 
@@ -107,14 +115,16 @@ class Constants:
         ]
         # A change in place, as in ``x += y``, binds as well.
         changes = sum(_is_changed(self._module.parent(each), each) for each in uses)
-        if sum(each.kind == "other" for each in bindings) > changes:
+        parts = [origin for origin, _ in unpacked(self._module, name)]
+        if sum(each.kind == "other" for each in bindings) > changes + len(parts):
             return False
         made = [each for each in bindings if each.kind != "other"]
         self._asked.append(name.value)
         try:
             return (
-                bool(made)
+                bool(made or parts)
                 and all(self._is_constant_binding(each, name) for each in made)
+                and all(map(self.holds, parts))
                 and all(map(self._stays_constant, uses))
             )
         finally:
@@ -166,19 +176,33 @@ class Constants:
         return not writes or all(self.holds(each.value) for each in call.args)
 
     def _is_buffer(self, node: cst.Attribute) -> bool:
-        """``self.x``, a buffer or a parameter that is told not to be trained, and nothing else."""
+        """``self.x``: a buffer, a parameter that is told not to be trained, or a tensor made of
+        data, and nothing else."""
         if not self._module.names.is_self(node.value):
             return False
-        name, text = re.escape(node.attr.value), self._module.source.text
+        key, name = f".{node.attr.value}", re.escape(node.attr.value)
+        if key in self._asked:
+            return True  # what it is made of besides decides
+        text = self._module.source.text
         if re.search(rf"register_parameter\(.{name}\b|\b{name}\.requires_grad", text):
             return False
         registered = re.search(rf"\bself\.register_buffer\(\s*[\"']{name}[\"']", text)
         bound = [match.start() for match in re.finditer(_BOUND.format(name=name), text)]
-        return bool(registered or bound) and (not bound or self._are_untrained(node, bound))
+        if not bound:
+            return registered is not None
+        self._asked.append(key)
+        try:
+            return self._are_untrained(node, bound)
+        finally:
+            self._asked.pop()
 
     def _are_untrained(self, node: cst.Attribute, places: list[int]) -> bool:
-        """Whether all that is assigned to an attribute is ``Parameter(…, requires_grad=False)``."""
-        if not _UNTRAINED.search(self._module.source.text):
+        """Whether all that is assigned to an attribute is ``Parameter(…, requires_grad=False)``,
+        or made of numbers, and nothing else is written into it."""
+        text, name = self._module.source.text, re.escape(node.attr.value)
+        untrained = _UNTRAINED.search(text) is not None
+        objects = any(_OBJECT.match(text, place) for place in places)
+        if not untrained and (objects or not _MADE.search(text)):
             return False
         around, owner = self._module.around(places), self._module.enclosing_class(node)
         if around is None or owner is None:
@@ -189,15 +213,22 @@ class Constants:
             if inside.name.value == owner.name.value
             for value in attributes.get(node.attr.value, [])
         ]
-        return bool(values) and all(
-            around.names.literal(value) is None
-            or (
-                isinstance(value, cst.Call)
-                and around.called(value) in _PARAMETERS
-                and around.literal(around.argument(value, "requires_grad", 1)) is False
-            )
-            for value in values
-        )
+        if values and all(_is_untrained(around, value) for value in values):
+            return True
+        if re.search(_WRITTEN.format(name=name), text):
+            return False
+        inside = Constants(around, calls=False)
+        inside._asked, inside._depth = [*self._asked], self._depth
+        known = [each for each in values if around.names.literal(each) is not None]
+        return bool(known) and len(values) >= len(places) and all(map(inside.holds, known))
+
+
+def _is_untrained(module: Module, value: cst.CSTNode | None) -> bool:
+    return module.literal(value) is None or (
+        isinstance(value, cst.Call)
+        and module.called(value) in _PARAMETERS
+        and module.literal(module.argument(value, "requires_grad", 1)) is False
+    )
 
 
 def _is_changed(above: cst.CSTNode | None, name: cst.Name) -> bool:

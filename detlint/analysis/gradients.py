@@ -6,9 +6,6 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.private_calls import private_calls
-from detlint.analysis.text_places import function_of
-from detlint.lexer import whole_word
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -23,12 +20,15 @@ _STOPPING = frozenset(
 )
 _FUNCTIONS = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
 _DETACHED = frozenset({"data", "detach"})
-_ENDING = _DETACHED | {"argmax", "argmin", "argsort", "bool", "int", "item", "long", "tolist"}
+ENDING = _DETACHED | frozenset(
+    {"argmax", "argmin", "argsort", "bool", "int", "item", "long", "numpy", "tolist"}
+)
 _DATA = frozenset({"torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.load"})
 # By name: code that gets data or weights ready, or that runs a trained model.
 _APART = re.compile(
     r"(?:^|_)(?:pre_?process|post_?process|preprocessing|load|checkpoint|ckpt|state_?dict|infer"
-    r"|inference|generate|reorder|collate|visuali[sz]e|plot|export|eval|evaluate|test|search"
+    r"|inference|generate|reorder|collate|visuali[sz]e|plot|export|eval|evaluate|evaluation|test"
+    r"|search"
     r"|process_data|collect)(?:_|$)"
 )
 # A file, or the folder that it lies in. Not a search: that may be for an architecture.
@@ -36,16 +36,12 @@ _APART_FILE = re.compile(
     r"(?:^|_)(?:pre_?process|post_?process|preprocessing|process_data|infer|inference|export"
     r"|extract|beam_search|visuali[sz]e|marching_cubes)(?:_|$)"
 )
+_EVALUATES = frozenset({"eval", "evaluate", "evaluation", "evaluator"})  # or one above that
 _APART_CLASS = re.compile(
     r"(?:Image|Video|Pre|Post|pre|post)Process|Pipeline|Dataset|BeamSearch|(?:Image|Video)Predictor"
 )
 _OFF = re.compile(r"^torch\.(?:autograd\.)?set_grad_enabled\((?:mode=)?False\)", re.MULTILINE)
-_MOVES = frozenset({"to", "cuda", "cpu", "eval", "float", "half"})
-_CALLS = 2  # from a function without gradients to the one that is asked about
-# What a caller without gradients has in its text or above its head, or it is private itself.
-_SPEAKS = re.compile(r"no_grad|inference_mode|\bdef[ \t]+_")
-_HEAD = re.compile(r"\bdef[ \t]+$")
-_FAR = 1500  # decorators, which may hold texts
+MOVES = frozenset({"to", "cuda", "cpu", "eval", "float", "half"})
 _LOADS = re.compile(r"state_?dict|checkpoint_model|\bckpt\b")
 
 
@@ -80,43 +76,15 @@ def are_off(module: Module, node: cst.CSTNode) -> bool:
     return False
 
 
-def are_off_for_callers(module: Module, node: cst.CSTNode, depth: int = 0) -> bool:
-    """Whether a private function or method is called in its file alone, and only where gradients
-    are off."""
-    function = module.enclosing_function(node)
-    if depth > _CALLS or not _may_be_off(module.source.text, function):
-        return False
-    calls = list(private_calls(module, function))
-    return bool(calls) and all(
-        call is not None
-        and (
-            are_off(definition.module, call)
-            or are_off_for_callers(definition.module, call, depth + 1)
-        )
-        for definition, call in calls
-    )
-
-
-def _may_be_off(text: str, function: cst.CSTNode | None) -> bool:
-    """Whether the text around each mention of a private function speaks of gradients being off,
-    or is another private function: told before anything is parsed."""
-    if not isinstance(function, cst.FunctionDef) or not function.name.value.startswith("_"):
-        return False
-    for mention in whole_word(function.name.value).finditer(text):
-        if not _HEAD.search(text, max(mention.start() - _FAR, 0), mention.start()):
-            around = function_of(text, mention.start())
-            if around is None or not _SPEAKS.search(text, max(around[0] - _FAR, 0), around[1]):
-                return False
-    return True
-
-
 def are_unlikely_in(module: Module) -> bool:
     """Whether the name of the file, or of its folder, says that nothing is trained there, or
     the file turns gradients off as it is loaded."""
     folder, name = os.path.split(module.source.path)
     parts = (os.path.splitext(name)[0], os.path.basename(folder))
+    above = os.path.basename(os.path.dirname(folder))
     return (
         any(_APART_FILE.search(part) for part in parts)
+        or not _EVALUATES.isdisjoint((*parts, above))
         or _OFF.search(module.source.text) is not None
     )
 
@@ -167,7 +135,7 @@ def is_dropped(module: Module, call: cst.Call) -> bool:
         return True
     node: cst.CSTNode = call
     while isinstance(attribute := module.parent(node), cst.Attribute):
-        if attribute.attr.value in _ENDING:
+        if attribute.attr.value in ENDING:
             return True
         above = module.parent(attribute)
         node = above if isinstance(above, cst.Call) and above.func is attribute else attribute
@@ -180,7 +148,7 @@ def are_off_for(module: Module, made: cst.Call) -> bool:
     A local, or an attribute of ``self``, whose uses all can be seen.
     """
     above = module.parent(made)
-    while isinstance(above, cst.Attribute) and above.attr.value in _MOVES:  # Loss().to(device)
+    while isinstance(above, cst.Attribute) and above.attr.value in MOVES:  # Loss().to(device)
         moved = module.parent(above)
         above = module.parent(moved) if isinstance(moved, cst.Call) else None
     if not isinstance(above, cst.Assign) or len(above.targets) != 1:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from detlint.analysis import gradients, placement, tensor_facts
+from detlint.analysis import (
+    gradient_callers,
+    gradient_names,
+    gradient_uses,
+    gradients,
+    placement,
+    tensor_facts,
+)
 from detlint.analysis.constants import Constants
 from detlint.analysis.operator_text import leads
 from detlint.lexer import whole_word
@@ -16,6 +25,10 @@ if TYPE_CHECKING:
     from detlint.analysis.operators import Match
     from detlint.module import Module
     from detlint.operations import Argument
+
+
+_CLASS = re.compile(r"^class[ \t]+(\w+)[ \t]*\(([^()#]+)\)", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 
 
 class OperatorCalls:
@@ -36,7 +49,8 @@ class OperatorCalls:
         if name is None:
             return None
         meaning = (self._module.qualified_name(name[1]) or "").rpartition(".")[2]
-        if not (name[0].startswith(self._stems) or meaning.startswith(self._stems)):
+        led = name[0].startswith(self._stems) or meaning.startswith(self._stems)
+        if not (led or name[0] in self._derived):
             return None
         # Not at the top: importing the tables takes longer than scanning a file.
         from detlint.analysis import operators
@@ -44,6 +58,16 @@ class OperatorCalls:
         search = operators.refused if table == "refused" else operators.switched
         found = search(self._module, call, release)
         return found if found is not None and self._is_kept(name, found) else None
+
+    @cached_property
+    def _derived(self) -> frozenset[str]:
+        """The classes of the file that have a base which a trigger names."""
+        heads = _CLASS.findall(self._module.source.text)
+        return frozenset(
+            name
+            for name, bases in heads
+            if any(each.startswith(self._stems) for each in _WORD.findall(bases))
+        )
 
     def _is_kept(self, name: tuple[str, cst.BaseExpression], found: Match) -> bool:
         """Whether a trigger led here: what narrowing leaves out is left out of whole files, too."""
@@ -68,11 +92,17 @@ class OperatorCalls:
         if gradients.are_off(self._module, call) or gradients.are_unlikely_in(self._module):
             return True
         if found.form.rpartition(".")[2][0].isupper():
-            return found.made is None and gradients.are_off_for(self._module, call)
-        unlikely = gradients.are_unlikely(self._module, call)
-        if unlikely or gradients.are_off_for_callers(self._module, call):
-            return True
-        return self._has_no_gradient(call, found)
+            return found.made is None and (
+                gradients.are_off_for(self._module, call)
+                or gradient_uses.is_never_used(self._module, call)
+            )
+        return (
+            gradients.are_unlikely(self._module, call)
+            or gradient_names.is_reference(self._module, call)
+            or gradient_callers.are_off_for_callers(self._module, call)
+            or self._has_no_gradient(call, found)
+            or gradient_uses.is_cut_off(self._module, call)
+        )
 
     def _has_no_gradient(self, call: cst.Call, found: Match) -> bool:
         """Whether what an operator is given visibly has none."""
@@ -84,7 +114,10 @@ class OperatorCalls:
             return True
         # The grid of grid_sample can have a gradient of its own.
         alone = not found.form.endswith(("grid_sample", "grid_sampler", "embedding_bag"))
-        if alone and gradients.is_detached(self._module, tensor):
+        if alone and (
+            gradients.is_detached(self._module, tensor)
+            or gradient_names.is_target(self._module, tensor)
+        ):
             return True
         inputs = [tensor] if alone else [tensor, self._module.argument(call, "grid", 1)]
         within = self._module.enclosing_function(call) is not None
@@ -93,10 +126,14 @@ class OperatorCalls:
     def shown(self, call: cst.Call, found: Match) -> str:
         """The call as a person would name it: ``F.interpolate(mode="bicubic")``."""
         decisive = [self._argument(call, found, each) for each in found.usage.arguments]
+        if "AdaptiveMax" in found.form and call.args and found.derived is None:
+            decisive.append(self._size(call.args[0].value))
         function = dotted(call.func)
         if function is None and isinstance(call.func, cst.Attribute):
             function = f"….{call.func.attr.value}"
         text = f"{function or 'it'}({', '.join(filter(None, decisive))})"
+        if found.derived is not None:
+            text += f", made of {found.derived.base.removeprefix('torch.')},"
         if any(each.test == "dimensions" for each in found.usage.arguments + found.usage.called):
             text += " of an input with more than two dimensions"
         return text
@@ -108,8 +145,7 @@ class OperatorCalls:
         if node is None or argument.test not in ("in", "given", "not 1"):
             return ""
         if argument.test == "not 1":
-            text = self._module.tree.text(node)
-            return f"({text})" if isinstance(node, cst.Tuple) else text
+            return self._size(node)
         value = self._module.literal(node)
         if argument.test == "in" and (found.made is not None or value == argument.default):
             return ""
@@ -117,6 +153,10 @@ class OperatorCalls:
             shown = f'"{value}"' if isinstance(value, str) else repr(value)
             return f"{argument.name}={shown}"
         return f"{argument.name}=…"
+
+    def _size(self, node: cst.BaseExpression) -> str:
+        text = self._module.tree.text(node)
+        return f"({text})" if isinstance(node, cst.Tuple) else text
 
 
 def _name(call: cst.Call) -> tuple[str, cst.BaseExpression] | None:

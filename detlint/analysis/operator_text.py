@@ -19,6 +19,7 @@ _WHOLE = (
     "index_select",
 )
 _UNUSED = re.compile(r"[ \t]*(?:def|class|from|import)\b")
+_BASES = re.compile(r"class[ \t]+\w+[ \t]*\(")
 _RENAMED = re.compile(r"[ \t]+as\b")
 # An adaptive average down to 1 is a mean.
 _TO_ONE = re.compile(r"\((?:output_size=)?[(\[]?(?:1,? ?){1,3}[)\]]?\)")
@@ -65,7 +66,7 @@ def leads(text: str, offset: int, near: Near) -> bool:
     if word is None or (word[0].startswith(_WHOLE) and word[0] not in (*_WHOLE, "grid_sampler")):
         return False
     line = text.rfind("\n", 0, offset) + 1
-    if _UNUSED.match(text, line, offset):
+    if _UNUSED.match(text, line, offset) and not _BASES.match(text, line, offset):
         return bool(_RENAMED.match(text, word.end()))
     if word[0].lower().startswith(("adaptiveavg", "adaptive_avg")):
         return not _TO_ONE.match(text, word.end())

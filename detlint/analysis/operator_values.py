@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis.uses import last_name
 from detlint.rule import cst
 
 if TYPE_CHECKING:
+    from detlint.analysis.operators import Match
     from detlint.module import Module
-    from detlint.operations import Operation
 
 # They give values and the places of these; of equal values, any place may be meant.
 _SELECTIONS = frozenset({"torch.median", "torch.kthvalue"})
@@ -19,22 +18,37 @@ _ORDERLESS = frozenset({"amax", "amin"})
 # padding, have a kernel of their own that needs no atomics.
 _POOLS = {"AvgPool3d": 0, "avg_pool3d": 1, "MaxPool3d": 0, "max_pool3d": 1}  # where the size is
 _DILATION = 3  # arguments after the size
+_ONES = (1, 1, 1)
+_ADAPTIVE_MAXIMUM = "torch.nn.functional.adaptive_max_pool"
 
 
-def is_same_in_each_run(module: Module, call: cst.Call, row: Operation) -> bool:
+def is_same_in_each_run(module: Module, call: cst.Call, found: Match) -> bool:
     """``x.median(dim=1).values``, ``x.index_reduce_(0, index, source, "amax")``, counts of
-    ``torch.histc``, ``nn.AvgPool3d(2)``."""
+    ``torch.histc``, ``nn.AvgPool3d(2)``, ``nn.AdaptiveMaxPool2d(1)``."""
+    row, name = found.row, found.form.rpartition(".")[2]
+    if found.derived is not None:
+        module, call = found.derived.module, found.derived.call
     if row.name == "torch.histc":
         return True  # below 2**24 in a bin, which are exact
     if row.name in _SELECTIONS:
         return _uses_values_alone(module, call)
-    name = last_name(call.func)
+    if row.name.startswith(_ADAPTIVE_MAXIMUM):
+        return _is_global(module, call, name)
     if name in _POOLS and not module.has_unpacking(call):
         return _adds_once(module, call, name)
     if row.name != _REDUCTION:
         return False
     given = [module.literal(each.value) for each in call.args]
     return any(isinstance(each, str) and each in _ORDERLESS for each in given)
+
+
+def _is_global(module: Module, call: cst.Call, name: str) -> bool:
+    """``nn.AdaptiveMaxPool2d(1)``: the maximum of all, so that one window gives a gradient."""
+    # Not at the top: it imports libcst, which clean files need not.
+    from detlint.analysis.sizes import Sizes
+
+    size = module.argument(call, "output_size", int(name.startswith("adaptive")))
+    return Sizes(module).other_than_one(size) is False
 
 
 def _uses_values_alone(module: Module, call: cst.Call) -> bool:
@@ -58,12 +72,28 @@ def _adds_once(module: Module, call: cst.Call, name: str) -> bool:
     stride = module.argument(call, "stride", first + 1)
     padding = module.argument(call, "padding", first + 2)
     dilation = module.argument(call, "dilation", first + _DILATION)
-    if name.lower().startswith("max") and dilation is not None and module.literal(dilation) != 1:
+    sizes = _triple(module, size)
+    if sizes == _ONES:
+        return True
+    is_maximum = name.lower().startswith("max")
+    if is_maximum and dilation is not None and _triple(module, dilation) != _ONES:
         return False
     if stride is None or (size is not None and stride.deep_equals(size)):
         return True
-    steps, sizes = module.literal(stride), module.literal(size)
-    if steps == 1 and name.lower().startswith("avg"):
-        return padding is None or module.literal(padding) == 0
-    known = isinstance(steps, int) and isinstance(sizes, int)
-    return known and steps >= sizes  # type: ignore[operator]  # both are numbers
+    steps = _triple(module, stride)
+    if steps == _ONES and not is_maximum:
+        return padding is None or _triple(module, padding) == (0, 0, 0)
+    if steps is None or sizes is None:
+        return False
+    return all(step >= length for step, length in zip(steps, sizes, strict=True))
+
+
+def _triple(module: Module, node: cst.CSTNode | None) -> tuple[int, int, int] | None:
+    """A size of three dimensions, for which one number may stand."""
+    value = module.literal(node)
+    parts = [value] * 3 if isinstance(value, int) else value
+    if not isinstance(parts, (list, tuple)) or len(parts) != len(_ONES):
+        return None
+    first, second, third = parts
+    known = isinstance(first, int) and isinstance(second, int) and isinstance(third, int)
+    return (first, second, third) if known else None

@@ -7,7 +7,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis import tensor_facts
-from detlint.names import UNKNOWN
+from detlint.analysis.sizes import Sizes
+from detlint.analysis.subclasses import derived
 from detlint.operations import ABSENT, OPERATIONS
 from detlint.rule import cst
 from detlint.switched_operations import SWITCHED
@@ -15,6 +16,7 @@ from detlint.switched_operations import SWITCHED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from detlint.analysis.subclasses import Derived
     from detlint.module import Module
     from detlint.operations import Argument, Operation, Usage
     from detlint.switched_operations import Switched
@@ -32,11 +34,13 @@ class Match(NamedTuple):
     usage: Usage
     form: str
     made: cst.Call | None = None  # the call that made the module, where another one calls it
+    derived: Derived | None = None  # where a class of the file is made of such a module
 
 
 def refused(module: Module, call: cst.Call, release: Release) -> Match | None:
     """The operator without a deterministic implementation to which a call leads for sure."""
-    return _match(module, call, _refused_rows(release))
+    known = _refused_rows(release)
+    return _match(module, call, known) or _of_subclass(module, call, known)
 
 
 def switched(module: Module, call: cst.Call, release: Release) -> Match | None:
@@ -108,6 +112,18 @@ def _of_module(module: Module, call: cst.Call, known: _Rows) -> Match | None:
     return None
 
 
+def _of_subclass(module: Module, call: cst.Call, known: _Rows) -> Match | None:
+    """``SamePool(3)`` of ``class SamePool(nn.MaxPool3d)``."""
+    for each in derived(module, call):
+        form = _DEFINED_IN.sub("torch.nn.", each.base)
+        for row, usage in known.get(form, ()):
+            if not usage.called and _all_hold(
+                each.module, each.call, usage.arguments, method=False
+            ):
+                return Match(row, usage, form, derived=each)
+    return None
+
+
 def _outermost(module: Module, node: cst.CSTNode) -> cst.CSTNode | None:
     functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
     return functions[-1] if functions else None
@@ -155,8 +171,8 @@ def _passes(module: Module, node: cst.BaseExpression, argument: Argument) -> boo
         "in": lambda: module.literal(node) in values,
         # xarray's ``x.median(dim="time")`` is not torch's.
         "given": lambda: not isinstance(module.literal(node), (str, type(None))),
-        "not 1": lambda: _other_than_one(module, node) is True,
-        "perhaps not 1": lambda: _other_than_one(module, node) is not False,
+        "not 1": lambda: Sizes(module).other_than_one(node) is True,
+        "perhaps not 1": lambda: Sizes(module).other_than_one(node) is not False,
         "length": lambda: _length(module.names.value_of(node)) in values,
         "dimensions": lambda: (tensor_facts.dimensions(module, node),) >= values,
         "tensor": lambda: not isinstance(module.literal(node), (int, float)),
@@ -171,15 +187,3 @@ def _length(node: cst.CSTNode) -> int | None:
         return None
     starred = any(isinstance(each, cst.StarredElement) for each in node.elements)
     return None if starred else len(node.elements)
-
-
-def _other_than_one(module: Module, node: cst.CSTNode) -> bool | None:
-    """Whether a size is not 1, or one of several is not; None if that is not known."""
-    node = module.names.value_of(node)
-    if isinstance(node, (cst.Tuple, cst.List)):
-        parts = [_other_than_one(module, each.value) for each in node.elements]
-        if True in parts:
-            return True
-        return None if None in parts else False
-    value = module.literal(node)
-    return None if value is UNKNOWN else value != 1

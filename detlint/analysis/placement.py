@@ -21,12 +21,40 @@ _TENSOR = re.compile(r"torch\.[A-Z]?\w*Tensor")  # of the default type, or of on
 
 def runs_on_cpu(module: Module, call: cst.Call, found: Match) -> bool:
     """Whether an operator that differs on CUDA alone gets a tensor that does."""
+    if "cpu" not in found.row.devices and is_off_gpu(module, call):
+        return True
     is_module = found.made is not None or found.form.rpartition(".")[2][0].isupper()
     if is_module or "cpu" in found.row.devices:
         return False
     if found.form.startswith("torch.Tensor.") and isinstance(call.func, cst.Attribute):
         return on_cpu(module, call.func.value)
     return on_cpu(module, module.argument(call, "input", 0))
+
+
+def is_off_gpu(module: Module, node: cst.CSTNode) -> bool:
+    """Whether code is the branch for where there is no GPU: ``if torch.cuda.is_available(): …
+    else: …``, ``if x.is_cuda``."""
+    below = node
+    for above in module.ancestors(node):
+        if isinstance(above, cst.If):
+            test, on = above.test, above.body
+            if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+                if below is on and _asks_for_gpu(module, test.expression):
+                    return True
+            elif below is above.orelse and _asks_for_gpu(module, test):
+                return True
+        elif isinstance(above, cst.FunctionDef):
+            return False
+        below = above
+    return False
+
+
+def _asks_for_gpu(module: Module, test: cst.BaseExpression) -> bool:
+    if isinstance(test, cst.BooleanOperation):
+        return all(_asks_for_gpu(module, each) for each in (test.left, test.right))
+    if isinstance(test, cst.Attribute):
+        return test.attr.value == "is_cuda"
+    return module.called(module.names.value_of(test)) == "torch.cuda.is_available"
 
 
 def on_cpu(module: Module, node: cst.CSTNode | None) -> bool:

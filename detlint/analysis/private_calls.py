@@ -1,4 +1,4 @@
-"""The calls of a function that no other file is likely to call."""
+"""The calls of a function that stand in its file: all that there are, if it is private."""
 
 from __future__ import annotations
 
@@ -13,18 +13,28 @@ if TYPE_CHECKING:
 
     from detlint.module import Module
 
+    Calls = Iterator[tuple[Definition, cst.Call | None]]
 
-def private_calls(
-    module: Module, function: cst.FunctionDef | cst.Lambda | None
-) -> Iterator[tuple[Definition, cst.Call | None]]:
+# Before the next statement that is not indented.
+_CONSTRUCTOR = re.compile(r"^(?=[^\s)\]}#])|\bdef[ \t]+(__init__)\b", re.MULTILINE)
+
+
+def private_calls(module: Module, function: cst.FunctionDef | cst.Lambda | None) -> Calls:
+    """``file_calls`` of a function that no other file is likely to call."""
+    if isinstance(function, cst.FunctionDef) and is_private(function.name.value):
+        yield from file_calls(module, function)
+
+
+def is_private(name: str) -> bool:
+    """``_name``."""
+    return name.startswith("_") and not name.endswith("__")
+
+
+def file_calls(module: Module, function: cst.FunctionDef) -> Calls:
     """The function, and each call of it; None for a mention that is no call. Each in a module
-    that holds both. Nothing for what is public, decorated, or defined more than once."""
-    if not isinstance(function, cst.FunctionDef) or function.decorators:
-        return
+    that holds both. Nothing for what is decorated, or defined more than once."""
     name, text = function.name.value, module.source.text
-    if not name.startswith("_") or name.endswith("__"):
-        return
-    if len(re.findall(rf"\bdef[ \t]+{name}\b", text)) > 1:
+    if function.decorators or len(re.findall(rf"\bdef[ \t]+{name}\b", text)) > 1:
         return
     around = module.around([each.start() for each in re.finditer(rf"\b{name}\b", text)])
     if around is None:
@@ -35,10 +45,43 @@ def private_calls(
     ]
     if len(heads) == 1:
         offset = around.tree.span(heads[0].name)[0]
+        top = around.parent(heads[0]) is around.tree.module
         for each in mentions:
-            if around.parent(each) is not heads[0]:
+            if around.parent(each) is not heads[0] and not (top and _is_other(around, each)):
                 call, method = _call(around, each)
                 yield Definition(around, heads[0], offset, method), call
+
+
+def _is_other(module: Module, name: cst.Name) -> bool:
+    """Whether a mention of a function at the top is of another thing by that name: a keyword, an
+    attribute of ``self``, a local."""
+    above = module.parent(name)
+    if isinstance(above, cst.Arg) and above.keyword is name:
+        return True
+    if isinstance(above, cst.Attribute) and above.attr is name:
+        return module.names.is_self(above.value)
+    kinds = {each.kind for each in module.names.visible(name)}
+    return bool(kinds) and "definition" not in kinds
+
+
+def file_makings(module: Module, owner: cst.ClassDef) -> Calls:
+    """The ``__init__`` of a class at the top of a file, and each call of the class; None for a
+    mention that is no call."""
+    name, text = owner.name.value, module.source.text
+    found = _CONSTRUCTOR.search(text, module.tree.span(owner.name)[0])
+    if found is None or found[1] is None:
+        return
+    places = [each.start() for each in re.finditer(rf"\b{name}\b", text)]
+    around = module.around([found.start(1), *places])
+    for head in around.tree.occurrences.get("__init__", []) if around is not None else ():
+        function = around.parent(head) if around is not None else None
+        if around is None or around.tree.span(head)[0] != found.start(1):
+            continue
+        if isinstance(function, cst.FunctionDef):
+            for each in around.tree.occurrences.get(name, []):
+                if not isinstance(around.parent(each), cst.ClassDef):
+                    definition = Definition(around, function, found.start(1), method=True)
+                    yield definition, _call(around, each)[0]
 
 
 def _call(module: Module, name: cst.Name) -> tuple[cst.Call | None, bool]:

@@ -28,9 +28,10 @@ class NoDeterministicImplementation(Rule):
     Silent on arguments for which the operator is deterministic (`AdaptiveAvgPool2d(1)` is a mean,
     bilinear and nearest interpolation are composed of other operators), on arguments that cannot
     be seen, on tensors that visibly lie on the CPU where only CUDA is concerned (`x.cpu()`), and,
-    where only the backward is, on integers, on detached inputs, buffers and tensors made of
-    data alone, and on code that visibly runs without gradients, or is private and called only
-    from such. Where the values cannot differ, and the switch refuses all the same, it says so.
+    where only the backward is, on integers, on detached inputs, buffers, targets and tensors made
+    of data alone, on results that are only read through `.data` and its kind, and on code that
+    visibly runs without gradients, or is called in its file only from such. Where the values
+    cannot differ, and the switch refuses all the same, it says so.
     """
 
     code = "DET501"
@@ -140,7 +141,7 @@ class NoDeterministicImplementation(Rule):
             return
         row = cast("Operation", found.row)
         shown, alternative = self._calls.shown(node, found), row.alternatives[0].text
-        if is_same_in_each_run(self.module, node, row):
+        if is_same_in_each_run(self.module, node, found):
             given = "gradient" if row.direction == "backward" else "values"
             message = f"{shown} gives the same {given} in each run, but {_REFUSES}"
             self.report(node, message, advice=f"instead: {alternative}")

@@ -382,3 +382,270 @@ def trained(model, x, y, options):
 
 def warp_what_was_loaded(image, grid):
     return F.grid_sample(torch.Tensor(image).permute(2, 0, 1)[None], grid[None])
+
+
+# Sizes that come from elsewhere in the file
+
+
+class Fixed(nn.Module):
+    def __init__(self, pooled, one=1):
+        super().__init__()
+        self.height = self.width = 32
+        self.one = one = 1
+        self.pooled = pooled
+        self.either = 7
+        if pooled is None:
+            self.either = 5
+        self.changed = 7
+        self.changed = pooled
+
+    def forward(self, x, other):
+        x = nn.AdaptiveAvgPool2d((self.height, self.width))(x)  # DET501
+        x = F.adaptive_avg_pool2d(x, self.one)
+        x = F.adaptive_avg_pool2d(x, self.pooled)
+        x = F.adaptive_avg_pool2d(x, self.either)  # DET501
+        x = F.adaptive_avg_pool2d(x, self.changed)
+        x = F.adaptive_avg_pool2d(x, other.shape[-2:])  # DET501
+        _, _, height, width = other.size()
+        x = F.adaptive_avg_pool2d(x, (height, width))  # DET501
+        size = other.shape[2]
+        return F.adaptive_avg_pool2d(x, (size, size))  # DET501
+
+
+def pyramid(x, scales, sizes=(1, 2, 3, 6), ones=(1, 1)):
+    levels = [F.adaptive_avg_pool2d(x, scale) for scale in (1, 2, 3, 6)]  # DET501
+    for scale in [1, 2]:
+        levels.append(F.adaptive_avg_pool2d(x, scale))  # DET501
+    for scale in (1, (1, 1)):
+        levels.append(F.adaptive_avg_pool2d(x, scale))
+    for scale in scales:
+        levels.append(F.adaptive_avg_pool2d(x, scale))
+    for scale in ones:
+        levels.append(F.adaptive_avg_pool2d(x, scale))
+    for scale in sizes:
+        levels.append(F.adaptive_avg_pool2d(x, scale))  # DET501
+    for place, scale in enumerate(sizes):
+        levels[place] = F.adaptive_avg_pool2d(x, scale)  # DET501
+    for scale in range(1, 4):
+        levels.append(F.adaptive_avg_pool2d(x, scale))  # DET501
+    return levels
+
+
+class Pyramid(nn.Module):
+    def __init__(self, channels, bins):
+        super().__init__()
+        self.levels = nn.ModuleList(nn.AdaptiveAvgPool2d(each) for each in bins)  # DET501
+
+
+class PyramidOfOnes(nn.Module):
+    def __init__(self, channels, bins):
+        super().__init__()
+        self.levels = nn.ModuleList(nn.AdaptiveAvgPool2d(each) for each in bins)
+
+
+class UnknownPyramid(nn.Module):
+    def __init__(self, channels, bins):
+        super().__init__()
+        self.levels = nn.ModuleList(nn.AdaptiveAvgPool2d(each) for each in bins)
+
+
+class Segmenter(nn.Module):
+    def __init__(self, config, bins=(1, 2, 3, 6)):
+        super().__init__()
+        self.pyramid = Pyramid(64, bins)
+        self.ones = PyramidOfOnes(64, bins=(1, 1))
+        self.unknown = UnknownPyramid(64, config.bins)
+
+
+class KeptSizes(nn.Module):
+    def __init__(self, sizes=[1, 2, 3]):
+        super().__init__()
+        self.sizes = sizes
+
+    def forward(self, x):
+        return [F.adaptive_avg_pool2d(x, size) for size in self.sizes]  # DET501
+
+
+def squeezed(x, size):
+    return F.adaptive_avg_pool2d(x, size)
+
+
+def pooled(x, size):
+    if isinstance(size, int):
+        size = (size, size)
+    return F.adaptive_avg_pool2d(x, size)  # DET501
+
+
+def both(x):
+    return squeezed(x, 1) + pooled(x, 7)
+
+
+def by_kind(x, kind):
+    size = 8 if kind else 1
+    return F.adaptive_avg_pool2d(x, size)  # DET501
+
+
+# Modules made of torch's
+
+
+class SamePool(nn.MaxPool3d):
+    def forward(self, x):
+        return super().forward(F.pad(x, (0, 1)))
+
+
+class OtherPool(nn.MaxPool3d):
+    def forward(self, x):
+        return x.amax(dim=2)
+
+
+class SevenPool(nn.AdaptiveAvgPool2d):
+    def __init__(self):
+        super().__init__((7, 7))
+
+
+class OnePool(nn.AdaptiveAvgPool2d):
+    def __init__(self, size):
+        super().__init__(1)
+
+
+class AnyPool(nn.AdaptiveAvgPool2d):
+    pass
+
+
+def derived(size):
+    return nn.Sequential(
+        SamePool(kernel_size=3, stride=2),  # DET501
+        OtherPool(3),
+        SevenPool(),  # DET501
+        OnePool(3),
+        AnyPool(1),
+        AnyPool((3, 3)),  # DET501
+        AnyPool(size),
+    )
+
+
+# Public, and called in the file where gradients are off
+
+
+def features(network, images):
+    return network(F.interpolate(images, size=299, mode="bicubic"))
+
+
+def features_of_all(network, images):
+    return network(F.interpolate(images, size=299, mode="bicubic"))  # DET501
+
+
+def resized_by_many(images):
+    return F.interpolate(images, size=299, mode="bicubic")  # DET501
+
+
+@torch.no_grad()
+def statistics(network, images):
+    return features(network, images).mean() + features_of_all(network, images).mean()
+
+
+def statistics_of_all(network, images):
+    with torch.no_grad():
+        once = features(network, images)
+    return features_of_all(network, images) + once
+
+
+resizers = {"bicubic": resized_by_many}
+
+
+# Results through which no gradient comes back
+
+
+def shortcut(x, planes, stride):
+    out = F.avg_pool3d(x, kernel_size=2, stride=stride)
+    zeros = torch.zeros(out.size(0), planes - out.size(1), device=out.device)
+    return torch.cat([out.data, zeros], dim=1)
+
+
+def shortcut_with_gradient(x, planes, stride):
+    out = F.avg_pool3d(x, kernel_size=2, stride=stride)  # DET501
+    zeros = torch.zeros(out.size(0), planes - out.size(1), device=out.device)
+    return torch.cat([out, zeros], dim=1), out.data
+
+
+def predicted(x):
+    scores = F.interpolate(x, size=8, mode="bicubic")
+    scores = scores.argmax(dim=1)
+    return scores, F.interpolate(x, size=8, mode="bicubic").squeeze().cpu().numpy()
+
+
+def never_used(x):
+    criterion = nn.CTCLoss()
+    used = nn.CTCLoss()  # DET501
+    # criterion(x)
+    return used(x)
+
+
+# No GPU here
+
+
+def sampled(x, grid):
+    return F.grid_sample(x, grid)
+
+
+def sampled_there(x, grid):
+    if torch.cuda.is_available() and x.is_cuda:
+        return F.grid_sample(x, grid)  # DET501
+    else:
+        return sampled(x, grid)
+
+
+def sampled_here(x, grid):
+    if not x.is_cuda:
+        torch.median(x, dim=1)
+        return F.grid_sample(x, grid)
+    return F.grid_sample(x, grid)  # DET501
+
+
+def attention_pytorch(value, grid):
+    return F.grid_sample(value, grid)
+
+
+# What a loss compares with
+
+
+def photometric(tgt_img, ref_imgs, depth, image):
+    scaled = F.interpolate(tgt_img[:, :3].float(), (3, 3), mode="area")
+    others = [F.interpolate(each, (3, 3), mode="area") for each in ref_imgs]
+    F.grid_sample(tgt_img, depth)  # DET501
+    target = image * 2
+    F.interpolate(target, (3, 3), mode="area")  # DET501
+    return scaled, others, F.interpolate(image, (3, 3), mode="area")  # DET501
+
+
+def attention_transfer(f_s, f_t):
+    size, wanted = f_s.shape[2], f_t.shape[2]
+    if size > wanted:
+        f_s = F.adaptive_avg_pool2d(f_s, (wanted, wanted))  # DET501
+    else:
+        f_t = F.adaptive_avg_pool2d(f_t, (size, size))
+    return f_s - f_t
+
+
+class Grids(nn.Module):
+    def __init__(self, count):
+        super().__init__()
+        across, down = torch.meshgrid([torch.arange(count), torch.arange(count)])
+        self.grid = torch.stack((across, down))[None]
+        self.grid = self.grid.cuda()
+        self.mixed = torch.zeros(3, 3)
+        self.mixed = self.mixed + nn.Linear(3, 3).weight
+        self.written = torch.zeros(3, 3)
+
+    def forward(self, x):
+        self.written[0] = x
+        F.interpolate(self.written, size=8, mode="bicubic")  # DET501
+        F.interpolate(self.mixed, size=8, mode="bicubic")  # DET501
+        return x + F.interpolate(self.grid, size=8, mode="bicubic")
+
+
+def resized_batch(data, levels):
+    data["images"] = F.interpolate(data["images"], size=8, mode="bicubic")
+    levels["deep"] = F.interpolate(levels["deep"], size=8, mode="bicubic")  # DET501
+    data["deep"] = F.interpolate(data["deep"], size=8, mode="bicubic")  # DET501
+    return data, levels

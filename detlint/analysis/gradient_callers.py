@@ -1,0 +1,61 @@
+"""Functions that a file calls only where no gradient is recorded, or not on a GPU."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detlint.analysis.gradients import are_off
+from detlint.analysis.placement import is_off_gpu
+from detlint.analysis.private_calls import file_calls, is_private
+from detlint.analysis.text_places import function_of
+from detlint.lexer import whole_word
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from detlint.module import Module
+
+_CALLS = 2  # from a function without gradients to the one that is asked about
+_OFF = re.compile(r"no_grad|inference_mode|is_available|is_cuda")
+# What a caller without gradients has in its text or above its head, or another calls it so.
+_SPEAKS = re.compile(_OFF.pattern + r"|\bdef[ \t]+_")
+_HEAD = re.compile(r"\bdef[ \t]+$")
+_FAR = 1500  # decorators, which may hold texts
+
+
+def are_off_for_callers(module: Module, node: cst.CSTNode, depth: int = 0) -> bool:
+    """Whether a function or private method is called in its file, and there only where gradients
+    are off. A public one may be imported, by those who use it likewise."""
+    function = module.enclosing_function(node)
+    if depth > _CALLS or not isinstance(function, cst.FunctionDef):
+        return False
+    name, text = function.name.value, module.source.text
+    known = is_private(name) or (
+        module.parent(module.parent(function) or function) is None
+        and not re.search(rf"[\"']{name}[\"']", text)
+    )
+    if not known or not _may_be_off(text, name):
+        return False
+    calls = list(file_calls(module, function))
+    return bool(calls) and all(
+        call is not None
+        and (
+            are_off(definition.module, call)
+            or is_off_gpu(definition.module, call)
+            or are_off_for_callers(definition.module, call, depth + 1)
+        )
+        for definition, call in calls
+    )
+
+
+def _may_be_off(text: str, name: str) -> bool:
+    """Whether the text around each mention of a function speaks of gradients being off, or is
+    another private function: told before anything is parsed."""
+    if not _OFF.search(text):
+        return False
+    for mention in whole_word(name).finditer(text):
+        if not _HEAD.search(text, max(mention.start() - _FAR, 0), mention.start()):
+            around = function_of(text, mention.start())
+            if around is None or not _SPEAKS.search(text, max(around[0] - _FAR, 0), around[1]):
+                return False
+    return True
