@@ -80,6 +80,16 @@ def seconds(step: Callable[[], None], steps: int) -> float:
     return (time.process_time() - start) / steps
 
 
+def size_of(make: Callable[[], nn.Module]) -> float:
+    """Bytes of trace for 1,000 steps."""
+    step, folder = step_of(make(), 2, 8), tempfile.mkdtemp()
+    with guard.record(folder):
+        seconds(step, 1000)
+    found = os.path.getsize(os.path.join(folder, "rank0.trace"))
+    shutil.rmtree(folder)
+    return found
+
+
 def compared(make: Callable[[], nn.Module], size: str) -> tuple[float, float, float]:
     """Seconds without, the ratio, and bytes of trace for 1,000 steps."""
     batch, width, steps = SIZES[size]
@@ -88,20 +98,17 @@ def compared(make: Callable[[], nn.Module], size: str) -> tuple[float, float, fl
     seconds(step, SETTLING if size == "small batch" else 4)
     plain, ratios = [], []
     folder = tempfile.mkdtemp()
-    recorded = 0
     with guard.record(folder):  # so that what is made once is made
         seconds(step, steps)
     for _ in range(ROUNDS):
         before = seconds(step, steps)
-        with guard.record(folder, state_every=50):
+        with guard.record(folder):
             seconds(step, 10)
             within = seconds(step, steps)
-            recorded = steps + 10
         plain.append(before)
         ratios.append(within / before)
-    size_of = os.path.getsize(os.path.join(folder, "rank0.trace"))
     shutil.rmtree(folder)
-    return statistics.median(plain), statistics.median(ratios), size_of / recorded * 1000
+    return statistics.median(plain), statistics.median(ratios), size_of(make)
 
 
 HEAD = """# What recording costs
@@ -128,8 +135,8 @@ def main() -> None:
     )
     for name, make in (("convolutions", convolutions), ("100 modules", layered)):
         for size in SIZES:
-            plain, ratio, size_of = compared(make, size)
-            row = f"| {name} | {size} | {plain * 1e3:.1f} | {ratio:.2f} | {size_of / 1e6:.2f} |"
+            plain, ratio, length = compared(make, size)
+            row = f"| {name} | {size} | {plain * 1e3:.1f} | {ratio:.2f} | {length / 1e6:.2f} |"
             print(row, flush=True)
             page += row + "\n"
     with open(PAGE, "w", encoding="utf-8") as file:

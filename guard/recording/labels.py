@@ -80,7 +80,8 @@ class Events:
         """Append an event. Places, and details of tensors, are the same objects for the same."""
         call = self.calls.get(source.counted, 0)
         self.calls[source.counted] = call + 1
-        flags = (value is not None, summary is not None, inputs is not None)
+        plain = value is None and summary is None and inputs is None
+        flags = () if plain else (value is not None, summary is not None, inputs is not None)
         key = (call, detail, id(place), phase, flags)
         found = source.labels.get(key)
         if found is None:
@@ -95,6 +96,8 @@ class Events:
         self.digests.append(digest)
         if type(digest) is not bytes:
             self.waits = True
+        if plain:
+            return
         if value is not None:
             self.values.append(value)
             self.waits = self.waits or type(value) is not float
