@@ -118,13 +118,13 @@ def plainly() -> Iterator[None]:
 def _of_any(tensor: torch.Tensor, seed: int) -> Digest:
     """A tensor of any kind."""
     tensor = _unwrapped(tensor)
+    if tensor.is_meta or _is_fake(tensor):
+        return hashed(b"no data", seed)
     parts = _parts(tensor)
     if parts is not None:
         name = type(tensor).__qualname__.encode()
         digests = [_of_any(each, form_of(each).seed) for each in parts.tensors]
         return joined([name, parts.rest.encode(), *digests], seed)
-    if tensor.is_meta or _is_fake(tensor):
-        return hashed(b"no data", seed)
     if type(tensor) not in _PLAIN:
         tensor = tensor.as_subclass(torch.Tensor)
     tensor = tensor.detach().resolve_conj().resolve_neg()
@@ -207,8 +207,9 @@ def _unwrapped(tensor: torch.Tensor) -> torch.Tensor:
 @functools.cache
 def _fake() -> Any:  # noqa: ANN401 - a class
     from torch._subclasses.fake_tensor import FakeTensor
+    from torch._subclasses.functional_tensor import FunctionalTensor
 
-    return FakeTensor
+    return FakeTensor, FunctionalTensor
 
 
 def _is_fake(tensor: torch.Tensor) -> bool:

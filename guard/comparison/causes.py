@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from guard.comparison import control_flow, data, numbers, states
-from guard.comparison.differences import Difference
+from guard.comparison.differences import Cause, Difference
 from guard.comparison.growths import apart
 from guard.comparison.situations import Situation
 
@@ -35,7 +35,9 @@ def judge(parting: Parting, changes: tuple[Change, ...]) -> Difference:
     verdict = _verdict(situation)
     mismatch = parting.mismatch
     first, second = situation.first, situation.second
-    if mismatch is None and parting.parted:
+    if verdict.cause is Cause.HYPERPARAMETER:
+        first, second = states.hyperparameters(situation)
+    elif mismatch is None and parting.parted:
         first, second = states.generator_events(situation)
     return Difference(
         rank=parting.pair.rank,

@@ -97,6 +97,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("first", metavar="run1", help="folder of a run, or one trace")
     parser.add_argument("second", metavar="run2", help="the other one")
-    parser.add_argument("--json", action="store_true", help="for programs: see docs/verify.md")
+    parser.add_argument(
+        "--json", action="store_true", help="for programs: see docs/verify-compare.md"
+    )
     parser.add_argument("--html", metavar="FILE", help="write a page to look at in a browser")
     return parser

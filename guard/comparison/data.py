@@ -83,7 +83,7 @@ def drawn(situation: Situation, explaining: list[Draw]) -> Verdict:
             f"differently since {since}."
         )
         advice = DRAWING
-    why += _started(situation)
+    why = f"{why} {_started(situation)}".strip()
     place = situation.place_of(situation.first)
     return Verdict(Cause.GENERATOR, why, advice, since=since, place=place)
 
@@ -113,7 +113,7 @@ def _shapes(situation: Situation) -> str:
 
 def _started(situation: Situation) -> str:
     changed = [each for each in situation.changes if each.name in (SEED, COMMAND)]
-    return f" The runs were started differently: {told(changed)}." if changed else ""
+    return f"The runs were started differently: {told(changed)}." if changed else ""
 
 
 def _upper(text: str) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from guard.places import Place
     from guard.trace import Event
 
-_RUNS = ("output", "loss", "gradient", "operator")
+RUNS = ("output", "loss", "gradient", "operator")
 
 
 class Verdict(NamedTuple):
@@ -71,7 +71,7 @@ class Situation:
     @property
     def is_initial(self) -> bool:
         """Whether nothing had run yet."""
-        return self.is_first_step and not any(each.kind in _RUNS for each in self.before)
+        return self.is_first_step and not any(each.kind in RUNS for each in self.before)
 
     @cached_property
     def generators(self) -> list[Draw]:
@@ -87,6 +87,11 @@ class Situation:
     def world_size(self) -> int:
         """How many processes take part."""
         return self.parting.pair.traces[0].header.world_size
+
+    def is_of_optimizer(self, event: Event) -> bool:
+        """Whether an event is of all parameters together, as an optimizer left them."""
+        named = {each.name for each in self.before if each.kind == "hyperparameter"}
+        return event.kind == "parameter" and event.name in named
 
     def place_of(self, event: Event | None) -> Place | None:
         """The user's line of an event; of what has none, of the first that has."""

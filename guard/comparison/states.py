@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from guard.comparison import draws
@@ -11,7 +12,7 @@ from guard.comparison.environments import COMMAND, SEED, told
 from guard.comparison.names import count, describe, listed, several
 from guard.comparison.numbers import kernel, looks_unwritten
 from guard.comparison.resumptions import lost
-from guard.comparison.situations import Verdict
+from guard.comparison.situations import RUNS, Verdict
 
 if TYPE_CHECKING:
     from guard.comparison.situations import Situation
@@ -47,6 +48,10 @@ def judge(situation: Situation) -> Verdict:
     if explaining:
         return drawn(situation, explaining)
     read = "the buffer's module was given" if first.kind == "buffer" else "the optimizer reads"
+    if situation.is_of_optimizer(first):
+        why = f"All gradients agree, and the parameters as {first.name} left them do not: it did "
+        why += "another step with the same gradients."
+        return kernel(situation, why, situation.place_of(first))
     where = "at the end" if situation.parting.steps[0].kind == "end" else "there"
     why = (
         f"Everything recorded before agrees, also what {read}, and {describe(first)} {where} does "
@@ -56,9 +61,12 @@ def judge(situation: Situation) -> Verdict:
 
 
 def _judge_initial(situation: Situation, first: Event, second: Event) -> Verdict:
+    before = itertools.takewhile(
+        lambda pair: pair[0].kind not in RUNS, zip(*situation.parting.events, strict=False)
+    )
     pairs = [
         (a, b)
-        for a, b in zip(*situation.parting.events, strict=False)
+        for a, b in before
         if a.kind == first.kind and (a.kind, a.name, a.call) == (b.kind, b.name, b.call)
     ]
     differing = sum(a.digest != b.digest for a, b in pairs)
@@ -72,7 +80,7 @@ def _judge_initial(situation: Situation, first: Event, second: Event) -> Verdict
     if started:
         why += f" The runs were started differently: {told(started)}."
     if generators:
-        why += f" {generators[0].upper()}{generators[1:]} differs too: it was not seeded alike."
+        why += f" Not seeded alike: {generators}."
     elif not started and any(e.kind == "generator" for e in situation.parting.steps[0].events):
         why += " Every recorded generator agrees, so that it is not the seed."
         return Verdict(Cause.INITIALISATION, why, _NOT_THE_SEED, place=situation.place_of(first))
@@ -81,15 +89,36 @@ def _judge_initial(situation: Situation, first: Event, second: Event) -> Verdict
 
 def is_hyperparameter(situation: Situation) -> bool:
     """Whether one differs: after the first step only those that have changed are recorded."""
-    return any(
-        each and each.kind == "hyperparameter" for each in (situation.first, situation.second)
+    return _hyperparameter(situation) is not None
+
+
+def hyperparameters(situation: Situation) -> tuple[Event | None, Event | None]:
+    """The one that differs, in both runs; or in the one that alone has it there."""
+    held = (situation.first, situation.second)
+    mismatch = situation.parting.mismatch
+    if mismatch is None or not mismatch.is_other:
+        return held
+    first, second = (
+        event if event and _key(event) not in map(_key, others) else None
+        for event, others in zip(held, reversed(situation.parting.events), strict=True)
     )
+    return first, second
+
+
+def _key(event: Event) -> tuple[str, str, int]:
+    return event.kind, event.name, event.call
+
+
+def _hyperparameter(situation: Situation) -> Event | None:
+    held = hyperparameters(situation)
+    return next((each for each in held if each and each.kind == "hyperparameter"), None)
 
 
 def judge_hyperparameter(situation: Situation) -> Verdict:
     """A learning rate, a momentum … and from what to what."""
-    held = (situation.first, situation.second)
-    event = next(each for each in held if each and each.kind == "hyperparameter")
+    event = _hyperparameter(situation)
+    if event is None:
+        raise AssertionError("no hyperparameter differs")
     values = [_value(situation, run, event.name) for run in (0, 1)]
     if None in values:
         why = f"The hyperparameter {event.name} is not the same."

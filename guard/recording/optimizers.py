@@ -22,6 +22,7 @@ from guard.recording.pending import joined
 from guard.recording.recorder import guarded
 from guard.recording.structures import fingerprint
 from guard.recording.summaries import summary_of
+from guard.recording.tracing import is_traced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -242,7 +243,7 @@ def install(stack: ExitStack, session: Session) -> None:
 
     def current() -> Optimizers | None:
         recorder = session.recorder
-        if recorder is None or is_compiling():
+        if recorder is None or is_compiling() or is_traced():
             return None
         if threading.get_ident() != recorder.thread:
             recorder.follow_this_thread()
