@@ -16,6 +16,7 @@ from torch.optim.optimizer import (
 from guard.fingerprints import form_of, hashed, of_tensor
 from guard.interception import replace
 from guard.recording.backwards import number_of
+from guard.recording.hyperparameters import NOT_HYPER, comparable, flat, number_in
 from guard.recording.identity import ByIdentity
 from guard.recording.labels import source
 from guard.recording.pending import joined
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     Optimizer = torch.optim.Optimizer
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
-_NOT_HYPER = ("params", "param_names")
 
 
 class _Plan:
@@ -190,15 +190,15 @@ class Optimizers:
 
     def _hyperparameters(self, optimizer: Optimizer, plan: _Plan) -> None:
         values = [
-            _comparable(value)
+            comparable(value)
             for group in optimizer.param_groups
             for name, value in group.items()
-            if name not in _NOT_HYPER
+            if name not in NOT_HYPER
         ]
         name = self.recorder.names.of_optimizer(optimizer)
         if values != plan.values:
             plan.values = values
-            self._changed(dict(_flat(name, optimizer.param_groups)), plan)
+            self._changed(dict(flat(name, optimizer.param_groups)), plan)
         self.recorder.target.add(source("hyperparameter", name), "", None, plan.digest)
 
     def _changed(self, found: dict[str, Any], plan: _Plan) -> None:
@@ -206,35 +206,10 @@ class Optimizers:
         for name, value in found.items():
             digest = digests[name]
             if digest != plan.digests.get(name):
-                number = _number(value)
+                number = number_in(value)
                 self.recorder.target.add(source("hyperparameter", name), "", None, digest, number)
         plan.digests = digests
         plan.digest = joined(list(digests.values()), 0)
-
-
-def _comparable(value: Any) -> Any:  # noqa: ANN401
-    """What tells whether a hyperparameter has changed."""
-    return fingerprint(value).digest if isinstance(value, torch.Tensor) else value
-
-
-def _flat(optimizer: str, groups: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Hyperparameters one by one: "AdamW.lr", "AdamW[1].betas[0]"."""
-    for index, group in enumerate(groups):
-        prefix = f"{optimizer}[{index}]" if index else optimizer
-        for name, value in group.items():
-            if name in _NOT_HYPER:
-                continue
-            if isinstance(value, (tuple, list)):
-                for number, each in enumerate(value):
-                    yield f"{prefix}.{name}[{number}]", each
-            else:
-                yield f"{prefix}.{name}", value
-
-
-def _number(value: Any) -> Any:  # noqa: ANN401
-    if isinstance(value, torch.Tensor):
-        return number_of(value) if value.numel() == 1 else None
-    return float(value) if isinstance(value, (int, float)) else None
 
 
 def install(stack: ExitStack, session: Session) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -152,6 +153,7 @@ class Session:
         """The program has ended: write what has begun, and how it ended."""
         recorder = self.recorder
         if recorder is not None:
+            gc.collect()  # so that what is still there does not depend on when it ran last
             recorder.finish()
         self.uninstall()
         if self._writer is None and not self._is_child and not self._has_traces():

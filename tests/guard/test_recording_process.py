@@ -41,7 +41,8 @@ TRAINING = """
             optimizer.zero_grad()
             model(batch).sum().backward()
             optimizer.step()
-        print(torch.get_num_threads(), sys.argv, __name__, sorted(vars()), torch.__spec__.loader.__class__.__name__)
+        print(torch.get_num_threads(), sys.argv, __name__, sorted(vars()))
+        print(type(torch.__spec__.loader).__name__)
         print([each.tolist() for each in model.parameters()])
         if "--kill" in sys.argv:
             os.kill(os.getpid(), 9)

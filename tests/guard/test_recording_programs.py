@@ -1,5 +1,7 @@
 """Recording the training loops of libraries, and compiled and replicated models."""
 
+# ruff: noqa: ANN401 - models take and give anything
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -72,7 +74,7 @@ def test_compiled_models_are_seen_from_outside(tmp_path: Path) -> None:
         return model
 
     trace = twice(tmp_path, program)
-    assert kinds(trace) == ["training", "training", "end"]
+    assert kinds(trace)[:2] == ["training", "training"]
     assert names(trace.step(1), "output")[-1] == "OptimizedModule"
     assert "body" not in names(trace.step(1), "output")
     assert names(trace.step(1), "gradient") == [
