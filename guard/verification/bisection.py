@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from guard.verification.watching import Watched
 
 _KINDS = ("output", "loss", "gradient", "parameter", "buffer", "optimizer")
-_CAUSES = (Cause.KERNEL, Cause.UNWRITTEN_MEMORY)
+# Of random numbers as well: the operator shows whether it drew any.
+_CAUSES = (Cause.KERNEL, Cause.UNWRITTEN_MEMORY, Cause.GENERATOR)
 
 
 @dataclass(frozen=True)

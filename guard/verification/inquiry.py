@@ -31,6 +31,13 @@ _SHARED = (
     "the runs worked in the same folder, so that a later one may have read what an earlier one had "
     "left there: --isolate gives each a copy of the folder as it was"
 )
+# What recording in detail shows, where it shows another cause than the steps did.
+_SHOWN = {
+    Cause.UNWRITTEN_MEMORY: "What {} was given differs, though no operator before it gave another "
+    "result: it read what nothing had written.",
+    Cause.KERNEL: "{} was given the same in both runs, and gave another result.",
+    Cause.GENERATOR: "{} was given the same in both runs, and drew other random numbers.",
+}
 # Causes that are looked for in the program's own text, as no operator is at fault.
 _LINE_TELLS = (Cause.ENVIRONMENT, Cause.STATE)
 
@@ -156,6 +163,8 @@ def with_findings(
     places = (*(each.place for each in bisection.operators), difference.place)
     place = next(filter(None, places), None)
     refined = replace(difference, cause=cause, place=place)
+    if cause is not difference.cause:
+        refined = replace(refined, why=_SHOWN[cause].format(bisection.operators[0].name))
     if cause not in _LINE_TELLS:
         files = program_files(plan.program, module=plan.module)
         try:

@@ -1,0 +1,57 @@
+"""``python -m guard verify`` over programs of torch, recorded by ``guard record``."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from programs import python, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytest.importorskip("torch")
+
+PROGRAM = """
+    import torch
+
+    torch.manual_seed(0)
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = torch.nn.Linear(8, 1)
+
+        def forward(self, x):
+            scratch = torch.{maker}(4, 1)
+            return self.head(x) + scratch
+
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(3):
+        loss = net(torch.randn(4, 8)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+
+
+def test_a_program_that_is_deterministic(tmp_path: Path) -> None:
+    script = write(tmp_path / "train.py", PROGRAM.format(maker="zeros"))
+    done = python("-m", "guard", "verify", script, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("Identical, bit for bit, ")
+
+
+@pytest.mark.skipif(not hasattr(os, "confstr"), reason="glibc's malloc fills memory")
+def test_memory_that_nothing_has_written_is_traced_to_its_line(tmp_path: Path) -> None:
+    script = write(tmp_path / "train.py", PROGRAM.format(maker="empty"))
+    done = python("-m", "guard", "verify", "--json", "--budget", "2", script, cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert found["difference"]["cause"] == "UNWRITTEN_MEMORY"
+    assert found["operators"][0]["name"] == "aten.add.Tensor"
+    assert found["operators"][0]["place"]["line"] == 12
+    assert (found["suspects"][0]["code"], found["suspects"][0]["line"]) == ("DET401", 11)
