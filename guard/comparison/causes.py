@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard.comparison import control_flow, data, numbers, states
+from guard.comparison import control_flow, data, numbers, resumptions, states
 from guard.comparison.differences import Cause, Difference
 from guard.comparison.growths import apart
 from guard.comparison.situations import Situation
@@ -60,7 +60,7 @@ def _verdict(situation: Situation) -> Verdict:
     mismatch = situation.parting.mismatch
     if mismatch is None:
         return states.judge_hidden(situation)
-    if situation.is_resumed and (lost := states.judge_resumed(situation)):
+    if situation.is_resumed and (lost := resumptions.judge(situation)):
         return lost
     if states.is_hyperparameter(situation):
         return states.judge_hyperparameter(situation)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from guard.comparison.layouts import KIND, Layouts
+from guard.comparison.overlaps import shared
 from guard.trace import TraceError
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class Pair:
         first, second = (
             [self._cut(each) for each in step.events if each.kind in kinds] for step in steps
         )
-        return first, second
+        return shared(first, second) if self.resumed else (first, second)
 
     def first_events(self, steps: tuple[Step, Step]) -> tuple[list[Event], list[Event]]:
         """The same of the first step, with what was held before anything ran at the front: a

@@ -2,48 +2,186 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from guard.comparison.differences import Cause
+from guard.comparison.names import describe, listed, several
+from guard.comparison.situations import Verdict
 from guard.comparison.walks import UNTOUCHED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from guard.comparison.pairs import Pair
+    from guard.comparison.situations import Situation
     from guard.trace import Event
 
-_HELD = ("parameter", "buffer", "optimizer", "generator")
-_RUNS = ("batch", "output", "loss", "gradient", "operator")
+_RESTORE = "Save it with the checkpoint, and load it before the first step"
+_KEPT = {
+    "batch": "the position in the data (the sampler's epoch, its generator, batches to skip)",
+    "hyperparameter": "the states of the scheduler and of the GradScaler",
+    "generator": "the generators' states (guard.rng_state() gives all of them)",
+    "optimizer": "the optimizer's state_dict()",
+    "parameter": "the model's state_dict()",
+    "buffer": "the model's state_dict(), buffers that are not persistent as well",
+}
+_ALL = (
+    "parameters, buffers, the optimizer's, the scheduler's, the scaler's and the generators' states"
+)
+# What explains a difference in an event of a kind, if the resumed run began with something else.
+_EXPLAINED_BY = {
+    "batch": ("generator",),
+    "hyperparameter": ("hyperparameter",),
+    "loss": ("hyperparameter", "generator"),
+}
+
+
+def judge(situation: Situation) -> Verdict | None:
+    """What the resumed run did not get back; None where a kernel explains it as well."""
+    event = situation.first or situation.second
+    if event is None:
+        return None
+    gone = _explaining(situation, event)
+    early = situation.parting.position <= 1 and event.kind not in ("gradient", "operator")
+    if not (early or gone or event.kind in ("batch", "hyperparameter")):
+        return None
+    why = f"{describe(event)} differs in step {situation.number} of the resumed run."
+    told_of = [f"{several(kind)} ({listed(names[:3])})" for kind, names in gone.items()]
+    if told_of:
+        why += f" When it resumed, these were not as they had been: {listed(told_of)}."
+    why += _beside(situation, event)
+    restored = [_KEPT[kind] for kind in _kinds(situation, event, gone)]
+    advice = f"{_RESTORE}: {listed(restored) or _ALL}."
+    return Verdict(Cause.STATE, why[0].upper() + why[1:], advice, place=situation.place_of(event))
+
+
+def _explaining(situation: Situation, event: Event) -> dict[str, list[str]]:
+    kinds = _EXPLAINED_BY.get(event.kind, ("generator",))
+    if situation.is_of_optimizer(event):
+        kinds = ()
+    return {kind: names for kind, names in lost(situation.parting.pair).items() if kind in kinds}
+
+
+def _kinds(situation: Situation, event: Event, gone: dict[str, list[str]]) -> list[str]:
+    """What is to be saved, the likelier first."""
+    if situation.is_of_optimizer(event):
+        return ["optimizer"]
+    if event.kind == "batch":
+        return [*gone, "batch"]
+    if gone:
+        return list(gone)
+    if event.kind == "output" and situation.parting.position == 0:
+        return ["parameter", "buffer"]
+    return [event.kind] if event.kind in _KEPT else []
+
+
+def _beside(situation: Situation, event: Event) -> str:
+    """What more there is to tell of the event itself."""
+    if situation.is_of_optimizer(event):
+        return (
+            " The gradients and the hyperparameters agree: what the optimizer holds of earlier "
+            "steps (momentum, averages, its count of steps) does not."
+        )
+    if event.kind == "hyperparameter":
+        return _values(situation, event)
+    if event.kind == "batch" and (number := _drawn_at(situation)) is not None:
+        return f" It is the one that step {number} of the other run had."
+    return ""
+
+
+def _values(situation: Situation, event: Event) -> str:
+    held = [each.value for each in (situation.first, situation.second) if each]
+    if len(held) == 2 and None not in held:
+        return f" It is {held[0]!r} in the first run and {held[1]!r} in the second."
+    pair, position = situation.parting.pair, situation.parting.position
+    one, other = (_hyperparameters(pair, run, position) for run in (0, 1))
+    unequal = [
+        f"{name} is {one[name].value!r} in the first run and {other[name].value!r} in the second"
+        for name in one
+        if name in other and name.startswith(event.name) and one[name].value != other[name].value
+    ]
+    return f" {listed(unequal[:3])}." if unequal else ""
+
+
+def _drawn_at(situation: Situation) -> int | None:
+    """The other step of the whole run that had the resumed run's batch."""
+    pair = situation.parting.pair
+    resumed = _resumed(pair)
+    event = (situation.first, situation.second)[resumed]
+    if event is None:
+        return None
+    for step in pair.traces[1 - resumed].steps():
+        if step.number != situation.number and any(
+            (each.kind, each.name, each.digest) == (event.kind, event.name, event.digest)
+            for each in step.events
+        ):
+            return step.number
+    return None
 
 
 def lost(pair: Pair) -> dict[str, list[str]]:
     """Names of what is not the same, by kind: as far as both traces hold it at that point."""
     if not pair.resumed or not len(pair):
         return {}
-    resumed = int(pair.traces[1].header.first_step > pair.traces[0].header.first_step)
-    begun = _begun(pair, resumed)
-    left = _left(pair, 1 - resumed)
-    size = min(trace.header.digest_size for trace in pair.traces)
-    found: dict[str, list[str]] = {}
-    for (kind, name), event in begun.items():
-        other = left.get((kind, name))
-        if other is None or UNTOUCHED in (event.detail, other.detail):
-            continue
-        if event.digest[:size] != other.digest[:size]:
-            found.setdefault(kind, []).append(name)
+    resumed = _resumed(pair)
+    found = {"hyperparameter": _lost_hyperparameters(pair, resumed)}
+    found["generator"] = _lost_generators(pair, resumed)
+    return {kind: names for kind, names in found.items() if names}
+
+
+def _resumed(pair: Pair) -> int:
+    return int(pair.traces[1].header.first_step > pair.traces[0].header.first_step)
+
+
+def _lost_hyperparameters(pair: Pair, resumed: int) -> list[str]:
+    held = [_hyperparameters(pair, run, 0) for run in (resumed, 1 - resumed)]
+    size = _size(pair)
+    both = (name for name in held[0] if name in held[1])
+    return [name for name in both if held[0][name].digest[:size] != held[1][name].digest[:size]]
+
+
+def _hyperparameters(pair: Pair, run: int, position: int) -> dict[str, Event]:
+    """As they were in a step: only what changes is recorded after the first one."""
+    trace, last = pair.traces[run], pair.places(position)[run]
+    found = {}
+    for index in range(last + 1):
+        if any(each.kind == "hyperparameter" for each in trace.labels(index)):
+            events = trace.step(index).events
+            found |= {each.name: each for each in events if each.kind == "hyperparameter"}
     return found
 
 
-def _begun(pair: Pair, run: int) -> dict[tuple[str, str], Event]:
-    """What the resumed run held before anything ran in it."""
-    events = pair.traces[run].step(0).events
-    before = takewhile(lambda event: event.kind not in _RUNS, events)
-    return {(each.kind, each.name): each for each in before if each.kind in _HELD}
+def _lost_generators(pair: Pair, resumed: int) -> list[str]:
+    """Those of which no state is one that the other run had as the step began, or in it.
+
+    They are looked at where something may have moved them, which can be after a draw.
+    """
+    size = _size(pair)
+    index = pair.places(0)[1 - resumed]
+    had: dict[str, set[bytes]] = {}
+    for each in (*_last_states(pair, 1 - resumed, index), *_states(pair, 1 - resumed, index)):
+        had.setdefault(each.name, set()).add(each.digest[:size])
+    has: dict[str, set[bytes]] = {}
+    for each in _states(pair, resumed, pair.places(0)[resumed]):
+        has.setdefault(each.name, set()).add(each.digest[:size])
+    return [name for name, states in has.items() if name in had and not states & had[name]]
 
 
-def _left(pair: Pair, run: int) -> dict[tuple[str, str], Event]:
-    """What the other run held after the step before, as far as it is recorded there."""
-    index = pair.places(0)[run]
-    if not index:
-        return {}
-    events = pair.traces[run].step(index - 1).events
-    return {(each.kind, each.name): each for each in events if each.kind in _HELD}
+def _states(pair: Pair, run: int, index: int) -> Iterator[Event]:
+    for each in pair.traces[run].step(index).events:
+        if each.kind == "generator" and each.detail != UNTOUCHED:
+            yield each
+
+
+def _last_states(pair: Pair, run: int, index: int) -> Iterator[Event]:
+    """The last state before a step of each generator."""
+    trace = pair.traces[run]
+    found: dict[str, Event] = {}
+    for each in range(index):
+        if any(label.kind == "generator" for label in trace.labels(each)):
+            found |= {event.name: event for event in _states(pair, run, each)}
+    yield from found.values()
+
+
+def _size(pair: Pair) -> int:
+    return min(trace.header.digest_size for trace in pair.traces)

@@ -9,9 +9,8 @@ from guard.comparison import draws
 from guard.comparison.data import DRAWING, drawn
 from guard.comparison.differences import Cause
 from guard.comparison.environments import COMMAND, SEED, told
-from guard.comparison.names import count, describe, listed, several
+from guard.comparison.names import count, describe
 from guard.comparison.numbers import kernel, looks_unwritten
-from guard.comparison.resumptions import lost
 from guard.comparison.situations import RUNS, Verdict
 
 if TYPE_CHECKING:
@@ -26,15 +25,6 @@ _NOT_THE_SEED = (
     "Look at what else the initial values come from: memory that is never written (torch.empty), a "
     "generator object without a seed, the order of a set or a dictionary, a file, the time."
 )
-_RESTORE = "Save it with the checkpoint, and load it before the first step"
-_KEPT = {
-    "batch": "the position in the data (the sampler's epoch, its generator, batches to skip)",
-    "hyperparameter": "the scheduler's state",
-    "generator": "the generators' states (guard.rng_state() gives all of them)",
-    "optimizer": "the optimizer's state_dict()",
-    "parameter": "the model's state_dict()",
-    "buffer": "the model's state_dict(), buffers that are not persistent as well",
-}
 
 
 def judge(situation: Situation) -> Verdict:
@@ -172,34 +162,6 @@ def judge_hidden(situation: Situation) -> Verdict:
     )
     advice = f"Record the step in detail, with longer fingerprints: --operators {situation.number}."
     return kernel(situation, why, None)._replace(advice=advice)
-
-
-def judge_resumed(situation: Situation) -> Verdict | None:
-    """What the resumed run did not get back; None where a kernel explains it as well."""
-    event = situation.first or situation.second
-    if event is None:
-        return None
-    gone = lost(situation.parting.pair)
-    early = situation.parting.position <= 1 and event.kind not in ("gradient", "operator")
-    if not (early or gone or event.kind in ("batch", "hyperparameter")):
-        return None
-    kinds = list(gone) or [event.kind if event.kind in _KEPT else "state"]
-    told_of = [f"{several(kind)} ({listed(names[:3])})" for kind, names in gone.items()]
-    found = f" When it resumed, these were not as they had been: {listed(told_of)}." if gone else ""
-    why = f"{describe(event)} differs in step {situation.number} of the resumed run.{found}"
-    values = [each.value for each in (situation.first, situation.second) if each]
-    if event.kind == "hyperparameter" and len(values) == 2:
-        why += f" It is {values[0]!r} in the first run and {values[1]!r} in the second."
-    restored = listed([_KEPT[kind] for kind in kinds if kind in _KEPT])
-    advice = (
-        f"{_RESTORE}: {restored}."
-        if restored
-        else (
-            f"{_RESTORE}: parameters, buffers, the optimizer's, the scheduler's, the scaler's and "
-            "the generators' states."
-        )
-    )
-    return Verdict(Cause.STATE, why[0].upper() + why[1:], advice, place=situation.place_of(event))
 
 
 def generator_events(situation: Situation) -> tuple[Event | None, Event | None]:
