@@ -67,7 +67,7 @@ def _kinds(situation: Situation, event: Event, gone: dict[str, list[str]]) -> li
     if situation.is_of_optimizer(event):
         return ["optimizer"]
     if event.kind == "batch":
-        return [*gone, "batch"]
+        return ["batch", *gone]
     if gone:
         return list(gone)
     if event.kind == "output" and situation.parting.position == 0:
@@ -85,7 +85,7 @@ def _beside(situation: Situation, event: Event) -> str:
     if event.kind == "hyperparameter":
         return _values(situation, event)
     if event.kind == "batch" and (number := _drawn_at(situation)) is not None:
-        return f" It is the one that step {number} of the other run had."
+        return f" The resumed run's is the one that step {number} of the other run had."
     return ""
 
 
@@ -154,7 +154,8 @@ def _hyperparameters(pair: Pair, run: int, position: int) -> dict[str, Event]:
 def _lost_generators(pair: Pair, resumed: int) -> list[str]:
     """Those of which no state is one that the other run had as the step began, or in it.
 
-    They are looked at where something may have moved them, which can be after a draw.
+    They are looked at where something may have moved them, which can be after a draw. One that
+    has the same state all along is drawn from by nobody.
     """
     size = _size(pair)
     index = pair.places(0)[1 - resumed]
@@ -164,7 +165,19 @@ def _lost_generators(pair: Pair, resumed: int) -> list[str]:
     has: dict[str, set[bytes]] = {}
     for each in _states(pair, resumed, pair.places(0)[resumed]):
         has.setdefault(each.name, set()).add(each.digest[:size])
-    return [name for name, states in has.items() if name in had and not states & had[name]]
+    gone = [name for name, states in has.items() if name in had and not states & had[name]]
+    return [name for name in gone if _is_drawn_from(pair, 1 - resumed, name)]
+
+
+def _is_drawn_from(pair: Pair, run: int, name: str) -> bool:
+    trace = pair.traces[run]
+    states = set()
+    for index in range(len(trace)):
+        if any((each.kind, each.name) == ("generator", name) for each in trace.labels(index)):
+            states |= {each.digest for each in _states(pair, run, index) if each.name == name}
+        if len(states) > 1:
+            return True
+    return False
 
 
 def _states(pair: Pair, run: int, index: int) -> Iterator[Event]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from guard.verification.verdicts import Verdict
 
 FAILED, INTERRUPTED = 2, 130
+_FOR_PROGRAM = ("--resume-args", "--stop-args")
 _EPILOG = """\
 Each run is a fresh process, in other circumstances than the others:
 {circumstances}
@@ -37,7 +38,7 @@ where the program could not be run to its end
 def main(arguments: Sequence[str]) -> int:
     """Verify a program and print the verdict; the status to exit with."""
     parser = _parser()
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(_joined(parser, arguments))
     _check(parser, options)
     try:
         Program(options.program, options.arguments, module=options.module).check()
@@ -157,6 +158,24 @@ def _ended_by_signals() -> Iterator[None]:
     finally:
         for number, handler in found.items():
             signal.signal(number, handler)
+
+
+def _joined(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
+    """With an option and the program's arguments that it takes in one word.
+
+    These begin with a dash as well, which argparse would take for an option of its own. What
+    comes after the program is left as it is.
+    """
+    found: list[str] = []
+    rest = list(arguments)
+    while rest and rest[0].startswith("-"):
+        each = rest.pop(0)
+        action = parser._option_string_actions.get(each)  # noqa: SLF001 - there is no other way
+        if action is not None and action.nargs is None and rest:
+            found += [f"{each}={rest.pop(0)}"] if each in _FOR_PROGRAM else [each, rest.pop(0)]
+        else:
+            found.append(each)
+    return [*found, *rest]
 
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

@@ -170,10 +170,11 @@ def trainings(trace: Trace) -> int:
 
 
 def resumed_at(whole: Trace, after: Trace, expected: int) -> int:
-    """The training step of the whole run, among these, with which a resumed one began.
+    """The training step of the whole run, up to ``expected``, with which a resumed one began.
 
-    The one that most of the first step's events agree with, ``expected`` where several do: a
-    program resumes from its last checkpoint, which may be older than the interruption.
+    The one that most of what the first step computed agrees with, ``expected`` where several do
+    or none: a program resumes from its last checkpoint, which may be older than the interruption.
+    What it drew tells nothing: one that forgets its place in the data begins it anew.
     """
     first = next((step for step in after.steps() if step.kind == "training"), None)
     if first is None:
@@ -187,9 +188,9 @@ def resumed_at(whole: Trace, after: Trace, expected: int) -> int:
     return max(scores, default=(0, True, expected))[2]
 
 
-_TELLING = ("batch", "output", "loss", "gradient")
+_COMPUTED = ("output", "loss", "gradient")
 
 
 def _agreement(first: Step, second: Step) -> int:
-    known = {(e.kind, e.name, e.call): e.digest for e in second.events if e.kind in _TELLING}
+    known = {(e.kind, e.name, e.call): e.digest for e in second.events if e.kind in _COMPUTED}
     return sum(known.get((e.kind, e.name, e.call)) == e.digest for e in first.events)

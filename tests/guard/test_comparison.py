@@ -252,17 +252,6 @@ def test_a_hidden_difference_is_told_as_such(tmp_path: Path) -> None:
     assert (found.first, found.second) == (None, None)
 
 
-def test_what_a_resumed_run_lost_is_named(tmp_path: Path) -> None:
-    header = Header(first_step=3)
-    whole = {"header": Header()}
-    assert compared(tmp_path, whole, {"steps": 3, "header": header}).difference is None
-    edit = altered("batch", None, 3)
-    found = parted(tmp_path, whole, {"steps": 3, "header": header, "edit": edit})
-    assert (found.cause, found.step) == (Cause.STATE, 3)
-    assert "generator states (torch.cpu)" in found.why
-    assert "guard.rng_state()" in found.advice
-
-
 def test_nan_in_one_run_alone_looks_like_unwritten_memory(tmp_path: Path) -> None:
     edits = [
         altered("output", "head", 0, held, summary=summary(1.0, held))

@@ -310,7 +310,7 @@ def resumes(every: int = 1) -> str:
 def test_a_run_that_resumes_exactly(
     verify: Verify, every: int, options: tuple[str, ...], start: int
 ) -> None:
-    resume = ("--resume-at", "4", "--resume-args=--resume")
+    resume = ("--resume-at", "4", "--resume-args", "--resume")
     status, found = verify(resumes(every), *resume, *options)
     assert status == 0
     assert found["verify"]["steps"] == 8 - start

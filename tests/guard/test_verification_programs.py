@@ -55,3 +55,49 @@ def test_memory_that_nothing_has_written_is_traced_to_its_line(tmp_path: Path) -
     assert found["operators"][0]["name"] == "aten.add.Tensor"
     assert found["operators"][0]["place"]["line"] == 12
     assert (found["suspects"][0]["code"], found["suspects"][0]["line"]) == ("DET401", 11)
+
+
+RESUMED = """
+    import sys
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    torch.manual_seed(0)
+    data = TensorDataset(torch.randn(8, 8), torch.randn(8, 1))
+    layers = [torch.nn.Linear(8, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 1)]
+    net = torch.nn.Sequential(*layers)
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+    plan = torch.optim.lr_scheduler.StepLR(optimizer, 2)
+    order = torch.Generator()
+    loader = DataLoader(data, 2, shuffle=True, generator=order)
+    done = 0
+    if "--resume" in sys.argv:
+        saved = torch.load("last.pt")
+        done = saved["done"]
+        for each in (net, optimizer, plan):
+            each.load_state_dict(saved[type(each).__name__])
+        torch.set_rng_state(saved["states"])
+    while done < 6:
+        order.manual_seed(done // 4)
+        skipped = done % 4
+        for at, (x, y) in enumerate(loader):
+            if at < skipped or done == 6:
+                continue
+            loss = torch.nn.functional.mse_loss(net(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            plan.step()
+            done += 1
+            saved = {type(each).__name__: each.state_dict() for each in (net, optimizer, plan)}
+            torch.save({**saved, "done": done, "states": torch.get_rng_state()}, "last.pt")
+    """
+
+
+def test_a_program_that_saves_all_its_state_resumes_exactly(tmp_path: Path) -> None:
+    write(tmp_path / "train.py", RESUMED)
+    options = ("--resume-at", "3", "--resume-args", "--resume")
+    done = python("-m", "guard", "verify", "--json", *options, "train.py", cwd=tmp_path)
+    found = json.loads(done.stdout)["verify"]
+    assert (done.returncode, found["steps"]) == (0, 3), done.stdout
+    assert found["resume"]["resumed_at"] == 3

@@ -1,0 +1,120 @@
+"""A resumed run beside one that was not interrupted: what it lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from recorded_runs import altered, chained, event, write
+
+from guard.comparison import Cause, Difference, compare
+from guard.trace import Event, Header
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Edit = Callable[[list[Event], int], list[Event]]
+AT = 3
+
+
+def resumed(
+    folder: Path, edit: Edit, of_both: Edit = lambda events, _: events
+) -> Difference | None:
+    whole = write(folder / "whole", header=Header(), edit=of_both)
+    header = Header(first_step=AT)
+    after = write(folder / "after", 3, header=header, edit=chained(of_both, edit))
+    return compare([whole], [after])
+
+
+def lost(folder: Path, edit: Edit, of_both: Edit = kept) -> Difference:
+    found = resumed(folder, edit, of_both)
+    assert found is not None
+    assert found.cause is Cause.STATE
+    return found
+
+
+def all_held(events: list[Event], number: int) -> list[Event]:
+    """What each process records in its first step: hyperparameters, an unused generator."""
+    if number != AT:
+        return events
+    held = [event("hyperparameter", f"SGD.{name}", name, value=0.1) for name in ("a", "b")]
+    state = event("optimizer", "SGD.momentum_buffer", "held")
+    return [*events, *held, state, event("generator", "numpy", "seen", detail="")]
+
+
+def skipping(events: list[Event], number: int) -> list[Event]:
+    """Two batches are drawn to be skipped, before the one that is used."""
+    if number != AT:
+        return events
+    at = next(at for at, each in enumerate(events) if each.kind == "batch")
+    skipped = [event("batch", "0", f"skipped {call}", call=call) for call in (0, 1)]
+    rest = [replace(each, call=2) if each.name == "0" else each for each in events[at:]]
+    return [*events[:at], *skipped, *rest]
+
+
+def optimizing(events: list[Event], number: int) -> list[Event]:
+    """An optimizer's hyperparameters as a whole, and the parameters as it left them."""
+    return [
+        *events,
+        event("hyperparameter", "SGD", "all"),
+        event("parameter", "SGD", number),
+    ]
+
+
+@pytest.mark.parametrize("edit", [all_held, skipping], ids=["holds more", "skips batches"])
+def test_what_only_a_resumed_run_records_is_no_difference(edit: Edit, tmp_path: Path) -> None:
+    assert resumed(tmp_path, edit) is None
+
+
+def test_a_lost_generator(tmp_path: Path) -> None:
+    edit = chained(altered("generator", "torch.cpu"), altered("output", "block.1"))
+    found = lost(tmp_path, edit)
+    assert "generator states (torch.cpu)" in found.why
+    assert "guard.rng_state()" in found.advice
+
+
+def test_a_generator_that_nobody_draws_from_is_not_lost(tmp_path: Path) -> None:
+    def seen(events: list[Event], number: int) -> list[Event]:
+        held = event("generator", "numpy", "seen", detail="")
+        return [*events, held] if number in (0, AT) else events
+
+    edit = chained(altered("generator", "numpy"), altered("output", "block.1"))
+    found = lost(tmp_path, edit, seen)
+    assert "numpy" not in found.why
+    assert "the model's state_dict()" in found.advice
+
+
+def test_a_lost_optimizer(tmp_path: Path) -> None:
+    found = lost(tmp_path, altered("parameter", "SGD"), optimizing)
+    assert "what the optimizer holds of earlier steps" in found.why
+    assert found.advice.endswith("the optimizer's state_dict().")
+
+
+def test_a_lost_scheduler(tmp_path: Path) -> None:
+    def rates(events: list[Event], number: int) -> list[Event]:
+        rate = event("hyperparameter", "SGD.lr", number // 3, value=0.1 / (1 + number // 3))
+        return [*events, rate] if number in (0, 3) else events
+
+    def forgotten(events: list[Event], _: int) -> list[Event]:
+        wrong = event("hyperparameter", "SGD.lr", 0, value=0.1)
+        return [wrong if each.name == "SGD.lr" else each for each in events]
+
+    edit = chained(forgotten, altered("hyperparameter", "SGD"))
+    found = lost(tmp_path, edit, chained(optimizing, rates))
+    assert "SGD.lr is 0.05 in the first run and 0.1 in the second" in found.why
+    assert "the scheduler" in found.advice
+
+
+def test_a_lost_place_in_the_data(tmp_path: Path) -> None:
+    def anew(events: list[Event], number: int) -> list[Event]:
+        others = {each.name: event("batch", each.name, number - AT) for each in events}
+        return [
+            replace(each, digest=others[each.name].digest) if each.kind == "batch" else each
+            for each in events
+        ]
+
+    found = lost(tmp_path, anew)
+    assert "is the one that step 0 of the other run had" in found.why
+    assert "the position in the data" in found.advice
