@@ -19,9 +19,12 @@ Edit = Callable[[list[Event], int], list[Event]]
 AT = 3
 
 
-def resumed(
-    folder: Path, edit: Edit, of_both: Edit = lambda events, _: events
-) -> Difference | None:
+def kept(events: list[Event], _: int) -> list[Event]:
+    """No edit."""
+    return events
+
+
+def resumed(folder: Path, edit: Edit, of_both: Edit = kept) -> Difference | None:
     whole = write(folder / "whole", header=Header(), edit=of_both)
     header = Header(first_step=AT)
     after = write(folder / "after", 3, header=header, edit=chained(of_both, edit))
