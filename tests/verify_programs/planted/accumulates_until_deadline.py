@@ -1,0 +1,20 @@
+"""Gathers gradients of as many batches as fit into three milliseconds."""
+
+import time
+
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(8, 32), nn.Softplus(), nn.Linear(32, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+batches = iter(torch.randn(400, 16, 8))
+for _ in range(8):
+    deadline = time.perf_counter() + 0.003
+    optimizer.zero_grad()
+    while time.perf_counter() < deadline:  # planted: control_flow or batch_content or batch_order
+        batch = next(batches)  # planted: control_flow or batch_content or batch_order
+        loss = nn.functional.mse_loss(model(batch), batch.norm(dim=1, keepdim=True))
+        loss.backward()
+    optimizer.step()
+print(loss.item())
