@@ -1,4 +1,4 @@
-"""Gathers gradients of as many batches as fit into three milliseconds."""
+"""Gathers gradients of as many batches as fit into thirty milliseconds."""
 
 import time
 
@@ -8,9 +8,9 @@ from torch import nn
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(8, 32), nn.Softplus(), nn.Linear(32, 1))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-batches = iter(torch.randn(400, 16, 8))
+batches = iter(torch.randn(4000, 16, 8))
 for _ in range(8):
-    deadline = time.perf_counter() + 0.003
+    deadline = time.perf_counter() + 0.03
     optimizer.zero_grad()
     while time.perf_counter() < deadline:  # planted: control_flow or batch_content or batch_order
         batch = next(batches)  # planted: control_flow or batch_content or batch_order
