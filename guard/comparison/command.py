@@ -1,0 +1,102 @@
+"""``python -m guard compare``: two recorded runs, and where they part first."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from guard.errors import GuardError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from guard.comparison.differences import Comparison
+
+DIFFERS, FAILED = 1, 2
+_EPILOG = """\
+A run is the folder that `python -m guard record --out` wrote, or one file in it.
+
+exit status: 0 if the runs are identical, as far as both were recorded; 1 if they differ; 2 for
+wrong usage, and where there is nothing to compare or it cannot be read
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Compare two runs and print the report; the status to exit with."""
+    options = _parser().parse_args(arguments)
+    try:
+        comparison = _compare(options)
+        if options.html:
+            _write_page(comparison, options.html)
+    except GuardError as error:
+        sys.stderr.write(f"guard compare: {error}\n")
+        return FAILED
+    _write(_text(comparison, options))
+    return DIFFERS if comparison.difference else 0
+
+
+def _compare(options: argparse.Namespace) -> Comparison:
+    from guard.comparison.examination import examine
+    from guard.trace import open_run
+
+    runs = [open_run(each) for each in (options.first, options.second)]
+    for name, run in zip((options.first, options.second), runs, strict=True):
+        if not any(len(trace) for trace in run):
+            raise GuardError(f"{name} holds no step: the run ended before its first one")
+    comparison = examine(*runs, names=_names(options))
+    if not comparison.steps and comparison.difference is None:
+        raise GuardError(f"{options.first} and {options.second} have no step in common")
+    return comparison
+
+
+def _names(options: argparse.Namespace) -> tuple[str, str]:
+    first, second = options.first.rstrip(os.sep), options.second.rstrip(os.sep)
+    return (first, second) if first != second else (first, f"{second} (again)")
+
+
+def _text(comparison: Comparison, options: argparse.Namespace) -> str:
+    if options.json:
+        from guard.comparison.json_form import as_json
+
+        return json.dumps(as_json(comparison), indent=2) + "\n"
+    from guard.comparison.text import text
+
+    return text(comparison, sys.stdout)
+
+
+def _write_page(comparison: Comparison, path: str) -> None:
+    from guard.comparison.page import page
+
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(page(comparison))
+    except OSError as error:
+        raise GuardError(f"cannot write {path!r}: {error.strerror}") from None
+
+
+def _write(text: str) -> None:
+    stream = sys.stdout
+    encoding = stream.encoding or "utf-8"  # a path may not fit it
+    try:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m guard compare",
+        description="Say where two recorded runs part first, and why.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("first", metavar="run1", help="folder of a run, or one trace")
+    parser.add_argument("second", metavar="run2", help="the other one")
+    parser.add_argument("--json", action="store_true", help="for programs: see docs/verify.md")
+    parser.add_argument("--html", metavar="FILE", help="write a page to look at in a browser")
+    return parser

@@ -1,0 +1,54 @@
+"""Runs that do other things: more, fewer, or in another order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from guard.comparison.differences import Cause
+from guard.comparison.environments import COMMAND, told
+from guard.comparison.names import describe
+from guard.comparison.situations import Verdict
+
+if TYPE_CHECKING:
+    from guard.comparison.situations import Situation
+    from guard.places import Place
+
+_ADVICE = (
+    "Look at what decides there whether this runs: a condition on time, on a file that is there "
+    "or not, on the order of a set or a listing, on a thread that is done or not."
+)
+
+
+def judge(situation: Situation) -> Verdict:
+    """Which events only one run has, and where they come in."""
+    mismatch = situation.parting.mismatch
+    parted = mismatch.parted if mismatch else ()
+    only = [[each[2:] for each in parted if each[0] == sign] for sign in "-+"]
+    if situation.parting.steps[0].kind != situation.parting.steps[1].kind:
+        kinds = [each.kind for each in situation.parting.steps]
+        why = f"The first run has a step of {kinds[0]} where the second has one of {kinds[1]}."
+    elif any(only):
+        runs = zip(("first", "second"), only, strict=True)
+        told_of = [f"only the {run} run has {_few(found)}" for run, found in runs if found]
+        why = f"{_after(situation)}{' and '.join(told_of)}."
+    else:
+        why = f"{_after(situation)}the same things happen in another order: {parted[0]}."
+    changed = [each for each in situation.changes if each.name == COMMAND]
+    if changed:
+        why += f" The runs were started differently: {told(changed)}."
+    place = situation.place_of(situation.second if only[1] else situation.first)
+    return Verdict(Cause.CONTROL_FLOW, why, _ADVICE, place=place or _near(situation))
+
+
+def _after(situation: Situation) -> str:
+    before = situation.before
+    return f"After {describe(before[-1])}, which agrees, " if before else "From there on, "
+
+
+def _few(found: list[str]) -> str:
+    more = len(found) - 3
+    return ", ".join(found[:3]) + (f" and {more} more" if more > 0 else "")
+
+
+def _near(situation: Situation) -> Place | None:
+    return next((each.place for each in reversed(situation.before) if each.place), None)

@@ -1,0 +1,112 @@
+"""Batches that differ: their order, what they hold, or the generator that drew them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from guard.comparison import draws
+from guard.comparison.batches import is_reordered
+from guard.comparison.differences import Cause
+from guard.comparison.environments import COMMAND, SEED, told
+from guard.comparison.names import describe
+from guard.comparison.situations import Verdict
+from guard.comparison.walks import START
+
+if TYPE_CHECKING:
+    from guard.comparison.draws import Draw
+    from guard.comparison.situations import Situation
+
+_ORDER = (
+    "Look at what the order comes from: a listing of files that is not sorted, a set, a dictionary "
+    "filled by threads, workers that hand out what is ready first (in_order=False)."
+)
+_CONTENT = (
+    "Look at what the loader, its sampler and its transforms draw from: a generator object without "
+    "a seed (numpy.random.default_rng(), random.Random()), the time, hash(), memory from "
+    "torch.empty or numpy.empty; then at files that one run saw and the other did not. "
+    "Batches are compared whole, so that samples in another order show here too."
+)
+SEEDING = (
+    "Seed it before anything draws from it: `python -m guard run` seeds all of them, and "
+    "guard.enable(seed=…) does in the program."
+)
+DRAWING = (
+    "Look for what one run draws and the other does not: a condition on time, on a file or on the "
+    "order of a set, a thread that shares the generator, a retry."
+)
+
+
+def judge(situation: Situation) -> Verdict:
+    """Whether a generator explains it, else order or content."""
+    explaining = draws.explaining(situation.parting, made_before=True)
+    if explaining and not _is_consequence(situation, explaining):
+        return drawn(situation, explaining)
+    what = describe(situation.first) if situation.first else "the batch"
+    name = situation.first.name if situation.first else ""
+    changed = _started(situation)
+    place = situation.place_of(situation.first)
+    if is_reordered(situation.parting.pair, situation.parting.position, name):
+        why = (
+            f"{_upper(what)} is another one, and the batches of one run come in the other as well, "
+            f"in another order. {_agreeing(situation)}{changed}"
+        )
+        return Verdict(Cause.BATCH_ORDER, why.strip(), _ORDER, place=place)
+    why = (
+        f"{_upper(what)} holds something else, and everything before it agrees. "
+        f"{_agreeing(situation)}{_shapes(situation)}{changed}"
+    )
+    return Verdict(Cause.BATCH_CONTENT, why.strip(), _CONTENT, place=place)
+
+
+def drawn(situation: Situation, explaining: list[Draw]) -> Verdict:
+    """The verdict that generators explain a difference."""
+    names, since = draws.named(explaining), draws.since(explaining, situation.parting)
+    what = describe(situation.first) if situation.first else "what follows"
+    were = "were" if len(explaining) > 1 else "was"
+    if all(each.since == START for each in explaining):
+        why = (
+            f"{_upper(what)} differs, and {names} {were} not in the same state from the "
+            "beginning: not seeded, or seeded differently, or drawn from differently before."
+        )
+        advice = SEEDING
+    else:
+        why = (
+            f"{_upper(what)} differs, and {names}, which agreed until then, {were} drawn from "
+            f"differently since {since}."
+        )
+        advice = DRAWING
+    why += _started(situation)
+    place = situation.place_of(situation.first)
+    return Verdict(Cause.GENERATOR, why, advice, since=since, place=place)
+
+
+def _is_consequence(situation: Situation, explaining: list[Draw]) -> bool:
+    """Whether the generators can differ because the batch does: other shapes draw otherwise."""
+    first, second = situation.first, situation.second
+    other_shape = first is not None and second is not None and first.detail != second.detail
+    return other_shape and all(each.since == situation.parting.position for each in explaining)
+
+
+def _agreeing(situation: Situation) -> str:
+    held = any(each.kind == "generator" for each in situation.parting.steps[0].events)
+    if not held:
+        return "No generator was recorded here. "
+    if not situation.generators:
+        return "Every recorded generator agrees, so that no seed explains it. "
+    return f"{_upper(draws.named(situation.generators))} also differs, and does not explain it. "
+
+
+def _shapes(situation: Situation) -> str:
+    first, second = situation.first, situation.second
+    if first is None or second is None or first.detail == second.detail:
+        return ""
+    return f"It is {first.detail or 'of no shape'} in one run and {second.detail} in the other. "
+
+
+def _started(situation: Situation) -> str:
+    changed = [each for each in situation.changes if each.name in (SEED, COMMAND)]
+    return f" The runs were started differently: {told(changed)}." if changed else ""
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]

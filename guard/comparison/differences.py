@@ -1,0 +1,201 @@
+"""What a comparison of two runs gives: plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from guard.places import Place
+    from guard.trace import Event
+
+
+class Cause(Enum):
+    """Why two runs part. The value is what a person reads."""
+
+    ENVIRONMENT = "environment"
+    INITIALISATION = "initialisation"
+    BATCH_ORDER = "order of the batches"
+    BATCH_CONTENT = "content of the batches"
+    GENERATOR = "random numbers"
+    KERNEL = "kernel"
+    UNWRITTEN_MEMORY = "unwritten memory"
+    HYPERPARAMETER = "hyperparameter"
+    STATE = "state lost on resume"
+    CONTROL_FLOW = "control flow"
+    LENGTH = "length"
+
+
+class Change(NamedTuple):
+    """Something that is not the same for both runs: an item of the environment, an argument.
+
+    decides  whether numbers can depend on it
+    """
+
+    name: str
+    first: str
+    second: str
+    decides: bool = True
+
+
+class Size(NamedTuple):
+    """How far apart the recorded values of two tensors are: the largest differences.
+
+    ulps  in units in the last place; None where the type is not known
+    """
+
+    absolute: float
+    ulps: float | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where two runs part first, and why.
+
+    rank, step    of the process and of the step, from 0; ``step`` is its number in the traces
+    step_kind     "training" or "evaluation"
+    first, second the event in each run; None where a run has no such event
+    why           a sentence or two for a person
+    agreed        what still agreed just before
+    since         for a generator: since which event it was consumed differently
+    place         the user's line where the differing value entered
+    consequences  how many later events differ too, by kind
+    advice        what to do next
+    parted        names of events that only one run has there (control flow): "+ output block.3"
+    size          how far apart the values are, where both traces hold some
+    """
+
+    rank: int
+    step: int
+    step_kind: str
+    first: Event | None
+    second: Event | None
+    cause: Cause
+    why: str
+    agreed: tuple[str, ...] = ()
+    since: str = ""
+    place: Place | None = None
+    consequences: dict[str, int] = field(default_factory=dict)
+    advice: str = ""
+    parted: tuple[str, ...] = ()
+    size: Size | None = None
+
+
+@dataclass(frozen=True)
+class Operator:
+    """The operator that recording a step in detail named.
+
+    name         as torch writes it: "aten.index_put_.default"
+    phase        "forward" or "backward"
+    place        the user's line that called it, for a backward the line of the forward
+    module       path of the module it ran in, "" for the outermost or none
+    alternative  what to use instead, or to do
+    row          the name of its row in the table of operators, or None
+    """
+
+    name: str
+    phase: str = ""
+    place: Place | None = None
+    module: str = ""
+    alternative: str = ""
+    row: str | None = None
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A finding of the linter in the program's own files that fits the cause.
+
+    code     "DET204"
+    message  of the finding
+    fits     why it fits, in words
+    """
+
+    code: str
+    message: str
+    file: str
+    line: int
+    fits: str = ""
+
+
+class Row(NamedTuple):
+    """A module, or a kind of event, over time.
+
+    name    "encoder.layers.0", "batch"
+    group   "modules" or "other"
+    parts   of each column, how many of its events differ and how many there are
+    since   number of the first step in which it differs, or None
+    """
+
+    name: str
+    group: str
+    parts: tuple[tuple[int, int], ...]
+    since: int | None
+
+
+class Timeline(NamedTuple):
+    """What differs in which step, of one rank.
+
+    columns  of each, the number of its first step; several steps are one column where there
+             are too many to be shown
+    entered  the column and the row in which the first difference entered, or None
+    width    how many steps a column stands for, at most
+    """
+
+    rank: int
+    columns: tuple[int, ...]
+    rows: tuple[Row, ...]
+    entered: tuple[int, int] | None
+    width: int
+    last: int
+
+
+class Growth(NamedTuple):
+    """How far apart the runs are in one step: the largest of all tensors whose values are there.
+
+    name   of the tensor or loss that is furthest apart
+    ulps   None for a loss whose values alone are known
+    """
+
+    step: int
+    absolute: float
+    ulps: float | None
+    name: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs, compared as far as they go; what every report is made from.
+
+    difference    the first one, or None: identical, bit for bit
+    names         of the two runs
+    ranks         compared
+    steps         compared on each of them, training and evaluation
+    trainings     of these, training steps (of the first rank)
+    kinds         that both hold, and so were compared: in the order of ``guard.trace``
+    differing     how many steps differ, from the first on (of the rank that differs first)
+    changes       what of environment, seed and command is not the same
+    limits        what was not compared, or could not be; sentences
+    totals        how many events of each kind stand in the steps after the first difference
+    timeline      of the rank with the first difference
+    growth        by step, as far as values were recorded; sampled evenly in a long run
+    operators     from recording in detail, if that was done
+    suspects      from the linter, best first, if it was asked
+    notes         further sentences from who asked for the comparison
+    """
+
+    difference: Difference | None
+    names: tuple[str, str]
+    ranks: tuple[int, ...] = ()
+    steps: int = 0
+    trainings: int = 0
+    kinds: tuple[str, ...] = ()
+    differing: int = 0
+    changes: tuple[Change, ...] = ()
+    limits: tuple[str, ...] = ()
+    totals: dict[str, int] = field(default_factory=dict)
+    timeline: Timeline | None = None
+    growth: tuple[Growth, ...] = ()
+    operators: tuple[Operator, ...] = ()
+    suspects: tuple[Suspect, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,101 @@
+"""What people call the things that a trace holds."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from guard.places import Place
+    from guard.trace import Event
+
+_GENERATORS = {
+    "python": "Python's random",
+    "random": "Python's random",
+    "numpy": "NumPy's global generator",
+    "torch.cpu": "torch's generator of the CPU",
+}
+_PLURALS = {
+    "batch": ("batch", "batches"),
+    "output": ("module output", "module outputs"),
+    "loss": ("loss", "losses"),
+    "gradient": ("gradient", "gradients"),
+    "parameter": ("parameter", "parameters"),
+    "buffer": ("buffer", "buffers"),
+    "optimizer": ("optimizer state", "optimizer states"),
+    "hyperparameter": ("hyperparameter", "hyperparameters"),
+    "generator": ("generator state", "generator states"),
+    "operator": ("operator", "operators"),
+}
+KINDS = tuple(_PLURALS)  # in the order of guard.trace
+
+
+_FORMS = {
+    "output": "the output of {name}",
+    "loss": "the loss",
+    "gradient": "the gradient of {name}",
+    "parameter": "the parameter {name}",
+    "buffer": "the buffer {name}",
+    "optimizer": "the optimizer's state {name}",
+    "hyperparameter": "the hyperparameter {name}",
+}
+
+
+def describe(event: Event) -> str:
+    """An event in a few words: "the output of encoder.layers.0"."""
+    name = event.name
+    if event.kind == "generator":
+        return generator(name)
+    if event.kind == "batch":
+        told = f"the batch ({name})" if name not in ("", "batch") else "the batch"
+    elif event.kind == "operator":
+        where = f" in {event.module}" if event.module else ""
+        phase = f" ({event.phase})" if event.phase else ""
+        told = f"{name}{phase}{where}"
+    else:
+        told = _FORMS[event.kind].format(name=name or "the model")
+    return f"{told}, call {event.call + 1}" if event.call else told
+
+
+def generator(name: str) -> str:
+    """A generator: "NumPy's global generator"."""
+    if name.startswith("torch.") and name not in _GENERATORS:
+        return f"torch's generator of {name.removeprefix('torch.')}"
+    return _GENERATORS.get(name, f"the generator {name}")
+
+
+def count(number: int, kind: str) -> str:
+    """So many of a kind: "1 batch", "12 module outputs"."""
+    one, many = _PLURALS.get(kind, (kind, f"{kind}s"))
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def several(kind: str) -> str:
+    """The plural of a kind."""
+    return _PLURALS.get(kind, (kind, f"{kind}s"))[1]
+
+
+def steps(number: int) -> str:
+    """So many steps."""
+    return "1 step" if number == 1 else f"{number:,} steps"
+
+
+def listed(words: list[str]) -> str:
+    """Words as a sentence has them: "a, b and c"."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def line(place: Place | None) -> str:
+    """A line of the program as editors take it: "train.py:12"; "" where it is not known."""
+    if place is None:
+        return ""
+    name = place.filename
+    if os.path.isabs(name) and os.path.isfile(name):
+        near = os.path.relpath(name)
+        name = name if near.startswith("..") else near
+    return f"{name}:{place.line}"
+
+
+def function(place: Place | None) -> str:
+    """The function that a line stands in, or ""."""
+    return "" if place is None or place.function in ("", "<module>") else place.function

@@ -1,0 +1,116 @@
+"""The two traces of a rank, side by side: which step of one goes with which of the other."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from guard.comparison.layouts import KIND, Layouts
+
+if TYPE_CHECKING:
+    from guard.trace import Event, Step, Trace
+
+_TRAINING = 0
+
+
+class Pair:
+    """A rank's traces in two runs. Positions count the steps that both can have.
+
+    resumed  whether one begins where the other was interrupted: only training steps are paired
+    strict   whether both were recorded alike, so that each has what the other has
+    """
+
+    def __init__(self, rank: int, first: Trace, second: Trace) -> None:
+        self.rank = rank
+        self.traces = (first, second)
+        self.layouts = (Layouts(first), Layouts(second))
+        headers = (first.header, second.header)
+        self.resumed = headers[0].first_step != headers[1].first_step
+        self.strict = (
+            headers[0].options == headers[1].options
+            and headers[0].digest_size == headers[1].digest_size
+        )
+        latest = max(header.first_step for header in headers)
+        self._skipped = tuple(latest - header.first_step for header in headers)
+        self._trainings = (array("L"), array("L"))
+        self._looked = [0, 0]
+
+    def refresh(self) -> None:
+        """Read what has been appended to both."""
+        for trace in self.traces:
+            trace.refresh()
+
+    def lengths(self) -> tuple[int, int]:
+        """How many steps each has, from where both begin."""
+        if self.resumed:
+            self._look()
+            found = tuple(len(each) for each in self._trainings)
+        else:
+            found = tuple(len(each) for each in self.traces)
+        first, second = (max(0, n - skip) for n, skip in zip(found, self._skipped, strict=True))
+        return first, second
+
+    def __len__(self) -> int:
+        return min(self.lengths())
+
+    def places(self, position: int) -> tuple[int, int]:
+        """Where in each file a step lies that both have."""
+        return self._place(0, position), self._place(1, position)
+
+    def _place(self, run: int, position: int) -> int:
+        if not self.resumed:
+            return position
+        return self._trainings[run][position + self._skipped[run]]
+
+    def step_of(self, run: int, position: int) -> Step:
+        """A step of one run, where the other may have none."""
+        return self.traces[run].step(self._place(run, position))
+
+    def number(self, position: int) -> int:
+        """The number of a step, as the first run has it."""
+        return self.traces[0].header.first_step + self._place(0, position)
+
+    def raws(self, position: int) -> tuple[bytes, bytes]:
+        """The bytes of a step in both."""
+        first, second = self.places(position)
+        return self.traces[0].raw(first), self.traces[1].raw(second)
+
+    def steps(self, position: int) -> tuple[Step, Step]:
+        """A step in both."""
+        first, second = self.places(position)
+        return self.traces[0].step(first), self.traces[1].step(second)
+
+    def events(self, steps: tuple[Step, Step]) -> tuple[list[Event], list[Event]]:
+        """What decides whether two steps are equal: of kinds that both hold, but generators.
+
+        Generators are looked at by themselves: that nobody seeded one says nothing where
+        nobody draws from it.
+        """
+        held = [{each.kind for each in step.events} for step in steps]
+        kinds = held[0] | held[1] if self.strict and not self.resumed else held[0] & held[1]
+        first, second = (
+            [self._cut(each) for each in step.events if each.kind in kinds - {"generator"}]
+            for step in steps
+        )
+        return first, second
+
+    @cached_property
+    def _size(self) -> int | None:
+        sizes = {trace.header.digest_size for trace in self.traces}
+        return min(sizes) if len(sizes) > 1 else None
+
+    def _cut(self, event: Event) -> Event:
+        if self._size is None:
+            return event
+        digest, inputs = event.digest[: self._size], event.inputs[: self._size]
+        return replace(event, digest=digest, inputs=inputs)
+
+    def _look(self) -> None:
+        """Note the training steps that have come since the last look."""
+        for at, trace in enumerate(self.traces):
+            for index in range(self._looked[at], len(trace)):
+                if trace.raw(index)[KIND] == _TRAINING:
+                    self._trainings[at].append(index)
+            self._looked[at] = len(trace)

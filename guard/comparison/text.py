@@ -1,0 +1,84 @@
+"""The report for a person: coloured and wrapped on a terminal, plain elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO
+
+from guard.comparison import phrases
+from guard.rehearsal.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rich.console import RenderableType
+
+    from guard.comparison.differences import Comparison
+
+_ENDLESS = 10_000  # columns, where nothing is to be wrapped
+
+
+def text(comparison: Comparison, stream: TextIO) -> str:
+    """The verdict first, then why and what to do, then what followed and what was not compared.
+
+    Colours follow the stream; nothing is written to it.
+    """
+    from rich.console import Console
+
+    console = Console(file=stream, highlight=False)
+    if not console.is_terminal:
+        console.width = _ENDLESS
+    with console.capture() as captured:
+        for each in _parts(comparison):
+            console.print(each)
+    return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())
+
+
+def _parts(comparison: Comparison) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    difference = comparison.difference
+    style = "bold green" if difference is None and comparison.steps else "bold red"
+    yield Text(visible(phrases.verdict(comparison)), style=style)
+    rows = list(_told(comparison))
+    if difference is None:
+        rows.append(("compared", phrases.extent(comparison)))
+    elif comparison.steps:
+        rows.append(("then", phrases.aftermath(comparison)))
+        rows.append(("compared", phrases.extent(comparison)))
+    for each in comparison.changes:
+        rows.append(("around", f"{each.name} is {each.first} and {each.second}"))
+    rows += [("note", each) for each in (*comparison.notes, *comparison.limits)]
+    yield _table((name, told) for name, told in rows if told)
+
+
+def _told(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    """What is known of the difference, a line each: what is asked first stands first."""
+    difference = comparison.difference
+    if difference is None:
+        return
+    yield "cause", difference.cause.value
+    yield "where", phrases.placed(difference.place)
+    yield "why", difference.why
+    for each in comparison.operators:
+        yield "operator", ": ".join(filter(None, phrases.operator(each)))
+    for suspect in comparison.suspects:
+        yield "suspect", ": ".join(phrases.suspect(suspect))
+    yield "next", difference.advice
+    for parted in difference.parted:
+        yield "only in one", parted
+    yield "apart", phrases.sized(difference.size)
+    yield "agreed", "; ".join(difference.agreed) or "nothing was recorded before it"
+
+
+def _table(rows: Iterable[tuple[str, str]]) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    last = ""
+    for name, told in rows:
+        table.add_row(Text("" if name == last else name, style="bold"), Text(visible(told)))
+        last = name
+    return table

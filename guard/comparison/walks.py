@@ -1,0 +1,145 @@
+"""Goes along the traces of one rank to the first step that is not the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from guard.comparison.alignment import Mismatch, find_mismatch
+from guard.comparison.gradients import entered
+from guard.comparison.layouts import SIGNATURE, Layout, whole_digest
+
+if TYPE_CHECKING:
+    from guard.comparison.pairs import Pair
+    from guard.trace import Event, Step
+
+START = -1  # since when a generator differs that never agreed
+
+
+class Parting(NamedTuple):
+    """A step that is not the same in two runs.
+
+    mismatch    the event that decides; None where only generators or what is not stored singly do
+    events      of both steps, as they were compared
+    generators  those that differ, and since which position; START if they never agreed
+    parted      generators that agreed until this step
+    """
+
+    pair: Pair
+    position: int
+    steps: tuple[Step, Step]
+    events: tuple[list[Event], list[Event]]
+    mismatch: Mismatch | None
+    generators: dict[str, int]
+    parted: tuple[str, ...]
+
+    @property
+    def order(self) -> tuple[int, float]:
+        """Sorts the partings of several ranks by what came first."""
+        return self.position, self.mismatch.at if self.mismatch else float("inf")
+
+
+class Walk:
+    """Along a pair of traces, as far as they go.
+
+    position    of the step to be compared next
+    generators  that differ, and since when
+    parting     where the runs part, once that is found
+    """
+
+    def __init__(self, pair: Pair) -> None:
+        self.pair = pair
+        self.position = 0
+        self.generators: dict[str, int] = {}
+        self.parting: Parting | None = None
+
+    def advance(self, limit: int) -> Parting | None:
+        """Go on to a position, or to the end, or to where the runs part."""
+        pair, end = self.pair, min(len(self.pair), limit)
+        while self.parting is None and self.position < end:
+            first, second = pair.raws(self.position)
+            if first != second:
+                self.parting = self._look(first, second)
+            elif self.generators:
+                self._agree(first)
+            if self.parting is None:
+                self.position += 1
+        return self.parting
+
+    def _agree(self, raw: bytes) -> None:
+        """Generators that are the same again, as after seeding them."""
+        layout = self._layouts(raw, raw)[0]
+        for at in layout.generators:
+            self.generators.pop(layout.labels[at].name, None)
+
+    def _layouts(self, first: bytes, second: bytes) -> tuple[Layout, Layout]:
+        places = self.pair.places(self.position)
+        layouts = self.pair.layouts
+        return layouts[0].of(places[0], first), layouts[1].of(places[1], second)
+
+    def _look(self, first: bytes, second: bytes) -> Parting | None:
+        layouts = self._layouts(first, second)
+        parted = self._compare_generators(layouts, (first, second))
+        if not parted and self._decides_nothing(layouts[0], first, second):
+            return None
+        steps = self.pair.steps(self.position)
+        events = self.pair.events(steps)
+        mismatch = self._mismatch(steps, events)
+        if mismatch is None and not parted and not self._is_hidden(first, second):
+            return None
+        found = dict(self.generators)
+        return Parting(self.pair, self.position, steps, events, mismatch, found, parted)
+
+    def _decides_nothing(self, layout: Layout, first: bytes, second: bytes) -> bool:
+        """Whether all but generators is the same, by the bytes alone."""
+        if first[: SIGNATURE + 1] != second[: SIGNATURE + 1] or not self.pair.strict:
+            return False
+        same = layout.decisive(first) == layout.decisive(second)
+        return same and whole_digest(first) == whole_digest(second)
+
+    def _is_hidden(self, first: bytes, second: bytes) -> bool:
+        """Whether something differs of which only the fingerprint of the whole step tells."""
+        alike = self.pair.strict and not self.pair.resumed
+        return alike and whole_digest(first) != whole_digest(second)
+
+    def _mismatch(
+        self, steps: tuple[Step, Step], events: tuple[list[Event], list[Event]]
+    ) -> Mismatch | None:
+        if steps[0].kind != steps[1].kind:
+            words = (f"- a step of {steps[0].kind}", f"+ a step of {steps[1].kind}")
+            return Mismatch(None, None, 0, words)
+        found = find_mismatch(*events)
+        return entered(events, found) if found else None
+
+    def _compare_generators(
+        self, layouts: tuple[Layout, Layout], raws: tuple[bytes, bytes]
+    ) -> tuple[str, ...]:
+        """Take note of those that differ; those that agreed until this step."""
+        found = [
+            {layout.keys[at]: layout.digest(raw, at) for at in layout.generators}
+            for layout, raw in zip(layouts, raws, strict=True)
+        ]
+        parted, agreed = [], set()
+        for key, digest in found[0].items():
+            name = key[1]
+            other = found[1].get(key)
+            if other is None:
+                continue
+            if digest == other:
+                agreed.add(name)
+                self.generators.pop(name, None)
+            elif name not in self.generators:
+                if name in agreed or self._agreed_before(name):
+                    parted.append(name)
+                    self.generators[name] = self.position
+                else:
+                    self.generators[name] = START
+        return tuple(parted)
+
+    def _agreed_before(self, name: str) -> bool:
+        """Whether both runs hold a generator in an earlier step: it was the same there."""
+        trace = self.pair.traces[0]
+        return any(
+            each.kind == "generator" and each.name == name
+            for position in reversed(range(self.position))
+            for each in trace.labels(self.pair.places(position)[0])
+        )

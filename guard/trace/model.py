@@ -1,0 +1,174 @@
+"""What a trace holds: plain data, that knows nothing of files and of torch."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal
+
+from guard.errors import GuardError
+
+if TYPE_CHECKING:
+    from guard.places import Place
+
+Kind = Literal[
+    "batch",  # what a DataLoader gave; or what entered the outermost module, where there is none
+    "output",  # of a module's forward
+    "loss",  # what backward was called on
+    "gradient",  # of a parameter, as the optimizer reads it
+    "parameter",
+    "buffer",
+    "optimizer",  # its state
+    "hyperparameter",
+    "generator",
+    "operator",  # an aten operator's outputs, and its inputs
+]
+Phase = Literal["forward", "backward", ""]
+StepKind = Literal["training", "evaluation"]
+Status = Literal["finished", "raised", "stopped"]
+
+
+class TraceError(GuardError):
+    """A file that is no trace, or one that this release cannot read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a tensor's numbers were like, in a recording with values.
+
+    sample  up to 64 of them, spread evenly over the tensor, the first one first
+    """
+
+    min: float
+    max: float
+    mean: float
+    absmax: float
+    sample: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What an event is of, without what it held; the same object for the same thing, if made once.
+
+    has_value, has_summary, has_inputs  which parts its events have besides the digest
+    """
+
+    kind: Kind
+    name: str
+    call: int = 0
+    detail: str = ""
+    place: Place | None = None
+    phase: Phase = ""
+    module: str = ""
+    has_value: bool = False
+    has_summary: bool = False
+    has_inputs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A fingerprint of one thing at one time.
+
+    name     "encoder.layers.0", "head.weight", "torch.cpu", "aten.index_put_.default"
+    call     how many events of this kind and name were before it in the step
+    detail   "float32[2, 3]", or ""
+    place    the line of the user's code that called the module, drew the batch, called backward
+    digest   ``Header.digest_size`` bytes in a file: equal means equal
+    value    of a loss or a hyperparameter
+    phase    of an operator or a module's output
+    module   of an operator: the module it ran in
+    inputs   of an operator: the digest of its inputs; b"" for anything else
+    """
+
+    kind: Kind
+    name: str
+    call: int
+    detail: str
+    place: Place | None
+    digest: bytes
+    value: float | None = None
+    summary: Summary | None = None
+    phase: Phase = ""
+    module: str = ""
+    inputs: bytes = b""
+
+    @property
+    def label(self) -> Label:
+        """What it is of."""
+        return Label(
+            self.kind,
+            self.name,
+            self.call,
+            self.detail,
+            self.place,
+            self.phase,
+            self.module,
+            has_value=self.value is not None,
+            has_summary=self.summary is not None,
+            has_inputs=bool(self.inputs),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The events of one step, in the order in which they happened.
+
+    number  from ``Header.first_step``
+    digest  16 bytes over the full fingerprints of all events: equal means an equal step
+    """
+
+    number: int
+    kind: StepKind
+    events: tuple[Event, ...]
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How the recording ended.
+
+    finished  the program, or the block, came to its end
+    raised    it ended with an exception, which ``message`` names
+    stopped   the recording ended first: at its last step, or for want of disk space
+    """
+
+    status: Status
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What was recorded, and where.
+
+    digest_size  bytes of an event's digest in this file
+    command      the program and its arguments, as they were started
+    folder       of the program's files
+    started      in seconds since 1970
+    environment  "fingerprint", "digest" and "items", as ``guard.report`` gives them
+    detail       what the steps hold; "operators" where some have them
+    first_step   the number of the first step, in a run that was resumed
+    options      of the recording
+    """
+
+    digest_size: int = 4
+    rank: int = 0
+    world_size: int = 1
+    command: tuple[str, ...] = ()
+    folder: str = ""
+    started: float = 0.0
+    seed: int | None = None
+    environment: dict[str, Any] = field(default_factory=dict)
+    detail: Literal["steps", "operators"] = "steps"
+    first_step: int = 0
+    options: dict[str, Any] = field(default_factory=dict)
+    version: int = 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, found: dict[str, Any]) -> Header:
+        """From what ``as_dict`` gave, here or in a release that knew more."""
+        known = {each.name for each in fields(cls)}
+        given = {name: value for name, value in found.items() if name in known}
+        return cls(**{**given, "command": tuple(given.get("command", ()))})

@@ -1,0 +1,170 @@
+"""Reading a trace: also one that is still written, or that ends in the middle of a step."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import weakref
+from array import array
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from guard.trace import frames
+from guard.trace.model import End, Header, TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from guard.trace.model import Label, Step
+
+_BLOCK = 1 << 20
+_SCHEMAS_KEPT = 64
+_NAME = re.compile(r"rank(\d+)\.trace")
+
+
+class Trace:
+    """The steps of one process, read from its file as they are asked for.
+
+    path      of the file
+    header    what was recorded, and where
+    end       how it ended; None where it was killed, or has not ended yet
+    unread    bytes at the end that are no whole frames: a torn tail, or damage
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.end: End | None = None
+        self.unread = 0
+        self._steps = array("Q")  # where each payload begins
+        self._sizes = array("Q")
+        self._of = array("L")  # the schema of each
+        self._schemas: list[tuple[int, int, bytes]] = []  # beginning, size, signature
+        self._file = _open(self.path)
+        weakref.finalize(self, os.close, self._file)
+        self._at = len(frames.MAGIC)
+        self.header = self._read_header()
+        self._labels = functools.lru_cache(_SCHEMAS_KEPT)(self._read_labels)
+        self.refresh()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the recording came to an end of its own."""
+        return self.end is not None
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def step(self, index: int) -> Step:
+        """A step by its place in the file, which is its number where ``first_step`` is 0."""
+        index = range(len(self))[index]
+        payload = self._read(self._steps[index], self._sizes[index])
+        return frames.unpack_step(payload, self._labels(self._of[index]), self.header.digest_size)
+
+    def steps(self, start: int = 0) -> Iterator[Step]:
+        """The steps from one on, in order."""
+        return (self.step(index) for index in range(start, len(self)))
+
+    def raw(self, index: int) -> bytes:
+        """Equal bytes mean an equal step, in whatever file: places and numbers are left out."""
+        index = range(len(self))[index]
+        payload = self._read(self._steps[index], self._sizes[index])
+        return frames.comparable(payload, self._schemas[self._of[index]][2])
+
+    def labels(self, index: int) -> tuple[Label, ...]:
+        """What the events of a step are of; the same object for steps of the same schema."""
+        return self._labels(self._of[range(len(self))[index]])
+
+    def refresh(self) -> None:
+        """Read on: what has been appended since."""
+        size = os.fstat(self._file).st_size
+        wanted = _BLOCK
+        while self._at < size and self.end is None:
+            block = self._read(self._at, min(wanted, size - self._at))
+            read = self._take(block)
+            needed = frames.needed(block, read)
+            damaged = not read and needed <= len(block)
+            if damaged or self._at + needed > size:
+                break
+            wanted = max(_BLOCK, needed)
+        self.unread = max(0, size - self._at)
+
+    def _take(self, block: bytes) -> int:
+        """Note the frames of a block; how many bytes they have."""
+        read = 0
+        for found in frames.whole(block):
+            self._note(found.kind, block[found.start : found.start + found.length], found.start)
+            read = found.end
+        self._at += read
+        return read
+
+    def _note(self, kind: int, payload: bytes, start: int) -> None:
+        if kind == frames.STEP:
+            self._steps.append(self._at + start)
+            self._sizes.append(len(payload))
+            self._of.append(frames.step_schema(payload))
+        elif kind == frames.SCHEMA:
+            signature = frames.schema_head(payload)[1]
+            self._schemas.append((self._at + start, len(payload), signature))
+        elif kind == frames.END:
+            self.end = End(**json.loads(payload))
+
+    def _read_header(self) -> Header:
+        if self._read(0, len(frames.MAGIC)) != frames.MAGIC:
+            raise TraceError(f"{self.path} is no trace of guard's: it does not begin as one")
+        size = frames.needed(self._read(self._at, 5), 0)
+        block = self._read(self._at, size)
+        found = next(frames.whole(block), None)
+        if found is None or found.kind != frames.HEADER:
+            raise TraceError(f"{self.path} is a trace whose header is damaged or cut off")
+        content = json.loads(block[found.start : found.start + found.length])
+        if content["version"] != frames.VERSION:
+            raise TraceError(
+                f"{self.path} is a trace of version {content['version']!r}, and this guard reads "
+                f"version {frames.VERSION}: read it with the release that recorded it"
+            )
+        self._at += found.end
+        return Header.from_dict(content)
+
+    def _read_labels(self, schema: int) -> tuple[Label, ...]:
+        return frames.unpack_labels(self._unpacked(schema))
+
+    def _unpacked(self, schema: int) -> bytes:
+        start, size, _ = self._schemas[schema]
+        payload = self._read(start, size)
+        base, _ = frames.schema_head(payload)
+        like = b"" if base == frames.NO_BASE else self._unpacked(base)
+        return frames.unpack_schema(payload, like)
+
+    def _read(self, start: int, size: int) -> bytes:
+        os.lseek(self._file, start, os.SEEK_SET)
+        read = os.read(self._file, size)
+        while len(read) < size and (more := os.read(self._file, size - len(read))):
+            read += more
+        return read
+
+
+def open_trace(path: str | os.PathLike[str]) -> Trace:
+    """One trace. Raises TraceError, which says what is wrong with the file."""
+    return Trace(path)
+
+
+def open_run(folder: str | os.PathLike[str]) -> list[Trace]:
+    """The traces of a run, by rank; of a file, that one. Raises TraceError, as ``open_trace``."""
+    if not os.path.isdir(folder):
+        return [Trace(folder)]
+    names = [found for name in os.listdir(folder) if (found := _NAME.fullmatch(name))]
+    if not names:
+        raise TraceError(
+            f"{os.fspath(folder)} holds no trace (rank0.trace): nothing recorded there"
+        )
+    names.sort(key=lambda found: int(found[1]))
+    return [Trace(os.path.join(folder, found[0])) for found in names]
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    except OSError as error:
+        raise TraceError(f"cannot open {os.fspath(path)!r}: {error.strerror}") from None

@@ -1,0 +1,168 @@
+"""What may differ between two runs of a program without changing what it computes.
+
+It is made to differ on purpose, from run to run, so that luck does not hide a difference.
+Nothing of it needs a ``sitecustomize``: the hash seed and malloc's filling are in the
+environment, and the rest is done by ``vary`` before the program begins, in processes that
+multiprocessing starts for it as well.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VARIABLE = "_GUARD_CIRCUMSTANCES"  # one that begins with GUARD_ would be taken for a setting
+
+_varied: list[int] = []  # the number of this process's run, once it has been varied
+
+
+class Circumstance(NamedTuple):
+    """One thing that is varied.
+
+    name   by which it is switched off
+    what   in words that follow "under another"
+    means  what it means that a program depends on it
+    advice what to do about it
+    """
+
+    name: str
+    what: str
+    means: str
+    advice: str
+
+
+HASHES = Circumstance(
+    "hashes",
+    "order of sets and hashes of strings (PYTHONHASHSEED)",
+    "something takes its order from a set of strings, or its value from hash()",
+    "Sort what comes out of a set before it is used in order; or start the program with "
+    "`python -m guard run`, which fixes PYTHONHASHSEED.",
+)
+MEMORY = Circumstance(
+    "memory",
+    "content of memory that nothing has written (MALLOC_PERTURB_)",
+    "something reads memory that nothing has written, as of torch.empty",
+    "Write every element before it is read: torch.zeros in the place of torch.empty. Under "
+    "`python -m guard run` torch fills memory, so that at least it is the same in each run.",
+)
+TIMING = Circumstance(
+    "timing",
+    "timing of threads",
+    "something depends on which thread or process is first",
+    "Take results in the order in which the work was given out: map in the place of "
+    "imap_unordered and as_completed, in_order=True for a DataLoader.",
+)
+LISTINGS = Circumstance(
+    "listings",
+    "order of directory listings",
+    "something takes its order from os.listdir, os.scandir, glob or Path.iterdir",
+    "Sort what is listed: sorted(os.listdir(folder)).",
+)
+CIRCUMSTANCES = (HASHES, MEMORY, TIMING, LISTINGS)
+NAMES = tuple(each.name for each in CIRCUMSTANCES)
+
+
+def named(name: str) -> Circumstance:
+    """The circumstance of a name."""
+    return CIRCUMSTANCES[NAMES.index(name)]
+
+
+def variables(runs: Mapping[str, int], environ: Mapping[str, str], **told: Any) -> dict[str, str]:
+    """The variables of a process whose circumstances are each those of a run, from 0.
+
+    Those of run 0 are Python's and the file system's own, but for what differs by itself: the
+    hash seed and the memory are fixed. A circumstance that is not in ``runs`` is left as it is.
+    What the user has set stays. ``told`` goes to the process as well (see ``told``).
+    """
+    free = {name: run for name, run in runs.items() if name not in given(environ)}
+    found = {VARIABLE: json.dumps({"runs": free, **told})}
+    if HASHES.name in free:
+        found["PYTHONHASHSEED"] = str(free[HASHES.name] + 1)
+    if MEMORY.name in free:
+        found["MALLOC_PERTURB_"] = str(_perturbation(free[MEMORY.name]))
+    return found
+
+
+def _perturbation(run: int) -> int:
+    """What has glibc fill memory with 0x3d, 0x3e…: floats of moderate size in each width.
+
+    glibc writes the complement. It covers torch's CPU allocator at all sizes, and NumPy from
+    1 KiB on, below which NumPy keeps a cache of its own; not the GPU's memory.
+    """
+    return 0xFF - (0x3D + run % 8)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+def given(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Those of the circumstances that the user has set."""
+    found = (
+        (HASHES.name, _is_number(environ.get("PYTHONHASHSEED", ""))),
+        (MEMORY.name, bool(environ.get("MALLOC_PERTURB_"))),
+    )
+    return tuple(name for name, is_set in found if is_set)
+
+
+def told() -> dict[str, Any]:
+    """What the parent told this process: "runs", and what else it gave ``variables``."""
+    text = os.environ.get(VARIABLE)
+    found: dict[str, Any] = json.loads(text) if text else {}
+    return found
+
+
+def vary(run_number: int | None = None) -> None:
+    """Vary this process, if it was told to, before its program begins; done once.
+
+    ``run_number`` is for a caller who wants it without having been told.
+    """
+    runs = told().get("runs", {})
+    if run_number is not None and VARIABLE not in os.environ:
+        runs = dict.fromkeys((TIMING.name, LISTINGS.name), run_number)
+    if _varied or not runs:
+        return
+    _varied.append(max(runs.values()))
+    if HASHES.name in runs:  # Python has read it, and the environment is the user's again
+        os.environ.pop("PYTHONHASHSEED", None)
+    from guard.verification import listings, timing
+
+    if LISTINGS.name in runs:
+        listings.permute(runs[LISTINGS.name])
+    if TIMING.name in runs:
+        timing.disturb(runs[TIMING.name])
+    _spread()
+
+
+def _spread() -> None:
+    """Have processes that multiprocessing starts afresh varied as well; forks are anyway."""
+    from multiprocessing import spawn
+
+    found = spawn.get_preparation_data
+
+    def get_preparation_data(name: str) -> dict[str, Any]:
+        data = found(name)
+        return {**data, "guard_circumstances": _Joining(data.get("sys_path", sys.path))}
+
+    spawn.get_preparation_data = get_preparation_data
+
+
+class _Joining:
+    """Pickled here, and in the child the call that varies it."""
+
+    def __init__(self, path: list[str]) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return join, (self.path,)
+
+
+def join(path: list[str]) -> None:
+    """Vary a child, where its parent would find guard."""
+    sys.path[:] = path  # as multiprocessing does next
+    vary()

@@ -1,0 +1,267 @@
+"""``python -m guard verify``: do runs of a program agree bit for bit, and if not, why?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import signal
+import sys
+import tempfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from guard.errors import GuardError
+from guard.program import Program
+from guard.verification.circumstances import CIRCUMSTANCES, NAMES
+from guard.verification.plan import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from guard.verification.verdicts import Verdict
+
+FAILED, INTERRUPTED = 2, 130
+_EPILOG = """\
+Each run is a fresh process, in other circumstances than the others:
+{circumstances}
+It works in a copy of the working folder if that is small; else in the folder itself, and then it
+writes to files once the runs before it have ended. Experiment trackers are told to stay off.
+
+exit status: 0 if the runs are identical, bit for bit; 1 if they differ; 2 for wrong usage, and
+where the program could not be run to its end
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Verify a program and print the verdict; the status to exit with."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    _check(parser, options)
+    try:
+        Program(options.program, options.arguments, module=options.module).check()
+        with _scratch(options.keep) as folder, _ended_by_signals():
+            verdict = _verdict(options, folder)
+            _report(verdict, options)
+            status = verdict.status
+    except GuardError as error:
+        sys.stderr.write(f"guard verify: {error}\n")
+        return FAILED
+    except KeyboardInterrupt:
+        sys.stderr.write("guard verify: interrupted; all that it had started has been ended\n")
+        return INTERRUPTED
+    return status
+
+
+def _verdict(options: argparse.Namespace, folder: str) -> Verdict:
+    plan = Plan(
+        program=options.program,
+        arguments=tuple(options.arguments),
+        module=options.module,
+        runs=options.runs,
+        until=options.until,
+        seed=options.seed,
+        guard=options.guard,
+        values=options.values or bool(options.html),
+        vary=tuple(name for name in NAMES if name not in options.same),
+        isolate=options.isolate,
+        one_by_one=options.one_by_one,
+        seconds=options.seconds,
+        budget=options.budget,
+        trackers=options.trackers,
+    )
+    tell = _progress()
+    try:
+        if options.resume_at is None:
+            from guard.verification.inquiry import verify
+
+            return verify(plan, folder, tell)
+        from guard.verification.resumption import Interruption, verify_resumed
+
+        how = Interruption(options.resume_at, options.resume_args, options.stop_args)
+        return verify_resumed(plan, how, folder, tell)
+    finally:
+        tell(-1)
+
+
+def _progress() -> Callable[[int], None]:
+    """Shows on a terminal how many steps agree so far; -1 clears it."""
+    shown = [-1]
+
+    def tell(steps: int) -> None:
+        if steps == shown[0] or not sys.stderr.isatty():
+            return
+        shown[0] = steps
+        text = "" if steps < 0 else f"{steps} steps, identical so far"
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+
+    return tell
+
+
+def _report(verdict: Verdict, options: argparse.Namespace) -> None:
+    if options.html and verdict.comparison is not None:
+        from guard.comparison import page
+
+        try:
+            with open(options.html, "w", encoding="utf-8") as file:
+                file.write(page(verdict.comparison))
+        except OSError as error:
+            raise GuardError(f"cannot write {options.html!r}: {error.strerror}") from None
+    if options.json:
+        _write(json.dumps(verdict.as_dict(), indent=2) + "\n")
+    else:
+        _write(verdict.as_text(sys.stdout))
+
+
+def _write(text: str) -> None:
+    stream = sys.stdout
+    encoding = stream.encoding or "utf-8"  # a path may not fit it
+    try:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+@contextmanager
+def _scratch(keep: str | None) -> Iterator[str]:
+    """A folder for traces and copies: one that is deleted, or the user's, which must be empty."""
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="guard-verify-", ignore_cleanup_errors=True) as own:
+            yield os.path.realpath(own)
+        return
+    try:
+        os.makedirs(keep, exist_ok=True)
+        if os.listdir(keep):
+            raise GuardError(f"--keep: {keep!r} is not empty, and nothing in it is overwritten")
+    except OSError as error:
+        raise GuardError(f"--keep: cannot use {keep!r}: {error.strerror}") from None
+    yield os.path.realpath(keep)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let what ends this process end those that it has started as well."""
+
+    def end(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    found: dict[int, Any] = {
+        number: signal.signal(number, end) for number in (getattr(signal, name) for name in names)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in found.items():
+            signal.signal(number, handler)
+
+
+def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Refuse what does not go together."""
+    if options.resume_at is None:
+        if options.resume_args is not None or options.stop_args is not None:
+            parser.error("--resume-args and --stop-args belong to --resume-at")
+        return
+    if options.resume_args is None:
+        parser.error(
+            "--resume-at needs --resume-args: the arguments with which the program resumes, as in "
+            '--resume-args "--resume checkpoint.pt"'
+        )
+    try:
+        shlex.split(f"{options.resume_args}\n{options.stop_args or ''}")
+    except ValueError as error:
+        parser.error(f"--resume-args cannot be taken apart as a shell would: {error}")
+    if options.until is not None and options.until < options.resume_at:
+        parser.error("--until is below --resume-at: nothing would be left to compare")
+
+
+def _parser() -> argparse.ArgumentParser:
+    width = max(map(len, NAMES))
+    told = "\n".join(f"  {each.name:{width}}  {each.what}" for each in CIRCUMSTANCES)
+    parser = argparse.ArgumentParser(
+        prog="python -m guard verify",
+        usage="python -m guard verify [options] (script.py | -m module) [arguments ...]",
+        description="Say whether runs of a program agree bit for bit; if not, name the first "
+        "thing that differs, where it entered, and why.",
+        epilog=_EPILOG.format(circumstances=told),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    _add_runs(parser)
+    _add_resume(parser)
+    add = parser.add_argument
+    add("--json", action="store_true", help="for programs: see docs/verify.md")
+    add("--html", metavar="FILE", help="write the report as a page, too")
+    add("--values", action="store_true", help="record how far apart numbers are, not only whether")
+    add("--keep", metavar="FOLDER", help="keep traces, outputs and working folders there")
+    add("-m", dest="module", action="store_true", help="what follows is a module, not a script")
+    add("program", metavar="script.py", help="what to run, as Python itself would take it")
+    add("arguments", nargs=argparse.REMAINDER, help="of the program, passed on untouched")
+    return parser
+
+
+def _add_runs(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--runs", type=_at_least(2), default=2, metavar="N", help="how many (default: 2)")
+    add("--until", type=_at_least(0), metavar="STEP", help="compare up to this step, from 0")
+    add("--seed", type=_at_least(0), metavar="N", help="seed every generator before the program")
+    add("--guard", action="store_true", help="run it under guard, as `python -m guard run` does")
+    add(
+        "--same",
+        action="append",
+        default=[],
+        choices=NAMES,
+        metavar="NAME",
+        help="do not vary this circumstance; repeatable",
+    )
+    add(
+        "--isolate",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="each run in a copy of the working folder (default: if that is small)",
+    )
+    add("--one-by-one", action="store_true", help="not side by side: takes less memory")
+    add(
+        "--seconds",
+        type=_at_least(1),
+        default=900,
+        metavar="S",
+        help="give up when no run has done a step for so long (default: 900)",
+    )
+    add(
+        "--budget",
+        type=_at_least(0),
+        default=8,
+        metavar="N",
+        help="further runs at most, to name operator and circumstance (default: 8)",
+    )
+    add("--trackers", action="store_true", help="leave experiment trackers on")
+
+
+def _add_resume(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--resume-at",
+        type=_at_least(1),
+        metavar="K",
+        help="interrupt a run after K steps, resume it, and compare with one that is not",
+    )
+    add("--resume-args", metavar="ARGS", help="with which the program resumes, in one string")
+    add(
+        "--stop-args",
+        metavar="ARGS",
+        help="with which it stops after K steps by itself (default: it is ended as step K begins)",
+    )
+
+
+def _at_least(least: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        value = int(text) if text.isascii() and text.isdigit() else -1
+        if value < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} on")
+        return value
+
+    return number

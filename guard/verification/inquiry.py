@@ -1,0 +1,190 @@
+"""From a plan to a verdict: run, compare, and ask why."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from guard.comparison import Cause, Comparison, examine
+from guard.errors import GuardError
+from guard.verification.attribution import LONGEST, Attribution, attribute
+from guard.verification.bisection import Bisection, bisect, is_of_an_operator
+from guard.verification.plan import recording
+from guard.verification.sessions import session
+from guard.verification.sources import program_files
+from guard.verification.suspects import suspects
+from guard.verification.verdicts import Failure, Verdict
+from guard.verification.watching import Watch, Watched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from guard.comparison import Difference
+    from guard.verification.plan import Plan
+    from guard.verification.processes import Process
+    from guard.verification.sessions import Session
+
+_MEMORY = ("out of memory", "cannot allocate memory", "can't allocate memory", "MemoryError")
+_KILLED = -9
+_SHARED = (
+    "the runs worked in the same folder, so that a later one may have read what an earlier one had "
+    "left there: --isolate gives each a copy of the folder as it was"
+)
+# Causes that are looked for in the program's own text, as no operator is at fault.
+_LINE_TELLS = (Cause.ENVIRONMENT, Cause.STATE)
+
+
+def verify(plan: Plan, scratch: str, tell: Callable[[int], None] = lambda _: None) -> Verdict:
+    """Run the program as planned and say whether its runs agree. Raises GuardError.
+
+    scratch  a folder of ours, for traces and working folders
+    tell     is given the number of steps compared so far
+    """
+    with session(plan, scratch) as opened:
+        watched = first_runs(opened, tell)
+        comparison, other = compared(watched)
+        verdict = Verdict(
+            comparison,
+            runs=len(watched.processes),
+            isolation="copies" if opened.isolated else "in place",
+            failure=failure_of(watched, comparison),
+        )
+        if comparison is None or comparison.difference is None or verdict.status == 2:
+            return with_notes(verdict, *waits(watched))
+        return explained(opened, watched, verdict, comparison.difference, other)
+
+
+def first_runs(opened: Session, tell: Callable[[int], None]) -> Watched:
+    """Run and compare as many runs as are planned."""
+    plan = opened.plan
+    options = recording(plan.until)
+
+    def start(run: int) -> Callable[[], Process]:
+        return lambda: opened.start(plan.circumstances(run), options)
+
+    return Watch(
+        opened,
+        [start(run) for run in range(plan.runs)],
+        plan.until is not None,
+        tell,
+        one_by_one=plan.one_by_one,
+    ).run()
+
+
+def compared(watched: Watched) -> tuple[Comparison | None, int]:
+    """The comparison with the run that parts first, and which that is, from 0."""
+    found: list[tuple[int, Comparison]] = []
+    first = watched.processes[0]
+    for other, each in enumerate(watched.processes[1:], 1):
+        first.look()
+        each.look()
+        if first.steps and each.steps:
+            found.append((other, _examined(first, each, other)))
+    parted = [(other, c.difference.step, c) for other, c in found if c.difference is not None]
+    if parted:
+        other, _, comparison = min(parted, key=lambda each: each[1])
+        return comparison, other
+    return (found[0][1], found[0][0]) if found else (None, 1)
+
+
+def _examined(first: Process, second: Process, other: int) -> Comparison:
+    names = ("run 1", f"run {other + 1}")
+    found = examine(first.traces, second.traces, names)
+    ended = [f"{name} has no end" for name in names]  # we have ended them
+    ended += [f"The recording of {name} was stopped" for name in names]
+    limits = tuple(each for each in found.limits if not each.startswith(tuple(ended)))
+    return replace(found, limits=limits)
+
+
+def failure_of(watched: Watched, comparison: Comparison | None) -> Failure | None:
+    """The run that failed, if one did, and whether that leaves nothing to say."""
+    difference = None if comparison is None else comparison.difference
+    parted = difference is not None and difference.cause not in (Cause.LENGTH, Cause.CONTROL_FLOW)
+    for each in watched.hung:
+        why = f"did nothing for too long after {_steps(each)}; --seconds gives it more time"
+        return Failure(each.number + 1, why, each.tail(), decides=not parted)
+    for each in watched.processes:
+        if each.status and not each.was_stopped:
+            output = each.tail()
+            short = each.status == _KILLED or any(w in line for w in _MEMORY for line in output)
+            why = f"ended with status {each.status} after {_steps(each)}"
+            if short:
+                why += "; if memory does not suffice for runs side by side: --one-by-one"
+            decides = difference is None or (short and not parted)
+            return Failure(each.number + 1, why, output, decides=decides)
+    if comparison is None:
+        why = "did no step: no optimizer stepped and no model was evaluated"
+        return Failure(1, why, watched.processes[0].tail())
+    return None
+
+
+def _steps(process: Process) -> str:
+    return "1 step" if process.steps == 1 else f"{process.steps} steps"
+
+
+def explained(
+    opened: Session, watched: Watched, verdict: Verdict, difference: Difference, other: int
+) -> Verdict:
+    """Ask for the operator, the circumstance and the line."""
+    plan = opened.plan
+    bisection, attribution = Bisection(), Attribution()
+    if is_of_an_operator(difference):
+        bisection = bisect(opened, difference, other, plan.budget)
+    known = any(each.row for each in bisection.operators)
+    if not known and watched.seconds < LONGEST:
+        left = plan.budget - bisection.runs
+        attribution = attribute(opened, difference, watched.processes[0], other, left)
+    verdict = replace(
+        verdict,
+        reruns=bisection.runs + attribution.runs,
+        reproduced=bisection.reproduced,
+        circumstance=attribution.circumstance,
+    )
+    advice = attribution.advice or ("" if bisection.runs else difference.advice)
+    verdict = with_findings(verdict, plan, replace(difference, advice=advice), bisection)
+    shared = "" if opened.isolated else _SHARED
+    return with_notes(verdict, *waits(watched), *bisection.notes, attribution.note, shared)
+
+
+def with_findings(
+    verdict: Verdict, plan: Plan, difference: Difference, bisection: Bisection
+) -> Verdict:
+    """With the operator, and what the linter finds that fits."""
+    changes: dict[str, Any] = {"operators": bisection.operators}
+    cause = bisection.cause or difference.cause
+    places = (*(each.place for each in bisection.operators), difference.place)
+    place = next(filter(None, places), None)
+    refined = replace(difference, cause=cause, place=place)
+    if cause not in _LINE_TELLS:
+        files = program_files(plan.program, module=plan.module)
+        try:
+            changes["suspects"] = suspects(refined, files)
+        except GuardError as error:
+            verdict = with_notes(verdict, str(error))
+    changes["difference"] = refined
+    comparison = verdict.comparison
+    return (
+        verdict
+        if comparison is None
+        else replace(verdict, comparison=replace(comparison, **changes))
+    )
+
+
+def with_notes(verdict: Verdict, *notes: str) -> Verdict:
+    """With sentences for a person; empty ones are left out."""
+    comparison = verdict.comparison
+    told = tuple(filter(None, notes))
+    if comparison is None or not told:
+        return verdict
+    return replace(verdict, comparison=replace(comparison, notes=(*comparison.notes, *told)))
+
+
+def waits(watched: Watched) -> tuple[str, ...]:
+    """Which run stood waiting to write, when all was stopped."""
+    return tuple(
+        f"run {each.number + 1} waited to write {os.path.relpath(each.waits)} until the runs "
+        "before it would have ended: --isolate gives each run a copy of the working folder"
+        for each in watched.processes
+        if each.waits
+    )

@@ -1,0 +1,54 @@
+"""What is to be verified, and how: the command line, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from guard.verification.circumstances import NAMES
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A program and how its runs are to be.
+
+    until       number of the last step, from 0; None: to the end
+    vary        names of circumstances that are another in each run
+    isolate     whether each run works in a copy of the working folder; None: if that is small
+    one_by_one  whether a run begins when the one before has ended
+    seconds     without a new step, after which a run counts as hung
+    budget      runs on top, to name the operator and the circumstance
+    trackers    whether experiment trackers stay on
+    """
+
+    program: str
+    arguments: tuple[str, ...] = ()
+    module: bool = False
+    runs: int = 2
+    until: int | None = None
+    seed: int | None = None
+    guard: bool = False
+    values: bool = False
+    vary: tuple[str, ...] = NAMES
+    isolate: bool | None = None
+    one_by_one: bool = False
+    seconds: int = 900
+    budget: int = 8
+    trackers: bool = False
+    keep: str = ""
+
+    def circumstances(self, run: int) -> dict[str, int]:
+        """Of which run each circumstance is, in a run; with guard, it fixes hashes itself."""
+        found = {name: run if name in self.vary else 0 for name in NAMES}
+        if self.guard:
+            del found["hashes"]
+        return found
+
+
+def recording(
+    until: int | None = None, operators: int | None = None, first_step: int = 0
+) -> tuple[str, ...]:
+    """Options of ``record``: the numbers of the last step, of that in detail, of the first."""
+    found = [] if until is None else ["--until", str(until)]
+    found += [] if operators is None else ["--operators", str(operators)]
+    found += ["--first-step", str(first_step)] if first_step else []
+    return tuple(found)

@@ -1,0 +1,154 @@
+"""Runs of the program in processes of their own, and an end to them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from guard.trace import Trace, TraceError, open_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_SUBJECT = "guard.verification.subject"
+_GRACE = 3.0  # seconds between asking a process to end and ending it
+_PAUSE = 0.02
+_LOOK = 4096  # bytes of a line of output, on average no more
+
+
+class Process:
+    """One run of the program, in a process group of its own.
+
+    number  of the run, from 0
+    folder  of its traces and its output
+    traces  by rank, as they come to be; the list grows
+    was_stopped  whether it was ended, and did not end by itself
+    """
+
+    def __init__(
+        self,
+        number: int,
+        folder: str,
+        arguments: Sequence[str],
+        environ: Mapping[str, str],
+        cwd: str | None = None,
+    ) -> None:
+        self.number = number
+        self.folder = folder
+        self.traces: list[Trace] = []
+        os.makedirs(self._traces_folder, exist_ok=True)
+        self._output = os.path.join(folder, "output.txt")
+        self._status: int | None = None
+        self.was_stopped = False
+        command = [sys.executable, *_flags(), "-m", _SUBJECT]
+        command += ["--out", self._traces_folder, *arguments]
+        with open(self._output, "wb") as output:
+            self._process = subprocess.Popen(  # noqa: S603 - this Python, the user's program
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=dict(environ),
+                cwd=cwd,
+                start_new_session=True,
+            )
+
+    @property
+    def _traces_folder(self) -> str:
+        return os.path.join(self.folder, "trace")
+
+    @property
+    def status(self) -> int | None:
+        """The status that it ended with, or None while it runs."""
+        if self._status is None:
+            self._status = self._process.poll()
+            if self._status is not None:  # at once: later, another group could have its number
+                self._kill_group(signal.SIGTERM)
+        return self._status
+
+    @property
+    def steps(self) -> int:
+        """How many steps it has recorded, as far as has been read."""
+        return max((len(each) for each in self.traces), default=0)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether nothing more will be recorded, though the program may run on."""
+        if self.status is not None:
+            return True
+        return bool(self.traces) and all(each.complete for each in self.traces)
+
+    @property
+    def waits(self) -> str:
+        """The file that it waits to write, until the runs before it have ended; or ""."""
+        return _content(os.path.join(self.folder, "waiting"))
+
+    def give_turn(self) -> None:
+        """Let it write to the user's files: all runs before it have ended."""
+        with open(os.path.join(self.folder, "turn"), "ab"):
+            pass
+
+    def look(self) -> None:
+        """Take in traces that are there by now, and what they have got since."""
+        for each in self.traces:
+            each.refresh()
+        name = os.path.join(self._traces_folder, f"rank{len(self.traces)}.trace")
+        if os.path.exists(name):
+            with suppress(TraceError):
+                self.traces.append(open_trace(name))
+
+    def tail(self, lines: int = 12) -> tuple[str, ...]:
+        """The last lines of what the program wrote."""
+        with open(self._output, "rb") as file:
+            file.seek(max(0, os.path.getsize(self._output) - lines * _LOOK))
+            text = file.read().decode("utf-8", "replace")
+        return tuple(text.rstrip().splitlines()[-lines:])
+
+    def end(self, which: int) -> None:
+        """Send a signal to it and to all that it has started in its group, if it still runs."""
+        if self.status is None:
+            self.was_stopped = True
+            self._kill_group(which)
+
+    def _kill_group(self, which: int) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, which)
+            elif self._status is None:
+                self._process.terminate()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it has ended, within so many seconds."""
+        until = time.monotonic() + seconds
+        while self.status is None and time.monotonic() < until:
+            time.sleep(_PAUSE)
+        return self.status is not None
+
+
+def stop(processes: Sequence[Process]) -> None:
+    """End them and what they have started: asked first, so that they can flush and clean up."""
+    for each in processes:
+        each.end(signal.SIGTERM)
+    until = time.monotonic() + _GRACE
+    for each in processes:
+        each.wait(max(0.0, until - time.monotonic()))
+    for each in processes:
+        each.end(getattr(signal, "SIGKILL", signal.SIGTERM))
+    for each in processes:
+        each.wait(_GRACE)
+
+
+def _content(path: str) -> str:
+    with suppress(OSError), open(path, encoding="utf-8") as file:
+        return file.read()
+    return ""
+
+
+def _flags() -> list[str]:
+    """The options of this Python, for the one that it starts."""
+    return subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined,no-any-return]  # noqa: SLF001

@@ -1,0 +1,189 @@
+"""A run that is interrupted and resumed must equal one that is not; else, what state was lost."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from guard.comparison import Cause, Comparer, Comparison, examine
+from guard.verification.bisection import Bisection
+from guard.verification.inquiry import failure_of, with_findings, with_notes
+from guard.verification.plan import recording
+from guard.verification.sessions import session
+from guard.verification.verdicts import Failure, Verdict
+from guard.verification.watching import Watch, Watched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from guard.trace import Step, Trace
+    from guard.verification.plan import Plan
+    from guard.verification.processes import Process
+    from guard.verification.sessions import Session
+
+_NAMES = ("uninterrupted", "resumed")
+
+
+@dataclass(frozen=True, slots=True)
+class Interruption:
+    """How a run is interrupted, and resumed.
+
+    at      steps that it has done by then
+    stop    arguments with which the program stops there by itself; None: the process is ended
+            when step ``at`` begins, so that what is saved between two steps has been saved
+    resume  arguments with which it is started again
+    """
+
+    at: int
+    resume: str
+    stop: str | None = None
+
+
+def verify_resumed(
+    plan: Plan, interruption: Interruption, scratch: str, tell: Callable[[int], None]
+) -> Verdict:
+    """Run the program through, and again with an interruption, under the same circumstances.
+
+    Raises GuardError.
+    """
+    alike = replace(plan, vary=(), runs=2)
+    with session(alike, scratch) as opened:
+        return _Resumption(opened, interruption, tell).verdict()
+
+
+class _Resumption:
+    def __init__(
+        self, opened: Session, interruption: Interruption, tell: Callable[[int], None]
+    ) -> None:
+        self._session = opened
+        self._interruption = interruption
+        self._tell = tell
+        self._isolation = "copies" if opened.isolated else "in place"
+
+    def verdict(self) -> Verdict:
+        """Of three runs: the whole, the part before and the part after."""
+        whole, before = self._run_both()
+        if failure := self._failure(whole, before):
+            return Verdict(None, 2, self._isolation, failure=failure)
+        early = Comparer(whole.traces, before.traces).advance()
+        if early is not None and early.step < self._at and early.cause is not Cause.LENGTH:
+            return self._differs_early(whole, before)
+        after = self._resume(before)
+        if failure := self._failed(after):
+            return Verdict(None, 2, self._isolation, failure=failure)
+        start = resumed_at(whole.traces[0], after.traces[0], self._at)
+        if not start:
+            why = (
+                "began anew at step 0 when it was to resume: no checkpoint had been saved by step "
+                f"{self._at}, or --resume-args do not have it loaded"
+            )
+            failure = Failure(after.number + 1, why, after.tail())
+            return Verdict(None, 2, self._isolation, failure=failure, resume=self._told(start))
+        return self._concluded(whole, after, start)
+
+    @property
+    def _at(self) -> int:
+        return self._interruption.at
+
+    def _run_both(self) -> tuple[Process, Process]:
+        opened, plan = self._session, self._session.plan
+        stop = self._interruption.stop
+        limit = recording(self._at - 1)
+        extra = [] if stop is None else shlex.split(stop)
+        varied = plan.circumstances(0)
+        watched = _run(
+            opened,
+            lambda: opened.start(varied, recording(plan.until)),
+            lambda: opened.start(varied, limit, arguments=extra, leaves=stop is None),
+        )
+        return watched.processes[0], watched.processes[1]
+
+    def _resume(self, before: Process) -> Process:
+        opened, plan = self._session, self._session.plan
+        options = recording(plan.until, first_step=self._at)
+        arguments = shlex.split(self._interruption.resume)
+
+        def start() -> Process:
+            varied = plan.circumstances(0)
+            return opened.start(varied, options, arguments=arguments, place=before.folder)
+
+        return _run(opened, start).processes[0]
+
+    def _failure(self, whole: Process, before: Process) -> Failure | None:
+        if failure := self._failed(whole) or self._failed(before):
+            return failure
+        if before.steps < self._at:
+            why = f"ended after {before.steps} steps, before it could be interrupted at {self._at}"
+            return Failure(before.number + 1, why, before.tail())
+        if whole.steps <= self._at:
+            why = f"has {whole.steps} steps: nothing is left after an interruption at {self._at}"
+            return Failure(whole.number + 1, why, whole.tail())
+        return None
+
+    def _failed(self, process: Process) -> Failure | None:
+        process.look()
+        watched = Watched((process,), None, 1, (), 0.0)
+        nothing = None if not process.steps else Comparison(None, _NAMES)
+        return failure_of(watched, nothing)
+
+    def _differs_early(self, whole: Process, before: Process) -> Verdict:
+        comparison = examine(whole.traces, before.traces, ("run 1", "run 2"))
+        note = (
+            f"two runs differ before step {self._at}, where one would be interrupted: verify it "
+            "without --resume-at first"
+        )
+        return with_notes(Verdict(comparison, 2, self._isolation, resume=self._told(None)), note)
+
+    def _concluded(self, whole: Process, after: Process, start: int) -> Verdict:
+        for trace in after.traces:
+            trace.header = replace(trace.header, first_step=start)
+        comparison = examine(whole.traces, after.traces, _NAMES)
+        verdict = Verdict(comparison, 2, self._isolation, reruns=1, resume=self._told(start))
+        if comparison.difference is not None:
+            plan = self._session.plan
+            verdict = with_findings(verdict, plan, comparison.difference, Bisection())
+        return with_notes(verdict, self._note(start))
+
+    def _note(self, start: int) -> str:
+        if start == self._at:
+            return f"interrupted after {start} steps, and resumed at step {start}"
+        return (
+            f"interrupted after {self._at} steps, it went on from step {start}: where its last "
+            "checkpoint was saved"
+        )
+
+    def _told(self, start: int | None) -> dict[str, Any]:
+        how = "ended" if self._interruption.stop is None else "stopped by itself"
+        return {"at": self._at, "resumed_at": start, "interruption": how}
+
+
+def _run(opened: Session, *starts: Callable[[], Process]) -> Watched:
+    one_by_one = not opened.isolated or opened.plan.one_by_one
+    return Watch(opened, starts, compares=False, one_by_one=one_by_one).run()
+
+
+def resumed_at(whole: Trace, after: Trace, expected: int) -> int:
+    """The training step of the whole run with which a resumed one began.
+
+    The one that most of the first step's events agree with, ``expected`` where several do: a
+    program resumes from its last checkpoint, which may be older than the interruption.
+    """
+    first = next((step for step in after.steps() if step.kind == "training"), None)
+    if first is None:
+        return expected
+    trainings = (step for step in whole.steps() if step.kind == "training")
+    scores = [
+        (_agreement(first, step), number == expected, number)
+        for number, step in enumerate(trainings)
+        if number <= expected
+    ]
+    return max(scores, default=(0, True, expected))[2]
+
+
+_TELLING = ("batch", "output", "loss", "gradient")
+
+
+def _agreement(first: Step, second: Step) -> int:
+    known = {(e.kind, e.name, e.call): e.digest for e in second.events if e.kind in _TELLING}
+    return sum(known.get((e.kind, e.name, e.call)) == e.digest for e in first.events)

@@ -1,0 +1,142 @@
+"""Runs of one program: each with its circumstances, its folders and its turn."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from guard.errors import GuardError
+from guard.rehearsal.side_effects import QUIET
+from guard.verification import circumstances, workplaces
+from guard.verification.processes import Process, stop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from guard.verification.plan import Plan
+
+
+class Session:
+    """Starts runs, each in a process with folders of its own.
+
+    isolated  whether each run works in a copy of the working folder
+    """
+
+    def __init__(self, plan: Plan, scratch: str) -> None:
+        self.plan = plan
+        self.isolated = _isolates(plan)
+        self._scratch = scratch
+        self._started: list[Process] = []
+
+    @property
+    def count(self) -> int:
+        """How many runs have been started."""
+        return len(self._started)
+
+    def start(
+        self,
+        varied: Mapping[str, int],
+        options: Sequence[str] = (),
+        *,
+        arguments: Sequence[str] = (),
+        place: str = "",
+        leaves: bool = False,
+    ) -> Process:
+        """Start a run under these circumstances.
+
+        options    of the recording, besides those of the plan
+        arguments  of the program, after its own
+        place      the folder of an earlier run, to go on in its working folder
+        leaves     whether its process ends when the step after the last recorded one begins
+        """
+        number = self.count
+        folder = os.path.join(self._scratch, str(number))
+        temporary = os.path.join(folder, "tmp")
+        os.makedirs(temporary)
+        told: dict[str, object] = {
+            "parent": os.getpid(),
+            "turn": os.path.join(folder, "turn"),
+            "waiting": os.path.join(folder, "waiting"),
+            "own": [folder, *([place] if place else [])],
+            "leaves": leaves,
+        }
+        if self.isolated:
+            told["folder"] = self._workplace(place or folder)
+        environ = {**_environment(self.plan, temporary)}
+        environ |= circumstances.variables(varied, environ, **told)
+        command = [*self._options(), *options, *self._program(), *arguments]
+        process = Process(number, folder, command, environ)
+        self._started.append(process)
+        return process
+
+    def give_turns(self) -> None:
+        """Let a run write to the user's files once all before it have ended."""
+        for each in self._started:
+            each.give_turn()
+            if each.status is None:
+                break
+
+    def _workplace(self, folder: str) -> str:
+        """The copy of the working folder that lies in a run's folder; made when first asked for."""
+        noted = os.path.join(folder, "workplace")
+        if not os.path.exists(noted):
+            try:
+                made = workplaces.copy(os.getcwd(), os.path.join(folder, "files"))
+            except (OSError, shutil.Error) as error:
+                raise GuardError(f"the working folder could not be copied: {error}") from None
+            with open(noted, "w", encoding="utf-8") as file:
+                file.write(made)
+        with open(noted, encoding="utf-8") as file:
+            return file.read()
+
+    def _options(self) -> list[str]:
+        plan = self.plan
+        found = ["--guard"] if plan.guard else []
+        found += ["--values"] if plan.values else []
+        found += ["--seed", str(plan.seed)] if plan.seed is not None else []
+        return found
+
+    def _program(self) -> list[str]:
+        plan = self.plan
+        if plan.module:
+            return ["-m", plan.program, *plan.arguments]
+        return [os.path.abspath(plan.program), *plan.arguments]
+
+    def end(self) -> None:
+        """End all that still runs."""
+        stop(self._started)
+
+
+@contextmanager
+def session(plan: Plan, scratch: str) -> Iterator[Session]:
+    """Runs that have ended when it is left, however it is left."""
+    opened = Session(plan, scratch)
+    try:
+        yield opened
+    finally:
+        opened.end()
+
+
+def _isolates(plan: Plan) -> bool:
+    if plan.isolate is not None:
+        return plan.isolate
+    try:
+        return workplaces.size(os.getcwd()).is_small
+    except OSError:
+        return False
+
+
+def _environment(plan: Plan, temporary: str) -> dict[str, str]:
+    environ = dict(os.environ)
+    if not plan.trackers:
+        environ = {**QUIET, **environ}
+    if sys.platform == "linux":  # elsewhere its path is too long for sockets
+        environ |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary)
+    folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    environ["PYTHONPATH"] = os.pathsep.join(
+        each for each in (environ.get("PYTHONPATH"), folder) if each
+    )
+    return environ

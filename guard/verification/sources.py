@@ -1,0 +1,96 @@
+"""The program's own files: the one that is started, and what it imports from beside it."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_INSTALLED = ("site-packages", "dist-packages")
+_STANDARD = sys.stdlib_module_names
+
+
+def program_files(program: str, *, module: bool) -> tuple[str, ...]:
+    """The files, the one that is started first; read, not imported.
+
+    Modules are looked for in the folder of the script, in the working folder and in PYTHONPATH;
+    what is installed is not the program's own.
+    """
+    roots = _roots(program, module=module)
+    first = _module(program, roots) if module else _script(program)
+    found: dict[str, None] = {}
+    queue = [first] if first else []
+    while queue:
+        path = queue.pop(0)
+        if path in found:
+            continue
+        found[path] = None
+        for name in _imports(path, roots):
+            each = _file_of(name, roots)
+            if each and each not in found:
+                queue.append(each)
+    return tuple(found)
+
+
+def _script(program: str) -> str:
+    path = os.path.realpath(program)
+    return os.path.join(path, "__main__.py") if os.path.isdir(path) else path
+
+
+def _roots(program: str, *, module: bool) -> list[str]:
+    first = os.getcwd() if module else os.path.dirname(_script(program))
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    roots = [os.path.realpath(each) for each in [first, *filter(None, given)]]
+    own = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+    return [each for each in dict.fromkeys(roots) if each != own and not _is_installed(each)]
+
+
+def _is_installed(folder: str) -> bool:
+    return any(each in folder for each in _INSTALLED) or folder.startswith(
+        os.path.dirname(os.path.realpath(os.__file__))
+    )
+
+
+def _module(name: str, roots: list[str]) -> str:
+    return _file_of(f"{name}.__main__", roots) or _file_of(name, roots)
+
+
+def _file_of(name: str, roots: list[str]) -> str:
+    """The file of a dotted name."""
+    for root in roots:
+        path = os.path.join(root, *name.split("."))
+        for each in (path + ".py", os.path.join(path, "__init__.py")):
+            if os.path.isfile(each):
+                return each
+    return ""
+
+
+def _imports(path: str, roots: list[str]) -> Iterator[str]:
+    try:
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+    except (OSError, SyntaxError, ValueError):
+        return
+    package = _package(path, roots)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            start = ".".join([*above, *filter(None, [node.module])])
+            names = [start, *(f"{start}.{each.name}".strip(".") for each in node.names)]
+        else:
+            continue
+        yield from (name for name in names if name.partition(".")[0] not in _STANDARD)
+
+
+def _package(path: str, roots: list[str]) -> list[str]:
+    """The dotted name of the package that a file lies in, as a list."""
+    for root in roots:
+        if path.startswith(root + os.sep):
+            return list(filter(None, os.path.dirname(os.path.relpath(path, root)).split(os.sep)))
+    return []

@@ -1,0 +1,216 @@
+"""What the linter finds in the program's own files that fits the cause of a difference."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from guard.comparison import Cause, Suspect
+from guard.errors import GuardError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from guard.comparison import Difference
+    from guard.places import Place
+
+_SECONDS = 120
+_MOST = 5  # suspects that are told
+_FILES = 400  # of the program's, at most
+_FAR = 100  # lines within a file, from which on they all count as far
+_FILE_COUNTS = 2  # as much as being so many codes further down the list
+
+_SEEDS = "a generator without a fixed seed"
+_ORDERS = "an order that nothing fixes"
+_WORKERS = "generators in the loader's workers"
+_KERNELS = "a kernel that adds or writes in no fixed order"
+_CHOICES = "a kernel that is chosen anew in each run"
+_UNWRITTEN = "memory that is read before anything has written to it"
+_UNEQUAL = "a value that is another one in each run"
+
+# Codes by cause, and why they fit; the likelier first. A code covers those that begin with it.
+_FITTING: dict[Cause, tuple[tuple[str, str], ...]] = {
+    Cause.INITIALISATION: (
+        ("DET102", _SEEDS),
+        ("DET101", _SEEDS),
+        ("DET103", _SEEDS),
+        ("DET402", _UNWRITTEN),
+        ("DET401", _UNWRITTEN),
+        ("DET403", _UNWRITTEN),
+        ("DET104", _SEEDS),
+        ("DET204", _ORDERS),
+        ("DET105", _UNEQUAL),
+        ("DET203", _ORDERS),
+    ),
+    Cause.BATCH_ORDER: (
+        ("DET204", _ORDERS),
+        ("DET203", _ORDERS),
+        ("DET205", _ORDERS),
+        ("DET101", _SEEDS),
+        ("DET103", _SEEDS),
+        ("DET102", _SEEDS),
+        ("DET104", _SEEDS),
+        ("DET105", _UNEQUAL),
+        ("DET206", _ORDERS),
+        ("DET202", _SEEDS),
+        ("DET802", _ORDERS),
+        ("DET207", _WORKERS),
+        ("DET201", _WORKERS),
+        ("DET106", _ORDERS),
+    ),
+    Cause.BATCH_CONTENT: (
+        ("DET101", _SEEDS),
+        ("DET103", _SEEDS),
+        ("DET102", _SEEDS),
+        ("DET104", _SEEDS),
+        ("DET204", _ORDERS),
+        ("DET203", _ORDERS),
+        ("DET205", _ORDERS),
+        ("DET105", _UNEQUAL),
+        ("DET207", _WORKERS),
+        ("DET201", _WORKERS),
+        ("DET403", _UNWRITTEN),
+        ("DET401", _UNWRITTEN),
+        ("DET206", _ORDERS),
+        ("DET202", _SEEDS),
+        ("DET106", _ORDERS),
+    ),
+    Cause.GENERATOR: (
+        ("DET103", _SEEDS),
+        ("DET102", _SEEDS),
+        ("DET101", _SEEDS),
+        ("DET104", _SEEDS),
+        ("DET204", _ORDERS),
+        ("DET205", _ORDERS),
+        ("DET105", _UNEQUAL),
+        ("DET207", _WORKERS),
+        ("DET202", _SEEDS),
+    ),
+    Cause.KERNEL: (
+        ("DET501", _KERNELS),
+        ("DET502", _KERNELS),
+        ("DET60", _KERNELS),
+        ("DET401", _UNWRITTEN),
+        ("DET402", _UNWRITTEN),
+        ("DET205", _ORDERS),
+        ("DET101", _SEEDS),
+        ("DET103", _SEEDS),
+        ("DET204", _ORDERS),
+        ("DET105", _UNEQUAL),
+        ("DET301", _CHOICES),
+        ("DET302", _CHOICES),
+        ("DET307", _CHOICES),
+        ("DET303", _KERNELS),
+        ("DET304", _KERNELS),
+        ("DET306", _KERNELS),
+        ("DET7", _KERNELS),
+        ("DET80", _KERNELS),
+    ),
+    Cause.UNWRITTEN_MEMORY: (
+        ("DET401", _UNWRITTEN),
+        ("DET402", _UNWRITTEN),
+        ("DET403", _UNWRITTEN),
+        ("DET305", _UNWRITTEN),
+    ),
+    Cause.HYPERPARAMETER: (
+        ("DET101", _SEEDS),
+        ("DET103", _SEEDS),
+        ("DET102", _SEEDS),
+        ("DET104", _SEEDS),
+        ("DET105", _UNEQUAL),
+        ("DET204", _ORDERS),
+        ("DET205", _ORDERS),
+    ),
+    Cause.STATE: (
+        ("DET101", _SEEDS),
+        ("DET102", _SEEDS),
+        ("DET206", _ORDERS),
+        ("DET202", _SEEDS),
+    ),
+}
+_FITTING[Cause.CONTROL_FLOW] = _FITTING[Cause.LENGTH] = _FITTING[Cause.BATCH_CONTENT]
+
+
+def suspects(
+    difference: Difference, files: Sequence[str], cause: Cause | None = None
+) -> tuple[Suspect, ...]:
+    """The linter's findings that fit, best first. Raises GuardError where it cannot be asked.
+
+    files  the program's own, the one that was started first
+    cause  another than the difference has, where more is known by now
+    """
+    fitting = _FITTING.get(cause or difference.cause, ())
+    if not files or not fitting:
+        return ()
+    codes = [code for code, _ in fitting]
+    return rank(findings(files, codes), fitting, difference.place, files)
+
+
+def findings(files: Sequence[str], codes: Sequence[str]) -> list[dict[str, Any]]:
+    """What ``detlint`` finds, in a process of its own: guard does not import its parser."""
+    command = [sys.executable, "-m", "detlint", "--output-format", "json", "--isolated"]
+    command += ["--no-cache", "--select", ",".join(codes), "--", *files[:_FILES]]
+    try:
+        done = subprocess.run(  # noqa: S603 - this Python
+            command, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise GuardError(f"the linter took more than {_SECONDS} s over the program") from None
+    try:
+        found: list[dict[str, Any]] = json.loads(done.stdout)
+    except ValueError:
+        raise GuardError(f"the linter could not be asked: {done.stderr.strip()}") from None
+    return found
+
+
+def rank(
+    found: Iterable[dict[str, Any]],
+    fitting: Sequence[tuple[str, str]],
+    place: Place | None,
+    files: Sequence[str],
+) -> tuple[Suspect, ...]:
+    """Best first: on the line itself; then how well the code fits, and how near it lies, weigh.
+
+    The file of the place is the nearest; then those that define a dataset, and the one that was
+    started; then the others.
+    """
+    here = os.path.realpath(place.filename) if place is not None else ""
+    line = place.line if place is not None else 0
+    near = {os.path.realpath(each) for each in files if each == files[0] or _has_data(each)}
+
+    def key(each: dict[str, Any]) -> tuple[Any, ...]:
+        name, row = os.path.realpath(each["filename"]), each["location"]["row"]
+        distance = abs(row - line)
+        far = min(distance / _FAR, 1) if name == here else 1 + (name not in near)
+        weight = _fit(each["code"], fitting)[0] + _FILE_COUNTS * far
+        return not (name == here and distance == 0), weight, name, row
+
+    fit = sorted((each for each in found if _fit(each["code"], fitting)[1]), key=key)
+    return tuple(_suspect(each, fitting) for each in fit[:_MOST])
+
+
+def _has_data(path: str) -> bool:
+    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+        return "Dataset" in file.read()
+    return False
+
+
+def _fit(code: str, fitting: Sequence[tuple[str, str]]) -> tuple[int, str]:
+    for order, (start, why) in enumerate(fitting):
+        if code.startswith(start):
+            return order, why
+    return len(fitting), ""
+
+
+def _suspect(each: dict[str, Any], fitting: Sequence[tuple[str, str]]) -> Suspect:
+    return Suspect(
+        code=each["code"],
+        message=each["message"],
+        file=each["filename"],
+        line=each["location"]["row"],
+        fits=_fit(each["code"], fitting)[1],
+    )

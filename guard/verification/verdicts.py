@@ -1,0 +1,101 @@
+"""The answer of ``guard verify``: plain data, its exit status, and its forms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TextIO
+
+from guard.comparison import Comparison, as_json, text
+from guard.rehearsal.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+IDENTICAL, DIFFERS, FAILED = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that did not come to its end.
+
+    run     its number, from 1
+    why     in words
+    output  the last lines that the program wrote
+    decides whether nothing can be said for it
+    """
+
+    run: int
+    why: str
+    output: tuple[str, ...] = ()
+    decides: bool = True
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of the runs.
+
+    comparison    of the two that part, or of the first two; None where nothing was recorded
+    runs          that were compared
+    reruns        further ones, to name the operator and the circumstance
+    reproduced    whether the difference came again in detail; None where that was not tried
+    circumstance  that makes the difference alone; "none", or "" where it is not known
+    isolation     "copies" or "in place"
+    resume        what an interrupted run was made of, or None
+    """
+
+    comparison: Comparison | None
+    runs: int
+    isolation: str
+    reruns: int = 0
+    reproduced: bool | None = None
+    circumstance: str = ""
+    failure: Failure | None = None
+    resume: dict[str, Any] | None = None
+
+    @property
+    def status(self) -> int:
+        """What the command exits with."""
+        if self.comparison is None or (self.failure is not None and self.failure.decides):
+            return FAILED
+        return IDENTICAL if self.comparison.difference is None else DIFFERS
+
+    def as_dict(self) -> dict[str, Any]:
+        """The comparison as JSON has it, and "verify"; docs/verify.md describes the keys."""
+        failure = self.failure
+        found = {} if self.comparison is None else as_json(self.comparison)
+        found["verify"] = {
+            "identical": self.status == IDENTICAL,
+            "status": self.status,
+            "runs": self.runs,
+            "steps": 0 if self.comparison is None else self.comparison.steps,
+            "reruns": self.reruns,
+            "reproduced": self.reproduced,
+            "circumstance": self.circumstance or None,
+            "notes": [] if self.comparison is None else list(self.comparison.notes),
+            "isolation": self.isolation,
+            "failure": None
+            if failure is None
+            else {"run": failure.run, "why": failure.why, "output": list(failure.output)},
+            "resume": self.resume,
+        }
+        return found
+
+    def as_text(self, stream: TextIO) -> str:
+        """For a person. A failure that decides comes first, and how far the runs agree."""
+        comparison, failure = self.comparison, self.failure
+        told = "" if failure is None else "".join(f"{line}\n" for line in _failed(failure))
+        if comparison is None:
+            return told
+        if failure is not None and failure.decides and comparison.difference is None:
+            steps = "1 step" if comparison.steps == 1 else f"{comparison.steps} steps"
+            return f"{told}As far as they went, the runs are identical: {steps}.\n"
+        decides = failure is not None and failure.decides
+        shown = text(comparison, stream)
+        return told + shown if decides else shown + told
+
+
+def _failed(failure: Failure) -> Iterator[str]:
+    yield visible(f"run {failure.run} {failure.why}")
+    if failure.output:
+        yield "the last that it wrote:"
+        yield from (f"  | {visible(line)}" for line in failure.output)

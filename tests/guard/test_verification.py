@@ -1,0 +1,370 @@
+"""``python -m guard verify``: what it answers, over programs that give their events themselves.
+
+``recording_stand_in`` takes the place of ``guard record``, so that a process starts in a tenth of
+a second; ``test_verification_programs.py`` has real ones.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from programs import write
+
+from guard.verification import command, inquiry, processes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Verify = Callable[..., tuple[int, dict[str, Any]]]
+
+TESTS = os.path.dirname(os.path.dirname(__file__))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder of a user, with nothing of these tests in it."""
+    monkeypatch.setattr(processes, "_SUBJECT", "recording_stand_in")
+    monkeypatch.setenv("PYTHONPATH", TESTS)
+    for name in ("PYTHONHASHSEED", "MALLOC_PERTURB_"):
+        monkeypatch.delenv(name, raising=False)
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    return work
+
+
+@pytest.fixture
+def verify(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Verify:
+    """Verifies a program's text: the status, and the JSON."""
+
+    def run(text: str, *options: str, asks: bool = False) -> tuple[int, Any]:
+        if not asks:
+            monkeypatch.setattr(inquiry, "suspects", lambda *_: ())
+        write(folder / "train.py", "from recording_stand_in import step\n" + text)
+        status = command.main(["--json", *options, "train.py"])
+        return status, json.loads(capsys.readouterr().out)
+
+    return run
+
+
+SAME = "for n in range(5): step(batch=n, output=('fc', n))"
+SETS = "for n in range(3): step(batch=list({'a','b','c','d','e','f'}) if n == 1 else n)"
+LISTED = """
+import os
+for name in ("a", "b", "c"):
+    open(name, "w").close()
+for name in os.listdir():
+    step(batch=name)
+"""
+RANDOM = "import random\nfor n in range(3): step(batch=n, output=('fc', random.random()))"
+
+
+def test_runs_that_agree(verify: Verify, folder: Path) -> None:
+    status, found = verify(SAME, "--runs", "3")
+    assert status == 0
+    assert found["verify"] | {"notes": []} == {
+        "identical": True,
+        "status": 0,
+        "runs": 3,
+        "steps": 5,
+        "reruns": 0,
+        "reproduced": None,
+        "circumstance": None,
+        "notes": [],
+        "isolation": "copies",
+        "failure": None,
+        "resume": None,
+    }
+    assert os.listdir(folder) == ["train.py"]
+
+
+def test_the_order_of_a_set_is_named(verify: Verify, folder: Path) -> None:
+    status, found = verify(SETS, asks=True)
+    assert status == 1
+    assert found["difference"]["step"] == 1
+    assert found["verify"]["circumstance"] == "hashes"
+    assert found["difference"]["advice"].startswith("Sort what comes out of a set")
+    suspect = found["suspects"][0]
+    assert (suspect["code"], suspect["line"]) == ("DET204", 2)
+    assert os.path.samefile(suspect["file"], folder / "train.py")
+
+
+def test_the_order_of_a_listing_is_named(verify: Verify, folder: Path) -> None:
+    status, found = verify(LISTED, asks=True)
+    assert status == 1
+    assert found["difference"]["cause"] == "BATCH_ORDER"
+    assert found["verify"]["circumstance"] == "listings"
+    assert found["suspects"][0]["code"] == "DET203"
+    assert os.listdir(folder) == ["train.py"]  # what it wrote lay in the copies
+
+
+def test_a_circumstance_can_be_kept_the_same(verify: Verify) -> None:
+    assert verify(SETS, "--same", "hashes")[0] == 0
+    assert verify(LISTED, "--same", "listings")[0] == 0
+
+
+def test_what_differs_by_itself_needs_no_circumstance(verify: Verify) -> None:
+    status, found = verify(RANDOM)
+    assert (status, found["verify"]["circumstance"]) == (1, "none")
+
+
+OPERATORS = """
+import os
+for n in range(4):
+    r = os.urandom(8) if n == {step} else n
+    step(
+        batch=n,
+        operator_1=("aten.empty.memory_format", os.urandom(8), ()),
+        operator_2=("aten.zero_.default", 0, os.urandom(8)),
+        operator_3=("aten.mm.default", n, n),
+        operator_4=("aten._index_put_impl_.default", {result}),
+        operator_5=("aten.add.Tensor", r, r),
+        output=("fc", r),
+    )
+"""
+
+
+def test_the_operator_is_named(verify: Verify) -> None:
+    status, found = verify(OPERATORS.format(step=2, result="r, n"))
+    assert status == 1
+    operator = found["operators"][0]
+    assert operator["name"] == "aten._index_put_impl_.default"
+    assert "use_deterministic_algorithms" in operator["alternative"]
+    assert operator["row"] == "torch.index_put"
+    assert (found["verify"]["reproduced"], found["verify"]["reruns"]) == (True, 2)
+
+
+def test_memory_that_nothing_has_written_is_told_from_a_kernel(verify: Verify) -> None:
+    _, found = verify(OPERATORS.format(step=2, result="r, r"))
+    assert found["difference"]["cause"] == "UNWRITTEN_MEMORY"
+    assert "torch.zeros" in found["operators"][0]["alternative"]
+
+
+ONCE = """
+import os
+step(batch=0)
+number = os.environ["TMPDIR"].split("/")[-2]
+step(batch=1, output=("fc", os.urandom(8) if number < "{few}" else 1))
+"""
+
+
+@pytest.mark.parametrize(("few", "reproduced"), [("2", False), ("4", True)])
+def test_a_difference_that_does_not_come_again_is_told(
+    verify: Verify, few: str, *, reproduced: bool
+) -> None:
+    """By the number of the process: the first ones differ, those after do not."""
+    status, found = verify(ONCE.format(few=few), "--budget", "4")
+    assert status == 1
+    assert found["verify"]["reproduced"] is reproduced
+    told = any("the operator is not known" in each for each in found["verify"]["notes"])
+    assert told is not reproduced
+
+
+def test_a_program_that_fails_is_told_with_its_output(verify: Verify) -> None:
+    status, found = verify(SAME + "\nprint('here')\nraise ValueError('no data')")
+    assert status == 2
+    failure = found["verify"]["failure"]
+    assert failure["run"] == 1
+    assert failure["why"] == "ended with status 1 after 5 steps"
+    assert failure["output"][0] == "here"
+    assert failure["output"][-1] == "ValueError: no data"
+    assert found["verify"]["identical"] is False
+
+
+def test_a_program_without_steps_is_told(verify: Verify) -> None:
+    status, found = verify("print('nothing')")
+    assert status == 2
+    assert found["verify"]["failure"]["why"].startswith("did no step")
+
+
+def test_one_run_that_fails_is_a_difference(verify: Verify) -> None:
+    code = "import os\nfor n in range(4):\n    step(batch=n)\n"
+    code += "    assert n < 2 or '/0/' in os.environ['TMPDIR'], 'only one'\n"
+    status, found = verify(code, "--budget", "0")
+    assert status == 1
+    assert found["difference"]["cause"] == "LENGTH"
+    assert found["verify"]["failure"]["output"][-1] == "AssertionError: only one"
+
+
+HANGS = """
+import subprocess, sys, time
+step(batch=1)
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+open("{pids}", "a").write(f"{{child.pid}} ")
+print("waiting", flush=True)
+time.sleep(600)
+"""
+
+
+def gone(pids: Path) -> bool:
+    """Whether no process of these numbers runs any more, soon."""
+    for _ in range(50):
+        if not any(os.path.exists(f"/proc/{each}/exe") for each in pids.read_text().split()):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_a_program_that_hangs_is_ended_with_all_it_started(verify: Verify, tmp_path: Path) -> None:
+    status, found = verify(HANGS.format(pids=tmp_path / "pids"), "--seconds", "1")
+    assert status == 2
+    assert "did nothing for too long after 1 step" in found["verify"]["failure"]["why"]
+    assert found["verify"]["failure"]["output"] == ["waiting"]
+    assert gone(tmp_path / "pids")
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_leaves_no_process(folder: Path, tmp_path: Path, which: int) -> None:
+    pids = tmp_path / "pids"
+    program = "from recording_stand_in import step\n" + HANGS.format(pids=pids)
+    write(folder / "train.py", program)
+    code = "import sys; from guard.verification import command, processes; "
+    code += "processes._SUBJECT = 'recording_stand_in'; sys.exit(command.main(['train.py']))"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
+        while not pids.exists() or len(pids.read_text().split()) < 1:
+            time.sleep(0.05)
+        process.send_signal(which)
+        assert process.wait(20) == 130
+        assert process.stderr is not None
+        assert b"interrupted" in process.stderr.read()
+    assert gone(pids)
+
+
+def test_a_difference_ends_programs_that_would_go_on(verify: Verify) -> None:
+    code = "import itertools, os, time\nfor n in itertools.count():\n    time.sleep(0.01)\n"
+    status, found = verify(code + "    step(batch=os.urandom(8) if n == 20 else n)")
+    assert status == 1
+    assert found["difference"]["step"] == 20
+
+
+WRITES = """
+import os
+found = os.path.exists("log.txt")
+for n in range(3): step(batch=n)
+with open("log.txt", "a") as log:
+    log.write("x")
+for n in range(3): step(batch=n, output=("fc", found))
+"""
+
+
+def test_runs_in_one_folder_write_one_after_the_other(verify: Verify, folder: Path) -> None:
+    program = WRITES.replace("found = ", "found = 1 or ")
+    status, found = verify(program, "--no-isolate", "--budget", "0")
+    assert (status, found["verify"]["isolation"]) == (0, "in place")
+    assert (folder / "log.txt").read_text() == "xx"
+
+
+def test_what_lies_in_the_folder_is_there_and_stays(verify: Verify, folder: Path) -> None:
+    (folder / "log.txt").write_text("mine")
+    assert verify(WRITES)[0] == 0
+    assert (folder / "log.txt").read_text() == "mine"
+
+
+def test_one_by_one_reads_what_the_one_before_left(verify: Verify) -> None:
+    status, found = verify(WRITES, "--no-isolate", "--one-by-one", "--budget", "0")
+    assert status == 1
+    assert any("--isolate" in each for each in found["verify"]["notes"])
+
+
+def test_only_so_many_steps_are_compared(verify: Verify) -> None:
+    status, found = verify(SETS, "--until", "0")
+    assert (status, found["verify"]["steps"]) == (0, 1)
+
+
+RESUMES = """
+import json, sys
+state = {"n": 0, "momentum": 0}
+if "--resume" in sys.argv:
+    state = json.load(open("checkpoint.json"))
+    if "--lose" in sys.argv: state["momentum"] = 0
+last = 4 if "--half" in sys.argv else 8
+while state["n"] < last:
+    n = state["n"]
+    step(batch=n, output=("fc", n + state["momentum"]))
+    state = {"n": n + 1, "momentum": state["momentum"] + n}
+    if n % {every} == {every} - 1: json.dump(state, open("checkpoint.json", "w"))
+"""
+
+
+def resumes(every: int = 1) -> str:
+    return RESUMES.replace("{every}", str(every))
+
+
+@pytest.mark.parametrize(
+    ("every", "options", "start"),
+    [(1, (), 4), (3, (), 3), (1, ("--stop-args=--half",), 4)],
+    ids=["killed", "older checkpoint", "stops by itself"],
+)
+def test_a_run_that_resumes_exactly(
+    verify: Verify, every: int, options: tuple[str, ...], start: int
+) -> None:
+    resume = ("--resume-at", "4", "--resume-args=--resume")
+    status, found = verify(resumes(every), *resume, *options)
+    assert status == 0
+    assert found["verify"]["steps"] == 8 - start
+    assert found["verify"]["resume"]["resumed_at"] == start
+
+
+def test_state_that_is_lost_on_resume(verify: Verify) -> None:
+    status, found = verify(resumes(), "--resume-at", "4", "--resume-args", "--resume --lose")
+    assert status == 1
+    assert found["difference"]["step"] == 4
+    assert found["difference"]["cause"] == "STATE"
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "why"),
+    [
+        (("--resume-at", "9"), resumes(), "before it could be interrupted at 9"),
+        (("--resume-at", "2"), SAME, "began anew at step 0"),
+    ],
+    ids=["too late", "begins anew"],
+)
+def test_what_is_no_resumption(
+    verify: Verify, options: tuple[str, ...], text: str, why: str
+) -> None:
+    status, found = verify(text, *options, "--resume-args=--resume")
+    assert status == 2
+    assert why in found["verify"]["failure"]["why"]
+
+
+def test_a_page_and_traces_are_kept(verify: Verify, tmp_path: Path) -> None:
+    page, kept = tmp_path / "report.html", tmp_path / "kept"
+    assert verify(SAME, "--html", str(page), "--keep", str(kept))[0] == 0
+    assert "<html" in page.read_text()
+    assert (kept / "1" / "trace" / "rank0.trace").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--runs", "1", "train.py"], "'1' is not a whole number from 2 on"),
+        (["--resume-at", "3", "train.py"], "--resume-at needs --resume-args"),
+        (["--resume-args", "x", "train.py"], "belong to --resume-at"),
+        (["--same", "luck", "train.py"], "invalid choice: 'luck'"),
+        ([], "required: script.py"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command.main(arguments)
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_program_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["nothing.py"]) == 2
+    told = "guard verify: cannot open 'nothing.py': No such file or directory\n"
+    assert capsys.readouterr().err == told

@@ -1,0 +1,188 @@
+"""What verify varies between runs, without processes where that can be."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from programs import python, write
+
+from guard.verification import circumstances, listings, turns, workplaces
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = ["a", "b", "c", "d"]
+
+
+def alike(run: int) -> dict[str, int]:
+    return dict.fromkeys(circumstances.NAMES, run)
+
+
+@pytest.mark.parametrize("run", range(4))
+def test_a_listing_keeps_its_entries(run: int) -> None:
+    assert sorted(listings.permuted(NAMES, run, "/data")) == NAMES
+
+
+def test_listings_of_runs_differ() -> None:
+    first, second = (listings.permuted(NAMES, run, "/data") for run in (0, 1))
+    assert first == NAMES
+    assert second == NAMES[::-1]
+    assert listings.permuted(NAMES, 1, "/proc/self") == NAMES
+
+
+def test_what_the_user_set_stays() -> None:
+    environ = {"PYTHONHASHSEED": "7", "MALLOC_PERTURB_": "1"}
+    found = circumstances.variables(alike(1), environ)
+    assert set(found) == {circumstances.VARIABLE}
+    assert json.loads(found[circumstances.VARIABLE])["runs"] == {"timing": 1, "listings": 1}
+
+
+def test_each_run_has_another_hash_seed_and_another_filling() -> None:
+    found = [circumstances.variables(alike(run), {}) for run in range(5)]
+    for name in ("PYTHONHASHSEED", "MALLOC_PERTURB_"):
+        assert len({each[name] for each in found}) == 5
+
+
+def test_random_is_no_number_of_the_users() -> None:
+    assert circumstances.given({"PYTHONHASHSEED": "random"}) == ()
+
+
+LISTS = """
+    import glob, multiprocessing, os, pathlib, threading
+    from guard.verification.circumstances import vary
+
+    def listed():
+        with os.scandir("data") as entries:
+            scanned = [each.name for each in entries]
+        return [
+            os.listdir("data"),
+            scanned,
+            [each.name for each in pathlib.Path("data").iterdir()],
+            [os.path.basename(each) for each in glob.glob("data/*")],
+            [each.name for each in pathlib.Path("data").glob("*")],
+            next(os.walk("data"))[2],
+        ]
+
+    if __name__ == "__main__":
+        before = listed()
+        vary()
+        assert listed() == [each[::-1] for each in before], (before, listed())
+        assert threading.active_count() == 1
+        for method in ("fork", "spawn"):
+            with multiprocessing.get_context(method).Pool(1) as pool:
+                assert pool.apply(listed) == listed(), method
+        print(len(before), "PYTHONHASHSEED" in os.environ, hash("a") != hash("b"))
+    """
+
+
+def test_every_way_of_listing_is_permuted_also_in_workers(tmp_path: Path) -> None:
+    for name in NAMES:
+        write(tmp_path / "data" / name, "")
+    script = write(tmp_path / "lists.py", LISTS)
+    done = python(script, cwd=tmp_path, environ=circumstances.variables(alike(1), {}))
+    assert (done.stdout, done.stderr) == ("6 False True\n", "")
+
+
+def test_a_process_that_was_not_told_stays_as_it_is(tmp_path: Path) -> None:
+    code = "import os; found = os.listdir; from guard.verification.circumstances import vary; "
+    done = python("-c", code + "vary(); print(os.listdir is found)", cwd=tmp_path)
+    assert done.stdout == "True\n"
+
+
+EMPTY = """
+    import torch
+
+    for size in (3, 1000, 100_000):
+        del_me = torch.rand(size)
+        del del_me
+        print(set(torch.empty(size).view(torch.uint8).tolist()), end=" ")
+    """
+
+
+@pytest.mark.skipif(not hasattr(os, "confstr"), reason="glibc's malloc fills memory")
+def test_unwritten_memory_is_another_in_each_run(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    script = write(tmp_path / "empty.py", EMPTY)
+    found = circumstances.variables({"memory": 1}, {})
+    done = python(script, cwd=tmp_path, environ=found)
+    assert done.stdout.split() == ["{62}"] * 3  # 0x3e
+
+
+def test_a_copy_has_the_files_and_leads_where_the_folder_did(tmp_path: Path) -> None:
+    work = tmp_path / "home" / "project"
+    write(work / "config" / "a.yaml", "a: 1")
+    write(work / ".git" / "HEAD", "main")
+    write(work / "__pycache__" / "a.pyc", "")
+    write(tmp_path / "home" / "data" / "x.txt", "x")
+    (work / "latest").symlink_to(work / "config")
+    (work / "elsewhere").symlink_to(tmp_path / "home" / "data")
+    made = workplaces.copy(str(work), str(tmp_path / "copy"))
+    assert sorted(os.listdir(made)) == [".git", "config", "elsewhere", "latest"]
+    assert os.path.basename(made) == "project"
+    write(work / "config" / "a.yaml", "a: 2")
+    with open(os.path.join(made, "latest", "a.yaml"), encoding="utf-8") as file:
+        assert file.read() == "a: 1"
+    assert os.listdir(os.path.join(made, "..", "data")) == ["x.txt"]
+    assert os.path.islink(os.path.join(made, ".git"))
+    assert os.path.realpath(os.path.join(made, "elsewhere")) == str(tmp_path / "home" / "data")
+
+
+def test_a_large_folder_is_not_copied(tmp_path: Path) -> None:
+    assert workplaces.size(str(tmp_path)).is_small
+    with open(tmp_path / "data.bin", "wb") as file:
+        file.truncate(workplaces.LARGEST + 1)
+    assert not workplaces.size(str(tmp_path)).is_small
+
+
+WRITES = """
+    import os, sys, threading, time
+    from guard.verification import turns
+
+    turn, waiting, own, way = sys.argv[1:]
+    turns.take(turn, waiting, [own])
+    open(os.path.join(own, "log"), "w").close()
+    print(open(__file__).read(1) + open(os.devnull, "w").name)
+
+    def give():
+        while not os.path.exists(waiting):
+            time.sleep(0.01)
+        print(os.path.basename(open(waiting).read()), os.path.exists("shared"))
+        os.mkdir(turn) if os.path.isdir(own) else None
+
+    class Giver(threading.Thread):
+        run = lambda self: give()
+
+    if way == "open":
+        Giver().start()
+        open("shared", "w").close()
+    elif way == "mkdir":
+        Giver().start()
+        os.makedirs("shared", exist_ok=True)
+    elif way == "save":
+        import torch
+        open(__file__).close()
+        Giver().start()
+        torch.save({}, "shared")
+    print(os.path.exists("shared"), os.path.exists(waiting))
+    """
+
+
+@pytest.mark.parametrize("way", ["open", "mkdir", "save"])
+def test_a_run_waits_for_its_turn_to_write(tmp_path: Path, way: str) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    script = write(tmp_path / "writes.py", WRITES)
+    turn, waiting = own / "turn", own / "waiting"
+    done = python(script, turn, waiting, own, way, cwd=tmp_path)
+    assert done.stdout.splitlines() == ["i/dev/null", "shared False", "True False"], done.stderr
+
+
+def test_what_is_read_is_not_waited_for() -> None:
+    gate = turns._Gate("/nowhere", "/nowhere", [])
+    gate.opening(__file__, "r", 0)
+    gate.opening(__file__, None, os.O_RDONLY)
+    gate.change("/dev/shm/x")  # noqa: S108 - not made
+    gate.change(7)
