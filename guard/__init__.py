@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         SettingsError,
         TooLateError,
     )
+    from guard.recording.recording import record
     from guard.rehearsal.library import preflight
     from guard.rng_states import restore, rng_state
     from guard.sampler import EpochSampler
@@ -48,6 +49,7 @@ __all__ = [
     "generator",
     "loader_options",
     "preflight",
+    "record",
     "report",
     "restore",
     "rng_state",
@@ -67,6 +69,7 @@ _HOMES = {
         "TooLateError",
     ),
     "ipython": ("load_ipython_extension", "unload_ipython_extension"),
+    "recording.recording": ("record",),
     "rehearsal.library": ("preflight",),
     "rng_states": ("restore", "rng_state"),
     "sampler": ("EpochSampler",),

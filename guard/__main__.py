@@ -12,6 +12,7 @@ _COMMANDS = {
     "preflight": "guard.rehearsal.command",
     "compare": "guard.comparison.command",
     "verify": "guard.verification.command",
+    "record": "guard.recording.command",
 }
 _EPILOG = """\
 commands:
@@ -21,6 +22,8 @@ commands:
   preflight [options] script.py [args]   what would fail or differ on a GPU, without one
   compare [options] run1 run2            where two recorded runs part first, and why
   verify [options] script.py [args]      whether two runs agree bit for bit, and if not, why
+  record --out FOLDER [options] script.py [args]
+                                         fingerprints of what the program computes
 
 `python -m guard COMMAND --help` says more.
 """
@@ -31,6 +34,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m guard",
         usage="python -m guard [-h] {run,doctor,preflight,compare,verify} ...",
+        usage="python -m guard [-h] {run,doctor,preflight,record} ...",
         description="Make a training run deterministic, or say what stands in the way.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -112,7 +112,7 @@ def _trail(frames: Any) -> Trail | None:  # noqa: ANN401 - frames with their lin
         filename = frame.f_code.co_filename
         if place is None:
             traced = traced or filename.startswith("<eval_with_key>")
-            if not _is_library(filename):
+            if not is_library(filename):
                 place = Place(filename, line, frame.f_code.co_name, traced=traced)
     if place is None:
         return None
@@ -126,7 +126,12 @@ def _module_of(frame: FrameType) -> Any:  # noqa: ANN401
     return frame.f_locals.get("self")
 
 
-def _is_library(filename: str) -> bool:
+def is_installed(filename: str) -> bool:
+    """Whether a file came with a package, and is not the user's own."""
+    return filename.startswith(_STANDARD) or any(each in filename for each in _INSTALLED)
+
+
+def is_library(filename: str) -> bool:
     """Whether a frame is Python's, torch's, guard's or generated: a notebook's cell is not."""
     if filename.startswith("<"):
         return not filename.startswith(_TYPED)

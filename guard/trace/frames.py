@@ -32,7 +32,7 @@ _STEP = struct.Struct("<IIB16s")  # number, schema, kind, digest
 _SCHEMA = struct.Struct("<I16s")  # the schema it is packed after, or NO_BASE; its signature
 _FLOAT = struct.Struct("<d")
 _COUNT = struct.Struct("<H")
-_KINDS: tuple[StepKind, ...] = ("training", "evaluation")
+_KINDS: tuple[StepKind, ...] = ("training", "evaluation", "end")
 OVERHEAD = _FRAME.size + _CRC.size
 
 

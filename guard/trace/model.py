@@ -23,7 +23,11 @@ Kind = Literal[
     "operator",  # an aten operator's outputs, and its inputs
 ]
 Phase = Literal["forward", "backward", ""]
-StepKind = Literal["training", "evaluation"]
+StepKind = Literal[
+    "training",  # what an optimizer's step ended
+    "evaluation",  # an outermost forward without gradients, and what belongs to it
+    "end",  # the state in which the recording left everything: the last one
+]
 Status = Literal["finished", "raised", "stopped"]
 
 

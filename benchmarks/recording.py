@@ -1,0 +1,114 @@
+"""What recording costs: a step with and without, in turn, in one process.
+
+    python benchmarks/recording.py
+
+Writes benchmarks/RECORDING.md. Seconds of the processor on one thread, so that other work on
+the machine counts little; the ratio is the median over pairs of rounds that follow each other.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import tempfile
+import time
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+
+import guard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROUNDS = 24
+SETTLING = 60  # steps: CPython specialises code that runs often
+SIZES = {"small batch": (2, 8, 60), "large batch": (32, 32, 8)}  # batch, width, steps a round
+
+
+def convolutions() -> nn.Module:
+    """The model of torch_facts: 27 modules, 20 parameters."""
+
+    def block(before: int, after: int, stride: int = 1) -> nn.Module:
+        return nn.Sequential(
+            nn.Conv2d(before, after, 3, stride, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()
+        )
+
+    layers = [block(3, 32), block(32, 32), block(32, 64, 2), block(64, 64), block(64, 128, 2)]
+    return nn.Sequential(
+        *layers, block(128, 128), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(128, 10)
+    )
+
+
+def layered() -> nn.Module:
+    """A hundred modules, with as many parameters: many small operators."""
+    layers = [nn.Sequential(nn.Linear(64, 64), nn.ReLU()) for _ in range(32)]
+    return nn.Sequential(nn.Conv2d(3, 64, 3), Mean(), *layers, nn.Linear(64, 10))
+
+
+class Mean(nn.Module):
+    """Over height and width."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Channels ``(batch, channels)``."""
+        return x.mean((2, 3))
+
+
+def step_of(model: nn.Module, batch: int, width: int) -> Callable[[], None]:
+    """A training step."""
+    optimizer = torch.optim.AdamW(model.parameters())
+    x, y = torch.randn(batch, 3, width, width), torch.randint(10, (batch,))
+
+    def step() -> None:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(x), y).backward()
+        optimizer.step()
+
+    return step
+
+
+def seconds(step: Callable[[], None], steps: int) -> float:
+    """Of the processor, for a step."""
+    start = time.process_time()
+    for _ in range(steps):
+        step()
+    return (time.process_time() - start) / steps
+
+
+def compared(make: Callable[[], nn.Module], size: str) -> tuple[float, float, float]:
+    """Seconds without, the ratio, and bytes of trace for 1,000 steps."""
+    batch, width, steps = SIZES[size]
+    torch.manual_seed(0)
+    step = step_of(make(), batch, width)
+    seconds(step, SETTLING if size == "small batch" else 4)
+    plain, ratios = [], []
+    folder = tempfile.mkdtemp()
+    recorded = 0
+    with guard.record(folder):  # so that what is made once is made
+        seconds(step, steps)
+    for _ in range(ROUNDS):
+        before = seconds(step, steps)
+        with guard.record(folder, state_every=50):
+            seconds(step, 10)
+            within = seconds(step, steps)
+            recorded = steps + 10
+        plain.append(before)
+        ratios.append(within / before)
+    size_of = os.path.getsize(os.path.join(folder, "rank0.trace"))
+    shutil.rmtree(folder)
+    return statistics.median(plain), statistics.median(ratios), size_of / recorded * 1000
+
+
+def main() -> None:
+    """Measure and write the page."""
+    torch.set_num_threads(1)
+    for name, make in (("convolutions", convolutions), ("100 modules", layered)):
+        for size in SIZES:
+            plain, ratio, size_of = compared(make, size)
+            print(f"{name}, {size}: {plain * 1000:.2f} ms, x{ratio:.3f}, {size_of / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""Fingerprints of tensors: equal for equal bytes, dtype and shape, and for nothing else.
+
+16 bytes of XXH3, seeded with dtype and shape; sha256 where xxhash is not installed. What lies on
+a GPU is summed there (``guard.recording.device_sums``) and read later. -0.0 and 0.0 differ, so do
+NaNs with other bits; strides do not count, as the elements are taken in their order.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from guard.recording.pending import Pending, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Digest = bytes | Pending
+
+try:
+    import xxhash
+
+    HASH = "xxh3_128"
+    hashed: Callable[[Any, int], bytes] = xxhash.xxh3_128_digest
+except ModuleNotFoundError:  # pragma: no cover - tested in a process without it
+    HASH = "sha256"
+
+    def hashed(content: Any, seed: int = 0) -> bytes:  # noqa: ANN401 - a buffer
+        """16 bytes over a buffer."""
+        found = hashlib.sha256(seed.to_bytes(8, "little"))
+        found.update(content)
+        return found.digest()[:16]
+
+
+SIZE = 16  # bytes of a fingerprint
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_FORMS_KEPT = 100_000
+_SUMMED = ("cuda", "xpu")  # kinds of devices that sum integers; others are copied
+_QUANTIZED = frozenset((torch.qint8, torch.quint8, torch.qint32, torch.quint4x2, torch.quint2x4))
+
+
+class Form:
+    """A dtype and a shape, met before.
+
+    detail  "float32[2, 3]"
+    seed    of the hash
+    array   a ctypes array of so many bytes; None where the bytes are not all
+    """
+
+    __slots__ = ("array", "detail", "seed")
+
+    def __init__(self, dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+        self.detail = f"{str(dtype).removeprefix('torch.')}{list(shape)}"
+        self.seed = int.from_bytes(hashlib.sha256(self.detail.encode()).digest()[:8], "little")
+        self.array: Any = None
+        if dtype not in _QUANTIZED and not dtype.is_complex:  # whose bit of conjugation counts
+            self.array = ctypes.c_char * (torch.Size(shape).numel() * dtype.itemsize)
+
+
+_forms: dict[tuple[torch.dtype, torch.Size], Form] = {}
+
+
+def form_of(tensor: torch.Tensor) -> Form:
+    """What is known of a tensor before its bytes are read; the same object for the same."""
+    key = (tensor.dtype, tensor.shape)
+    found = _forms.get(key)
+    if found is None:
+        if len(_forms) > _FORMS_KEPT:
+            _forms.clear()
+        found = _forms[key] = Form(tensor.dtype, tuple(int(each) for each in tensor.shape))
+    return found
+
+
+def of_tensor(tensor: torch.Tensor, form: Form) -> Digest:
+    """The fingerprint; Pending where it is still on a device."""
+    if type(tensor) in _PLAIN and form.array is not None:
+        try:
+            if tensor.is_cpu and tensor.is_contiguous() and not tensor.is_neg():
+                address = tensor.data_ptr()
+                if address:
+                    return hashed(form.array.from_address(address), form.seed)
+        except RuntimeError:  # sparse, nested, or wrapped by a transformation
+            pass
+    with plainly():
+        return _of_any(tensor, form.seed)
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Past autograd, and past the modes of the program."""
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass(), _disable_current_modes():  # noqa: SLF001
+        yield
+
+
+def _of_any(tensor: torch.Tensor, seed: int) -> Digest:
+    """A tensor of any kind."""
+    tensor = _unwrapped(tensor)
+    parts = _parts(tensor)
+    if parts is not None:
+        name = type(tensor).__qualname__.encode()
+        digests = [_of_any(each, form_of(each).seed) for each in parts.tensors]
+        return joined([name, parts.rest.encode(), *digests], seed)
+    if tensor.is_meta or _is_fake(tensor):
+        return hashed(b"no data", seed)
+    if type(tensor) not in _PLAIN:
+        tensor = tensor.as_subclass(torch.Tensor)
+    tensor = tensor.detach().resolve_conj().resolve_neg()
+    if tensor.device.type in _SUMMED:
+        from guard.recording import device_sums
+
+        return Pending([device_sums.sum_of(tensor)], seed)
+    return hashed(_bytes_of(tensor.cpu().contiguous()), seed)
+
+
+def _bytes_of(tensor: torch.Tensor) -> Any:  # noqa: ANN401 - a buffer
+    """The bytes of a contiguous tensor on the CPU; b"" where its storage has been given up."""
+    address, size = tensor.data_ptr(), tensor.numel() * tensor.element_size()
+    if not size or not address:
+        return b""
+    return _Held(size, tensor).buffer(address)
+
+
+class _Held:
+    """Keeps a copy alive as long as its bytes are read."""
+
+    def __init__(self, size: int, tensor: torch.Tensor) -> None:
+        self._array = ctypes.c_char * size
+        self._tensor = tensor
+
+    def buffer(self, address: int) -> Any:  # noqa: ANN401 - a ctypes array
+        found = self._array.from_address(address)
+        found._held = self._tensor  # type: ignore[attr-defined]  # noqa: SLF001 - ours
+        return found
+
+
+class _Parts:
+    """The tensors that a tensor is made of, and what else decides its values."""
+
+    def __init__(self, tensors: list[torch.Tensor], rest: str = "") -> None:
+        self.tensors = tensors
+        self.rest = rest
+
+
+def _parts(tensor: torch.Tensor) -> _Parts | None:
+    if type(tensor) not in _PLAIN and hasattr(type(tensor), "__tensor_flatten__"):
+        return _wrapped(tensor)
+    if tensor.is_nested:
+        sizes: Any = tensor._nested_tensor_size()  # type: ignore[attr-defined]  # noqa: SLF001
+        return _Parts([sizes, *tensor.unbind()], "nested")
+    if tensor.layout == torch.sparse_coo:
+        return _Parts([tensor._indices(), tensor._values()], "sparse")  # noqa: SLF001 - also uncoalesced
+    if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+        return _Parts([tensor.crow_indices(), tensor.col_indices(), tensor.values()], "rows")
+    if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
+        return _Parts([tensor.ccol_indices(), tensor.row_indices(), tensor.values()], "columns")
+    if tensor.layout != torch.strided:  # oneDNN's
+        return _Parts([tensor.to_dense()])
+    return _quantized(tensor) if tensor.is_quantized else None
+
+
+def _wrapped(tensor: Any) -> _Parts:  # noqa: ANN401 - of a subclass that says what it wraps
+    """DTensor's local part, a jagged tensor's values and offsets."""
+    names, _ = tensor.__tensor_flatten__()
+    placements = getattr(tensor, "placements", "")
+    return _Parts([getattr(tensor, name) for name in names], f"{names}{placements}")
+
+
+def _quantized(tensor: torch.Tensor) -> _Parts:
+    plain = tensor.int_repr()
+    if tensor.qscheme() in (torch.per_tensor_affine, torch.per_tensor_symmetric):
+        return _Parts([plain], f"{tensor.q_scale()!r} {tensor.q_zero_point()!r}")
+    scales, zeros = tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()
+    return _Parts([plain, scales, zeros], str(tensor.q_per_channel_axis()))
+
+
+def _unwrapped(tensor: torch.Tensor) -> torch.Tensor:
+    """What a tensor under ``torch.func`` stands for, with all that it is mapped over."""
+    functorch = torch._C._functorch  # noqa: SLF001 - no other way
+    while functorch.is_functorch_wrapped_tensor(tensor):
+        tensor = functorch.get_unwrapped(tensor)
+    return tensor
+
+
+@functools.cache
+def _fake() -> Any:  # noqa: ANN401 - a class
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    return FakeTensor
+
+
+def _is_fake(tensor: torch.Tensor) -> bool:
+    return type(tensor) not in _PLAIN and isinstance(tensor, _fake())

@@ -1,0 +1,1 @@
+"""Recording fingerprints of a program: hooks that change nothing."""

@@ -1,0 +1,130 @@
+"""Seeing every backward: what it is called on, and what it leaves."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from guard import engine
+from guard.fingerprints import form_of, of_tensor
+from guard.recording import frames
+from guard.recording.labels import source
+from guard.recording.recorder import guarded
+from guard.recording.structures import fingerprint
+from guard.recording.summaries import summary_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import ExitStack
+
+    from guard.fingerprints import Digest
+    from guard.recording.recorder import Recorder, Sink
+    from guard.recording.session import Session
+
+_ACCUMULATES = 5  # its place among the arguments of run_backward after the outputs, if by place
+
+
+def install(stack: ExitStack, session: Session) -> None:
+    """Tell the session's recorder of each backward, until the stack is closed."""
+
+    def run(backward: Callable[..., Any], outputs: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        __tracebackhide__ = True
+        recorder = session.recorder
+        if (
+            recorder is None
+            or recorder.backwards
+            or threading.get_ident() != recorder.thread
+            or torch._C._get_tracing_state() is not None  # noqa: SLF001
+        ):
+            return backward(outputs, *args, **kwargs)
+        accumulates = kwargs.get("accumulate_grad", len(args) > _ACCUMULATES and args[_ACCUMULATES])
+        seen = _Backward(recorder)
+        seen.begin(outputs, accumulates)
+        recorder.backwards += 1
+        try:
+            result = backward(outputs, *args, **kwargs)
+        finally:
+            recorder.backwards -= 1
+        seen.end(accumulates, result)
+        return result
+
+    stack.enter_context(engine.around(run))
+
+
+class _Backward:
+    """One backward, or one ``torch.autograd.grad``."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.sink: Sink = recorder.sink
+        self.leaves: list[torch.Tensor] = []
+
+    @guarded
+    def begin(self, outputs: Any, accumulates: bool) -> None:  # noqa: ANN401
+        recorder = self.recorder
+        alone = recorder.ends_by_itself = not recorder.optimizers.exist
+        recorder.backward_place = frames.own()
+        if alone and recorder.has_pending_backward and accumulates:
+            recorder.end_step()
+        recorder.train()
+        if not accumulates:
+            return
+        recorder.generators.look(recorder.target.add, recorder.backward_place)
+        for each in outputs:
+            if isinstance(each, torch.Tensor):
+                self._loss(each)
+        if alone:
+            self.leaves = list(_leaves(outputs))
+
+    def _loss(self, loss: torch.Tensor) -> None:
+        form = form_of(loss)
+        summary = summary_of(loss) if self.recorder.options.values else None
+        value = number_of(loss) if loss.numel() == 1 else None
+        place = self.recorder.backward_place
+        digest: Digest = of_tensor(loss, form)
+        self.recorder.target.add(LOSS, form.detail, place, digest, value, summary)
+
+    @guarded
+    def end(self, accumulates: bool, result: Any) -> None:  # noqa: ANN401
+        recorder = self.recorder
+        place = recorder.backward_place
+        if accumulates:
+            recorder.backward_ended()
+        elif result is not None:
+            found = fingerprint(result)
+            recorder.target.add(GRAD, found.detail, place, found.digest)
+        for number, each in enumerate(self.leaves):
+            if each.grad is not None:
+                named = recorder.names.of_parameter(each)
+                name = named[1] if named else f"tensor {number}"
+                found = fingerprint(each.grad)
+                recorder.target.add(source("gradient", name), found.detail, place, found.digest)
+
+
+LOSS = source("loss", "loss")
+GRAD = source("gradient", "torch.autograd.grad")
+
+
+def number_of(tensor: torch.Tensor) -> Any:  # noqa: ANN401
+    """A tensor's one number; on a device, its float64's bits as an int64 there, read later."""
+    if tensor.is_cpu:
+        return float(tensor.detach()) if not tensor.is_complex() else None
+    if tensor.is_meta or tensor.is_complex():
+        return None
+    with torch.no_grad():
+        return tensor.detach().double().reshape(()).view(torch.int64)
+
+
+def _leaves(outputs: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
+    """The tensors that a backward gives gradients to, nearest first."""
+    pending = [each.grad_fn for each in outputs if getattr(each, "grad_fn", None) is not None]
+    seen = set(pending)
+    for node in pending:
+        if hasattr(node, "variable"):
+            yield node.variable
+        for below, _ in node.next_functions:
+            if below is not None and below not in seen:
+                seen.add(below)
+                pending.append(below)

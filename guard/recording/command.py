@@ -1,0 +1,107 @@
+"""``python -m guard record``: an unmodified program, and fingerprints of what it computes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from guard.errors import GuardError
+from guard.program import Program
+from guard.recording.options import Options
+from guard.recording.recording import running
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FAILED = 2
+_EPILOG = """\
+The folder gets a file for each rank, rank0.trace. The program runs as it would by itself: it is
+not seeded, nothing is switched on, and recording changes none of its results. `python -m guard
+compare run1 run2` says where two runs part.
+
+exit status: the program's; 2 when it could not begin
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the program; 0 when it has ended, 2 when it could not begin.
+
+    What it raises passes through, SystemExit too, so that Python ends as it would without
+    guard.
+    """
+    options = _parser().parse_args(arguments)
+    program = Program(options.program, options.arguments, module=options.module)
+    stack = ExitStack()
+    try:
+        program.check()
+        program.prepare()
+        command = [options.program, *options.arguments]
+        told = Options(
+            values=options.values,
+            state_every=options.state_every,
+            until=options.until,
+            operators=options.operators and options.operators[0],
+            module=options.operators[1] if options.operators else "",
+            first_step=options.first_step,
+        )
+        if options.guard:
+            _enable()
+        stack.enter_context(running(options.out, told, command))
+    except GuardError as error:
+        sys.stderr.write(f"guard record: {error}\n")
+        return FAILED
+    with stack:
+        program.run()
+    return 0
+
+
+def _enable() -> None:
+    from guard.activation import enable  # imports torch, for which the program is now prepared
+
+    enable()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m guard record",
+        usage="python -m guard record --out FOLDER [options] (script.py | -m module) [arguments ...]",
+        description="Run an unmodified program and record fingerprints of its batches, module "
+        "outputs, losses, gradients, parameters, generators and hyperparameters.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--out", required=True, metavar="FOLDER", help="where the traces go")
+    add("--values", action="store_true", help="keep summaries of the numbers as well")
+    add("--until", type=_count, metavar="STEP", help="the last step to record; the first is 0")
+    add("--operators", type=_step, metavar="STEP[:MODULE]", help="record a step's operators as well")
+    add("--state-every", type=_interval, default=50, metavar="N", help="steps between full states")
+    add("--first-step", type=_count, default=0, metavar="STEP", help="of a run that was resumed")
+    add("--guard", action="store_true", help="under guard, with the settings it finds")
+    add("-m", dest="module", action="store_true", help="what follows is a module, not a script")
+    add("program", metavar="script.py", help="what to run, as Python itself would take it")
+    add("arguments", nargs=argparse.REMAINDER, help="of the program, passed on untouched")
+    return parser
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is below 0")
+    return number
+
+
+def _interval(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is below 1")
+    return number
+
+
+def _step(text: str) -> tuple[int, str]:
+    number, _, module = text.partition(":")
+    return _count(number), module
+

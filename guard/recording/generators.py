@@ -1,0 +1,97 @@
+"""The states of the generators, wherever they may have moved."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from guard import streams
+from guard.dependencies import loaded
+from guard.fingerprints import form_of, hashed, of_tensor
+from guard.recording.labels import source
+from guard.recording.structures import fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from guard.fingerprints import Digest
+    from guard.places import Place
+
+_MT19937 = 625 * 4  # bytes: its key and its position
+
+
+class Generators:
+    """Which state each generator had when it was looked at last: only changes are recorded."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, Any] = {}
+        self._numpy: bytes | None = None
+        self._objects: dict[str, weakref.ref[torch.Generator]] = {}
+        # Where nobody seeds one and nobody draws from it, runs begin with other states in vain.
+        self.look(lambda *_: None, None, all_of_them=True)
+
+    def register(self, name: str, generator: Any) -> None:  # noqa: ANN401
+        """Follow a generator object of the program's."""
+        if isinstance(generator, torch.Generator):
+            self._objects[name] = weakref.ref(generator)
+
+    def look(
+        self, add: Callable[..., None], place: Place | None, *, all_of_them: bool = False
+    ) -> None:
+        """Record those that have moved. Reading Python's and NumPy's takes longest, so that they
+        are looked at where a batch was drawn and where a step ends."""
+        for name, digest in self._changed(all_of_them=all_of_them):
+            add(source("generator", name), "", place, digest)
+
+    def _changed(self, *, all_of_them: bool) -> Iterator[tuple[str, Digest]]:
+        if all_of_them:
+            state = random.getstate()
+            if self._last.get("python") != state:
+                self._last["python"] = state
+                yield "python", fingerprint(state).digest
+            yield from self._numpys()
+        for name, generator in self._torchs():
+            state = generator.get_state()
+            digest = of_tensor(state, form_of(state))
+            if self._last.get(name) != digest:
+                self._last[name] = digest
+                yield name, digest
+
+    def _numpys(self) -> Iterator[tuple[str, Digest]]:
+        numpy: Any = loaded("numpy.random")
+        if numpy is None:
+            return
+        quick = _quick_state(numpy)
+        if quick is not None and quick == self._numpy:
+            return  # but for a second normal number that is kept back, which shows at the next
+        self._numpy = quick
+        digest = fingerprint(numpy.get_state(legacy=False)).digest
+        if self._last.get("numpy") != digest:
+            self._last["numpy"] = digest
+            yield "numpy", digest
+
+    def _torchs(self) -> Iterator[tuple[str, torch.Generator]]:
+        yield "torch.cpu", torch.default_generator
+        if torch.cuda.is_initialized() and not torch.cuda.is_current_stream_capturing():
+            for index, each in enumerate(torch.cuda.default_generators):
+                yield f"torch.cuda:{index}", each
+        for name, reference in self._objects.items():
+            generator = reference()
+            if generator is not None:
+                yield name, generator
+        for device, named in streams.named().items():
+            for name, each in named.items():
+                yield f"guard.generator({name!r}, {device!r})", each
+
+
+def _quick_state(numpy: Any) -> bytes | None:  # noqa: ANN401
+    """NumPy's global generator, read where it lies: a copy of it by NumPy takes 20 µs and more."""
+    bits = numpy.mtrand._rand._bit_generator  # noqa: SLF001 - no other way
+    if type(bits).__name__ != "MT19937":
+        return None
+    address = bits.ctypes.state_address
+    return hashed((ctypes.c_char * _MT19937).from_address(address), 0)

@@ -1,0 +1,161 @@
+"""The operators of one step: what entered each, and what came out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from guard.recording import frames
+from guard.recording.labels import source
+from guard.recording.recorder import guarded
+from guard.recording.structures import fingerprint
+from guard.recording.summaries import summary_of
+
+if TYPE_CHECKING:
+    from guard.places import Place
+    from guard.recording.recorder import Recorder, Sink
+
+_NODES = 4  # that one operator makes, at most
+_UNWRITTEN = bytes(16)
+_ALLOCATING = ("empty", "new_empty", "resize_")
+
+
+class _Made(NamedTuple):
+    """Where a node of the graph was made."""
+
+    place: Place | None
+    module: str
+    inside: bool  # the module that was asked for
+
+
+class Operators:
+    """When operators are recorded, and around which module.
+
+    step    the number of the step
+    module  "" for all that happens in the step
+    """
+
+    def __init__(self, step: int, module: str) -> None:
+        self.step = step
+        self.module = module
+        self.modules: list[str] = []  # whose forward runs
+        self._mode: _Mode | None = None
+
+    def begin(self, recorder: Recorder, number: int) -> None:
+        """The recording begins."""
+        self.recorder = recorder
+        self.step_begins(number)
+
+    def step_begins(self, number: int) -> None:
+        """Record from now on, if it is the step."""
+        if number == self.step and self._mode is None:
+            self._mode = _Mode(self.recorder, self)
+            self._mode.__enter__()
+
+    def step_ends(self, number: int) -> None:
+        """Record no more, if it was the step."""
+        if number == self.step:
+            self.leave_all()
+
+    def leave_all(self) -> None:
+        """Record no more."""
+        mode, self._mode = self._mode, None
+        if mode is not None:
+            mode.leave()
+
+    def enter(self, name: str) -> None:
+        """A module's forward begins."""
+        self.modules.append(name)
+
+    def leave(self, name: str) -> None:
+        """It has ended; those within that an exception left have, too."""
+        if name in self.modules:
+            del self.modules[len(self.modules) - 1 - self.modules[::-1].index(name) :]
+
+    @property
+    def inside(self) -> bool:
+        """Whether the module that was asked for runs."""
+        return not self.module or self.module in self.modules
+
+
+class _Mode(TorchDispatchMode):  # type: ignore[misc]  # torch gives it no types
+    def __init__(self, recorder: Recorder, operators: Operators) -> None:
+        super().__init__()
+        self.recorder = recorder
+        self.sink: Sink = recorder.sink
+        self.operators = operators
+        self.is_on = True
+        self._made: dict[int, _Made] = {}
+        self._last = -1
+
+    def leave(self) -> None:
+        """Leave the stack of modes, if the program's own have left it."""
+        self.is_on = False
+        if torch._C._get_dispatch_mode(torch._C._len_torch_dispatch_stack() - 1) is self:  # noqa: SLF001
+            self.__exit__(None, None, None)
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:  # noqa: ANN401
+        given = kwargs or {}
+        if not self.is_on:
+            return func(*args, **given)
+        where = self.where()
+        if where is None or not where.inside:
+            return func(*args, **given)
+        name = str(func)
+        unwritten = name.partition(".")[2].startswith(_ALLOCATING)
+        inputs = b"" if unwritten else self.entering(args, given)
+        result = func(*args, **given)
+        self.done(name, where, inputs, result, unwritten)
+        return result
+
+    @guarded
+    def where(self) -> _Made | None:
+        """Where the operator was called; in a backward, where its node was made."""
+        node = torch._C._current_autograd_node()  # noqa: SLF001
+        self.backward = node is not None and not torch.is_grad_enabled()
+        if self.backward:
+            return self._made.get(node._sequence_nr(), _Made(None, "", not self.operators.module))  # noqa: SLF001
+        modules = self.operators.modules
+        here = _Made(_line(), modules[-1] if modules else "", self.operators.inside)
+        made = torch._C._autograd._get_sequence_nr() - 1  # noqa: SLF001
+        if made != self._last and torch.is_grad_enabled():
+            for each in range(max(self._last + 1, made - _NODES), made + 1):
+                self._made[each] = here
+            self._last = made
+        return here
+
+    @guarded
+    def entering(self, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
+        """The digest of what enters: taken first, as an operator may write into it."""
+        return fingerprint((args, kwargs) if kwargs else args).digest
+
+    @guarded
+    def done(self, name: str, where: _Made, inputs: Any, result: Any, unwritten: bool) -> None:  # noqa: ANN401
+        """It has run."""
+        found = fingerprint(result)
+        digest, detail, summary = found.digest, found.detail, None
+        if unwritten:
+            digest, detail = _UNWRITTEN, f"{detail} unwritten"
+        elif self.recorder.options.values:
+            summary = summary_of(result)
+        phase = "backward" if self.backward else "forward"
+        of = source("operator", name, where.module)
+        add = self.recorder.target.add
+        add(of, detail, where.place, digest, None, summary, phase, inputs or None)
+
+
+def _line() -> Place | None:
+    """The innermost line that is not torch's."""
+    import sys
+
+    frame = sys._getframe(2)  # noqa: SLF001 - the documented way to a frame
+    while frame is not None:
+        found = frames.calling(frame)
+        if found is not None:
+            return found
+        frame = frame.f_back  # type: ignore[assignment]
+    return None

@@ -1,0 +1,287 @@
+"""Seeing the optimizers' steps: the gradients they read, their hyperparameters, their state."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import threading
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+from guard.fingerprints import form_of, of_tensor
+from guard.interception import replace
+from guard.recording.backwards import number_of
+from guard.recording.identity import ByIdentity
+from guard.recording.labels import source
+from guard.recording.pending import joined
+from guard.recording.recorder import guarded
+from guard.recording.structures import fingerprint
+from guard.recording.summaries import summary_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import ExitStack
+
+    from guard.fingerprints import Digest
+    from guard.recording.labels import Source
+    from guard.recording.recorder import Recorder, Sink
+    from guard.recording.session import Session
+
+    Optimizer = torch.optim.Optimizer
+
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_NOT_HYPER = ("params", "param_names")
+
+
+class _Plan:
+    """An optimizer's parameters in about the order in which backward reaches them."""
+
+    def __init__(self, parameters: list[tuple[Any, Source]], key: tuple[int, ...]) -> None:
+        self.parameters = parameters
+        self.key = key
+        self.values: list[Any] = []  # of its hyperparameters
+        self.digests: dict[str, Digest] = {}
+        self.digest: Digest = b""  # over them
+
+
+class Optimizers:
+    """What is known of the program's optimizers.
+
+    exist  whether there are any, so that a step of one ends a step
+    steps  how many steps they have begun
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.sink: Sink = recorder.sink
+        self.exist = False
+        self.steps = 0
+        self._plans: ByIdentity[_Plan] = ByIdentity()
+        self._running: list[Any] = []  # some call others within their step
+
+    @guarded
+    def before(self, optimizer: Optimizer, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
+        """A step begins; other arguments for it, if it is given a closure to call."""
+        self.exist = True
+        self.steps += 1
+        if optimizer in self._running:
+            self._running.clear()  # an exception left the last one
+        self._running.append(optimizer)
+        if len(self._running) > 1:
+            return None
+        self.recorder.train()
+        self._hyperparameters(optimizer, self._plan(optimizer))
+        closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
+        if not callable(closure):
+            self._gradients(optimizer)
+            return None
+        seen = self._seen(optimizer, closure)
+        if "closure" in kwargs:
+            return args, {**kwargs, "closure": seen}
+        return (args[0], seen, *args[2:]), kwargs
+
+    def _seen(self, optimizer: Optimizer, closure: Any) -> Any:  # noqa: ANN401
+        """The closure, after which the optimizer reads the gradients."""
+
+        @functools.wraps(closure)
+        def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+            result = closure(*args, **kwargs)
+            self.read(optimizer)
+            return result
+
+        return call
+
+    @guarded
+    def read(self, optimizer: Optimizer) -> None:
+        """The gradients are read now."""
+        self.recorder.train()
+        self._gradients(optimizer)
+
+    @guarded
+    def after(self, optimizer: Optimizer) -> None:
+        """A step has ended."""
+        if optimizer in self._running:
+            del self._running[self._running.index(optimizer) :]
+        if self._running:
+            return
+        recorder = self.recorder
+        recorder.train()
+        recorder.states.after(recorder.target, optimizer, recorder.names.of_optimizer(optimizer))
+        recorder.end_step()
+
+    @guarded
+    def scaled(self, optimizer: Optimizer, scaler: Any, steps: int) -> None:  # noqa: ANN401
+        """A GradScaler has let an optimizer step, or has not: then this ends the step."""
+        if self.steps == steps and scaler.is_enabled():
+            self.exist = True
+            self.recorder.train()
+            self._hyperparameters(optimizer, self._plan(optimizer))
+            self._gradients(optimizer)
+            self.recorder.end_step()
+
+    @guarded
+    def scale(self, scaler: Any) -> None:  # noqa: ANN401
+        """The scale under which a step is tried."""
+        scale = scaler._scale  # noqa: SLF001 - get_scale() would wait for the device
+        if isinstance(scale, torch.Tensor):
+            form = form_of(scale)
+            of = source("hyperparameter", "GradScaler.scale")
+            self.recorder.train()
+            value = number_of(scale)
+            self.recorder.target.add(of, form.detail, None, of_tensor(scale, form), value)
+
+    def _plan(self, optimizer: Optimizer) -> _Plan:
+        groups = optimizer.param_groups
+        key = (*(len(each["params"]) for each in groups), id(groups[0]["params"][0]))
+        found = self._plans.get(optimizer)
+        if found is None or found.key != key:
+            found = _Plan(list(self._sources(optimizer)), key)
+            self._plans.set(optimizer, found)
+        return found
+
+    def _sources(self, optimizer: Optimizer) -> Iterator[tuple[Any, Source]]:
+        names = self.recorder.names
+        names.refresh()
+        known = []
+        for index, group in enumerate(optimizer.param_groups):
+            for number, each in enumerate(group["params"]):
+                unnamed = f"{names.of_optimizer(optimizer)}.param_groups[{index}][{number}]"
+                known.append((*(names.of_parameter(each) or (-1, unnamed)), each))
+        known.sort(key=lambda found: -found[0])
+        for _, name, each in known:
+            yield each, source("gradient", name)
+
+    def _gradients(self, optimizer: Optimizer) -> None:
+        add, place = self.recorder.target.add, self.recorder.backward_place
+        values = self.recorder.options.values
+        for parameter, of in self._plan(optimizer).parameters:
+            gradient = parameter.grad
+            if gradient is None:
+                continue
+            if type(gradient) in _PLAIN:
+                form = form_of(gradient)
+                digest, detail = of_tensor(gradient, form), form.detail
+            else:
+                digest, detail = fingerprint(gradient)
+            summary = summary_of(gradient) if values else None
+            add(of, detail, place, digest, None, summary)
+
+    def _hyperparameters(self, optimizer: Optimizer, plan: _Plan) -> None:
+        values = [
+            _comparable(value)
+            for group in optimizer.param_groups
+            for name, value in group.items()
+            if name not in _NOT_HYPER
+        ]
+        name = self.recorder.names.of_optimizer(optimizer)
+        if values != plan.values:
+            plan.values = values
+            self._changed(dict(_flat(name, optimizer.param_groups)), plan)
+        self.recorder.target.add(source("hyperparameter", name), "", None, plan.digest)
+
+    def _changed(self, found: dict[str, Any], plan: _Plan) -> None:
+        digests = {name: fingerprint(value).digest for name, value in found.items()}
+        for name, value in found.items():
+            digest = digests[name]
+            if digest != plan.digests.get(name):
+                number = _number(value)
+                self.recorder.target.add(source("hyperparameter", name), "", None, digest, number)
+        plan.digests = digests
+        plan.digest = joined(list(digests.values()), 0)
+
+
+def _comparable(value: Any) -> Any:  # noqa: ANN401
+    """What tells whether a hyperparameter has changed."""
+    return fingerprint(value).digest if isinstance(value, torch.Tensor) else value
+
+
+def _flat(optimizer: str, groups: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Hyperparameters one by one: "AdamW.lr", "AdamW[1].betas[0]"."""
+    for index, group in enumerate(groups):
+        prefix = f"{optimizer}[{index}]" if index else optimizer
+        for name, value in group.items():
+            if name in _NOT_HYPER:
+                continue
+            if isinstance(value, (tuple, list)):
+                for number, each in enumerate(value):
+                    yield f"{prefix}.{name}[{number}]", each
+            else:
+                yield f"{prefix}.{name}", value
+
+
+def _number(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, torch.Tensor):
+        return number_of(value) if value.numel() == 1 else None
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def install(stack: ExitStack, session: Session) -> None:
+    """Tell the session's recorder of each optimizer and its steps, until the stack is closed."""
+    is_compiling = getattr(torch.compiler, "is_compiling", bool)
+
+    def current() -> Optimizers | None:
+        recorder = session.recorder
+        if recorder is None or is_compiling():
+            return None
+        if threading.get_ident() != recorder.thread:
+            recorder.follow_this_thread()
+        return recorder.optimizers
+
+    def before(optimizer: Optimizer, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
+        found = current()
+        return None if found is None else found.before(optimizer, args, kwargs)
+
+    def after(optimizer: Optimizer, *_: object) -> None:
+        found = current()
+        if found is not None:
+            found.after(optimizer)
+
+    stack.callback(register_optimizer_step_pre_hook(before).remove)
+    stack.callback(register_optimizer_step_post_hook(after).remove)
+    _see_new_ones(stack, session)
+    for scaler in _scalers():
+        replace(stack, scaler, "step", _scaled(scaler.step, current))
+
+
+def _see_new_ones(stack: ExitStack, session: Session) -> None:
+    original = torch.optim.Optimizer.__init__
+
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        if session.recorder is not None:
+            session.recorder.optimizers.exist = True
+        original(self, *args, **options)
+
+    replace(stack, torch.optim.Optimizer, "__init__", init)
+
+
+def any_exist() -> bool:
+    """Whether the program has made optimizers already."""
+    return any(issubclass(type(each), torch.optim.Optimizer) for each in gc.get_objects())
+
+
+def _scalers() -> list[Any]:
+    from torch.cuda.amp import grad_scaler
+
+    own = getattr(getattr(torch, "amp", None), "GradScaler", None)
+    return [own if own is not None else grad_scaler.GradScaler]
+
+
+def _scaled(original: Any, current: Any) -> Any:  # noqa: ANN401
+    @functools.wraps(original)
+    def step(self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        found = current()
+        if found is None:
+            return original(self, optimizer, *args, **kwargs)
+        steps = found.steps
+        found.scale(self)
+        result = original(self, optimizer, *args, **kwargs)
+        found.scaled(optimizer, self, steps)
+        return result
+
+    return step

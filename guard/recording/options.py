@@ -1,0 +1,32 @@
+"""How much is recorded."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a recording.
+
+    values       summaries of tensors too
+    state_every  so many steps lie between full recordings of parameters, buffers and states
+    until        the number of the last step to record, or None
+    operators    the number of a step whose operators are recorded, or None
+    module       the module to whose forward, and its backward, the operators are limited; or ""
+    first_step   the number of the first step, where a run was resumed
+    """
+
+    values: bool = False
+    state_every: int = 50
+    until: int | None = None
+    operators: int | None = None
+    module: str = ""
+    first_step: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """As the trace's header has them, with the name of the hash."""
+        from guard.fingerprints import HASH
+
+        return {**asdict(self), "hash": HASH}

@@ -1,0 +1,268 @@
+"""What happens in a program, sorted into steps."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import TYPE_CHECKING, Any, Protocol
+
+import torch
+
+from guard.fingerprints import form_of, of_tensor
+from guard.recording import frames
+from guard.recording.generators import Generators
+from guard.recording.labels import Events, source
+from guard.recording.naming import Names
+from guard.recording.state import States
+from guard.recording.structures import fingerprint
+from guard.recording.summaries import summary_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+    from guard.places import Place
+    from guard.recording.labels import Source
+    from guard.recording.naming import Known
+    from guard.recording.operators import Operators
+    from guard.recording.options import Options
+    from guard.trace import StepKind
+    from guard.trace.model import Phase
+
+    Module = torch.nn.Module
+
+_MOST_WAITING = 1000  # batches that nothing has used: a loop over the data alone
+_MOST_EVENTS = 50_000  # of forwards without a backward, before they are written as they are
+_FORWARDS = 16  # the same, for a program that has never called backward
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_functions = torch._C._len_torch_function_stack  # noqa: SLF001 - modes, such as a default device
+
+
+class Sink(Protocol):
+    """Where steps go."""
+
+    number: int  # of the next step
+
+    def write(self, kind: StepKind, events: Events) -> None:
+        """Write a step."""
+
+    def fail(self, error: Exception) -> None:
+        """Stop the recording, and let the program go on."""
+
+
+def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Past the program's modes; an error of ours ends the recording, and not the program."""
+
+    @functools.wraps(method)
+    def call(self: Recorder, *args: Any) -> Any:  # noqa: ANN401
+        try:
+            if _functions():
+                with torch._C.DisableTorchFunction():  # type: ignore[attr-defined]  # noqa: SLF001
+                    return method(self, *args)
+            return method(self, *args)
+        except Exception as error:  # noqa: BLE001 - the one place for all that is recorded
+            self.sink.fail(error)
+            return None
+
+    return call
+
+
+class Recorder:
+    """Follows one process: one thread of it, and the backwards that it starts.
+
+    A step collects what happens up to the end of an optimizer's ``step``. A forward without
+    gradients is a step of its own, which ends when the next thing begins.
+    """
+
+    def __init__(self, sink: Sink, options: Options, operators: Operators | None = None) -> None:
+        self.sink = sink
+        self.options = options
+        self.names = Names()
+        self.states = States(self)
+        self.generators = Generators()
+        self.operators = operators
+        from guard.recording.optimizers import Optimizers  # which needs this module
+
+        self.optimizers = Optimizers(self)
+        self.backward_place: Place | None = None
+        self.thread = threading.get_ident()
+        self.backwards = 0  # that run now: checkpoints start some within others
+        self.has_trained = False
+        self.ends_by_itself = False  # no optimizer of torch's is there to end a step
+        self.muted = 0  # a loader works: what its transforms do is in its batch
+        self.calls: list[Place | None] = []  # of the modules whose forward runs
+        self.training = Events()
+        self.evaluation: Events | None = None
+        self.target = self.training
+        self._waiting: list[tuple[Any, ...]] = []
+        self._forwards = 0  # in the step, of models
+        self._left_backward = False
+
+    def follow_this_thread(self) -> None:
+        """The program trains in another thread than the one that began to record."""
+        self.thread = threading.get_ident()
+        self.calls.clear()
+
+    # Modules
+
+    @guarded
+    def enter(self, module: Module, frame: FrameType, args: Any, kwargs: Any) -> Known:  # noqa: ANN401
+        """A module is called."""
+        calls = self.calls
+        place = frames.calling(frame)
+        if place is None:
+            place = calls[-1] if calls else frames.own()
+        known = self.names.of(module, outermost=not calls)
+        if not calls and not self.backwards:
+            self._begin(module, known, place, args, kwargs)
+        if self.operators is not None:
+            self.operators.enter(known.name)
+        calls.append(place)
+        return known
+
+    @guarded
+    def leave(self, known: Known, result: Any) -> None:  # noqa: ANN401
+        """Its forward has ended."""
+        place = self.calls.pop()
+        if self.operators is not None:
+            self.operators.leave(known.name)
+        self._add(known.output, result, place, "backward" if self.backwards else "forward")
+
+    def drop(self, depth: int) -> None:
+        """A forward was left by an exception."""
+        del self.calls[depth:]
+
+    def _begin(self, module: Module, known: Known, place: Place | None, *given: Any) -> None:
+        """A forward begins that no other module called."""
+        grad = torch.is_grad_enabled()
+        if not known.learns:  # a loss, a metric: it belongs to what came before
+            self.target = self.training if grad or self.evaluation is None else self.evaluation
+            if len(self.target) > _MOST_EVENTS:
+                self._write_unfinished()
+            return
+        self.close_evaluation()
+        if grad or (module.training and self.has_trained):
+            self._continue_training()
+        else:
+            self.target = self.evaluation = Events()
+        self._take_waiting()
+        self.generators.look(self.target.add, place)
+        self.states.before(self.target)
+        args, kwargs = given
+        self._add(known.entered, (args, kwargs) if kwargs else _single(args), place)
+        self._forwards += 1
+
+    def _continue_training(self) -> None:
+        if self.ends_by_itself and self._left_backward:
+            self.end_step()
+        elif len(self.training) > _MOST_EVENTS or (
+            not self.has_trained and self._forwards >= _FORWARDS
+        ):
+            self._write_unfinished()
+        self.target = self.training
+
+    def _write_unfinished(self) -> None:
+        """Write what no backward may ever follow."""
+        self.close_evaluation()
+        self._write("evaluation", self.training)
+        self._renew()
+
+    def _add(self, of: Source, value: Any, place: Place | None, phase: Phase = "") -> None:  # noqa: ANN401
+        if type(value) in _PLAIN:
+            form = form_of(value)
+            digest, detail = of_tensor(value, form), form.detail
+        else:
+            digest, detail = fingerprint(value)
+        summary = summary_of(value) if self.options.values else None
+        self.target.add(of, detail, place, digest, None, summary, phase)
+
+    # Batches
+
+    @guarded
+    def batch(self, name: str, value: Any) -> None:  # noqa: ANN401
+        """A loader gave a batch."""
+        self.close_evaluation()
+        place = frames.own()
+        found = fingerprint(value)
+        summary = summary_of(value) if self.options.values else None
+        of = source("batch", name)
+        self._wait(of, found.detail, place, found.digest, None, summary)
+        self.generators.look(self._wait, place, all_of_them=True)
+        if len(self._waiting) > _MOST_WAITING:
+            self.target = self.evaluation = Events()
+            self._take_waiting()
+            self.close_evaluation()
+
+    def _wait(self, *row: Any) -> None:
+        self._waiting.append(row)
+
+    def _take_waiting(self) -> None:
+        for row in self._waiting:
+            self.target.add(*row)
+        self._waiting.clear()
+
+    # Steps
+
+    def train(self) -> None:
+        """What comes now belongs to a training step."""
+        self.close_evaluation()
+        self.target = self.training
+        self._take_waiting()
+
+    def backward_ended(self) -> None:
+        """A backward has run to its end."""
+        self.has_trained = True
+        self._left_backward = True
+
+    @property
+    def has_pending_backward(self) -> bool:
+        """Whether a backward has run in this step."""
+        return self._left_backward
+
+    def end_step(self) -> None:
+        """A training step is done."""
+        self.target = self.training
+        self.generators.look(self.target.add, None, all_of_them=True)
+        self._write("training", self.training)
+        self._renew()
+
+    def close_evaluation(self) -> None:
+        """Write the evaluation that has been collected."""
+        if self.evaluation is None:
+            return
+        found, self.evaluation = self.evaluation, None
+        self.target = self.training
+        self.generators.look(found.add, None)
+        self._write("evaluation", found)
+        self._forwards = 0
+
+    def _renew(self) -> None:
+        self.training = self.target = Events()
+        self._forwards = 0
+        self._left_backward = False
+
+    def _write(self, kind: StepKind, events: Events) -> None:
+        if self.operators is not None:
+            self.operators.step_ends(self.sink.number)
+        self.sink.write(kind, events)
+        if self.operators is not None:
+            self.operators.step_begins(self.sink.number)
+
+    @guarded
+    def finish(self) -> None:
+        """Write what has begun, and then the state of everything."""
+        self.close_evaluation()
+        self.target = self.training
+        self._take_waiting()
+        if len(self.training):
+            self._write("training" if self._left_backward else "evaluation", self.training)
+            self._renew()
+        self.generators.look(self.target.add, None, all_of_them=True)
+        self.states.all_of_it(self.target)
+        if len(self.target):
+            self._write("end", self.target)
+            self._renew()
+
+
+def _single(args: tuple[Any, ...]) -> Any:  # noqa: ANN401
+    return args[0] if len(args) == 1 else args

@@ -1,0 +1,226 @@
+"""A recording: its files, from its start to its end, in this process and in its children."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Any
+
+from guard.errors import GuardError
+from guard.trace import Header, TraceWriter, frames
+
+if TYPE_CHECKING:
+    from guard.recording.labels import Events
+    from guard.recording.options import Options
+    from guard.recording.recorder import Recorder
+    from guard.trace import Status, StepKind
+
+_NAME = "rank{}.trace"
+
+
+class Session:
+    """Writes what a recorder collects. The file is begun with the first step.
+
+    recorder  of this process; None before torch is imported, and when nothing is recorded (more)
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        options: Options,
+        command: list[str],
+        *,
+        is_child: bool = False,
+    ) -> None:
+        self.recorder: Recorder | None = None
+        self.options = options
+        self.folder = os.path.abspath(folder)
+        self.command = tuple(command)
+        self.started = time.time()
+        self.number = options.first_step
+        self._writer: TraceWriter | None = None
+        self._schemas: dict[bytes, int] = {}
+        self.installed = ExitStack()
+        self._is_child = is_child
+        if not is_child:
+            self._begin()
+
+    def _begin(self) -> None:
+        """Make the folder, and take away what an earlier recording left there."""
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+            rank, size = _environ("RANK", 0), _environ("WORLD_SIZE", 1)
+            for name in os.listdir(self.folder):
+                middle = name.removeprefix("rank").partition(".trace")[0]
+                if name.startswith("rank") and ".trace" in name and middle.isdecimal():
+                    other = int(middle)
+                    if other == rank or (rank == 0 and other >= size):
+                        os.remove(os.path.join(self.folder, name))
+        except OSError as error:
+            raise GuardError(f"cannot record in {self.folder!r}: {error.strerror}") from None
+
+    # Installing
+
+    def install(self) -> None:
+        """Begin to follow the program: torch has been imported."""
+        from guard.recording import backwards, batches, modules, optimizers, recorder
+
+        operators = None
+        if self.options.operators is not None:
+            from guard.recording.operators import Operators
+
+            operators = Operators(self.options.operators, self.options.module)
+        self.recorder = recorder.Recorder(self, self.options, operators)
+        for each in (modules, batches, backwards, optimizers):
+            each.install(self.installed, self)
+        if operators is not None:
+            operators.begin(self.recorder, self.number)
+
+    def uninstall(self) -> None:
+        """Follow the program no more."""
+        recorder, self.recorder = self.recorder, None
+        if recorder is not None and recorder.operators is not None:
+            recorder.operators.leave_all()
+        self.installed.close()
+
+    # Steps
+
+    def write(self, kind: StepKind, events: Events) -> None:
+        """Write a step. Raises OSError."""
+        writer = self._open()
+        if writer is None:
+            return
+        size = writer.header.digest_size
+        digests, inputs, values = events.resolved()
+        key = events.key()
+        schema = self._schemas.get(key)
+        if schema is None:
+            schema = self._schemas[key] = writer.schema(events.labels)
+        full = b"".join(digests) + b"".join(inputs)
+        parts = [each[:size] for each in digests]
+        parts += [each[:size] for each in inputs]
+        parts += [frames.pack_value(each) for each in values]
+        parts += [frames.pack_summary(each) for each in events.summaries]
+        writer.packed(kind, schema, b"".join(parts), events.digest(full))
+        last = self.number
+        self.number += 1
+        if last == self.options.until and kind != "end":
+            self._stop("stopped", f"step {last} was the last to record")
+
+    def _open(self) -> TraceWriter | None:
+        """The writer of this process: its rank is known by the time of its first step."""
+        if self._writer is None:
+            rank, size = _rank(is_child=self._is_child)
+            if rank is None:
+                self.uninstall()
+                return None
+            path = os.path.join(self.folder, _NAME.format(rank))
+            self._writer = TraceWriter(path, self._header(rank, size))
+        return self._writer
+
+    def _header(self, rank: int, size: int) -> Header:
+        from guard.seeding import current_seed
+
+        detail = "steps" if self.options.operators is None else "operators"
+        return Header(
+            digest_size=4 if detail == "steps" else 8,
+            rank=rank,
+            world_size=size,
+            command=self.command,
+            folder=_folder(),
+            started=self.started,
+            seed=current_seed(),
+            environment=_environment(),
+            detail=detail,
+            first_step=self.options.first_step,
+            options=self.options.as_dict(),
+        )
+
+    # Ending
+
+    def fail(self, error: Exception) -> None:
+        """Stop the recording because of an error, and let the program go on."""
+        message = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+        sys.stderr.write(f"guard record: the recording has stopped: {message}\n")
+        self.uninstall()
+        self._close("stopped", message)
+
+    def end(self, status: Status, message: str = "") -> None:
+        """The program has ended: write what has begun, and how it ended."""
+        recorder = self.recorder
+        if recorder is not None:
+            recorder.finish()
+        self.uninstall()
+        if self._writer is None and not self._is_child and not self._has_traces():
+            with suppress(OSError, GuardError):
+                self._writer = self._open()
+        self._close(status, message)
+
+    def _has_traces(self) -> bool:
+        """Whether its children have recorded."""
+        return any(name.endswith(".trace") for name in os.listdir(self.folder))
+
+    def _stop(self, status: Status, message: str) -> None:
+        recorder = self.recorder
+        if recorder is not None:
+            self.recorder = None
+            recorder.finish()
+        self.uninstall()
+        self._close(status, message)
+
+    def _close(self, status: Status, message: str) -> None:
+        if self._writer is not None:
+            with suppress(OSError):
+                self._writer.end(status, message)
+
+    # Children
+
+    def abandon(self) -> None:
+        """This process is a fork of the one that records: leave its file alone."""
+        self.uninstall()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        self._schemas.clear()
+        self._is_child = True
+        self.number = self.options.first_step
+
+
+def _environ(name: str, default: int) -> int:
+    value = os.environ.get(name, "")
+    return int(value) if value.isdecimal() else default
+
+
+def _is_distributed() -> bool:
+    distributed: Any = sys.modules.get("torch.distributed")
+    return bool(distributed and distributed.is_available() and distributed.is_initialized())
+
+
+def _rank(*, is_child: bool) -> tuple[int | None, int]:
+    """This process's rank, and how many there are; None for a child that is no rank."""
+    if _is_distributed():
+        distributed: Any = sys.modules["torch.distributed"]
+        return distributed.get_rank(), distributed.get_world_size()
+    if is_child:
+        return None, 0
+    return _environ("RANK", 0), _environ("WORLD_SIZE", 1)
+
+
+def _folder() -> str:
+    main = getattr(sys.modules.get("__main__"), "__file__", None)
+    return os.path.dirname(os.path.abspath(main)) if main else os.getcwd()
+
+
+def _environment() -> dict[str, Any]:
+    from guard.doctor import report
+
+    found = report()
+    items = {
+        f"{section.name}: {entry.name}": entry.value
+        for section in found.sections
+        for entry in section.entries
+        if entry.decides
+    }
+    return {"fingerprint": found.fingerprint, "digest": found.digest, "items": items}

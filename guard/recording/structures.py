@@ -1,0 +1,156 @@
+"""Fingerprints of anything in a batch: tensors in structures, arrays, texts, numbers, objects."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import enum
+import os
+import types
+from collections.abc import Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+
+from guard.dependencies import loaded
+from guard.fingerprints import form_of, hashed, of_tensor
+from guard.recording.pending import Pending, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_PRINTED = frozenset((int, float, bool, complex, str, bytes, type(None)))  # whose repr is exact
+_NAMED = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, torch.nn.Module)
+_TEXTS = (datetime.date, datetime.time, datetime.timedelta, torch.dtype, torch.device, slice, range)
+_DEPTH = 20
+_DETAIL = 160  # characters
+
+
+class Fingerprint(NamedTuple):
+    """Of a structure: its digest, and what it is made of: "(float32[2, 3], int64[2])"."""
+
+    digest: bytes | Pending
+    detail: str
+
+
+def fingerprint(value: object) -> Fingerprint:
+    """Of any value. Order counts, in sequences and in dictionaries; it does not in sets.
+
+    Objects of classes that say nothing of themselves are taken by their attributes, functions
+    and modules by their names.
+    """
+    if isinstance(value, torch.Tensor) and not _is_uninitialised(value):
+        form = form_of(value)
+        return Fingerprint(of_tensor(value, form), form.detail)
+    found = _of(value, ())
+    detail = found.detail
+    return found if len(detail) <= _DETAIL else found._replace(detail=detail[:_DETAIL] + "…")
+
+
+def _is_uninitialised(value: torch.Tensor) -> bool:
+    return isinstance(value, torch.nn.parameter.UninitializedTensorMixin)
+
+
+def _of(value: Any, around: tuple[int, ...]) -> Fingerprint:  # noqa: ANN401, PLR0911 - a kind each
+    kind = type(value)
+    if kind in _PRINTED:
+        return _printed(kind.__name__, repr(value))
+    if isinstance(value, torch.Tensor):
+        if _is_uninitialised(value):
+            return _printed(kind.__name__, "")
+        form = form_of(value)
+        return Fingerprint(of_tensor(value, form), form.detail)
+    if id(value) in around or len(around) > _DEPTH:
+        return _printed("cycle", "")
+    around = (*around, id(value))
+    if isinstance(value, Mapping):
+        return _mapping(value.items(), around)
+    if isinstance(value, (list, tuple)):
+        return _sequence(value, around)
+    if isinstance(value, (set, frozenset)):
+        return _set(value, around)
+    return _array(value, around) or _object(value, around)
+
+
+def _printed(kind: str, text: str) -> Fingerprint:
+    return Fingerprint(hashed(f"{kind} {text}".encode("utf-8", "surrogatepass"), 0), kind)
+
+
+def _sequence(value: list[Any] | tuple[Any, ...], around: tuple[int, ...]) -> Fingerprint:
+    left, right = "()" if isinstance(value, tuple) else "[]"
+    kinds = set(map(type, value))
+    if value and kinds <= _PRINTED:
+        names = "|".join(sorted(each.__name__ for each in kinds))
+        printed = _printed(left, repr(list(value)))
+        return printed._replace(detail=f"{left}{len(value)} {names}{right}")
+    found = [_of(each, around) for each in value]
+    digest = joined([left.encode(), *(each.digest for each in found)], 0)
+    return Fingerprint(digest, left + _listed(each.detail for each in found) + right)
+
+
+def _mapping(items: Iterable[tuple[Any, Any]], around: tuple[int, ...]) -> Fingerprint:
+    parts: list[bytes | Pending] = [b"{"]
+    details = []
+    for key, value in items:
+        found = _of(value, around)
+        parts += [_of(key, around).digest, found.digest]
+        details.append(f"{key}: {found.detail}" if isinstance(key, str) else found.detail)
+    return Fingerprint(joined(parts, 0), "{" + _listed(details) + "}")
+
+
+def _set(value: Iterable[Any], around: tuple[int, ...]) -> Fingerprint:
+    digests = [_of(each, around).digest for each in value]
+    known = sorted(each for each in digests if isinstance(each, bytes))
+    digest = joined([b"set", *known, *(each for each in digests if isinstance(each, Pending))], 0)
+    return Fingerprint(digest, f"set of {len(digests)}")
+
+
+def _array(value: Any, around: tuple[int, ...]) -> Fingerprint | None:  # noqa: ANN401
+    """NumPy's arrays and scalars."""
+    numpy: Any = loaded("numpy")
+    if numpy is None or not isinstance(value, (numpy.ndarray, numpy.generic)):
+        return None
+    detail = f"numpy {value.dtype}{list(value.shape)}"
+    if value.dtype.hasobject:
+        return Fingerprint(_of(value.tolist(), around).digest, detail)
+    dense = numpy.ascontiguousarray(value)
+    content = hashed(dense.reshape(-1).view(numpy.uint8) if dense.nbytes else b"", 0)
+    return Fingerprint(joined([detail.encode(), content], 0), detail)
+
+
+def _object(value: Any, around: tuple[int, ...]) -> Fingerprint:  # noqa: ANN401
+    kind = type(value)
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    if isinstance(value, _NAMED):
+        return _printed(kind.__name__, str(getattr(value, "__qualname__", name)))
+    if isinstance(value, (enum.Enum, os.PathLike, *_TEXTS)):
+        return _printed(kind.__name__, str(value))
+    if isinstance(value, (str, bytes, int, float, complex, bytearray)):  # classes made of these
+        return _printed(name, repr(value))
+    if hasattr(value, "tobytes"):  # Pillow's images, and arrays of the standard library
+        content = [str(getattr(value, name, "")).encode() for name in ("mode", "size")]
+        return Fingerprint(joined([*content, bytes(value.tobytes())], 0), kind.__name__)
+    held = _attributes(value)
+    if held is None:
+        return _printed(name, "")
+    found = _mapping(held, around)
+    digest = joined([name.encode(), found.digest], 0)
+    return Fingerprint(digest, f"{kind.__name__}{found.detail}")
+
+
+def _attributes(value: Any) -> Iterable[tuple[str, Any]] | None:  # noqa: ANN401
+    if dataclasses.is_dataclass(value):
+        names = [each.name for each in dataclasses.fields(value)]
+        return [(name, getattr(value, name, None)) for name in names]
+    if hasattr(value, "__dict__"):
+        return list(vars(value).items())
+    slots = getattr(type(value), "__slots__", None)
+    if not slots or isinstance(slots, str):
+        return None
+    return [(name, getattr(value, name, None)) for name in slots if not name.startswith("__")]
+
+
+def _listed(details: Iterable[str]) -> str:
+    found = list(islice(details, 9))
+    return ", ".join(found[:8]) + (", …" if len(found) == 9 else "")
