@@ -33,8 +33,7 @@ def main(arguments: list[str]) -> int:
     """Do as the command line says; the status to exit with. Wrong usage raises SystemExit(2)."""
     parser = argparse.ArgumentParser(
         prog="python -m guard",
-        usage="python -m guard [-h] {run,doctor,preflight,compare,verify} ...",
-        usage="python -m guard [-h] {run,doctor,preflight,record} ...",
+        usage="python -m guard [-h] {run,doctor,preflight,compare,verify,record} ...",
         description="Make a training run deterministic, or say what stands in the way.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
