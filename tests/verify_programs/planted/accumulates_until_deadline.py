@@ -12,9 +12,11 @@ batches = iter(torch.randn(4000, 16, 8))
 for _ in range(8):
     deadline = time.perf_counter() + 0.03
     optimizer.zero_grad()
-    while time.perf_counter() < deadline:  # planted: control_flow or batch_content or batch_order
-        batch = next(batches)  # planted: control_flow or batch_content or batch_order
+    while True:
+        batch = next(batches)
         loss = nn.functional.mse_loss(model(batch), batch.norm(dim=1, keepdim=True))
         loss.backward()
+        if time.perf_counter() > deadline:  # planted: control_flow or batch_content or batch_order
+            break
     optimizer.step()
 print(loss.item())
