@@ -10,9 +10,9 @@ _COMMANDS = {
     "run": "guard.launch",
     "doctor": "guard.doctor",
     "preflight": "guard.rehearsal.command",
+    "record": "guard.recording.command",
     "compare": "guard.comparison.command",
     "verify": "guard.verification.command",
-    "record": "guard.recording.command",
 }
 _EPILOG = """\
 commands:
@@ -20,10 +20,10 @@ commands:
   run [options] -m module [arguments]    the same, as python -m
   doctor                                 what is set here, what is not, and what that means
   preflight [options] script.py [args]   what would fail or differ on a GPU, without one
-  compare [options] run1 run2            where two recorded runs part first, and why
-  verify [options] script.py [args]      whether two runs agree bit for bit, and if not, why
   record --out FOLDER [options] script.py [args]
                                          fingerprints of what the program computes
+  compare [options] run1 run2            where two recorded runs part first, and why
+  verify [options] script.py [args]      whether two runs agree bit for bit, and if not, why
 
 `python -m guard COMMAND --help` says more.
 """
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     """Do as the command line says; the status to exit with. Wrong usage raises SystemExit(2)."""
     parser = argparse.ArgumentParser(
         prog="python -m guard",
-        usage="python -m guard [-h] {run,doctor,preflight,compare,verify,record} ...",
+        usage="python -m guard [-h] {run,doctor,preflight,record,compare,verify} ...",
         description="Make a training run deterministic, or say what stands in the way.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

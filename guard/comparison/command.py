@@ -46,7 +46,7 @@ def _compare(options: argparse.Namespace) -> Comparison:
     for name, run in zip((options.first, options.second), runs, strict=True):
         if not any(len(trace) for trace in run):
             raise GuardError(f"{name} holds no step: the run ended before its first one")
-    comparison = examine(*runs, names=_names(options))
+    comparison = examine(runs[0], runs[1], _names(options))
     if not comparison.steps and comparison.difference is None:
         raise GuardError(f"{options.first} and {options.second} have no step in common")
     return comparison

@@ -99,9 +99,9 @@ class Situation:
         """What was the same just before, for a person."""
         told = []
         if self.parting.position:
-            pair, last = self.parting.pair, self.parting.position - 1
-            begun, ended = pair.number(0), pair.number(last)
-            told.append(f"steps {begun} to {ended}" if last else f"step {begun}")
+            pair, position = self.parting.pair, self.parting.position - 1
+            begun, ended = pair.number(0), pair.number(position)
+            told.append(f"steps {begun} to {ended}" if position else f"step {begun}")
         counted: dict[str, list[Event]] = {}
         for each in self.before:
             counted.setdefault(each.kind, []).append(each)

@@ -45,8 +45,7 @@ def _parts(comparison: Comparison) -> Iterator[RenderableType]:
     elif comparison.steps:
         rows.append(("then", phrases.aftermath(comparison)))
         rows.append(("compared", phrases.extent(comparison)))
-    for each in comparison.changes:
-        rows.append(("around", f"{each.name} is {each.first} and {each.second}"))
+    rows += [("around", f"{e.name} is {e.first} and {e.second}") for e in comparison.changes]
     rows += [("note", each) for each in (*comparison.notes, *comparison.limits)]
     yield _table((name, told) for name, told in rows if told)
 

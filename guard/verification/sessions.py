@@ -63,6 +63,8 @@ class Session:
             "own": [folder, *([place] if place else [])],
             "leaves": leaves,
         }
+        if self.plan.seed is not None and not self.plan.guard:
+            told["seed"] = self.plan.seed
         if self.isolated:
             told["folder"] = self._workplace(place or folder)
         environ = {**_environment(self.plan, temporary)}
@@ -96,7 +98,6 @@ class Session:
         plan = self.plan
         found = ["--guard"] if plan.guard else []
         found += ["--values"] if plan.values else []
-        found += ["--seed", str(plan.seed)] if plan.seed is not None else []
         return found
 
     def _program(self) -> list[str]:
@@ -131,6 +132,8 @@ def _isolates(plan: Plan) -> bool:
 
 def _environment(plan: Plan, temporary: str) -> dict[str, str]:
     environ = dict(os.environ)
+    if plan.guard and plan.seed is not None:
+        environ["GUARD_SEED"] = str(plan.seed)
     if not plan.trackers:
         environ = {**QUIET, **environ}
     if sys.platform == "linux":  # elsewhere its path is too long for sockets

@@ -24,10 +24,19 @@ def main(arguments: list[str]) -> int:
         os.chdir(told["folder"])
     if told.get("leaves"):
         interruption.leave()
+    if "seed" in told:
+        _seed(told["seed"])
     from guard.__main__ import _COMMANDS
 
     status: int = import_module(_COMMANDS["record"]).main(arguments)
     return status
+
+
+def _seed(seed: int) -> None:
+    """Seed all generators that the program will find, and leave everything else as it is."""
+    from guard.seeders import seed_everything
+
+    seed_everything(seed)
 
 
 def _end_with(parent: int) -> None:
