@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import random
 import weakref
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -31,6 +32,8 @@ class Generators:
         self._last: dict[str, Any] = {}
         self._numpy: bytes | None = None
         self._objects: dict[str, weakref.ref[torch.Generator]] = {}
+        if loaded("numpy") is not None:  # it loads this part of it late, with a state by chance
+            import_module("numpy.random")
         # Where nobody seeds one and nobody draws from it, runs begin with other states in vain.
         self.look(lambda *_: None, None, all_of_them=True)
 
