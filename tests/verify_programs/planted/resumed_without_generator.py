@@ -1,5 +1,5 @@
 """A checkpoint that holds everything but the state of the generator."""
-# verify: --resume-at 6 --resume-args "--resume"
+# verify: --resume-at 6 --resume-args=--resume
 # lost: generator
 
 import sys

@@ -1,5 +1,5 @@
 """A checkpoint without the schedule: the learning rate starts high again."""
-# verify: --resume-at 6 --resume-args "--resume"
+# verify: --resume-at 6 --resume-args=--resume
 # lost: lr|learning rate|schedule
 
 import sys
