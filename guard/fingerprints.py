@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -58,22 +58,32 @@ class Form:
         self.detail = f"{str(dtype).removeprefix('torch.')}{list(shape)}"
         self.seed = int.from_bytes(hashlib.sha256(self.detail.encode()).digest()[:8], "little")
         self.array: Any = None
+        if -1 in shape:
+            return
         if dtype not in _QUANTIZED and not dtype.is_complex:  # whose bit of conjugation counts
             self.array = ctypes.c_char * (torch.Size(shape).numel() * dtype.itemsize)
 
 
-_forms: dict[tuple[torch.dtype, torch.Size], Form] = {}
+_forms: dict[tuple[torch.dtype, tuple[int, ...]], Form] = {}
 
 
 def form_of(tensor: torch.Tensor) -> Form:
     """What is known of a tensor before its bytes are read; the same object for the same."""
-    key = (tensor.dtype, tensor.shape)
+    plain = type(tensor) in _PLAIN and not tensor.is_nested
+    key = (tensor.dtype, tensor.shape if plain else _shape_of(tensor))
     found = _forms.get(key)
     if found is None:
         if len(_forms) > _FORMS_KEPT:
             _forms.clear()
-        found = _forms[key] = Form(tensor.dtype, tuple(int(each) for each in tensor.shape))
+        found = _forms[key] = Form(tensor.dtype, key[1])
     return found
+
+
+def _shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
+    """With -1 for a size that is several, or a symbol."""
+    if tensor.is_nested and tensor.layout == torch.strided:
+        return (tensor.size(0), -1)
+    return tuple(each if type(each) is int else -1 for each in tensor.shape)
 
 
 def of_tensor(tensor: torch.Tensor, form: Form) -> Digest:
@@ -92,23 +102,29 @@ def of_tensor(tensor: torch.Tensor, form: Form) -> Digest:
 
 @contextmanager
 def plainly() -> Iterator[None]:
-    """Past autograd, and past the modes of the program."""
+    """Past autograd, the program's modes and the transformations of ``torch.func``."""
+    from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
     from torch.utils._python_dispatch import _disable_current_modes
 
-    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass(), _disable_current_modes():  # noqa: SLF001
+    with ExitStack() as stack:
+        if torch._C._functorch.maybe_current_level() is not None:  # noqa: SLF001
+            stack.enter_context(temporarily_clear_interpreter_stack())
+        stack.enter_context(torch._C.DisableTorchFunctionSubclass())  # noqa: SLF001
+        stack.enter_context(_disable_current_modes())
+        stack.enter_context(torch.no_grad())
         yield
 
 
 def _of_any(tensor: torch.Tensor, seed: int) -> Digest:
     """A tensor of any kind."""
     tensor = _unwrapped(tensor)
+    if tensor.is_meta or _is_fake(tensor):
+        return hashed(b"no data", seed)
     parts = _parts(tensor)
     if parts is not None:
         name = type(tensor).__qualname__.encode()
         digests = [_of_any(each, form_of(each).seed) for each in parts.tensors]
         return joined([name, parts.rest.encode(), *digests], seed)
-    if tensor.is_meta or _is_fake(tensor):
-        return hashed(b"no data", seed)
     if type(tensor) not in _PLAIN:
         tensor = tensor.as_subclass(torch.Tensor)
     tensor = tensor.detach().resolve_conj().resolve_neg()
@@ -148,11 +164,11 @@ class _Parts:
         self.rest = rest
 
 
-def _parts(tensor: torch.Tensor) -> _Parts | None:
+def _parts(tensor: torch.Tensor) -> _Parts | None:  # noqa: PLR0911 - a kind each
     if type(tensor) not in _PLAIN and hasattr(type(tensor), "__tensor_flatten__"):
         return _wrapped(tensor)
     if tensor.is_nested:
-        sizes: Any = tensor._nested_tensor_size()  # type: ignore[attr-defined]  # noqa: SLF001
+        sizes: Any = tensor._nested_tensor_size()  # noqa: SLF001
         return _Parts([sizes, *tensor.unbind()], "nested")
     if tensor.layout == torch.sparse_coo:
         return _Parts([tensor._indices(), tensor._values()], "sparse")  # noqa: SLF001 - also uncoalesced
@@ -191,8 +207,9 @@ def _unwrapped(tensor: torch.Tensor) -> torch.Tensor:
 @functools.cache
 def _fake() -> Any:  # noqa: ANN401 - a class
     from torch._subclasses.fake_tensor import FakeTensor
+    from torch._subclasses.functional_tensor import FunctionalTensor
 
-    return FakeTensor
+    return FakeTensor, FunctionalTensor
 
 
 def _is_fake(tensor: torch.Tensor) -> bool:

@@ -49,7 +49,8 @@ class _Finder:
         if spec is None or not hasattr(spec.loader, "exec_module"):
             sys.meta_path.insert(0, self)  # it may be there later
             return spec
-        spec.loader = _Loader(spec.loader, self._then, self)
+        around: Any = _Loader(spec.loader, self._then, self)
+        spec.loader = around
         return spec
 
 

@@ -14,6 +14,7 @@ from guard.recording.labels import source
 from guard.recording.recorder import guarded
 from guard.recording.structures import fingerprint
 from guard.recording.summaries import summary_of
+from guard.recording.tracing import is_traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,11 +33,13 @@ def install(stack: ExitStack, session: Session) -> None:
     def run(backward: Callable[..., Any], outputs: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         __tracebackhide__ = True
         recorder = session.recorder
+        if recorder is not None and not recorder.has_trained and not is_traced():
+            recorder.follow_this_thread()
         if (
             recorder is None
             or recorder.backwards
             or threading.get_ident() != recorder.thread
-            or torch._C._get_tracing_state() is not None  # noqa: SLF001
+            or is_traced()
         ):
             return backward(outputs, *args, **kwargs)
         accumulates = kwargs.get("accumulate_grad", len(args) > _ACCUMULATES and args[_ACCUMULATES])

@@ -66,7 +66,7 @@ def _enable() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m guard record",
-        usage="python -m guard record --out FOLDER [options] (script.py | -m module) [arguments ...]",
+        usage="python -m guard record --out FOLDER [options] (script.py | -m module) [args ...]",
         description="Run an unmodified program and record fingerprints of its batches, module "
         "outputs, losses, gradients, parameters, generators and hyperparameters.",
         epilog=_EPILOG,
@@ -77,7 +77,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--out", required=True, metavar="FOLDER", help="where the traces go")
     add("--values", action="store_true", help="keep summaries of the numbers as well")
     add("--until", type=_count, metavar="STEP", help="the last step to record; the first is 0")
-    add("--operators", type=_step, metavar="STEP[:MODULE]", help="record a step's operators as well")
+    add(
+        "--operators", type=_step, metavar="STEP[:MODULE]", help="record a step's operators as well"
+    )
     add("--state-every", type=_interval, default=50, metavar="N", help="steps between full states")
     add("--first-step", type=_count, default=0, metavar="STEP", help="of a run that was resumed")
     add("--guard", action="store_true", help="under guard, with the settings it finds")
@@ -104,4 +106,3 @@ def _interval(text: str) -> int:
 def _step(text: str) -> tuple[int, str]:
     number, _, module = text.partition(":")
     return _count(number), module
-

@@ -26,7 +26,7 @@ def sum_of(tensor: torch.Tensor) -> torch.Tensor:
         return torch.zeros((), dtype=torch.int64, device=tensor.device)
     first, second = _keys_on(tensor.device)
     total: torch.Tensor | None = None
-    for index, chunk in enumerate(words.split(_CHUNK)):
+    for index, chunk in enumerate(torch.split(words, _CHUNK)):
         part = _mixed(chunk.to(torch.int64), first, second)
         shifted = part * _signed(_SECOND * (2 * index + 1))
         total = shifted if total is None else total + shifted
@@ -43,11 +43,13 @@ def _mixed(words: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> to
 
 
 def _words(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor's bytes as integers, the widest that its size and its start allow."""
+    """The tensor's bytes as integers, the widest that divide them."""
     size = tensor.element_size()
-    total, start = tensor.numel() * size, tensor.storage_offset() * size
-    width = next(each for each in (8, 4, 2, 1) if not total % each and not start % each)
+    total = tensor.numel() * size
+    width = next(each for each in (8, 4, 2, 1) if not total % each)
     flat = tensor.reshape(-1)
+    if flat.storage_offset() * size % width:
+        flat = flat.clone()
     if width < size:
         return flat.view(torch.uint8)
     return flat.view(_INTEGERS[width])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import random
 import weakref
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -24,6 +23,10 @@ if TYPE_CHECKING:
 
 _MT19937 = 625 * 4  # bytes: its key and its position
 
+# The states at the first recording of this process. Where nobody seeds a generator and nobody
+# draws from it, each process has another state of it, which makes no difference.
+_born: dict[str, Any] = {}
+
 
 class Generators:
     """Which state each generator had when it was looked at last: only changes are recorded."""
@@ -32,10 +35,10 @@ class Generators:
         self._last: dict[str, Any] = {}
         self._numpy: bytes | None = None
         self._objects: dict[str, weakref.ref[torch.Generator]] = {}
-        if loaded("numpy") is not None:  # it loads this part of it late, with a state by chance
-            import_module("numpy.random")
-        # Where nobody seeds one and nobody draws from it, runs begin with other states in vain.
-        self.look(lambda *_: None, None, all_of_them=True)
+        if not _born:
+            self.look(lambda *_: None, None, all_of_them=True)
+            _born.update(self._last)
+        self._last.update(_born)
 
     def register(self, name: str, generator: Any) -> None:  # noqa: ANN401
         """Follow a generator object of the program's."""
@@ -52,10 +55,10 @@ class Generators:
 
     def _changed(self, *, all_of_them: bool) -> Iterator[tuple[str, Digest]]:
         if all_of_them:
-            state = random.getstate()
-            if self._last.get("python") != state:
-                self._last["python"] = state
-                yield "python", fingerprint(state).digest
+            python = random.getstate()
+            if self._last.get("python") != python:
+                self._last["python"] = python
+                yield "python", fingerprint(python).digest
             yield from self._numpys()
         for name, generator in self._torchs():
             state = generator.get_state()
@@ -79,7 +82,7 @@ class Generators:
 
     def _torchs(self) -> Iterator[tuple[str, torch.Generator]]:
         yield "torch.cpu", torch.default_generator
-        if torch.cuda.is_initialized() and not torch.cuda.is_current_stream_capturing():
+        if _has_started(torch.cuda) and not torch.cuda.is_current_stream_capturing():
             for index, each in enumerate(torch.cuda.default_generators):
                 yield f"torch.cuda:{index}", each
         for name, reference in self._objects.items():
@@ -89,6 +92,10 @@ class Generators:
         for device, named in streams.named().items():
             for name, each in named.items():
                 yield f"guard.generator({name!r}, {device!r})", each
+
+
+def _has_started(module: Any) -> bool:  # noqa: ANN401
+    return bool(module.is_initialized())
 
 
 def _quick_state(numpy: Any) -> bytes | None:  # noqa: ANN401

@@ -66,7 +66,7 @@ class Events:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def add(
+    def add(  # noqa: PLR0913, PLR0917 - called some 200 times a step: by place is quickest
         self,
         source: Source,
         detail: str,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from guard.interception import replace
+from guard.recording.tracing import is_traced
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -26,7 +27,6 @@ def install(stack: ExitStack, session: Session) -> None:
     original: Any = torch.nn.Module.__call__
     # torch 2.2 has none; there, compiled code breaks off at each module.
     is_compiling = getattr(torch.compiler, "is_compiling", bool)
-    tracing_state = torch._C._get_tracing_state  # noqa: SLF001 - torch.jit.trace runs the model
     thread, frame = threading.get_ident, sys._getframe  # noqa: SLF001
 
     @functools.wraps(original)
@@ -39,7 +39,7 @@ def install(stack: ExitStack, session: Session) -> None:
             recorder is None
             or recorder.muted
             or (thread() != recorder.thread and not recorder.backwards)
-            or tracing_state() is not None
+            or is_traced()
         ):
             return original(self, *args, **kwargs)
         depth = len(recorder.calls)

@@ -88,7 +88,8 @@ class Names:
         for path, each in model.named_modules():
             if self._paths.get(each) is None:
                 plain = unwrapped_path(model, path)
-                self._paths.set(each, prefix + plain if plain else label)
+                itself = label if each is model else type(each).__name__
+                self._paths.set(each, prefix + plain if plain else itself)
         self._models.append((weakref.ref(model), prefix))
         self._name_parameters(model, prefix)
         self.count += 1

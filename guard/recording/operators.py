@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils import _python_dispatch
 
 from guard.recording import frames
 from guard.recording.labels import source
@@ -14,8 +15,11 @@ from guard.recording.structures import fingerprint
 from guard.recording.summaries import summary_of
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from guard.places import Place
     from guard.recording.recorder import Recorder, Sink
+    from guard.trace.model import Phase
 
 _NODES = 4  # that one operator makes, at most
 _UNWRITTEN = bytes(16)
@@ -80,7 +84,10 @@ class Operators:
         return not self.module or self.module in self.modules
 
 
-class _Mode(TorchDispatchMode):  # type: ignore[misc]  # torch gives it no types
+_DispatchMode: Any = _python_dispatch.TorchDispatchMode
+
+
+class _Mode(_DispatchMode):  # type: ignore[misc]  # torch gives it no types
     def __init__(self, recorder: Recorder, operators: Operators) -> None:
         super().__init__()
         self.recorder = recorder
@@ -93,12 +100,10 @@ class _Mode(TorchDispatchMode):  # type: ignore[misc]  # torch gives it no types
     def leave(self) -> None:
         """Leave the stack of modes, if the program's own have left it."""
         self.is_on = False
-        if torch._C._get_dispatch_mode(torch._C._len_torch_dispatch_stack() - 1) is self:  # noqa: SLF001
+        if _python_dispatch._get_current_dispatch_mode() is self:  # noqa: SLF001
             self.__exit__(None, None, None)
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:  # noqa: ANN401
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
         given = kwargs or {}
         if not self.is_on:
             return func(*args, **given)
@@ -142,20 +147,18 @@ class _Mode(TorchDispatchMode):  # type: ignore[misc]  # torch gives it no types
             digest, detail = _UNWRITTEN, f"{detail} unwritten"
         elif self.recorder.options.values:
             summary = summary_of(result)
-        phase = "backward" if self.backward else "forward"
+        phase: Phase = "backward" if self.backward else "forward"
         of = source("operator", name, where.module)
-        add = self.recorder.target.add
+        add = self.recorder.operator
         add(of, detail, where.place, digest, None, summary, phase, inputs or None)
 
 
 def _line() -> Place | None:
     """The innermost line that is not torch's."""
-    import sys
-
-    frame = sys._getframe(2)  # noqa: SLF001 - the documented way to a frame
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - the documented way to a frame
     while frame is not None:
         found = frames.calling(frame)
         if found is not None:
             return found
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return None

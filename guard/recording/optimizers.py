@@ -13,7 +13,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-from guard.fingerprints import form_of, of_tensor
+from guard.fingerprints import form_of, hashed, of_tensor
 from guard.interception import replace
 from guard.recording.backwards import number_of
 from guard.recording.identity import ByIdentity
@@ -22,6 +22,7 @@ from guard.recording.pending import joined
 from guard.recording.recorder import guarded
 from guard.recording.structures import fingerprint
 from guard.recording.summaries import summary_of
+from guard.recording.tracing import is_traced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,8 +112,21 @@ class Optimizers:
             return
         recorder = self.recorder
         recorder.train()
-        recorder.states.after(recorder.target, optimizer, recorder.names.of_optimizer(optimizer))
+        name = recorder.names.of_optimizer(optimizer)
+        recorder.states.after(recorder.target, optimizer, name)
+        recorder.target.add(source("parameter", name), "", None, self._left(optimizer))
         recorder.end_step()
+
+    def _left(self, optimizer: Optimizer) -> Digest:
+        """Over all the parameters as the step has left them: what no later forward may show."""
+        digests = [
+            of_tensor(each, form_of(each)) if type(each) in _PLAIN else fingerprint(each).digest
+            for each, _ in self._plan(optimizer).parameters
+        ]
+        try:
+            return hashed(b"".join(digests), 0)  # type: ignore[arg-type]
+        except TypeError:  # some are on a device
+            return joined(digests, 0)
 
     @guarded
     def scaled(self, optimizer: Optimizer, scaler: Any, steps: int) -> None:  # noqa: ANN401
@@ -137,10 +151,13 @@ class Optimizers:
 
     def _plan(self, optimizer: Optimizer) -> _Plan:
         groups = optimizer.param_groups
-        key = (*(len(each["params"]) for each in groups), id(groups[0]["params"][0]))
+        firsts = (id(each["params"][0]) if each["params"] else 0 for each in groups)
+        key = (self.recorder.names.count, *(len(each["params"]) for each in groups), *firsts)
         found = self._plans.get(optimizer)
         if found is None or found.key != key:
-            found = _Plan(list(self._sources(optimizer)), key)
+            old, found = found, _Plan(list(self._sources(optimizer)), key)
+            if old is not None:
+                found.values, found.digests, found.digest = old.values, old.digests, old.digest
             self._plans.set(optimizer, found)
         return found
 
@@ -226,7 +243,7 @@ def install(stack: ExitStack, session: Session) -> None:
 
     def current() -> Optimizers | None:
         recorder = session.recorder
-        if recorder is None or is_compiling():
+        if recorder is None or is_compiling() or is_traced():
             return None
         if threading.get_ident() != recorder.thread:
             recorder.follow_this_thread()

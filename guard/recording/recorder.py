@@ -42,6 +42,7 @@ class Sink(Protocol):
     """Where steps go."""
 
     number: int  # of the next step
+    recorder: Recorder | None  # what is followed
 
     def write(self, kind: StepKind, events: Events) -> None:
         """Write a step."""
@@ -57,7 +58,7 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: Recorder, *args: Any) -> Any:  # noqa: ANN401
         try:
             if _functions():
-                with torch._C.DisableTorchFunction():  # type: ignore[attr-defined]  # noqa: SLF001
+                with torch._C.DisableTorchFunction():  # noqa: SLF001
                     return method(self, *args)
             return method(self, *args)
         except Exception as error:  # noqa: BLE001 - the one place for all that is recorded
@@ -95,13 +96,15 @@ class Recorder:
         self.evaluation: Events | None = None
         self.target = self.training
         self._waiting: list[tuple[Any, ...]] = []
+        self._batches = 0  # that wait
         self._forwards = 0  # in the step, of models
         self._left_backward = False
 
     def follow_this_thread(self) -> None:
-        """The program trains in another thread than the one that began to record."""
-        self.thread = threading.get_ident()
-        self.calls.clear()
+        """The program may train in another thread than the one that began to record."""
+        if self.thread != threading.get_ident():
+            self.thread = threading.get_ident()
+            self.calls.clear()
 
     # Modules
 
@@ -164,8 +167,7 @@ class Recorder:
     def _write_unfinished(self) -> None:
         """Write what no backward may ever follow."""
         self.close_evaluation()
-        self._write("evaluation", self.training)
-        self._renew()
+        self._write("evaluation", self._renew())
 
     def _add(self, of: Source, value: Any, place: Place | None, phase: Phase = "") -> None:  # noqa: ANN401
         if type(value) in _PLAIN:
@@ -188,7 +190,8 @@ class Recorder:
         of = source("batch", name)
         self._wait(of, found.detail, place, found.digest, None, summary)
         self.generators.look(self._wait, place, all_of_them=True)
-        if len(self._waiting) > _MOST_WAITING:
+        self._batches += 1
+        if self._batches > _MOST_WAITING:
             self.target = self.evaluation = Events()
             self._take_waiting()
             self.close_evaluation()
@@ -196,10 +199,19 @@ class Recorder:
     def _wait(self, *row: Any) -> None:
         self._waiting.append(row)
 
+    def operator(self, *row: Any) -> None:
+        """An operator has run. Before the first forward, it is not known of which kind the step
+        will be."""
+        if self.target is self.training and not len(self.training):
+            self._waiting.append(row)
+        else:
+            self.target.add(*row)
+
     def _take_waiting(self) -> None:
         for row in self._waiting:
             self.target.add(*row)
         self._waiting.clear()
+        self._batches = 0
 
     # Steps
 
@@ -223,8 +235,7 @@ class Recorder:
         """A training step is done."""
         self.target = self.training
         self.generators.look(self.target.add, None, all_of_them=True)
-        self._write("training", self.training)
-        self._renew()
+        self._write("training", self._renew())
 
     def close_evaluation(self) -> None:
         """Write the evaluation that has been collected."""
@@ -236,16 +247,19 @@ class Recorder:
         self._write("evaluation", found)
         self._forwards = 0
 
-    def _renew(self) -> None:
-        self.training = self.target = Events()
+    def _renew(self) -> Events:
+        """Begin another training step; what the last one holds."""
+        found, self.training = self.training, Events()
+        self.target = self.training
         self._forwards = 0
         self._left_backward = False
+        return found
 
     def _write(self, kind: StepKind, events: Events) -> None:
         if self.operators is not None:
             self.operators.step_ends(self.sink.number)
         self.sink.write(kind, events)
-        if self.operators is not None:
+        if self.operators is not None and self.sink.recorder is self:
             self.operators.step_begins(self.sink.number)
 
     @guarded
@@ -255,13 +269,12 @@ class Recorder:
         self.target = self.training
         self._take_waiting()
         if len(self.training):
-            self._write("training" if self._left_backward else "evaluation", self.training)
-            self._renew()
+            kind: StepKind = "training" if self._left_backward else "evaluation"
+            self._write(kind, self._renew())
         self.generators.look(self.target.add, None, all_of_them=True)
         self.states.all_of_it(self.target)
         if len(self.target):
-            self._write("end", self.target)
-            self._renew()
+            self._write("end", self._renew())
 
 
 def _single(args: tuple[Any, ...]) -> Any:  # noqa: ANN401

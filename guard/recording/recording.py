@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -13,7 +12,10 @@ from guard.recording.options import Options
 from guard.recording.session import Session
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Sequence
+
+    from guard.trace import Status
 
 
 @contextmanager
@@ -65,7 +67,7 @@ def running(
         session.end("finished")
 
 
-def _of_exit(error: SystemExit) -> tuple[str, str]:
+def _of_exit(error: SystemExit) -> tuple[Status, str]:
     if error.code in (None, 0):
         return "finished", ""
     return "raised", f"SystemExit: {error.code}"

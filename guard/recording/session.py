@@ -44,6 +44,7 @@ class Session:
         self._schemas: dict[bytes, int] = {}
         self.installed = ExitStack()
         self._is_child = is_child
+        self._outcome: tuple[Status, str] | None = None
         if not is_child:
             self._begin()
 
@@ -123,9 +124,9 @@ class Session:
     def _header(self, rank: int, size: int) -> Header:
         from guard.seeding import current_seed
 
-        detail = "steps" if self.options.operators is None else "operators"
+        in_detail = self.options.operators is not None
         return Header(
-            digest_size=4 if detail == "steps" else 8,
+            digest_size=8 if in_detail else 4,
             rank=rank,
             world_size=size,
             command=self.command,
@@ -133,7 +134,7 @@ class Session:
             started=self.started,
             seed=current_seed(),
             environment=_environment(),
-            detail=detail,
+            detail="operators" if in_detail else "steps",
             first_step=self.options.first_step,
             options=self.options.as_dict(),
         )
@@ -171,9 +172,11 @@ class Session:
         self._close(status, message)
 
     def _close(self, status: Status, message: str) -> None:
+        """How it ended first is how it ended."""
+        self._outcome = self._outcome or (status, message)
         if self._writer is not None:
             with suppress(OSError):
-                self._writer.end(status, message)
+                self._writer.end(*self._outcome)
 
     # Children
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
+import datetime as dt
 import enum
 import os
 import types
@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
+from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 from guard.dependencies import loaded
 from guard.fingerprints import form_of, hashed, of_tensor
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _PRINTED = frozenset((int, float, bool, complex, str, bytes, type(None)))  # whose repr is exact
 _NAMED = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, torch.nn.Module)
-_TEXTS = (datetime.date, datetime.time, datetime.timedelta, torch.dtype, torch.device, slice, range)
+_TEXTS = (dt.date, dt.time, dt.timedelta, torch.dtype, torch.device, slice, range)
 _DEPTH = 20
 _DETAIL = 160  # characters
 
@@ -49,7 +50,7 @@ def fingerprint(value: object) -> Fingerprint:
 
 
 def _is_uninitialised(value: torch.Tensor) -> bool:
-    return isinstance(value, torch.nn.parameter.UninitializedTensorMixin)
+    return isinstance(value, (UninitializedBuffer, UninitializedParameter))
 
 
 def _of(value: Any, around: tuple[int, ...]) -> Fingerprint:  # noqa: ANN401, PLR0911 - a kind each

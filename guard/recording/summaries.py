@@ -53,4 +53,4 @@ def _first(value: Any, depth: int) -> torch.Tensor | None:  # noqa: ANN401
         return None
     found = [each for each in (_first(each, depth - 1) for each in value) if each is not None]
     floating = [each for each in found if each.is_floating_point()]
-    return (floating or found or [None])[0]
+    return next(iter(floating or found), None)

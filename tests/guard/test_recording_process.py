@@ -1,0 +1,132 @@
+"""``python -m guard record``: programs run as ever, whatever becomes of them and their children."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from programs import python, write
+
+pytest.importorskip("torch")
+
+from guard.__main__ import main
+from guard.trace import open_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RECORD = ("-m", "guard", "record", "--out", "run")
+TRAINING = """
+    import os, sys
+    assert "torch" not in sys.modules
+    os.environ["OMP_NUM_THREADS"] = "1"  # read when torch is imported
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Data(Dataset):
+        def __init__(self):
+            self.scale = torch.nn.Sequential(torch.nn.Linear(4, 4))
+        def __len__(self):
+            return 8
+        def __getitem__(self, index):
+            with torch.no_grad():
+                return self.scale(torch.full((4,), float(index)))
+
+    if __name__ == "__main__":
+        torch.manual_seed(0)
+        model = torch.nn.Linear(4, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for batch in DataLoader(Data(), batch_size=4, num_workers=2):
+            optimizer.zero_grad()
+            model(batch).sum().backward()
+            optimizer.step()
+        print(torch.get_num_threads(), sys.argv, __name__, sorted(vars()), torch.__spec__.loader.__class__.__name__)
+        print([each.tolist() for each in model.parameters()])
+        if "--kill" in sys.argv:
+            os.kill(os.getpid(), 9)
+        sys.exit(3 if "--exit" in sys.argv else 0)
+    """
+
+
+def test_a_program_runs_as_ever_with_its_workers(tmp_path: Path) -> None:
+    script = write(tmp_path / "train.py", TRAINING)
+    plain = python(script, "--exit", cwd=tmp_path)
+    seen = python(*RECORD, script, "--exit", cwd=tmp_path)
+    assert (seen.returncode, seen.stdout, seen.stderr) == (3, plain.stdout, plain.stderr)
+    assert plain.stdout.startswith("1 ")
+    (trace,) = open_run(tmp_path / "run")
+    assert trace.end is not None
+    assert (trace.end.status, trace.end.message) == ("raised", "SystemExit: 3")
+    assert [each.kind for each in trace.steps()] == ["training", "training", "end"]
+    assert {each.name for each in trace.step(0).events if each.kind == "output"} == {"Linear"}
+    assert trace.header.command == (str(script), "--exit")
+    assert trace.header.folder == str(tmp_path)
+    assert trace.header.environment["fingerprint"] in trace.header.environment["digest"]
+    assert trace.header.environment["items"]["torch: torch"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
+def test_a_killed_run_can_be_read(tmp_path: Path) -> None:
+    script = write(tmp_path / "train.py", TRAINING)
+    assert python(*RECORD, script, "--kill", cwd=tmp_path).returncode == -9
+    (trace,) = open_run(tmp_path / "run")
+    assert not trace.complete
+    assert [each.kind for each in trace.steps()] == ["training", "training"]
+
+
+RANKS = """
+    import os, sys, torch
+    import torch.distributed as dist
+
+    def work(rank, size, port):
+        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+        dist.init_process_group("gloo", rank=rank, world_size=size)
+        torch.manual_seed(0)
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 1))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step in range(2):
+            optimizer.zero_grad()
+            model(torch.full((2, 4), float(rank + step))).sum().backward()
+            optimizer.step()
+        dist.destroy_process_group()
+
+    if __name__ == "__main__":
+        import socket
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        context = torch.multiprocessing.get_context(sys.argv[1])
+        children = [context.Process(target=work, args=(rank, 2, port)) for rank in range(2)]
+        for each in children:
+            each.start()
+        for each in children:
+            each.join()
+        sys.exit(max(each.exitcode for each in children))
+    """
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+def test_children_that_become_ranks_have_traces_of_their_own(tmp_path: Path) -> None:
+    script = write(tmp_path / "ranks.py", RANKS)
+    done = python(*RECORD, script, "fork", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    traces = open_run(tmp_path / "run")
+    assert [(each.header.rank, each.header.world_size) for each in traces] == [(0, 2), (1, 2)]
+    for each in traces:
+        assert [step.kind for step in each.steps()][:2] == ["training", "training"]
+    first, second = (each.step(1) for each in traces)
+    assert [each.name for each in first.events if each.kind == "gradient"] == ["bias", "weight"]
+    assert [
+        left.kind
+        for left, right in zip(first.events, second.events, strict=True)
+        if left.digest != right.digest
+    ] == ["batch", "output", "output", "loss"]
+
+
+def test_wrong_usage_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["record", "--out", str(tmp_path), str(tmp_path / "none.py")]) == 2
+    assert "guard record: cannot open" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["record", "--out", str(tmp_path), "--operators", "x", "train.py"])
+    assert "--operators" in capsys.readouterr().err
