@@ -18,7 +18,6 @@ LOADING, CALLING, LOSING = 30, 31, 33  # lines of the script
 MODULES = ("stem", "block.0", "block.1", "block", "head", "")
 
 
-
 def place(line: int, function: str = "main") -> Place:
     """A line of the script."""
     return Place(SCRIPT, line, function)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from guard.comparison import control_flow, data, numbers, states
-from guard.comparison.differences import Difference
+from guard.comparison.differences import Cause, Difference
 from guard.comparison.growths import apart
 from guard.comparison.situations import Situation
 
@@ -35,7 +35,9 @@ def judge(parting: Parting, changes: tuple[Change, ...]) -> Difference:
     verdict = _verdict(situation)
     mismatch = parting.mismatch
     first, second = situation.first, situation.second
-    if mismatch is None and parting.parted:
+    if verdict.cause is Cause.HYPERPARAMETER:
+        first, second = states.hyperparameters(situation)
+    elif mismatch is None and parting.parted:
         first, second = states.generator_events(situation)
     return Difference(
         rank=parting.pair.rank,
@@ -47,7 +49,7 @@ def judge(parting: Parting, changes: tuple[Change, ...]) -> Difference:
         why=verdict.why,
         agreed=situation.agreed(),
         since=verdict.since,
-        place=verdict.place,
+        place=verdict.place or situation.place_of(first or second),
         advice=verdict.advice,
         parted=mismatch.parted if mismatch else (),
         size=apart(first, second) if first and second else None,
@@ -60,6 +62,8 @@ def _verdict(situation: Situation) -> Verdict:
         return states.judge_hidden(situation)
     if situation.is_resumed and (lost := states.judge_resumed(situation)):
         return lost
+    if states.is_hyperparameter(situation):
+        return states.judge_hyperparameter(situation)
     if mismatch.is_other or situation.first is None:
         return control_flow.judge(situation)
     return _JUDGES[situation.first.kind](situation)

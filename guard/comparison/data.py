@@ -8,7 +8,7 @@ from guard.comparison import draws
 from guard.comparison.batches import is_reordered
 from guard.comparison.differences import Cause
 from guard.comparison.environments import COMMAND, SEED, told
-from guard.comparison.names import describe
+from guard.comparison.names import INPUT, describe
 from guard.comparison.situations import Verdict
 from guard.comparison.walks import START
 
@@ -25,6 +25,10 @@ _CONTENT = (
     "a seed (numpy.random.default_rng(), random.Random()), the time, hash(), memory from "
     "torch.empty or numpy.empty; then at files that one run saw and the other did not. "
     "Batches are compared whole, so that samples in another order show here too."
+)
+_BETWEEN = (
+    "Look at what the program does with the batch before it calls the model: noise, a mask, mixing "
+    "or augmentation from a generator without a seed, memory that is not written, the time."
 )
 SEEDING = (
     "Seed it before anything draws from it: `python -m guard run` seeds all of them, and "
@@ -51,6 +55,10 @@ def judge(situation: Situation) -> Verdict:
             f"in another order. {_agreeing(situation)}{changed}"
         )
         return Verdict(Cause.BATCH_ORDER, why.strip(), _ORDER, place=place)
+    if name.endswith(INPUT) and any(each.kind == "batch" for each in situation.before):
+        why = f"{_upper(what)} holds something else, and the batch that the loader gave agrees. "
+        why += f"{_agreeing(situation)}{_shapes(situation)}{changed}"
+        return Verdict(Cause.BATCH_CONTENT, why.strip(), _BETWEEN, place=place)
     why = (
         f"{_upper(what)} holds something else, and everything before it agrees. "
         f"{_agreeing(situation)}{_shapes(situation)}{changed}"
@@ -75,7 +83,7 @@ def drawn(situation: Situation, explaining: list[Draw]) -> Verdict:
             f"differently since {since}."
         )
         advice = DRAWING
-    why += _started(situation)
+    why = f"{why} {_started(situation)}".strip()
     place = situation.place_of(situation.first)
     return Verdict(Cause.GENERATOR, why, advice, since=since, place=place)
 
@@ -105,7 +113,7 @@ def _shapes(situation: Situation) -> str:
 
 def _started(situation: Situation) -> str:
     changed = [each for each in situation.changes if each.name in (SEED, COMMAND)]
-    return f" The runs were started differently: {told(changed)}." if changed else ""
+    return f"The runs were started differently: {told(changed)}." if changed else ""
 
 
 def _upper(text: str) -> str:

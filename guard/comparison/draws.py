@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.comparison.names import generator, listed
-from guard.comparison.walks import START
+from guard.comparison.walks import START, UNTOUCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from guard.comparison.walks import Parting
     from guard.trace import Event
-
-UNTOUCHED = "untouched"  # the detail of a generator that nobody has drawn from, or seeded
 
 
 class Draw(NamedTuple):
@@ -35,7 +33,8 @@ def differing(parting: Parting) -> list[Draw]:
         held = [list(_states(parting, run, name)) for run in (0, 1)]
         if all(states and states[-1].detail == UNTOUCHED for states in held):
             continue
-        found.append(Draw(name, since, _drawn(held)))
+        drawn = _drawn(held) if _moved(parting, name) else False
+        found.append(Draw(name, since, _moved_late(parting, name) if drawn is None else drawn))
     return found
 
 
@@ -48,8 +47,9 @@ def explaining(parting: Parting, *, made_before: bool) -> list[Draw]:
     parted = [each for each in found if each.since == parting.position]
     if parted:
         return parted
-    earlier = made_before and parting.position == 0
-    return [each for each in found if each.drawn is not False or earlier]
+    if not made_before:
+        return [each for each in found if each.drawn]
+    return [each for each in found if each.drawn is not False or parting.position == 0]
 
 
 def since(draws: list[Draw], parting: Parting) -> str:
@@ -83,6 +83,23 @@ def _last(parting: Parting, run: int, name: str) -> Event | None:
             events = reversed(trace.step(index).events)
             return next(each for each in events if (each.kind, each.name) == ("generator", name))
     return None
+
+
+def _moved_late(parting: Parting, name: str) -> bool | None:
+    """Whether a state was recorded after the batch, in a trace that holds those that moved."""
+    for step in parting.steps:
+        batches = [at for at, each in enumerate(step.events) if each.kind == "batch"]
+        late = step.events[batches[-1] + 1 :] if batches else ()
+        if any((each.kind, each.name) == ("generator", name) for each in late):
+            return True
+    return None
+
+
+def _moved(parting: Parting, name: str) -> bool:
+    """Whether its state was recorded in the step: after the first one, only those that moved are,
+    or all of them."""
+    held = (each for step in parting.steps for each in step.events)
+    return any((each.kind, each.name) == ("generator", name) for each in held)
 
 
 def _drawn(held: list[list[Event]]) -> bool | None:

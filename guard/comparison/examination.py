@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from guard.comparison.pairs import Pair
     from guard.trace import Trace
 
-_SAMPLED = 300  # steps whose values are compared, in a long run
+_SAMPLED = 120  # steps whose values are compared, in a long run
 
 
 def examine(
@@ -55,7 +55,7 @@ def examine_further(comparer: Comparer, names: tuple[str, str]) -> Comparison:
         difference=_with(difference, consequences),
         names=names,
         ranks=tuple(tallies),
-        steps=min((len(walk.pair) for walk in comparer.walks.values()), default=0),
+        steps=min((walk.pair.common for walk in comparer.walks.values()), default=0),
         trainings=shown.trainings if shown else 0,
         kinds=tuple(kind for kind in KINDS if kind in kinds),
         differing=shown.differing_steps if shown else 0,

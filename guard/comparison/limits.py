@@ -39,17 +39,15 @@ def told(comparer: Comparer, names: tuple[str, str], kinds: set[str]) -> Iterato
     every = first.pair.traces[0].header.options.get("state_every")
     if kinds & set(_STATES) and isinstance(every, int) and every > 1:
         yield (
-            f"Parameters, buffers and optimizer state are stored singly every {every} steps; in "
-            "between their differences show in the fingerprint of the step, or in what the next "
-            "step computes."
+            f"Parameters, buffers and optimizer state are recorded every {every} steps and at the "
+            "end; in between, a difference in them shows in what the next steps compute."
         )
     unseeded = sorted({name for walk in walks.values() for name in _unseeded(walk.generators)})
     if unseeded and comparer.parting is None:
         what = listed([generator(name) for name in unseeded])
         yield (
             f"{what[0].upper()}{what[1:]} did not begin in the same state (not seeded), and "
-            "nothing "
-            "that was recorded depends on it."
+            "nothing that was recorded depends on it."
         )
 
 

@@ -27,6 +27,7 @@ _PLURALS = {
     "generator": ("generator state", "generator states"),
     "operator": ("operator", "operators"),
 }
+INPUT = " input"  # the end of the name of a batch that is what went into a model
 KINDS = tuple(_PLURALS)  # in the order of guard.trace
 
 
@@ -48,6 +49,8 @@ def describe(event: Event) -> str:
         return generator(name)
     if event.kind == "batch":
         told = f"the batch ({name})" if name not in ("", "batch") else "the batch"
+        if name.endswith(INPUT):
+            told = f"the input of {name.removesuffix(INPUT)}"
     elif event.kind == "operator":
         where = f" in {event.module}" if event.module else ""
         phase = f" ({event.phase})" if event.phase else ""

@@ -113,21 +113,22 @@ def looks_unwritten(first: Event, second: Event) -> bool:
     """Whether recorded values look like memory that nobody wrote: NaN or huge in a run alone."""
     if first.summary is None or second.summary is None:
         return False
-    sizes = [each.summary.absmax for each in (first, second) if each.summary]
-    odd = [not math.isfinite(size) or size > _HUGE for size in sizes]
-    return any(odd) and not (all(odd) and sizes[0] == sizes[1])
+    ends = [(each.min, each.max, each.mean) for each in (first.summary, second.summary)]
+    odd = [any(not math.isfinite(end) or abs(end) > _HUGE for end in each) for each in ends]
+    return any(odd) and not (all(odd) and ends[0] == ends[1])
 
 
 def _odd(situation: Situation) -> str:
     values = [
-        f"{each.summary.absmax:.3g}"
+        f"{each.summary.min:.3g} to {each.summary.max:.3g}"
         for each in (situation.first, situation.second)
         if each and each.summary
     ]
     what = describe(situation.first) if situation.first else "it"
     return (
-        f"Everything before {what} agrees, and its largest value is {values[0]} in one run and "
-        f"{values[1]} in the other: that looks like memory that was read before it was written."
+        f"Everything before {what} agrees, and its values go from {values[0]} in one run and "
+        f"from {values[1]} in the other: that looks like memory that was read before it was "
+        "written."
     )
 
 

@@ -5,14 +5,39 @@ from __future__ import annotations
 from array import array
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from guard.comparison.layouts import KIND, Layouts
+from guard.trace import TraceError
 
 if TYPE_CHECKING:
     from guard.trace import Event, Step, Trace
 
-_TRAINING = 0
+_EVALUATION, _END = 1, 2  # kinds of steps, as their bytes have them
+_HELD = ("parameter", "buffer")
+_RUNS = ("output", "loss", "gradient", "operator")
+# Options of a recording that do not change what a step holds.
+_APART = ("until", "first_step")
+
+
+def _kept(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name not in _APART}
+
+
+def _check(first: Trace, second: Trace) -> None:
+    hashes = [trace.header.options.get("hash") for trace in (first, second)]
+    if hashes[0] != hashes[1] and None not in hashes:
+        raise TraceError(
+            f"{first.path} and {second.path} hold fingerprints of different kinds ({hashes[0]} and "
+            f"{hashes[1]}), which cannot be compared: record both with the same packages installed"
+        )
+
+
+def _held_first(events: list[Event]) -> list[Event]:
+    ran = next((at for at, each in enumerate(events) if each.kind in _RUNS), len(events))
+    before = events[:ran]
+    held = [each for each in before if each.kind in _HELD]
+    return [*held, *(each for each in before if each.kind not in _HELD), *events[ran:]]
 
 
 class Pair:
@@ -23,13 +48,14 @@ class Pair:
     """
 
     def __init__(self, rank: int, first: Trace, second: Trace) -> None:
+        _check(first, second)
         self.rank = rank
         self.traces = (first, second)
         self.layouts = (Layouts(first), Layouts(second))
         headers = (first.header, second.header)
         self.resumed = headers[0].first_step != headers[1].first_step
         self.strict = (
-            headers[0].options == headers[1].options
+            _kept(headers[0].options) == _kept(headers[1].options)
             and headers[0].digest_size == headers[1].digest_size
         )
         latest = max(header.first_step for header in headers)
@@ -43,17 +69,29 @@ class Pair:
             trace.refresh()
 
     def lengths(self) -> tuple[int, int]:
-        """How many steps each has, from where both begin."""
+        """How many steps each has, from where both begin; the state at the end is none."""
         if self.resumed:
             self._look()
-            found = tuple(len(each) for each in self._trainings)
-        else:
-            found = tuple(len(each) for each in self.traces)
-        first, second = (max(0, n - skip) for n, skip in zip(found, self._skipped, strict=True))
-        return first, second
+        return self._length(0), self._length(1)
+
+    def _length(self, run: int) -> int:
+        found = len(self._trainings[run]) if self.resumed else len(self.traces[run])
+        return max(0, found - self._skipped[run] - self._has_end(run))
+
+    def _has_end(self, run: int) -> bool:
+        trace = self.traces[run]
+        return trace.complete and len(trace) > 0 and trace.raw(len(trace) - 1)[KIND] == _END
+
+    @property
+    def common(self) -> int:
+        """How many steps both have."""
+        return min(self.lengths())
 
     def __len__(self) -> int:
-        return min(self.lengths())
+        """The steps that both have; the state at the end is one, where both have ended there."""
+        first, second = self.lengths()
+        ended = first == second and self._has_end(0) and self._has_end(1)
+        return min(first, second) + ended
 
     def places(self, position: int) -> tuple[int, int]:
         """Where in each file a step lies that both have."""
@@ -90,10 +128,16 @@ class Pair:
         """
         held = [{each.kind for each in step.events} for step in steps]
         kinds = held[0] | held[1] if self.strict and not self.resumed else held[0] & held[1]
+        kinds -= {"generator"}
         first, second = (
-            [self._cut(each) for each in step.events if each.kind in kinds - {"generator"}]
-            for step in steps
+            [self._cut(each) for each in step.events if each.kind in kinds] for step in steps
         )
+        return first, second
+
+    def first_events(self, steps: tuple[Step, Step]) -> tuple[list[Event], list[Event]]:
+        """The same of the first step, with what was held before anything ran at the front: a
+        model is made before its first batch, and looked at when it is first called."""
+        first, second = (_held_first(each) for each in self.events(steps))
         return first, second
 
     @cached_property
@@ -108,9 +152,9 @@ class Pair:
         return replace(event, digest=digest, inputs=inputs)
 
     def _look(self) -> None:
-        """Note the training steps that have come since the last look."""
+        """Note the steps, but evaluations, that have come since the last look."""
         for at, trace in enumerate(self.traces):
             for index in range(self._looked[at], len(trace)):
-                if trace.raw(index)[KIND] == _TRAINING:
+                if trace.raw(index)[KIND] != _EVALUATION:
                     self._trainings[at].append(index)
             self._looked[at] = len(trace)

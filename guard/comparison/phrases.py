@@ -26,6 +26,8 @@ def where(difference: Difference, ranks: int = 1) -> str:
     """The step, and the rank where there are several."""
     kind = "" if difference.step_kind == "training" else f" ({difference.step_kind})"
     rank = f" on rank {difference.rank}" if ranks > 1 or difference.rank else ""
+    if difference.step_kind == "end":
+        return f"the end, in the state they leave{rank}"
     return f"step {difference.step}{kind}{rank}"
 
 

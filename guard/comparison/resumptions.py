@@ -5,13 +5,14 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from guard.comparison.walks import UNTOUCHED
+
 if TYPE_CHECKING:
     from guard.comparison.pairs import Pair
     from guard.trace import Event
 
 _HELD = ("parameter", "buffer", "optimizer", "generator")
 _RUNS = ("batch", "output", "loss", "gradient", "operator")
-UNTOUCHED = "untouched"
 
 
 def lost(pair: Pair) -> dict[str, list[str]]:

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from guard.places import Place
     from guard.trace import Event
 
-_DATA = ("batch", "output", "loss", "gradient", "operator")  # what happens, and not what is held
-STATES = ("parameter", "buffer", "optimizer")
+_RUNS = ("output", "loss", "gradient", "operator")
 
 
 class Verdict(NamedTuple):
@@ -72,7 +71,7 @@ class Situation:
     @property
     def is_initial(self) -> bool:
         """Whether nothing had run yet."""
-        return self.is_first_step and not any(each.kind in _DATA for each in self.before)
+        return self.is_first_step and not any(each.kind in _RUNS for each in self.before)
 
     @cached_property
     def generators(self) -> list[Draw]:

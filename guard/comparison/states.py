@@ -11,7 +11,7 @@ from guard.comparison.environments import COMMAND, SEED, told
 from guard.comparison.names import count, describe, listed, several
 from guard.comparison.numbers import kernel, looks_unwritten
 from guard.comparison.resumptions import lost
-from guard.comparison.situations import STATES, Verdict
+from guard.comparison.situations import Verdict
 
 if TYPE_CHECKING:
     from guard.comparison.situations import Situation
@@ -25,7 +25,6 @@ _NOT_THE_SEED = (
     "Look at what else the initial values come from: memory that is never written (torch.empty), a "
     "generator object without a seed, the order of a set or a dictionary, a file, the time."
 )
-_WHICH_STATE = "Record both runs again with --state-every 1 to see which."
 _RESTORE = "Save it with the checkpoint, and load it before the first step"
 _KEPT = {
     "batch": "the position in the data (the sampler's epoch, its generator, batches to skip)",
@@ -48,10 +47,10 @@ def judge(situation: Situation) -> Verdict:
     if explaining:
         return drawn(situation, explaining)
     read = "the buffer's module was given" if first.kind == "buffer" else "the optimizer reads"
+    where = "at the end" if situation.parting.steps[0].kind == "end" else "there"
     why = (
-        f"Everything recorded before agrees, also what {read}, and {describe(first)} does not "
-        "after "
-        f"step {situation.number}."
+        f"Everything recorded before agrees, also what {read}, and {describe(first)} {where} does "
+        "not."
     )
     return kernel(situation, why, situation.place_of(first))
 
@@ -80,16 +79,46 @@ def _judge_initial(situation: Situation, first: Event, second: Event) -> Verdict
     return Verdict(Cause.INITIALISATION, why, _UNSEEDED, place=situation.place_of(first))
 
 
+def is_hyperparameter(situation: Situation) -> bool:
+    """Whether one differs: after the first step only those that have changed are recorded."""
+    return _hyperparameter(situation) is not None
+
+
+def hyperparameters(situation: Situation) -> tuple[Event | None, Event | None]:
+    """The one that differs, in both runs; or in the one that alone has it there."""
+    held = (situation.first, situation.second)
+    mismatch = situation.parting.mismatch
+    if mismatch is None or not mismatch.is_other:
+        return held
+    first, second = (
+        event if event and _key(event) not in map(_key, others) else None
+        for event, others in zip(held, reversed(situation.parting.events), strict=True)
+    )
+    return first, second
+
+
+def _key(event: Event) -> tuple[str, str, int]:
+    return event.kind, event.name, event.call
+
+
+def _hyperparameter(situation: Situation) -> Event | None:
+    held = hyperparameters(situation)
+    return next((each for each in held if each and each.kind == "hyperparameter"), None)
+
+
 def judge_hyperparameter(situation: Situation) -> Verdict:
     """A learning rate, a momentum … and from what to what."""
-    first, second = situation.first, situation.second
-    values = [each.value if each else None for each in (first, second)]
-    name = first.name if first else ""
+    event = _hyperparameter(situation)
+    if event is None:
+        raise AssertionError("no hyperparameter differs")
+    values = [_value(situation, run, event.name) for run in (0, 1)]
     if None in values:
-        why = f"The hyperparameter {name} is not the same."
+        why = f"The hyperparameter {event.name} is not the same."
     else:
         one, other = values
-        why = f"The hyperparameter {name} is {one!r} in the first run, {other!r} in the second."
+        why = (
+            f"The hyperparameter {event.name} is {one!r} in the first run, {other!r} in the second."
+        )
     why += " Everything before it agrees."
     started = [each for each in situation.changes if each.name == COMMAND]
     if started:
@@ -99,7 +128,20 @@ def judge_hyperparameter(situation: Situation) -> Verdict:
         "epochs, "
         "or one that reads a metric which is not recorded."
     )
-    return Verdict(Cause.HYPERPARAMETER, why, advice, place=situation.place_of(first))
+    return Verdict(Cause.HYPERPARAMETER, why, advice, place=situation.place_of(event))
+
+
+def _value(situation: Situation, run: int, name: str) -> float | None:
+    """What a hyperparameter is in a step: as it was recorded there, or last before."""
+    parting = situation.parting
+    for position in range(parting.position, -1, -1):
+        step = parting.steps[run] if position == parting.position else None
+        step = step or parting.pair.step_of(run, position)
+        found = (each for each in reversed(step.events) if each.kind == "hyperparameter")
+        event = next((each for each in found if each.name == name), None)
+        if event is not None:
+            return event.value
+    return None
 
 
 def judge_hidden(situation: Situation) -> Verdict:
@@ -114,19 +156,14 @@ def judge_hidden(situation: Situation) -> Verdict:
             "differ."
         )
         return Verdict(Cause.GENERATOR, why, DRAWING, since=since)
-    held = {each.kind for each in parting.steps[0].events}
-    kinds = listed([several(kind) for kind in STATES if kind not in held])
-    among = (
-        f"It is among what is not stored singly there: {kinds}"
-        if kinds
-        else "It is in an event whose short fingerprints are equal by chance"
-    )
+    size = 8 * parting.pair.traces[0].header.digest_size
     why = (
-        f"All that is stored singly of step {situation.number} agrees, and the fingerprint over "
-        "the "
-        f"whole step does not. {among}."
+        f"Every event of step {situation.number} has the same fingerprint of {size} bits in both "
+        "runs, and the one over their full fingerprints differs: one of them differs by which is "
+        "not to be seen in so few bits."
     )
-    return kernel(situation, why, None)._replace(advice=_WHICH_STATE)
+    advice = f"Record the step in detail, with longer fingerprints: --operators {situation.number}."
+    return kernel(situation, why, None)._replace(advice=advice)
 
 
 def judge_resumed(situation: Situation) -> Verdict | None:

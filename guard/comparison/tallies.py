@@ -16,15 +16,19 @@ if TYPE_CHECKING:
 
 COLUMNS = 240  # as many as a page has room for
 
+Cell = tuple[int, int]  # a column, and the number of a shape
+
 
 class Tally:
     """Counts of a rank's events, by column of steps and by what they are of.
 
-    Columns are of equal width, so that 10,000 steps fit on a page.
+    Columns are of equal width, so that 10,000 steps fit on a page. A shape is what the events of
+    a step are of; its number stands for it, since its hash takes long.
 
+    shapes           by number
     differing_steps  how many steps differ
     trainings        how many are training steps
-    held             by column and by the events a step has: how many steps
+    held             by column and shape: how many steps
     differing        likewise: how often each event differs
     since            of each event the position where it first differs
     """
@@ -35,40 +39,46 @@ class Tally:
         self.width = max(1, -(-self.length // COLUMNS))
         self.parted = self.length if parted is None else parted
         self.ignored = {name for name, since in generators.items() if since == START}
+        self.shapes: list[tuple[Key, ...]] = []
         self.differing_steps = 0
         self.trainings = 0
-        self.held: Counter[tuple[int, tuple[Key, ...]]] = Counter()
-        self.differing: dict[tuple[int, tuple[Key, ...]], Counter[int]] = {}
+        self.held: Counter[Cell] = Counter()
+        self.differing: dict[Cell, Counter[int]] = {}
         self.since: dict[Key, int] = {}
-        self._keys: dict[tuple[Key, ...], tuple[Key, ...]] = {}
-        self._layouts: dict[bytes, tuple[Key, ...]] = {}
-        self._seen: dict[tuple[Key, ...], set[int]] = {}
+        self._after: Counter[int] = Counter()  # steps from the difference on, by shape
+        self._numbers: dict[tuple[Key, ...], int] = {}
+        self._of: dict[bytes, int] = {}
+        self._decisive: list[set[int]] = []
+        self._seen: list[set[int]] = []
 
     def count(self) -> None:
         """Look at every step. Those before the difference are known to be equal."""
+        trace = self.pair.traces[0]
         for position in range(self.parted):
             index = self.pair.places(position)[0]
-            raw = self.pair.traces[0].raw(index)
+            raw = trace.raw(index)
             self.trainings += not raw[KIND]
-            self.held[position // self.width, self._of(0, index, raw)] += 1
+            self.held[position // self.width, self._shape(0, index, raw)] += 1
         for position in range(self.parted, self.length):
             self._compare(position)
 
     def _compare(self, position: int) -> None:
         first, second = self.pair.raws(position)
         places = self.pair.places(position)
-        keys = self._of(0, places[0], first)
+        shape = self._shape(0, places[0], first)
         self.trainings += not first[KIND]
-        if first == second:
-            self.held[position // self.width, keys] += 1
-            return
-        if self.pair.strict and keys is self._of(1, places[1], second):
-            differing = self._layout(0, places[0], first).differing(first, second)
-        else:
-            keys, differing = self._by_key(position)
-        self._note(position, keys, differing)
+        differing: Sequence[int] = ()
+        if first != second:
+            if self.pair.strict and shape == self._shape(1, places[1], second):
+                differing = self._layout(0, places[0], first).differing(first, second)
+            else:
+                shape, differing = self._by_key(position)
+        self.held[position // self.width, shape] += 1
+        self._after[shape] += 1
+        if differing:
+            self._note(position, shape, differing)
 
-    def _by_key(self, position: int) -> tuple[tuple[Key, ...], list[int]]:
+    def _by_key(self, position: int) -> tuple[int, list[int]]:
         """The events of both, and which differ or stand in one run alone."""
         steps = self.pair.steps(position)
         held: list[dict[Key, bytes]] = [
@@ -77,31 +87,36 @@ class Tally:
         ]
         first, second = held
         keys = tuple(first | second)
-        keys = self._keys.setdefault(keys, keys)
-        return keys, [at for at, key in enumerate(keys) if first.get(key) != second.get(key)]
+        differing = [at for at, key in enumerate(keys) if first.get(key) != second.get(key)]
+        return self._number(keys), differing
 
-    def _note(self, position: int, keys: tuple[Key, ...], differing: Sequence[int]) -> None:
-        column = position // self.width, keys
-        self.held[column] += 1
-        if not differing:
-            return
-        self.differing.setdefault(column, Counter()).update(differing)
-        seen = self._seen.setdefault(keys, set())
-        if len(seen) < len(keys):
+    def _note(self, position: int, shape: int, differing: Sequence[int]) -> None:
+        self.differing.setdefault((position // self.width, shape), Counter()).update(differing)
+        seen, decisive = self._seen[shape], self._decisive[shape]
+        if len(seen) < len(self.shapes[shape]):
             for at in set(differing) - seen:
-                self.since.setdefault(keys[at], position)
+                self.since.setdefault(self.shapes[shape][at], position)
             seen.update(differing)
-        ignored = self.ignored
-        if any(keys[at][0] != "generator" or keys[at][1] not in ignored for at in differing):
-            self.differing_steps += 1
+        self.differing_steps += not decisive.isdisjoint(differing)
 
-    def _of(self, run: int, index: int, raw: bytes) -> tuple[Key, ...]:
-        """What the events of a step are of: the same object for the same."""
-        found = self._layouts.get(raw[:SIGNATURE])
+    def _shape(self, run: int, index: int, raw: bytes) -> int:
+        """The number of what the events of a step are of: the same in both runs."""
+        found = self._of.get(raw[:SIGNATURE])
         if found is None:
-            keys = self._layout(run, index, raw).keys
-            found = self._layouts[raw[:SIGNATURE]] = self._keys.setdefault(keys, keys)
+            found = self._of[raw[:SIGNATURE]] = self._number(self._layout(run, index, raw).keys)
         return found
+
+    def _number(self, keys: tuple[Key, ...]) -> int:
+        found = self._numbers.setdefault(keys, len(self.shapes))
+        if found == len(self.shapes):
+            self.shapes.append(keys)
+            self._seen.append(set())
+            self._decisive.append({at for at, key in enumerate(keys) if self.counts_in(key)})
+        return found
+
+    def counts_in(self, key: Key) -> bool:
+        """Whether an event counts: not a generator that never was the same."""
+        return key[0] != "generator" or key[1] not in self.ignored
 
     def _layout(self, run: int, index: int, raw: bytes) -> Layout:
         return self.pair.layouts[run].of(index, raw)
@@ -109,19 +124,17 @@ class Tally:
     def counts(self) -> tuple[Counter[str], Counter[str]]:
         """How many events differ, and how many there are, by kind, from the difference on."""
         differing, totals = Counter[str](), Counter[str]()
-        for (_, keys), found in self.differing.items():
+        for (_, shape), found in self.differing.items():
             for at, times in found.items():
-                kind, name, _ = keys[at]
-                if kind != "generator" or name not in self.ignored:
-                    differing[kind] += times
-        start = self.parted // self.width
-        for (column, keys), steps in self.held.items():
-            if column >= start:
-                for kind, number in Counter(key[0] for key in keys).items():
-                    totals[kind] += number * steps
+                if at in self._decisive[shape]:
+                    differing[self.shapes[shape][at][0]] += times
+        for shape, steps in self._after.items():
+            counted = Counter(key[0] for key in self.shapes[shape] if self.counts_in(key))
+            for kind, number in counted.items():
+                totals[kind] += number * steps
         return differing, totals
 
     @property
     def kinds(self) -> set[str]:
         """The kinds of events in all that was looked at."""
-        return {key[0] for keys in self._keys for key in keys}
+        return {key[0] for keys in self.shapes for key in keys}

@@ -28,12 +28,13 @@ def draw(tally: Tally, mismatch: Mismatch | None) -> Timeline:
     depth = _depth(tally)
     cells: dict[RowName, dict[int, list[int]]] = {}
     since: dict[RowName, int] = {}
-    for (column, keys), steps in tally.held.items():
-        differing = tally.differing.get((column, keys), Counter())
-        for at, key in enumerate(keys):
-            if key[0] == "generator" and key[1] in tally.ignored:
+    named = [[_row(key, depth) for key in keys] for keys in tally.shapes]
+    for (column, shape), steps in tally.held.items():
+        differing = tally.differing.get((column, shape), Counter())
+        for at, key in enumerate(tally.shapes[shape]):
+            if not tally.counts_in(key):
                 continue
-            cell = cells.setdefault(_row(key, depth), {}).setdefault(column, [0, 0])
+            cell = cells.setdefault(named[shape][at], {}).setdefault(column, [0, 0])
             cell[0] += differing.get(at, 0)
             cell[1] += steps
     for key, position in tally.since.items():
@@ -76,7 +77,7 @@ def _row(key: Key, depth: int) -> RowName:
 
 def _depth(tally: Tally) -> int:
     """How deep modules are shown, so that there are not too many."""
-    keys = {key for _, keys in tally.held for key in keys if key[0] in _OF_MODULES}
+    keys = {key for keys in tally.shapes for key in keys if key[0] in _OF_MODULES}
     deepest = max((key[1].count(".") + 1 for key in keys), default=1)
     for depth in range(deepest, 1, -1):
         if len({_row(key, depth) for key in keys}) <= _ROWS:
@@ -90,7 +91,7 @@ def _order(tally: Tally, depth: int, cells: dict[RowName, dict[int, list[int]]])
     ran = dict.fromkeys(
         _row(key, depth)
         for kinds in (("output",), _OF_MODULES)
-        for _, keys in tally.held
+        for keys in tally.shapes
         for key in keys
         if key[0] in kinds
     )

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard.comparison.alignment import Mismatch, find_mismatch
 from guard.comparison.gradients import entered
-from guard.comparison.layouts import SIGNATURE, Layout, whole_digest
+from guard.comparison.layouts import SIGNATURE, Key, Layout, whole_digest
 
 if TYPE_CHECKING:
     from guard.comparison.pairs import Pair
     from guard.trace import Event, Step
 
+UNTOUCHED = "untouched"  # the detail of a generator that nobody has drawn from, or seeded
 START = -1  # since when a generator differs that never agreed
 
 
@@ -51,6 +52,7 @@ class Walk:
         self.position = 0
         self.generators: dict[str, int] = {}
         self.parting: Parting | None = None
+        self._unlike = False  # a generator differs in this step: so may the digest of the whole
 
     def advance(self, limit: int) -> Parting | None:
         """Go on to a position, or to the end, or to where the runs part."""
@@ -82,7 +84,7 @@ class Walk:
         if not parted and self._decides_nothing(layouts[0], first, second):
             return None
         steps = self.pair.steps(self.position)
-        events = self.pair.events(steps)
+        events = self.pair.events(steps) if self.position else self.pair.first_events(steps)
         mismatch = self._mismatch(steps, events)
         if mismatch is None and not parted and not self._is_hidden(first, second):
             return None
@@ -94,11 +96,11 @@ class Walk:
         if first[: SIGNATURE + 1] != second[: SIGNATURE + 1] or not self.pair.strict:
             return False
         same = layout.decisive(first) == layout.decisive(second)
-        return same and whole_digest(first) == whole_digest(second)
+        return same and (self._unlike or whole_digest(first) == whole_digest(second))
 
     def _is_hidden(self, first: bytes, second: bytes) -> bool:
         """Whether something differs of which only the fingerprint of the whole step tells."""
-        alike = self.pair.strict and not self.pair.resumed
+        alike = self.pair.strict and not self.pair.resumed and not self._unlike
         return alike and whole_digest(first) != whole_digest(second)
 
     def _mismatch(
@@ -115,15 +117,14 @@ class Walk:
     ) -> tuple[str, ...]:
         """Take note of those that differ; those that agreed until this step."""
         found = [
-            {layout.keys[at]: layout.digest(raw, at) for at in layout.generators}
+            _states(layout, raw, last_only=self.pair.resumed)
             for layout, raw in zip(layouts, raws, strict=True)
         ]
-        parted, agreed = [], set()
-        for key, digest in found[0].items():
-            name = key[1]
+        self._unlike = found[0] != found[1]
+        parted, agreed = [], set()  # one that only one run has drawn from is not the same
+        for key in {**found[0], **found[1]}:
+            name, digest = key[1], found[0].get(key)
             other = found[1].get(key)
-            if other is None:
-                continue
             if digest == other:
                 agreed.add(name)
                 self.generators.pop(name, None)
@@ -143,3 +144,14 @@ class Walk:
             for position in reversed(range(self.position))
             for each in trace.labels(self.pair.places(position)[0])
         )
+
+
+def _states(layout: Layout, raw: bytes, *, last_only: bool) -> dict[Key, bytes]:
+    """The generators' states in a step. A resumed run may look at them once more: there it is
+    the last state of each that counts."""
+    found = {}
+    for at in layout.generators:
+        kind, name, call = layout.keys[at]
+        if layout.labels[at].detail != UNTOUCHED:
+            found[kind, name, 0 if last_only else call] = layout.digest(raw, at)
+    return found

@@ -1,0 +1,367 @@
+"""Where two runs part first, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from recorded_runs import (
+    CALLING,
+    LOADING,
+    altered,
+    chained,
+    digest,
+    event,
+    generator,
+    place,
+    summary,
+    write,
+)
+
+from guard.comparison import Cause, Comparer, Comparison, Difference, compare, examine
+from guard.trace import Event, Header, TraceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from guard.trace import Trace
+
+Edit = Callable[[list[Event], int], list[Event]]
+SAME = {"torch: version": "2.13.0"}
+
+
+def parted(folder: Path, first: dict[str, Any], second: dict[str, Any]) -> Difference:
+    found = compared(folder, first, second).difference
+    assert found is not None
+    return found
+
+
+def compared(folder: Path, first: dict[str, Any], second: dict[str, Any]) -> Comparison:
+    runs = [write(folder / name, **how) for name, how in (("a", first), ("b", second))]
+    return examine([runs[0]], [runs[1]])
+
+
+def test_the_same_run_is_identical(tmp_path: Path) -> None:
+    found = compared(tmp_path, {}, {})
+    assert found.difference is None
+    assert (found.steps, found.trainings, found.differing) == (6, 6, 0)
+
+
+@pytest.mark.parametrize(
+    ("edit", "cause", "named"),
+    [
+        (altered("output", "block.1", 3), Cause.KERNEL, ("output", "block.1", 3)),
+        (altered("loss", None, 2), Cause.KERNEL, ("loss", "loss", 2)),
+        (altered("gradient", None, 3), Cause.KERNEL, ("gradient", "head.weight", 3)),
+        (
+            altered("parameter", "head.weight"),
+            Cause.INITIALISATION,
+            ("parameter", "head.weight", 0),
+        ),
+        (altered("batch", "0", 2), Cause.BATCH_CONTENT, ("batch", "0", 2)),
+        (
+            altered("hyperparameter", "lr", 4, value=0.2),
+            Cause.HYPERPARAMETER,
+            ("hyperparameter", "lr", 4),
+        ),
+        (altered("generator", "torch.cpu", 2), Cause.GENERATOR, ("generator", "torch.cpu", 2)),
+    ],
+    ids=lambda value: value.name if isinstance(value, Cause) else "",
+)
+def test_what_still_agreed_tells_the_cause(
+    edit: Edit, cause: Cause, named: tuple[str, str, int], tmp_path: Path
+) -> None:
+    found = parted(tmp_path, {}, {"edit": edit})
+    assert found.cause is cause
+    assert found.first is not None
+    assert (found.first.kind, found.first.name, found.step) == named
+
+
+def test_the_first_difference_decides_and_the_others_are_summed_up(tmp_path: Path) -> None:
+    edit = chained(altered("output", "head", 3), altered("loss", None, 3), altered("output", "", 3))
+    found = parted(tmp_path, {}, {"edit": edit})
+    assert found.first is not None
+    assert found.first.name == "head"
+    assert found.place == place(CALLING)
+    assert found.consequences == {"output": 5, "loss": 3}
+    assert found.agreed[0] == "steps 0 to 2"
+
+
+def test_a_gradient_is_named_where_backward_came_first(tmp_path: Path) -> None:
+    edit = chained(altered("gradient", "stem.weight", 1), altered("gradient", "block.1.weight", 1))
+    found = parted(tmp_path, {}, {"edit": edit})
+    assert found.first is not None
+    assert found.first.name == "block.1.weight"
+    assert found.place == place(CALLING)
+    assert "entered in the backward of block.1" in found.why
+
+
+def test_the_same_batches_in_another_order_are_told_as_order(tmp_path: Path) -> None:
+    def swap(events: list[Event], number: int) -> list[Event]:
+        other = {2: 4, 4: 2, 3: 5, 5: 3}.get(number, number)
+        return [
+            replace(each, digest=digest(each.kind, each.name, other))
+            if each.kind == "batch"
+            else each
+            for each in events
+        ]
+
+    found = parted(tmp_path, {}, {"edit": swap})
+    assert found.cause is Cause.BATCH_ORDER
+    assert found.place == place(LOADING)
+    assert "Every recorded generator agrees, so that no seed explains it." in found.why
+
+
+def test_a_generator_that_was_drawn_from_otherwise_explains_a_batch(tmp_path: Path) -> None:
+    edit = chained(altered("batch", None, 2), altered("generator", "torch.cpu", 2))
+    found = parted(tmp_path, {}, {"edit": edit})
+    assert found.cause is Cause.GENERATOR
+    assert found.since == "the end of step 1"
+    assert found.place == place(LOADING)
+    assert "torch's generator of the CPU, which agreed until then" in found.why
+
+
+def test_a_generator_that_never_agreed_explains_a_batch(tmp_path: Path) -> None:
+    edit = chained(altered("batch", "0"), altered("generator", "torch.cpu"))
+    found = parted(tmp_path, {}, {"edit": edit})
+    assert found.cause is Cause.GENERATOR
+    assert found.since == "the beginning of the recording"
+
+
+def test_a_generator_that_nobody_draws_from_explains_nothing(tmp_path: Path) -> None:
+    unseeded = altered("generator", "python")
+    assert compared(tmp_path, {}, {"edit": unseeded}).difference is None
+    found = parted(tmp_path, {}, {"edit": chained(unseeded, altered("batch", None, 2))})
+    assert found.cause is Cause.BATCH_CONTENT
+
+
+def test_an_unseeded_generator_on_which_nothing_depends_is_told_and_no_difference(
+    tmp_path: Path,
+) -> None:
+    found = compared(tmp_path, {}, {"edit": altered("generator", "torch.cpu")})
+    assert found.difference is None
+    assert found.limits[-1].startswith(
+        "Torch's generator of the CPU did not begin in the same state"
+    )
+
+
+def test_another_environment_is_the_cause_only_of_what_nothing_else_explains(
+    tmp_path: Path,
+) -> None:
+    header = Header(environment={"items": {"torch: version": "2.12.0"}})
+    kernel = {"edit": altered("output", "stem", 1), "header": header}
+    found = compared(tmp_path, {}, kernel)
+    assert found.difference is not None
+    assert found.difference.cause is Cause.ENVIRONMENT
+    assert "torch: version (2.13.0 and 2.12.0)" in found.difference.why
+    batch = compared(tmp_path, {}, {"edit": altered("batch", None, 1), "header": header})
+    assert batch.difference is not None
+    assert batch.difference.cause is Cause.BATCH_CONTENT
+    assert [change.name for change in batch.changes] == ["torch: version"]
+
+
+def test_hash_seeds_explain_no_kernel(tmp_path: Path) -> None:
+    headers = [
+        Header(environment={"items": {**SAME, "interpreter: hash_seed": seed}}) for seed in "01"
+    ]
+    edited = {"edit": altered("output", "stem", 1), "header": headers[1]}
+    found = parted(tmp_path, {"header": headers[0]}, edited)
+    assert found.cause is Cause.KERNEL
+
+
+def test_other_calls_are_control_flow_with_what_is_new_and_where(tmp_path: Path) -> None:
+    def insert(events: list[Event], number: int) -> list[Event]:
+        extra = event("output", "extra", number, place=place(77))
+        return [*events[:3], extra, *events[3:]] if number == 3 else events
+
+    found = parted(tmp_path, {}, {"edit": insert})
+    assert found.cause is Cause.CONTROL_FLOW
+    assert found.parted == ("+ the output of extra",)
+    assert found.why == (
+        "After the output of stem, which agrees, only the second run has the output of extra."
+    )
+    assert found.place == place(77)
+
+
+def test_another_order_of_the_same_calls_is_control_flow(tmp_path: Path) -> None:
+    def swap(events: list[Event], number: int) -> list[Event]:
+        return [*events[:2], events[3], events[2], *events[4:]] if number == 2 else events
+
+    found = parted(tmp_path, {}, {"edit": swap})
+    assert found.cause is Cause.CONTROL_FLOW
+    assert "in another order" in found.why
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        (None, "the second run breaks off without an end, as if it had been killed"),
+        ("raised", "the second run ends with an error (ValueError: NaN in the loss)"),
+        ("finished", "the second run ends, and the first goes on for 2 steps."),
+    ],
+)
+def test_a_shorter_run_is_compared_as_far_as_it_goes(
+    end: str | None, words: str, tmp_path: Path
+) -> None:
+    found = parted(tmp_path, {}, {"steps": 4, "end": end})
+    assert (found.cause, found.step) == (Cause.LENGTH, 4)
+    assert found.why.startswith("The first 4 steps agree.")
+    assert words in found.why
+
+
+def test_a_recording_that_was_stopped_is_no_shorter_run(tmp_path: Path) -> None:
+    found = compared(tmp_path, {}, {"steps": 4, "end": "stopped"})
+    assert found.difference is None
+    assert found.limits[0] == "The recording of run 2 was stopped after 4 steps."
+
+
+def test_the_first_of_several_ranks_decides(tmp_path: Path) -> None:
+    def run(name: str, *edits: Any) -> list[Trace]:
+        return [
+            write(tmp_path / f"{name}{rank}", edit=edit, header=Header(rank=rank, world_size=2))
+            for rank, edit in enumerate(edits)
+        ]
+
+    late, early = altered("gradient", None, 3), altered("batch", None, 3)
+    found = compare(run("a", None, None), run("b", late, early))
+    assert found is not None
+    assert (found.rank, found.cause) == (1, Cause.BATCH_CONTENT)
+
+
+def test_a_rank_without_a_trace_is_a_difference(tmp_path: Path) -> None:
+    first = [write(tmp_path / f"a{rank}", header=Header(rank=rank)) for rank in (0, 1)]
+    found = compare(first, [write(tmp_path / "b0", header=Header())])
+    assert found is not None
+    assert "Only the first run has a trace of rank 1" in found.why
+
+
+def test_a_hidden_difference_is_told_as_such(tmp_path: Path) -> None:
+    def write_twice(name: str, whole: bytes) -> Trace:
+        from guard.trace import TraceWriter, open_trace
+
+        writer = TraceWriter(tmp_path / name, Header())
+        writer.step("training", [event("loss", "loss", 1, value=1.0)], whole)
+        writer.end("finished")
+        return open_trace(tmp_path / name)
+
+    found = compare([write_twice("a", bytes(16))], [write_twice("b", b"\1" * 16)])
+    assert found is not None
+    assert "has the same fingerprint of 32 bits in both runs" in found.why
+    assert (found.first, found.second) == (None, None)
+
+
+def test_what_a_resumed_run_lost_is_named(tmp_path: Path) -> None:
+    header = Header(first_step=3)
+    whole = {"header": Header()}
+    assert compared(tmp_path, whole, {"steps": 3, "header": header}).difference is None
+    edit = altered("batch", None, 3)
+    found = parted(tmp_path, whole, {"steps": 3, "header": header, "edit": edit})
+    assert (found.cause, found.step) == (Cause.STATE, 3)
+    assert "generator states (torch.cpu)" in found.why
+    assert "guard.rng_state()" in found.advice
+
+
+def test_nan_in_one_run_alone_looks_like_unwritten_memory(tmp_path: Path) -> None:
+    edits = [
+        altered("output", "head", 0, held, summary=summary(1.0, held))
+        for held in (2.0, float("nan"))
+    ]
+    found = parted(tmp_path, {"edit": edits[0]}, {"edit": edits[1]})
+    assert found.cause is Cause.UNWRITTEN_MEMORY
+
+
+def test_values_tell_how_far_apart(tmp_path: Path) -> None:
+    edits = [
+        altered("output", "head", 2, held, summary=summary(1.0, held)) for held in (2.0, 2 + 2**-21)
+    ]
+    found = compared(tmp_path, {"edit": edits[0]}, {"edit": edits[1]})
+    assert found.difference is not None
+    assert found.difference.size == (2**-21, 2.0)
+    assert [each.step for each in found.growth] == [2, 3, 4, 5]
+
+
+def test_an_operator_with_equal_inputs_is_the_kernel(tmp_path: Path) -> None:
+    def add(held: str, name: str, inputs: str = "same") -> Edit:
+        ran = event(
+            "operator",
+            name,
+            held,
+            phase="backward",
+            module="block.0",
+            inputs=digest(inputs),
+            place=place(9),
+        )
+        return lambda events, number: [*events, ran] if number == 1 else events
+
+    name = "aten.index_put_.default"
+    found = parted(tmp_path, {"edit": add("a", name)}, {"edit": add("b", name)})
+    assert (found.cause, found.place) == (Cause.KERNEL, place(9))
+    assert found.why.startswith("The inputs of aten.index_put_.default (backward) in block.0 agree")
+    name = "aten.native_dropout.default"
+    found = parted(tmp_path, {"edit": add("a", name)}, {"edit": add("b", name)})
+    assert found.cause is Cause.GENERATOR
+
+
+def test_fingerprints_of_different_hashes_are_not_compared(tmp_path: Path) -> None:
+    headers = [Header(options={"hash": name}) for name in ("xxh3", "sha256")]
+    runs = [write(tmp_path / str(at), header=header) for at, header in enumerate(headers)]
+    with pytest.raises(TraceError, match="which cannot be compared"):
+        compare(runs[:1], runs[1:])
+
+
+def test_a_comparer_follows_runs_that_are_being_written(tmp_path: Path) -> None:
+    from recorded_runs import step
+
+    from guard.trace import TraceWriter, open_trace
+
+    writers = [TraceWriter(tmp_path / name, Header()) for name in "ab"]
+    comparer = Comparer(*([open_trace(tmp_path / name)] for name in "ab"))
+    assert comparer.advance() is None
+    for number in range(3):
+        events = step(number, first=not number)
+        writers[0].step("training", events, bytes(16))
+        assert comparer.advance() is None
+        if number == 2:
+            events = altered("output", "head")(events, number)
+        writers[1].step("training", events, bytes(16))
+        found = comparer.advance()
+        assert (found is not None) == (number == 2)
+    assert found is not None
+    assert found.step == 2
+
+
+def test_a_generator_drawn_from_in_one_run_alone_parts_them(tmp_path: Path) -> None:
+    def draw(events: list[Event], number: int) -> list[Event]:
+        return [*events, generator("torch.cpu", "more", call=1)] if number == 2 else events
+
+    found = parted(tmp_path, {}, {"edit": draw})
+    assert (found.cause, found.step) == (Cause.GENERATOR, 2)
+
+
+def test_one_batch_that_holds_something_else_is_no_other_order(tmp_path: Path) -> None:
+    def once(events: list[Event], number: int) -> list[Event]:
+        return altered("batch", "0")(events, number) if number == 1 else events
+
+    assert parted(tmp_path, {}, {"edit": once}).cause is Cause.BATCH_CONTENT
+
+
+def test_a_hyperparameter_that_is_recorded_where_it_changed_is_compared_with_the_last(
+    tmp_path: Path,
+) -> None:
+    def changed(events: list[Event], number: int) -> list[Event]:
+        events = [each for each in events if number == 0 or each.kind != "hyperparameter"]
+        late = event("hyperparameter", "lr", 0.5, value=0.5, detail="")
+        return [*events[:9], late, *events[9:]] if number == 3 and also else events
+
+    also = False
+    first = write(tmp_path / "a", edit=changed)
+    also = True
+    found = compare([first], [write(tmp_path / "b", edit=changed)])
+    assert found is not None
+    assert found.cause is Cause.HYPERPARAMETER
+    assert found.first is None
+    assert found.second is not None
+    assert found.second.name == "lr"
+    assert "The hyperparameter lr is 0.1 in the first run, 0.5 in the second." in found.why
