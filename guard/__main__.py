@@ -12,6 +12,7 @@ _COMMANDS = {
     "preflight": "guard.rehearsal.command",
     "record": "guard.recording.command",
     "compare": "guard.comparison.command",
+    "verify": "guard.verification.command",
 }
 _EPILOG = """\
 commands:
@@ -22,6 +23,7 @@ commands:
   record --out FOLDER [options] script.py [args]
                                          fingerprints of what the program computes
   compare [options] run1 run2            where two recorded runs part first, and why
+  verify [options] script.py [args]      whether two runs agree bit for bit, and if not, why
 
 `python -m guard COMMAND --help` says more.
 """
@@ -31,7 +33,7 @@ def main(arguments: list[str]) -> int:
     """Do as the command line says; the status to exit with. Wrong usage raises SystemExit(2)."""
     parser = argparse.ArgumentParser(
         prog="python -m guard",
-        usage="python -m guard [-h] {run,doctor,preflight,record,compare} ...",
+        usage="python -m guard [-h] {run,doctor,preflight,record,compare,verify} ...",
         description="Make a training run deterministic, or say what stands in the way.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

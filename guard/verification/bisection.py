@@ -12,7 +12,7 @@ from guard.verification.watching import Watch
 
 if TYPE_CHECKING:
     from guard.comparison import Difference
-    from guard.trace import Step, Trace
+    from guard.trace import Step
     from guard.verification.processes import Process
     from guard.verification.sessions import Session
     from guard.verification.watching import Watched
@@ -48,24 +48,30 @@ def is_of_an_operator(difference: Difference) -> bool:
 def bisect(session: Session, difference: Difference, other: int, budget: int) -> Bisection:
     """Run both again to the step that differs, until the operator is known.
 
+    Every recording in detail is compared with the first of that step, so that a difference that
+    is rare needs to show in one of them only.
+
     other   number of the run that differed from the first, for its circumstances
     budget  how many runs there may be; each try takes two
     """
     step = difference.step
     result = Bisection()
     seen: list[str] = []
+    pool: list[Process] = []
     while result.runs + 2 <= budget:
         watched = _rerun(session, other, step)
         result = replace(result, runs=result.runs + 2)
-        if watched.difference is None:
-            seen.append(f"not again up to step {step}")
-            continue
-        result = replace(result, reproduced=True)
-        if watched.difference.step != step:
-            step = watched.difference.step
+        found = watched.difference
+        if found is not None and found.step != step:
+            step = found.step
+            pool.clear()
             seen.append(f"already at step {step}")
             continue
-        return _concluded(result, watched, seen)
+        pool.extend(watched.processes)
+        parted = _parted(pool, difference.rank if found is None else found.rank, step)
+        if parted is not None:
+            return _concluded(replace(result, reproduced=True), *parted, seen)
+        seen.append(f"not again up to step {step}")
     if not result.runs:
         return result
     note = (
@@ -85,27 +91,37 @@ def _rerun(session: Session, other: int, step: int) -> Watched:
     return Watch(session, [lambda: start(0), lambda: start(other)], limited=True).run()
 
 
-def _concluded(result: Bisection, watched: Watched, seen: list[str]) -> Bisection:
-    difference = watched.difference
-    first, second = watched.processes[0], watched.processes[watched.other]
-    if difference is None:
-        return result
-    rank, number = difference.rank, difference.step
-    steps = [_step(each.traces[rank], number) for each in (first, second)]
-    notes = tuple(f"a first try differed {text}" for text in seen[:1])
-    if steps[0] is None or steps[1] is None:
-        return replace(result, notes=notes)
-    found = culprit(steps[0], steps[1], _device(steps[0]))
+def _parted(pool: list[Process], rank: int, number: int) -> tuple[Step, Step] | None:
+    """The step in the first recording and in one that has it otherwise."""
+    found = [_step(each, rank, number) for each in pool]
+    steps = [each for each in found if each is not None]
+    for each in steps[1:]:
+        if _computed(each) != _computed(steps[0]):
+            return steps[0], each
+    return None
+
+
+def _computed(step: Step) -> list[tuple[str, str, int, bytes]]:
+    """What a step computed: an unseeded generator that nothing uses is another in each run."""
+    return [(e.kind, e.name, e.call, e.digest) for e in step.events if e.kind != "generator"]
+
+
+def _concluded(result: Bisection, first: Step, second: Step, seen: list[str]) -> Bisection:
+    notes = tuple(f"in detail, the difference came {text} in a first try" for text in seen[:1])
+    found = culprit(first, second, _device(first))
     if found is None:
         text = "no operator gave another result than in the first run for what it was given"
         return replace(result, notes=(*notes, text))
     return replace(result, operators=(found.operator,), cause=found.cause, notes=notes)
 
 
-def _step(trace: Trace, number: int) -> Step | None:
-    trace.refresh()
-    index = number - trace.header.first_step
-    return trace.step(index) if 0 <= index < len(trace) else None
+def _step(process: Process, rank: int, number: int) -> Step | None:
+    process.look()
+    for trace in process.traces:
+        index = number - trace.header.first_step
+        if trace.header.rank == rank and 0 <= index < len(trace):
+            return trace.step(index)
+    return None
 
 
 def _device(step: Step) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from guard.trace import TraceWriter
@@ -32,10 +33,12 @@ def _leave_at_next_step() -> None:
     torch: Any = sys.modules.get("torch")
     if torch is None:
         return
-    torch.nn.modules.module.register_module_forward_pre_hook(
+    modules: Any = import_module("torch.nn.modules.module")
+    modules.register_module_forward_pre_hook(
         lambda module, _: _end() if module.training and torch.is_grad_enabled() else None
     )
-    torch.optim.optimizer.register_optimizer_step_pre_hook(lambda *_: _end())
+    optimizers: Any = import_module("torch.optim.optimizer")  # torch.optim hides its name
+    optimizers.register_optimizer_step_pre_hook(lambda *_: _end())
 
 
 def _end() -> None:

@@ -20,6 +20,9 @@ _UNWRITTEN = (
     "write every element before it is read: torch.zeros or torch.full in the place of torch.empty"
 )
 _SEEDED = "seed the generator that it draws from, before the program draws for the first time"
+# In a backward they add up, where indices occur twice: the table has this under another name.
+_ADDING = ("index_put", "unsafe_index_put", "index_put_impl")
+_ADDS = "torch.index_put(accumulate=True)"
 _EMPTY = ("empty", "new_empty", "resize")  # what they give is not written by anyone
 _DRAWS = (
     "rand",
@@ -76,7 +79,7 @@ def _key(event: Event) -> tuple[object, ...]:
 def _culprit(event: Event, device: str, *, reads: bool) -> Culprit:
     packet = _packet(event.name)
     draws = not reads and any(word in packet for word in _DRAWS)
-    row = None if reads or draws else row_of(event.name, device)
+    row = None if reads or draws else row_of(event.name, device, backward=_is_backward(event))
     operator = Operator(
         name=event.name,
         phase=event.phase,
@@ -94,9 +97,15 @@ def _packet(name: str) -> str:
     return name.partition(".")[2].partition(".")[0]
 
 
-def row_of(name: str, device: str) -> Operation | Switched | None:
+def _is_backward(event: Event) -> bool:
+    return event.phase == "backward"
+
+
+def row_of(name: str, device: str, *, backward: bool = False) -> Operation | Switched | None:
     """The row of an operator as the dispatcher names it: "aten.index_put_.default"."""
     overload = _overload(name)
+    if backward and overload.partition("::")[2].strip("_") in _ADDING:
+        return next((e for e in SWITCHED if e.name == _ADDS and device in e.devices), None)
     tables: tuple[Sequence[Operation | Switched], ...] = (OPERATIONS, SWITCHED)
     for rows in tables:
         for row in rows:

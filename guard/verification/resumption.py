@@ -72,7 +72,8 @@ class _Resumption:
         after = self._resume(before)
         if failure := self._failed(after):
             return Verdict(None, 2, self._isolation, failure=failure)
-        start = resumed_at(whole.traces[0], after.traces[0], self._at)
+        expected = trainings(before.traces[0])
+        start = resumed_at(whole.traces[0], after.traces[0], expected)
         if not start:
             why = (
                 "began anew at step 0 when it was to resume: no checkpoint had been saved by step "
@@ -80,7 +81,7 @@ class _Resumption:
             )
             failure = Failure(after.number + 1, why, after.tail())
             return Verdict(None, 2, self._isolation, failure=failure, resume=self._told(start))
-        return self._concluded(whole, after, start)
+        return self._concluded(whole, after, start, expected)
 
     @property
     def _at(self) -> int:
@@ -135,7 +136,7 @@ class _Resumption:
         )
         return with_notes(Verdict(comparison, 2, self._isolation, resume=self._told(None)), note)
 
-    def _concluded(self, whole: Process, after: Process, start: int) -> Verdict:
+    def _concluded(self, whole: Process, after: Process, start: int, expected: int) -> Verdict:
         for trace in after.traces:
             trace.header = replace(trace.header, first_step=start)
         comparison = examine(whole.traces, after.traces, _NAMES)
@@ -143,14 +144,14 @@ class _Resumption:
         if comparison.difference is not None:
             plan = self._session.plan
             verdict = with_findings(verdict, plan, comparison.difference, Bisection())
-        return with_notes(verdict, self._note(start))
+        return with_notes(verdict, self._note(start, expected))
 
-    def _note(self, start: int) -> str:
-        if start == self._at:
-            return f"interrupted after {start} steps, and resumed at step {start}"
+    def _note(self, start: int, expected: int) -> str:
+        if start == expected:
+            return f"interrupted after {start} training steps, and resumed at the next"
         return (
-            f"interrupted after {self._at} steps, it went on from step {start}: where its last "
-            "checkpoint was saved"
+            f"interrupted after {expected} training steps, it went on after {start}: where "
+            "its last checkpoint was saved"
         )
 
     def _told(self, start: int | None) -> dict[str, Any]:
@@ -163,8 +164,13 @@ def _run(opened: Session, *starts: Callable[[], Process]) -> Watched:
     return Watch(opened, starts, compares=False, one_by_one=one_by_one).run()
 
 
+def trainings(trace: Trace) -> int:
+    """How many training steps a trace has."""
+    return sum(step.kind == "training" for step in trace.steps())
+
+
 def resumed_at(whole: Trace, after: Trace, expected: int) -> int:
-    """The training step of the whole run with which a resumed one began.
+    """The training step of the whole run, among these, with which a resumed one began.
 
     The one that most of the first step's events agree with, ``expected`` where several do: a
     program resumes from its last checkpoint, which may be older than the interruption.

@@ -1,0 +1,134 @@
+"""What verify asks the linter, and how it names an operator: without running a program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from programs import write
+
+from guard.comparison import Cause, Difference
+from guard.places import Place
+from guard.trace import Event, Step
+from guard.verification import sources, suspects
+from guard.verification.operators import culprit, row_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def finding(code: str, filename: str, row: int) -> dict[str, Any]:
+    return {"code": code, "filename": filename, "location": {"row": row}, "message": "m"}
+
+
+FITTING = (("DET204", "order"), ("DET10", "seed"))
+
+
+def test_suspects_are_ranked_by_line_then_fit_and_nearness() -> None:
+    place = Place("/p/train.py", 50, "f")
+    found = [
+        finding("DET301", "/p/train.py", 50),
+        finding("DET101", "/p/other.py", 1),
+        finding("DET204", "/p/other.py", 1),
+        finding("DET102", "/p/train.py", 40),
+        finding("DET204", "/p/train.py", 9),
+        finding("DET101", "/p/train.py", 50),
+    ]
+    ranked = suspects.rank(found, FITTING, place, ["/p/train.py", "/p/other.py"])
+    assert [(each.code, each.file[3:], each.line) for each in ranked] == [
+        ("DET101", "train.py", 50),
+        ("DET204", "train.py", 9),
+        ("DET102", "train.py", 40),
+        ("DET204", "other.py", 1),
+        ("DET101", "other.py", 1),
+    ]
+    assert ranked[0].fits == "seed"
+
+
+def test_every_cause_has_codes_that_exist() -> None:
+    from detlint.rules import every_rule
+
+    codes = [rule.code for rule in every_rule()]
+    for cause in Cause:
+        if cause is not Cause.ENVIRONMENT:
+            fitting = suspects._FITTING[cause]
+            assert all(any(code.startswith(each) for code in codes) for each, _ in fitting), cause
+
+
+def test_the_linter_is_asked_of_the_programs_own_files(tmp_path: Path) -> None:
+    script = write(tmp_path / "train.py", "import data\nfrom pkg import model\n")
+    data = write(tmp_path / "data.py", "names = [x for x in {'a', 'b'}]\n")
+    write(tmp_path / "pkg" / "__init__.py", "")
+    write(tmp_path / "pkg" / "model.py", "from . import layers\nimport torch\n")
+    write(tmp_path / "pkg" / "layers.py", "def broken(:\n")
+    write(tmp_path / "unrelated.py", "names = [x for x in {'a', 'b'}]\n")
+    files = sources.program_files(str(script), module=False)
+    names = {each[len(str(tmp_path)) + 1 :] for each in files}
+    assert names == {"train.py", "data.py", "pkg/__init__.py", "pkg/model.py", "pkg/layers.py"}
+    difference = Difference(0, 0, "training", None, None, Cause.BATCH_ORDER, "")
+    first, *_ = suspects.suspects(difference, files)
+    assert (first.code, first.file, first.line) == ("DET204", str(data), 1)
+
+
+def test_a_module_is_found_with_its_main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "pkg" / "__init__.py", "")
+    main = write(tmp_path / "pkg" / "__main__.py", "from pkg.work import f\n")
+    work = write(tmp_path / "pkg" / "work.py", "")
+    assert sources.program_files("pkg", module=True)[0] == str(main)
+    assert str(work) in sources.program_files("pkg", module=True)
+    assert sources.program_files("nothing", module=True) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "device", "row"),
+    [
+        ("aten._index_put_impl_.default", "cpu", "torch.index_put"),
+        ("aten.index_add_.default", "cuda", "torch.index_add"),
+        ("aten.index_add_.default", "cpu", None),
+        ("aten.upsample_bicubic2d_backward.grad_input", "cuda", "bicubic"),
+        ("aten.add.Tensor", "cuda", None),
+    ],
+)
+def test_an_operator_is_found_in_the_tables(name: str, device: str, row: str | None) -> None:
+    found = row_of(name, device)
+    assert (found is None) is (row is None)
+    assert found is None or (row or "") in found.name
+
+
+def test_a_backward_of_indexing_adds() -> None:
+    found = row_of("aten._index_put_impl_.default", "cpu", backward=True)
+    assert found is not None
+    assert found.name == "torch.index_put(accumulate=True)"
+    assert row_of("aten.index_put.default", "cuda", backward=True) is None  # it sorts there
+
+
+def step(*results: tuple[str, bytes, bytes]) -> Step:
+    events = (
+        Event("operator", name, 0, "", None, digest, inputs=inputs)
+        for name, inputs, digest in results
+    )
+    return Step(0, "training", tuple(events), b"")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ([("aten.mm.default", b"a", b"b")], [("aten.mm.default", b"a", b"c")], Cause.KERNEL),
+        ([("aten.sum.default", b"a", b"b")], [("aten.sum.default", b"x", b"c")],
+         Cause.UNWRITTEN_MEMORY),
+        ([("aten.zero_.default", b"a", b"b")], [("aten.zero_.default", b"x", b"b")], None),
+        ([("aten.empty.default", b"a", b"b")], [("aten.empty.default", b"a", b"c")], None),
+        ([("aten.bernoulli_.float", b"a", b"b")], [("aten.bernoulli_.float", b"a", b"c")],
+         Cause.GENERATOR),
+        ([("aten.mm.default", b"a", b"b")], [("aten.bmm.default", b"a", b"c")], None),
+    ],
+    ids=["result", "input", "overwritten", "allocated", "drawn", "other operators"],
+)  # fmt: skip
+def test_what_an_operator_shows(
+    first: list[tuple[str, bytes, bytes]],
+    second: list[tuple[str, bytes, bytes]],
+    expected: Cause | None,
+) -> None:
+    found = culprit(step(*first), step(*second), "cpu")
+    assert (found.cause if found else None) is expected
