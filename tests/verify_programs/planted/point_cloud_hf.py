@@ -15,7 +15,7 @@ class Clouds(torch.utils.data.Dataset):
         draws = torch.Generator().manual_seed(index)
         return {
             "points": torch.randn(64, 3, generator=draws),
-            "neighbours": torch.randint(0, 64, (64, 40), generator=draws),
+            "neighbours": torch.randint(0, 64, (64, 100), generator=draws),
             "labels": index % 3,
         }
 

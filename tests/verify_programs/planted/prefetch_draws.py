@@ -20,7 +20,7 @@ class Prefetcher:
 
     def prepare(self):
         for image in self.source:
-            for _ in range(20):
+            for _ in range(100):
                 image = image + 0.01 * torch.randn(64, 64)  # planted: generator or batch_content
             self.ready = image
             return
