@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from planted_programs import FOLDER, Planted, fingerprint, programs, verify
 
-QUICK = ("hashed_features", "relative_positions", "rate_from_hash", "seeded_after_model")
+QUICK = ("hashed_features", "folder_of_shards", "split_without_state", "set_of_names")
 QUICK_STEADY = ("gan", "checkpointed_transformer")
 PLANTED = programs(FOLDER / "planted")
 STEADY = programs(FOLDER / "steady")
