@@ -141,7 +141,7 @@ class Optimizers:
     @guarded
     def scale(self, scaler: Any) -> None:  # noqa: ANN401
         """The scale under which a step is tried."""
-        scale = scaler._scale  # noqa: SLF001 - get_scale() would wait for the device
+        scale = getattr(scaler, "_scale", None)  # a disabled one has none; get_scale() would wait
         if isinstance(scale, torch.Tensor):
             form = form_of(scale)
             of = source("hyperparameter", "GradScaler.scale")
