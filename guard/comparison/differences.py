@@ -106,7 +106,7 @@ class Operator:
 class Suspect:
     """A finding of the linter in the program's own files that fits the cause.
 
-    code     "DET204"
+    code     "DET204"; "" for a line that the linter says nothing of, and is possibly to blame
     message  of the finding
     fits     why it fits, in words
     """

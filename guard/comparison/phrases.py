@@ -101,6 +101,6 @@ def operator(each: Operator) -> tuple[str, str]:
 
 
 def suspect(each: Suspect) -> tuple[str, str]:
-    """A finding of the linter, and why it fits."""
+    """A finding of the linter, and why it fits; or a line that is possibly to blame."""
     fits = f" ({each.fits})" if each.fits else ""
-    return f"{each.code} {each.file}:{each.line}", f"{each.message}{fits}"
+    return f"{each.code or 'possibly'} {each.file}:{each.line}", f"{each.message}{fits}"

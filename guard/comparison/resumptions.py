@@ -143,7 +143,7 @@ def _lost_hyperparameters(pair: Pair, resumed: int) -> list[str]:
 def _hyperparameters(pair: Pair, run: int, position: int) -> dict[str, Event]:
     """As they were in a step: only what changes is recorded after the first one."""
     trace, last = pair.traces[run], pair.places(position)[run]
-    found = {}
+    found: dict[str, Event] = {}
     for index in range(last + 1):
         if any(each.kind == "hyperparameter" for each in trace.labels(index)):
             events = trace.step(index).events

@@ -60,7 +60,7 @@ def attribute(
         if name != NONE:
             varied[name] = other
         tried += 1
-        if _differs(session, first, varied, difference.step):
+        if _differs(session, first, varied, difference):
             return Attribution(name, tried, _note(name), _advice(name))
     return Attribution(runs=tried)
 
@@ -70,12 +70,24 @@ def _order(cause: Cause) -> tuple[str, ...]:
     return (*likely, *(name for name in circumstances.NAMES if name not in likely))
 
 
-def _differs(session: Session, first: Process, varied: dict[str, int], step: int) -> bool:
+def _differs(
+    session: Session, first: Process, varied: dict[str, int], difference: Difference
+) -> bool:
+    """Whether the same difference comes again, at that very step."""
+
     def start() -> Process:
-        return session.start(varied, recording(step))
+        return session.start(varied, recording(difference.step))
 
     watched = Watch(session, [start], limited=True, known=[first]).run()
-    return watched.difference is not None
+    found = watched.difference
+    return found is not None and _what(found) == _what(difference)
+
+
+def _what(difference: Difference) -> tuple[object, ...]:
+    """Runs are stopped, so that how long they are and what came later says nothing."""
+    event = difference.first or difference.second
+    what = (event.kind, event.name) if event else (difference.cause, "")
+    return difference.rank, difference.step, *what
 
 
 def _advice(name: str) -> str:

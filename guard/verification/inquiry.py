@@ -11,6 +11,7 @@ from guard.errors import GuardError
 from guard.verification.attribution import LONGEST, Attribution, attribute
 from guard.verification.bisection import Bisection, bisect, is_of_an_operator
 from guard.verification.plan import recording
+from guard.verification.possibilities import with_possibilities
 from guard.verification.sessions import session
 from guard.verification.sources import program_files
 from guard.verification.suspects import suspects
@@ -168,9 +169,11 @@ def with_findings(
     if cause not in _LINE_TELLS:
         files = program_files(plan.program, module=plan.module)
         try:
-            changes["suspects"] = suspects(refined, files)
+            found = suspects(refined, files)
         except GuardError as error:
+            found = ()
             verdict = with_notes(verdict, str(error))
+        changes["suspects"] = with_possibilities(found, cause, verdict.circumstance, files, place)
     changes["difference"] = refined
     comparison = verdict.comparison
     return (

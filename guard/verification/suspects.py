@@ -24,6 +24,8 @@ _FILES = 400  # of the program's, at most
 _FAR = 100  # lines within a file, from which on they all count as far
 _FILE_COUNTS = 2  # as much as being so many codes further down the list
 
+_GENERAL = ("DET303", "DET304", "DET306", "DET7", "DET80")  # codes about a program as a whole
+
 _SEEDS = "a generator without a fixed seed"
 _ORDERS = "an order that nothing fixes"
 _WORKERS = "generators in the loader's workers"
@@ -175,6 +177,7 @@ def rank(
 ) -> tuple[Suspect, ...]:
     """Best first: on the line itself; then how well the code fits, and how near it lies, weigh.
 
+    What is said of the whole program comes last: the line it is said at is of no consequence.
     The file of the place is the nearest; then those that define a dataset, and the one that was
     started; then the others.
     """
@@ -187,7 +190,8 @@ def rank(
         distance = abs(row - line)
         far = min(distance / _FAR, 1) if name == here else 1 + (name not in near)
         weight = _fit(each["code"], fitting)[0] + _FILE_COUNTS * far
-        return not (name == here and distance == 0), weight, name, row
+        is_general = each["code"].startswith(_GENERAL)
+        return is_general, not (name == here and distance == 0), weight, name, row
 
     fit = sorted((each for each in found if _fit(each["code"], fitting)[1]), key=key)
     return tuple(_suspect(each, fitting) for each in fit[:_MOST])
