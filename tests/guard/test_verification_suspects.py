@@ -45,6 +45,14 @@ def test_suspects_are_ranked_by_line_then_fit_and_nearness() -> None:
     assert ranked[0].fits == "seed"
 
 
+def test_what_is_said_of_a_whole_program_comes_last() -> None:
+    place = Place("/p/train.py", 50, "f")
+    found = [finding("DET304", "/p/train.py", 50), finding("DET502", "/p/train.py", 18)]
+    fitting = (("DET304", "kernel"), ("DET502", "kernel"))
+    ranked = suspects.rank(found, fitting, place, ["/p/train.py"])
+    assert [each.code for each in ranked] == ["DET502", "DET304"]
+
+
 def test_every_cause_has_codes_that_exist() -> None:
     from detlint.rules import every_rule
 
