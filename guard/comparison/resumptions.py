@@ -59,7 +59,11 @@ def _explaining(situation: Situation, event: Event) -> dict[str, list[str]]:
     kinds = _EXPLAINED_BY.get(event.kind, ("generator",))
     if situation.is_of_optimizer(event):
         kinds = ()
-    return {kind: names for kind, names in lost(situation.parting.pair).items() if kind in kinds}
+    gone = lost(situation.parting.pair)
+    if event.kind == "loss":  # only a scale enters it, and no learning rate
+        scales = [each for each in gone.pop("hyperparameter", ()) if each.startswith("GradScaler")]
+        gone |= {"hyperparameter": scales} if scales else {}
+    return {kind: names for kind, names in gone.items() if kind in kinds}
 
 
 def _kinds(situation: Situation, event: Event, gone: dict[str, list[str]]) -> list[str]:
@@ -137,7 +141,9 @@ def _lost_hyperparameters(pair: Pair, resumed: int) -> list[str]:
     held = [_hyperparameters(pair, run, 0) for run in (resumed, 1 - resumed)]
     size = _size(pair)
     both = (name for name in held[0] if name in held[1])
-    return [name for name in both if held[0][name].digest[:size] != held[1][name].digest[:size]]
+    gone = [name for name in both if held[0][name].digest[:size] != held[1][name].digest[:size]]
+    # An optimizer's as a whole say nothing beside one of them.
+    return [name for name in gone if not any(each.startswith(f"{name}.") for each in gone)]
 
 
 def _hyperparameters(pair: Pair, run: int, position: int) -> dict[str, Event]:

@@ -110,6 +110,16 @@ def test_a_lost_scheduler(tmp_path: Path) -> None:
     assert "the scheduler" in found.advice
 
 
+def test_a_lost_scale(tmp_path: Path) -> None:
+    def scaled(events: list[Event], _: int) -> list[Event]:
+        return [*events, event("hyperparameter", "GradScaler.scale", "scale", value=8.0)]
+
+    edit = chained(altered("loss"), altered("hyperparameter"))
+    found = lost(tmp_path, edit, scaled)
+    assert "hyperparameters (GradScaler.scale)" in found.why
+    assert "of the GradScaler" in found.advice
+
+
 def test_a_lost_place_in_the_data(tmp_path: Path) -> None:
     def anew(events: list[Event], number: int) -> list[Event]:
         others = {each.name: event("batch", each.name, number - AT) for each in events}
