@@ -147,7 +147,7 @@ class Session:
         message = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
         sys.stderr.write(f"guard record: the recording has stopped: {message}\n")
         self.uninstall()
-        self._close("stopped", message)
+        self._close("failed", message)
 
     def end(self, status: Status, message: str = "") -> None:
         """The program has ended: write what has begun, and how it ended."""

@@ -28,7 +28,7 @@ StepKind = Literal[
     "evaluation",  # an outermost forward without gradients, and what belongs to it
     "end",  # the state in which the recording left everything: the last one
 ]
-Status = Literal["finished", "raised", "stopped"]
+Status = Literal["finished", "raised", "stopped", "failed"]
 
 
 class TraceError(GuardError):
@@ -132,7 +132,8 @@ class End:
 
     finished  the program, or the block, came to its end
     raised    it ended with an exception, which ``message`` names
-    stopped   the recording ended first: at its last step, or for want of disk space
+    stopped   the recording ended first, at the last step that was asked for
+    failed    the recording ended first, for want of disk space or for an error of its own
     """
 
     status: Status
