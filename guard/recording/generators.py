@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import random
 import weakref
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -36,6 +37,8 @@ class Generators:
         self._numpy: bytes | None = None
         self._objects: dict[str, weakref.ref[torch.Generator]] = {}
         if not _born:
+            if loaded("numpy") is not None:  # it loads this part late, with a state by chance
+                import_module("numpy.random")
             self.look(lambda *_: None, None, all_of_them=True)
             _born.update(self._last)
         self._last.update(_born)
