@@ -100,7 +100,9 @@ def _see_generators(stack: ExitStack, session: Session) -> None:
     made in C takes no other ``__init__``."""
     original: Any = torch.Generator
 
-    class Calling(type(original)):  # type: ignore[misc] - its class is another one in each release
+    kind: Any = type(original)  # another one in each release
+
+    class Calling(kind):  # type: ignore[misc]
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
             if cls is not Generator:  # the program's own class
                 return super().__call__(*args, **kwargs)
