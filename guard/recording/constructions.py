@@ -103,8 +103,8 @@ def _see_generators(stack: ExitStack, session: Session) -> None:
     kind: Any = type(original)  # another one in each release
 
     class Calling(kind):  # type: ignore[misc]
-        def __call__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-            if cls is not Generator:  # the program's own class
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+            if self is not Generator:  # the program's own class
                 return super().__call__(*args, **kwargs)
             made = original(*args, **kwargs)
             recorder = session.recorder
@@ -113,13 +113,13 @@ def _see_generators(stack: ExitStack, session: Session) -> None:
                 recorder.generators.made(made, place)
             return made
 
-        def __instancecheck__(cls, value: Any) -> bool:  # noqa: ANN401
-            if cls is Generator:
+        def __instancecheck__(self, value: Any) -> bool:  # noqa: ANN401
+            if self is Generator:
                 return isinstance(value, original)
             return bool(super().__instancecheck__(value))
 
-        def __subclasscheck__(cls, value: Any) -> bool:  # noqa: ANN401
-            if cls is Generator:
+        def __subclasscheck__(self, value: Any) -> bool:  # noqa: ANN401
+            if self is Generator:
                 return issubclass(value, original)
             return bool(super().__subclasscheck__(value))
 

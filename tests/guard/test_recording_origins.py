@@ -144,7 +144,7 @@ def test_generators_are_what_they_are_without_a_recording(tmp_path: Path) -> Non
         assert isinstance(torch.default_generator, torch.Generator)
         assert issubclass(original, torch.Generator)
         assert not isinstance(3, torch.Generator)
-        assert pickle.loads(pickle.dumps(torch.Generator)) is torch.Generator
+        assert pickle.loads(pickle.dumps(torch.Generator)) is torch.Generator  # noqa: S301
         assert copy.copy(torch.Generator) is torch.Generator
 
         class Own(torch.Generator):  # type: ignore[misc]
