@@ -16,7 +16,7 @@ from torch import nn  # noqa: E402
 
 import guard  # noqa: E402
 from guard.comparison import Cause, compare  # noqa: E402
-from guard.recording import recorder  # noqa: E402
+from guard.recording.constructions import Origins  # noqa: E402
 from guard.trace import Event, Trace, open_run  # noqa: E402
 
 if TYPE_CHECKING:
@@ -89,8 +89,13 @@ def test_parameters_and_hyperparameters_have_the_lines_that_made_them(tmp_path: 
 
 
 def test_a_model_that_was_trained_on_has_no_line_that_made_it(tmp_path: Path) -> None:
-    model: list[nn.Module] = []  # still there at the end
-    trace = recorded(tmp_path, lambda: (model.append(Block()), train(model[0])))
+    models: list[nn.Module] = []  # still there at the end
+
+    def program() -> None:
+        models.append(Block())
+        train(models[0])
+
+    trace = recorded(tmp_path, program)
     assert [line(each) for each in of(trace, "parameter", len(trace) - 1)] == [""] * 3
 
 
@@ -147,16 +152,15 @@ def test_generators_are_what_they_are_without_a_recording(tmp_path: Path) -> Non
         assert pickle.loads(pickle.dumps(torch.Generator)) is torch.Generator  # noqa: S301
         assert copy.copy(torch.Generator) is torch.Generator
 
-        class Own(torch.Generator):  # type: ignore[misc]
-            pass
-
+        kind: Any = torch.Generator
+        Own: Any = type(kind)("Own", (kind,), {})  # noqa: N806 - a class
         assert type(Own()) is Own
         assert not isinstance(made, Own)
     assert torch.Generator is original
 
 
 def test_a_line_that_makes_many_generators_is_not_followed_for_ever(tmp_path: Path) -> None:
-    kept = []
+    kept: list[Any] = []
 
     def program() -> None:
         kept.extend(torch.Generator().manual_seed(each) for each in range(20))
@@ -170,7 +174,7 @@ def test_nothing_is_looked_for_once_steps_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[type] = []
-    monkeypatch.setattr(recorder.Origins, "made", lambda *given: looked.append(given[2]))
+    monkeypatch.setattr(Origins, "made", lambda *given: looked.append(given[2]))
     recorded(tmp_path, lambda: train(Block(), 3))
     assert looked.count(nn.Module) == 3
     assert looked.count(torch.optim.Optimizer) == 1
