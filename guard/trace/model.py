@@ -117,7 +117,8 @@ class Step:
     """The events of one step, in the order in which they happened.
 
     number  from ``Header.first_step``
-    digest  16 bytes over the full fingerprints of all events: equal means an equal step
+    digest  16 bytes over the full fingerprints of all events but generators, which may differ
+            where nobody draws from them: equal means an equal step
     """
 
     number: int
