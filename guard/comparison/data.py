@@ -8,7 +8,7 @@ from guard.comparison import draws
 from guard.comparison.batches import is_reordered
 from guard.comparison.differences import Cause
 from guard.comparison.environments import COMMAND, SEED, told
-from guard.comparison.names import INPUT, describe
+from guard.comparison.names import INPUT, MADE, describe
 from guard.comparison.situations import Verdict
 from guard.comparison.walks import START
 
@@ -33,6 +33,10 @@ _BETWEEN = (
 SEEDING = (
     "Seed it before anything draws from it: `python -m guard run` seeds all of them, and "
     "guard.enable(seed=…) does in the program."
+)
+_OWN = (
+    "Give it a fixed seed where it is made, with its manual_seed(): torch.manual_seed and "
+    "`python -m guard run` seed the global generators alone, and its seed() takes one by chance."
 )
 DRAWING = (
     "Look for what one run draws and the other does not: a condition on time, on a file or on the "
@@ -76,7 +80,8 @@ def drawn(situation: Situation, explaining: list[Draw]) -> Verdict:
             f"{_upper(what)} differs, and {names} {were} not in the same state from the "
             "beginning: not seeded, or seeded differently, or drawn from differently before."
         )
-        advice = SEEDING
+        own = all(each.name.startswith(MADE) for each in explaining)
+        advice = _OWN if own else SEEDING
     else:
         why = (
             f"{_upper(what)} differs, and {names}, which agreed until then, {were} drawn from "

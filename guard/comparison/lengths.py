@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from guard.trace import End, Trace
 
 _WORDS = ("first", "second")
+_CUT_OFF = {"stopped", "failed"}  # the recording ended, and not the run
 _ADVICE = (
     "Look at what ends the shorter one: its own output, an error, the machine's memory (a process "
     "that is killed says nothing), a condition that stops training early."
@@ -29,7 +30,7 @@ def judge_end(pair: Pair, *, final: bool) -> Difference | None:
         return _ended_otherwise(pair, lengths[0])
     short = int(lengths[1] < lengths[0])
     trace = pair.traces[short]
-    if (trace.end is None and not final) or (trace.end and trace.end.status == "stopped"):
+    if (trace.end is None and not final) or (trace.end and trace.end.status in _CUT_OFF):
         return None
     agreed = lengths[short]
     more = lengths[1 - short] - agreed
@@ -44,7 +45,7 @@ def judge_end(pair: Pair, *, final: bool) -> Difference | None:
 def _ended_otherwise(pair: Pair, agreed: int) -> Difference | None:
     ends = [trace.end for trace in pair.traces]
     statuses = {end.status for end in ends if end}
-    if "raised" not in statuses or None in ends or len(statuses) == 1 or "stopped" in statuses:
+    if "raised" not in statuses or None in ends or len(statuses) == 1 or statuses & _CUT_OFF:
         return None
     told = [f"the {_WORDS[at]} run {_ended(end)}" for at, end in enumerate(ends)]
     why = f"All of {steps(agreed)} agree. Then {' and '.join(told)}."
@@ -91,7 +92,7 @@ def unfinished(trace: Trace, name: str) -> str:
             "then "
             f"was compared ({steps(len(trace))}){tail}."
         )
-    if trace.end.status == "stopped":
+    if trace.end.status in _CUT_OFF:
         message = f" ({trace.end.message})" if trace.end.message else ""
         return f"The recording of {name} was stopped after {steps(len(trace))}{message}."
     return ""

@@ -27,6 +27,7 @@ _PLURALS = {
     "generator": ("generator state", "generator states"),
     "operator": ("operator", "operators"),
 }
+MADE = "made at "  # the beginning of the name of a generator object, before its line
 INPUT = " input"  # the end of the name of a batch that is what went into a model
 KINDS = tuple(_PLURALS)  # in the order of guard.trace
 

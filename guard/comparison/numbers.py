@@ -9,7 +9,7 @@ from guard.comparison import draws, environments
 from guard.comparison.data import drawn
 from guard.comparison.differences import Cause
 from guard.comparison.gradients import output_of, owner
-from guard.comparison.names import count, describe
+from guard.comparison.names import INPUT, count, describe
 from guard.comparison.situations import Verdict
 
 if TYPE_CHECKING:
@@ -46,11 +46,7 @@ def judge_forward(situation: Situation) -> Verdict:
     if first and second and looks_unwritten(first, second):
         return Verdict(Cause.UNWRITTEN_MEMORY, _odd(situation), _WRITE, place=place)
     what = describe(first) if first else "it"
-    of = first.name or "the model" if first and first.kind == "output" else "what computes it"
-    why = (
-        f"Everything recorded before {what} agrees, and {what} does not: {of} gave another "
-        f"result for the same input."
-    )
+    why = f"Everything recorded before {what} agrees, and {what} does not: {_source(situation)}"
     return kernel(situation, why + _parameters(situation), place)
 
 
@@ -148,6 +144,22 @@ def _came_from_nowhere(
 def _is_random(name: str) -> bool:
     base = name.partition(".")[2].partition(".")[0].removeprefix("native_").lstrip("_")
     return base.startswith(_RANDOM)
+
+
+def _source(situation: Situation) -> str:
+    """What gave another result, and whether that was for the same input: of an outermost module
+    it is recorded, and of what runs within one it is not."""
+    first = situation.first
+    if first is None or first.kind != "output":
+        return "what computes it gave another result, or read something that is not recorded."
+    of = first.name or "the model"
+    entered = f"{first.name}{INPUT}"
+    if any((each.kind, each.name) == ("batch", entered) for each in situation.before):
+        return f"{of} gave another result for the same input."
+    return (
+        f"{of} gave another result, or was given something else: what goes from one module to the "
+        "next is recorded only as the output of the one before."
+    )
 
 
 def _parameters(situation: Situation) -> str:

@@ -81,7 +81,7 @@ class Pair:
 
     def _has_end(self, run: int) -> bool:
         trace = self.traces[run]
-        return trace.complete and len(trace) > 0 and trace.raw(len(trace) - 1)[KIND] == _END
+        return len(trace) > 0 and trace.raw(len(trace) - 1)[KIND] == _END
 
     @property
     def common(self) -> int:

@@ -72,8 +72,12 @@ def _judge_initial(situation: Situation, first: Event, second: Event) -> Verdict
     if generators:
         why += f" Not seeded alike: {generators}."
     elif not started and any(e.kind == "generator" for e in situation.parting.steps[0].events):
-        why += " Every recorded generator agrees, so that it is not the seed."
-        return Verdict(Cause.INITIALISATION, why, _NOT_THE_SEED, place=situation.place_of(first))
+        why += (
+            " Every recorded generator agrees when the model is first called: they were seeded "
+            "only after the model was made, or its values come from something else than them."
+        )
+        advice = f"{_UNSEEDED} If that is done: {_NOT_THE_SEED[0].lower()}{_NOT_THE_SEED[1:]}"
+        return Verdict(Cause.INITIALISATION, why, advice, place=situation.place_of(first))
     return Verdict(Cause.INITIALISATION, why, _UNSEEDED, place=situation.place_of(first))
 
 

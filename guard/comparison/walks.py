@@ -52,7 +52,6 @@ class Walk:
         self.position = 0
         self.generators: dict[str, int] = {}
         self.parting: Parting | None = None
-        self._unlike = False  # a generator differs in this step: so may the digest of the whole
 
     def advance(self, limit: int) -> Parting | None:
         """Go on to a position, or to the end, or to where the runs part."""
@@ -96,11 +95,11 @@ class Walk:
         if first[: SIGNATURE + 1] != second[: SIGNATURE + 1] or not self.pair.strict:
             return False
         same = layout.decisive(first) == layout.decisive(second)
-        return same and (self._unlike or whole_digest(first) == whole_digest(second))
+        return same and whole_digest(first) == whole_digest(second)
 
     def _is_hidden(self, first: bytes, second: bytes) -> bool:
         """Whether something differs of which only the fingerprint of the whole step tells."""
-        alike = self.pair.strict and not self.pair.resumed and not self._unlike
+        alike = self.pair.strict and not self.pair.resumed
         return alike and whole_digest(first) != whole_digest(second)
 
     def _mismatch(
@@ -120,7 +119,6 @@ class Walk:
             _states(layout, raw, last_only=self.pair.resumed)
             for layout, raw in zip(layouts, raws, strict=True)
         ]
-        self._unlike = found[0] != found[1]
         parted, agreed = [], set()  # one that only one run has drawn from is not the same
         for key in {**found[0], **found[1]}:
             name, digest = key[1], found[0].get(key)

@@ -46,6 +46,22 @@ def own() -> Place | None:
     return installed
 
 
+def making(kind: type) -> Place | None:
+    """The line of the user's own files that makes an object: the innermost one outside of the
+    ``__init__`` of objects of a kind, which make others within."""
+    found: Place | None = None
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way to a frame
+    while frame is not None:
+        if frame.f_code.co_name == "__init__" and issubclass(type(local(frame, "self")), kind):
+            found = None
+        elif found is None:
+            place = calling(frame)
+            own_file = place is not None and not places.is_installed(place.filename)
+            found = place if own_file else None
+        frame = frame.f_back
+    return found
+
+
 def local(frame: FrameType, name: str) -> Any:  # noqa: ANN401
     """A function's argument. Before Python 3.13, asking a frame for its variables makes a copy
     that lives as long as the frame, with all the tensors in it: it is emptied again."""

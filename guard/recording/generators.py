@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import random
 import weakref
+from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard import streams
+from guard import places, streams
 from guard.dependencies import loaded
 from guard.fingerprints import form_of, hashed, of_tensor
 from guard.recording.labels import source
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from guard.places import Place
 
 _MT19937 = 625 * 4  # bytes: its key and its position
+_OF_A_LINE = 8  # objects: a line that makes one for each sample would cost too much
+_FOLLOWED = ("cpu", "cuda")  # devices whose generators are objects with a state to read
 
 # The states at the first recording of this process. Where nobody seeds a generator and nobody
 # draws from it, each process has another state of it, which makes no difference.
@@ -36,6 +40,7 @@ class Generators:
         self._last: dict[str, Any] = {}
         self._numpy: bytes | None = None
         self._objects: dict[str, weakref.ref[torch.Generator]] = {}
+        self._made: Counter[str] = Counter()  # by line
         if not _born:
             if loaded("numpy") is not None:  # it loads this part late, with a state by chance
                 import_module("numpy.random")
@@ -44,9 +49,26 @@ class Generators:
         self._last.update(_born)
 
     def register(self, name: str, generator: Any) -> None:  # noqa: ANN401
-        """Follow a generator object of the program's."""
+        """Follow a generator object of the program's, by its last name alone."""
         if isinstance(generator, torch.Generator):
+            for other, reference in list(self._objects.items()):
+                if other != name and reference() in (None, generator):
+                    del self._objects[other]
             self._objects[name] = weakref.ref(generator)
+
+    def made(self, generator: Any, place: Place | None) -> None:  # noqa: ANN401
+        """The program has made one, at a line: follow it, where it is of the user's own files.
+
+        By the line and how many were made there before, and not by which are still there: when
+        an object goes may differ between runs.
+        """
+        if place is None or places.is_installed(place.filename):
+            return
+        line = f"{os.path.basename(place.filename)}:{place.line}"
+        self._made[line] += 1
+        number = self._made[line]
+        if number <= _OF_A_LINE and generator.device.type in _FOLLOWED:
+            self.register(f"made at {line}" + (f" ({number})" if number > 1 else ""), generator)
 
     def look(
         self, add: Callable[..., None], place: Place | None, *, all_of_them: bool = False
@@ -85,12 +107,14 @@ class Generators:
 
     def _torchs(self) -> Iterator[tuple[str, torch.Generator]]:
         yield "torch.cpu", torch.default_generator
-        if _has_started(torch.cuda) and not torch.cuda.is_current_stream_capturing():
+        started = _has_started(torch.cuda)
+        captures = started and torch.cuda.is_current_stream_capturing()
+        if started and not captures:
             for index, each in enumerate(torch.cuda.default_generators):
                 yield f"torch.cuda:{index}", each
         for name, reference in self._objects.items():
             generator = reference()
-            if generator is not None:
+            if generator is not None and not (captures and generator.device.type == "cuda"):
                 yield name, generator
         for device, named in streams.named().items():
             for name, each in named.items():

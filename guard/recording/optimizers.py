@@ -15,6 +15,7 @@ from torch.optim.optimizer import (
 
 from guard.fingerprints import form_of, hashed, of_tensor
 from guard.interception import replace
+from guard.recording import frames
 from guard.recording.backwards import number_of
 from guard.recording.hyperparameters import NOT_HYPER, comparable, flat, number_in
 from guard.recording.identity import ByIdentity
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from guard.fingerprints import Digest
+    from guard.places import Place
     from guard.recording.labels import Source
     from guard.recording.recorder import Recorder, Sink
     from guard.recording.session import Session
@@ -198,16 +200,25 @@ class Optimizers:
         name = self.recorder.names.of_optimizer(optimizer)
         if values != plan.values:
             plan.values = values
-            self._changed(dict(flat(name, optimizer.param_groups)), plan)
+            place = self._setting(optimizer, plan)
+            self._changed(dict(flat(name, optimizer.param_groups)), plan, place)
         self.recorder.target.add(source("hyperparameter", name), "", None, plan.digest)
 
-    def _changed(self, found: dict[str, Any], plan: _Plan) -> None:
+    def _setting(self, optimizer: Optimizer, plan: _Plan) -> Place | None:
+        """The line that gave it its hyperparameters, as near as is known: that made the optimizer,
+        later its scheduler; of one that the program sets by hand, its step."""
+        origins = self.recorder.origins
+        if not plan.digests:
+            return origins.of(optimizer)
+        return origins.of_schedule(optimizer) or frames.own()
+
+    def _changed(self, found: dict[str, Any], plan: _Plan, place: Place | None) -> None:
         digests = {name: fingerprint(value).digest for name, value in found.items()}
         for name, value in found.items():
             digest = digests[name]
             if digest != plan.digests.get(name):
                 number = number_in(value)
-                self.recorder.target.add(source("hyperparameter", name), "", None, digest, number)
+                self.recorder.target.add(source("hyperparameter", name), "", place, digest, number)
         plan.digests = digests
         plan.digest = joined(list(digests.values()), 0)
 
@@ -235,21 +246,8 @@ def install(stack: ExitStack, session: Session) -> None:
 
     stack.callback(register_optimizer_step_pre_hook(before).remove)
     stack.callback(register_optimizer_step_post_hook(after).remove)
-    _see_new_ones(stack, session)
     for scaler in _scalers():
         replace(stack, scaler, "step", _scaled(scaler.step, current))
-
-
-def _see_new_ones(stack: ExitStack, session: Session) -> None:
-    original = torch.optim.Optimizer.__init__
-
-    @functools.wraps(original)
-    def init(self: Any, *args: Any, **options: Any) -> None:  # noqa: ANN401
-        if session.recorder is not None:
-            session.recorder.optimizers.exist = True
-        original(self, *args, **options)
-
-    replace(stack, torch.optim.Optimizer, "__init__", init)
 
 
 def any_exist() -> bool:

@@ -10,6 +10,7 @@ import torch
 
 from guard.fingerprints import form_of, of_tensor
 from guard.recording import frames
+from guard.recording.constructions import Origins
 from guard.recording.generators import Generators
 from guard.recording.labels import Events, source
 from guard.recording.naming import Names
@@ -79,6 +80,7 @@ class Recorder:
         self.sink = sink
         self.options = options
         self.names = Names()
+        self.origins = Origins()
         self.states = States(self)
         self.generators = Generators()
         self.operators = operators

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from contextlib import ExitStack, suppress
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from guard.errors import GuardError
@@ -42,7 +43,7 @@ class Session:
         self.started = time.time()
         self.number = options.first_step
         self._writer: TraceWriter | None = None
-        self._schemas: dict[bytes, int] = {}
+        self._schemas: dict[bytes, tuple[int, list[bool]]] = {}  # their numbers, what decides
         self.installed = ExitStack()
         self._is_child = is_child
         self._outcome: tuple[Status, str] | None = None
@@ -67,7 +68,14 @@ class Session:
 
     def install(self) -> None:
         """Begin to follow the program: torch has been imported."""
-        from guard.recording import backwards, batches, modules, optimizers, recorder
+        from guard.recording import (
+            backwards,
+            batches,
+            constructions,
+            modules,
+            optimizers,
+            recorder,
+        )
 
         operators = None
         if self.options.operators is not None:
@@ -75,7 +83,7 @@ class Session:
 
             operators = Operators(self.options.operators, self.options.module)
         self.recorder = recorder.Recorder(self, self.options, operators)
-        for each in (modules, batches, backwards, optimizers):
+        for each in (constructions, modules, batches, backwards, optimizers):
             each.install(self.installed, self)
         if operators is not None:
             operators.begin(self.recorder, self.number)
@@ -99,13 +107,14 @@ class Session:
         key = events.key()
         schema = self._schemas.get(key)
         if schema is None:
-            schema = self._schemas[key] = writer.schema(events.labels)
-        full = b"".join(digests) + b"".join(inputs)
+            decides = [each.kind != "generator" for each in events.labels]
+            schema = self._schemas[key] = writer.schema(events.labels), decides
+        full = b"".join(compress(digests, schema[1])) + b"".join(inputs)
         parts = [each[:size] for each in digests]
         parts += [each[:size] for each in inputs]
         parts += [frames.pack_value(each) for each in values]
         parts += [frames.pack_summary(each) for each in events.summaries]
-        writer.packed(kind, schema, b"".join(parts), events.digest(full))
+        writer.packed(kind, schema[0], b"".join(parts), events.digest(full))
         last = self.number
         self.number += 1
         if last == self.options.until and kind != "end":
@@ -147,7 +156,7 @@ class Session:
         message = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
         sys.stderr.write(f"guard record: the recording has stopped: {message}\n")
         self.uninstall()
-        self._close("stopped", message)
+        self._close("failed", message)
 
     def end(self, status: Status, message: str = "") -> None:
         """The program has ended: write what has begun, and how it ended."""

@@ -16,6 +16,7 @@ from guard.recording.summaries import summary_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from guard.places import Place
     from guard.recording.labels import Events
     from guard.recording.recorder import Recorder
     from guard.trace import Kind
@@ -42,8 +43,9 @@ class States:
             return
         self._count = count
         for model, prefix in names.models():
+            is_new = self._models.get(model) is None
             if self._is_due(self._models, model):
-                self._model(events, model, prefix)
+                self._model(events, model, prefix, is_new=is_new)
         self._next = min(self._models.values(), default=0) + self._recorder.options.state_every
 
     def after(self, events: Events, optimizer: Optimizer, name: str) -> None:
@@ -66,9 +68,12 @@ class States:
         last.set(owner, number)
         return True
 
-    def _model(self, events: Events, model: Module, prefix: str) -> None:
+    def _model(self, events: Events, model: Module, prefix: str, *, is_new: bool = False) -> None:
+        """A new one's parameters hold what they were made with, and so where they were made."""
+        origins = self._recorder.origins
         for path, each in model.named_parameters():
-            self._add(events, "parameter", prefix + unwrapped_path(model, path), each)
+            place = origins.of(each) if is_new else None
+            self._add(events, "parameter", prefix + unwrapped_path(model, path), each, place)
         for path, buffer in model.named_buffers():
             self._add(events, "buffer", prefix + unwrapped_path(model, path), buffer)
 
@@ -79,14 +84,21 @@ class States:
             for key, value in held.items():
                 self._add(events, "optimizer", f"{name}.{key}.{of}", value)
 
-    def _add(self, events: Events, kind: Kind, name: str, value: Any) -> None:  # noqa: ANN401
+    def _add(
+        self,
+        events: Events,
+        kind: Kind,
+        name: str,
+        value: Any,  # noqa: ANN401
+        place: Place | None = None,
+    ) -> None:
         if isinstance(value, torch.Tensor) and type(value) in (torch.Tensor, torch.nn.Parameter):
             form = form_of(value)
             digest, detail = of_tensor(value, form), form.detail
         else:
             digest, detail = fingerprint(value)
         summary = summary_of(value) if self._recorder.options.values else None
-        events.add(source(kind, name), detail, None, digest, None, summary)
+        events.add(source(kind, name), detail, place, digest, None, summary)
 
 
 def _in_order(optimizer: Optimizer) -> Iterator[tuple[Any, dict[str, Any]]]:

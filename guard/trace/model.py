@@ -28,7 +28,7 @@ StepKind = Literal[
     "evaluation",  # an outermost forward without gradients, and what belongs to it
     "end",  # the state in which the recording left everything: the last one
 ]
-Status = Literal["finished", "raised", "stopped"]
+Status = Literal["finished", "raised", "stopped", "failed"]
 
 
 class TraceError(GuardError):
@@ -117,7 +117,8 @@ class Step:
     """The events of one step, in the order in which they happened.
 
     number  from ``Header.first_step``
-    digest  16 bytes over the full fingerprints of all events: equal means an equal step
+    digest  16 bytes over the full fingerprints of all events but generators, which may differ
+            where nobody draws from them: equal means an equal step
     """
 
     number: int
@@ -132,7 +133,8 @@ class End:
 
     finished  the program, or the block, came to its end
     raised    it ended with an exception, which ``message`` names
-    stopped   the recording ended first: at its last step, or for want of disk space
+    stopped   the recording ended first, at the last step that was asked for
+    failed    the recording ended first, for want of disk space or for an error of its own
     """
 
     status: Status

@@ -121,6 +121,9 @@ def failure_of(watched: Watched, comparison: Comparison | None) -> Failure | Non
                 why += "; if memory does not suffice for runs side by side: --one-by-one"
             decides = difference is None or (short and not parted)
             return Failure(each.number + 1, why, output, decides=decides)
+        if (error := each.failed_recording()) is not None:
+            why = f"was recorded up to {_steps(each)} only: {error}"
+            return Failure(each.number + 1, why, each.tail(), decides=difference is None)
     if comparison is None:
         why = "did no step: no optimizer stepped and no model was evaluated"
         return Failure(1, why, watched.processes[0].tail())

@@ -83,6 +83,11 @@ class Process:
             return True
         return bool(self.traces) and all(each.complete for each in self.traces)
 
+    def failed_recording(self) -> str | None:
+        """Why its recording ended before it did, which leaves the rest unknown; or None."""
+        ends = [each.end for each in self.traces if each.end is not None]
+        return next((each.message for each in ends if each.status == "failed"), None)
+
     @property
     def waits(self) -> str:
         """The file that it waits to write, until the runs before it have ended; or ""."""

@@ -21,7 +21,7 @@ from recorded_runs import (
 )
 
 from guard.comparison import Cause, Comparer, Comparison, Difference, compare, examine
-from guard.trace import Event, Header, TraceError
+from guard.trace import Event, Header, TraceError, TraceWriter, open_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -364,3 +364,37 @@ def test_parameters_that_an_optimizer_left_otherwise_are_its_doing(tmp_path: Pat
     found = parted(tmp_path, {"edit": finish("a")}, {"edit": finish("b")})
     assert (found.cause, found.step) == (Cause.KERNEL, 0)
     assert found.why.startswith("All gradients agree, and the parameters as AdamW left them do not")
+
+
+def test_same_input_is_said_only_where_it_was_recorded(tmp_path: Path) -> None:
+    def entering(events: list[Event], number: int) -> list[Event]:
+        given = event("batch", "head input", number)
+        at = next(at for at, each in enumerate(events) if each.kind == "output")
+        return [*events[:at], given, *events[at:]]
+
+    inner = parted(tmp_path, {}, {"edit": altered("output", "head", 3)})
+    assert "head gave another result, or was given something else" in inner.why
+    edit = chained(entering, altered("output", "head", 3))
+    whole = parted(tmp_path, {"edit": entering}, {"edit": edit})
+    assert "head gave another result for the same input" in whole.why
+    loss = parted(tmp_path, {}, {"edit": altered("loss", None, 2)})
+    assert "the same input" not in loss.why
+
+
+def test_parameters_made_before_the_seed_are_told_as_such(tmp_path: Path) -> None:
+    edit = altered("parameter", "head.weight", place=place(12))
+    found = parted(tmp_path, {"edit": edit}, {"edit": altered("parameter", "head.weight", 0, 3)})
+    assert (found.cause, found.place) == (Cause.INITIALISATION, place(12))
+    assert "seeded only after the model was made, or" in found.why
+    assert "Seed before the model is made" in found.advice
+
+
+def test_the_state_at_the_end_is_no_step(tmp_path: Path) -> None:
+    runs = []
+    for name in ("a", "b"):
+        writer = TraceWriter(tmp_path / name, Header())
+        writer.step("training", [event("loss", "loss", 1, value=1.0)], bytes(16))
+        writer.step("end", [event("parameter", "weight", 1)], bytes(16))
+        runs.append(open_trace(tmp_path / name))  # the frame that ends the file is still to come
+    found = examine(runs[:1], runs[1:])
+    assert (found.steps, found.trainings) == (1, 1)

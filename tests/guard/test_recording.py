@@ -568,7 +568,7 @@ def test_an_error_of_ours_ends_the_recording_alone(
     assert capsys.readouterr().err.count("\n") == 1
     (trace,) = open_run(tmp_path)
     assert trace.end is not None
-    assert (trace.end.status, trace.end.message) == ("stopped", "ZeroDivisionError: ours")
+    assert (trace.end.status, trace.end.message) == ("failed", "ZeroDivisionError: ours")
 
 
 def test_only_one_recording_at_a_time(tmp_path: Path) -> None:

@@ -181,6 +181,16 @@ def test_a_program_that_fails_is_told_with_its_output(verify: Verify) -> None:
     assert found["verify"]["identical"] is False
 
 
+def test_steps_that_were_not_recorded_are_not_passed_as_identical(verify: Verify) -> None:
+    text = "from recording_stand_in import fail\nstep(batch=1)\nfail()\nstep(batch=2)\n"
+    status, found = verify(text)
+    assert status == 2
+    assert found["verify"]["failure"]["why"] == (
+        "was recorded up to 1 step only: no space left on device"
+    )
+    assert not found["verify"]["identical"]
+
+
 def test_a_program_without_steps_is_told(verify: Verify) -> None:
     status, found = verify("print('nothing')")
     assert status == 2

@@ -1,0 +1,128 @@
+"""Seeing what the program makes, and the lines that do: where a value that differs came from.
+
+Lines are looked for when something is made, and never in a step.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn.modules.module import register_module_parameter_registration_hook
+from torch.optim import lr_scheduler
+
+from guard.interception import replace
+from guard.recording import frames
+from guard.recording.identity import ByIdentity
+from guard.recording.tracing import is_traced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import ExitStack
+
+    from guard.places import Place
+    from guard.recording.session import Session
+
+_Init = "__init__"
+_Optimizer = torch.optim.Optimizer
+_SCHEDULERS = (lr_scheduler.LRScheduler, lr_scheduler.ReduceLROnPlateau)
+
+
+class Origins:
+    """The lines that made parameters and optimizers, and the schedulers of optimizers."""
+
+    def __init__(self) -> None:
+        self._lines: ByIdentity[Place] = ByIdentity()
+        self._schedules: ByIdentity[Place] = ByIdentity()
+
+    def of(self, made: Any) -> Place | None:  # noqa: ANN401
+        """The line that made a parameter or an optimizer."""
+        return self._lines.get(made)
+
+    def of_schedule(self, optimizer: Any) -> Place | None:  # noqa: ANN401
+        """The line that made the last scheduler of an optimizer."""
+        return self._schedules.get(optimizer)
+
+    def made(self, thing: Any, kind: type) -> None:  # noqa: ANN401
+        """Something is made now; within another one of the kind, that one's line is meant."""
+        place = frames.making(kind)
+        if place is not None and self._lines.get(thing) is None:
+            self._lines.set(thing, place)
+
+    def scheduled(self, optimizer: Any) -> None:  # noqa: ANN401
+        """A scheduler of an optimizer is made now."""
+        place = frames.making(lr_scheduler.LRScheduler)
+        if place is not None and isinstance(optimizer, _Optimizer):
+            self._schedules.set(optimizer, place)
+
+
+def install(stack: ExitStack, session: Session) -> None:
+    """Tell the session's recorder of what is made, until the stack is closed."""
+
+    def registered(module: Any, name: str, parameter: Any) -> None:  # noqa: ANN401
+        del module, name
+        if session.recorder is not None and parameter is not None and not is_traced():
+            session.recorder.origins.made(parameter, torch.nn.Module)
+
+    def optimizer(made: Any, *_: object, **__: object) -> None:  # noqa: ANN401
+        if session.recorder is not None:
+            session.recorder.optimizers.exist = True
+            session.recorder.origins.made(made, _Optimizer)
+
+    def scheduler(_: object, *args: Any, **kwargs: Any) -> None:
+        if session.recorder is not None:
+            session.recorder.origins.scheduled(kwargs.get("optimizer", args[0] if args else None))
+
+    stack.callback(register_module_parameter_registration_hook(registered).remove)
+    replace(stack, _Optimizer, _Init, _telling(_Optimizer.__init__, optimizer))
+    for each in _SCHEDULERS:
+        replace(stack, each, _Init, _telling(getattr(each, _Init), scheduler))
+    _see_generators(stack, session)
+
+
+def _telling(original: Callable[..., None], tell: Callable[..., None]) -> Callable[..., None]:
+    """A class's ``__init__`` that tells of the object first."""
+
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        tell(self, *args, **kwargs)
+        original(self, *args, **kwargs)
+
+    return init
+
+
+def _see_generators(stack: ExitStack, session: Session) -> None:
+    """Follow the generators that the program's own files make: those that libraries make are
+    seeded from others. Calling ``torch.Generator`` gives what it always does: a class that was
+    made in C takes no other ``__init__``."""
+    original: Any = torch.Generator
+
+    kind: Any = type(original)  # another one in each release
+
+    class Calling(kind):  # type: ignore[misc]
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+            if self is not Generator:  # the program's own class
+                return super().__call__(*args, **kwargs)
+            made = original(*args, **kwargs)
+            recorder = session.recorder
+            if recorder is not None and threading.get_ident() == recorder.thread:
+                place = frames.calling(sys._getframe(1))  # noqa: SLF001 - the documented way
+                recorder.generators.made(made, place)
+            return made
+
+        def __instancecheck__(self, value: Any) -> bool:  # noqa: ANN401
+            if self is Generator:
+                return isinstance(value, original)
+            return bool(super().__instancecheck__(value))
+
+        def __subclasscheck__(self, value: Any) -> bool:  # noqa: ANN401
+            if self is Generator:
+                return issubclass(value, original)
+            return bool(super().__subclasscheck__(value))
+
+    named = {"__module__": "torch", "__qualname__": "Generator", "__doc__": original.__doc__}
+    Generator = Calling("Generator", (original,), named)  # noqa: N806 - a class
+    replace(stack, torch, "Generator", Generator)
