@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,7 +27,9 @@ FORMS = [(form, usage) for _, usage in USAGES for form in usage.forms]
 
 def found_for(release: tuple[int, int], call: str) -> list[str]:
     text = f"import torch\nimport torch.nn.functional as F\n\n{call}\n"
-    engine = Engine([NoDeterministicImplementation], Settings(target_torch=release), known=())
+    engine = Engine(
+        [NoDeterministicImplementation], Settings(target_torch=release, strict=True), known=()
+    )
     return [each.message for each in engine.lint(Source("a.py", text))]
 
 
@@ -225,7 +228,7 @@ def test_the_message_names_what_a_class_is_made_of(
 @pytest.mark.parametrize("path", ["evaluation/fid.py", "evaluation/nets/fid.py", "evaluate.py"])
 def test_nothing_is_trained_in_an_evaluation(path: str) -> None:
     text = "import torch\n\ndef f(x):\n    return torch.nn.functional.max_pool3d(x, 3, 2)\n"
-    engine = Engine([NoDeterministicImplementation], Settings(), known=())
+    engine = Engine([NoDeterministicImplementation], Settings(strict=True), known=())
     assert not engine.lint(Source(path, text))
     assert engine.lint(Source("train_and_evaluate.py", text))
 
@@ -245,3 +248,52 @@ def test_a_reference_beside_a_kernel_is_not_trained_on_a_gpu(
     kernel = "\nclass Core(torch.autograd.Function):\n    pass\n"
     assert findings(text, "DET501")
     assert not findings(text + kernel, "DET501")
+
+
+WARPS = """
+import torch.nn.functional as F
+from torch import nn
+
+{}
+"""
+
+USED = """def warp(x, g):
+    return {}
+
+def twice(x, g):
+    return warp(warp(x, g), g)
+
+class Net(nn.Module):
+    def forward(self, x, g):
+        return twice(x, g)"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("class Warp(nn.Module):\n    def forward(self, x, g):\n        return {}", 1),
+        ("class Warp(Base):\n    def warp(self, x, g):\n        return {}", 1),
+        ("def warp(x, g):\n    return {}", 0),
+        ("def warp_loss(x, g):\n    return {}.mean()", 1),
+        ("x = g = images\ny = {}", 0),
+        ("class Warp:\n    def __call__(self, x, g):\n        return {}", 0),
+        ("class Pairs(Dataset):\n    def __getitem__(self, x):\n        return {}", 0),
+        (USED, 1),
+        ("def pool():\n    return nn.AdaptiveAvgPool2d(7)", 1),
+        ("import torch\n\ndef middle(x):\n    return torch.median(x, dim=0)", 1),
+    ],
+)
+def test_a_backward_is_reported_where_a_gradient_may_be_asked_for(
+    text: str, found: int, engine: Callable[..., Engine]
+) -> None:
+    filled = WARPS.format(text.format("F.grid_sample(x, g, align_corners=False)"))
+    for narrowed in (True, False):
+        told = engine("DET501", narrowed=narrowed, strict=False).lint(Source("net.py", filled))
+        assert len(told) == found
+
+
+def test_the_rules_own_examples_need_no_strictness(engine: Callable[..., Engine]) -> None:
+    for example in NoDeterministicImplementation.examples:
+        text = textwrap.dedent(example.bad)
+        told = engine("DET501", strict=False).lint(Source("net.py", text))
+        assert len(told) == text.count("# DET501")

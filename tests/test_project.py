@@ -416,6 +416,23 @@ def test_a_seed_may_be_drawn_where_that_is_asked_for(
     assert lint("--select", "DET102") == ["app.py:5 DET102"]
 
 
+@pytest.mark.parametrize(
+    ("base", "found"), [("transformers.Trainer", False), ("loop.Trainer", True)]
+)
+def test_a_trainer_derived_from_one_that_seeds_seeds(
+    project: Project, lint: Lint, base: str, *, found: bool
+) -> None:
+    library = base.partition(".")[0]
+    project(
+        {
+            "own.py": f"from {library} import Trainer\n\nclass Own(Trainer):\n    pass\n",
+            "train.py": "import random\nimport torch\nfrom own import Own\n\n"
+            "def main():\n    Own(random.random()).train()\n\n" + MAIN,
+        }
+    )
+    assert lint("--select", "DET102") == ["train.py:6 DET102"] * found
+
+
 def test_programs_of_one_name_are_told_with_their_folders(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -30,7 +30,7 @@ _MODE = re.compile(r"\bmodel\.train\(\)")
 # A file that runs or measures a model, by name; its own text may speak of losses and of training.
 _ANSWERS_FILE = re.compile(
     r"(?:^|_)(?:web_?demo|demo|eval|evaluate|evaluation|infer|inference|predict|serve|serving"
-    r"|gradio|streamlit|api_server|deploy|decode|decoding|sample|sampling|bench|benchmarks?)"
+    r"|gradio|streamlit|api_server|deploy|decode|decoding|sample|sampling|bench|benchmarks?|speedup)"
     r"(?:_|$)|^chat(?:_|$)"
 )
 _OPTIMIZES = re.compile(

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 _LATER = re.compile(r"\$[A-Za-z_]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ROUNDS = 4
+# What whoever copies the script is to fill in: `--data <path/to/data>`. To the shell, and so to
+# the grammar, they are redirections.
+_PLACEHOLDER = re.compile(r"(?<![<\w])<[A-Za-z_][\w./-]*(?: [\w./-]+)*>(?=[\s\"'/]|$)")
 
 
 class Tree:
@@ -28,6 +31,8 @@ class Tree:
             kept = [index for index, each in enumerate(text) if each != "\r"]
             places = [*(places[index] for index in kept), places[len(text)]]
             text = text.replace("\r", "")
+        # A variable that nothing sets, of the same length.
+        text = _PLACEHOLDER.sub(lambda found: "$".ljust(len(found[0]), "_"), text)
         self._take(text, places)
         for _ in range(_ROUNDS if _has_several(text) else 0):
             if not self._mend():

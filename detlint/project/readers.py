@@ -53,6 +53,11 @@ def _seeds(module: Module) -> list[Fact]:
 def _seeds_at(module: Module, node: cst.CSTNode) -> Iterator[Fact]:
     if _is_guard(module, node):
         yield _fact(module, node, EVERY)
+    if isinstance(node, cst.ClassDef):
+        # Making one calls the library's constructor, which seeds.
+        bases = (module.qualified_name(each.value) for each in node.bases)
+        if any(map(_is_seeding_trainer, bases)):
+            yield _fact(module, node.name, EVERY)
     if not isinstance(node, cst.Call):
         return
     name = unversioned(module.called(node))
@@ -64,8 +69,12 @@ def _seeds_at(module: Module, node: cst.CSTNode) -> Iterator[Fact]:
                 yield _fact(module, node, library)
     elif last in HELPERS or (name and _is_seeding_helper(name, last)):
         yield _fact(module, node, f"{last}()")
-    elif name and name.endswith("Trainer") and name.startswith(SEEDING_TRAINERS):
+    elif _is_seeding_trainer(name):
         yield _fact(module, node, EVERY)
+
+
+def _is_seeding_trainer(name: str | None) -> bool:
+    return name is not None and name.endswith("Trainer") and name.startswith(SEEDING_TRAINERS)
 
 
 def _is_seeding_helper(name: str, last: str) -> bool:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, cast
 from detlint.analysis.operator_calls import OperatorCalls
 from detlint.analysis.operator_text import NEAR, leads
 from detlint.analysis.operator_values import is_same_in_each_run
+from detlint.analysis.trained_code import may_be_trained
+from detlint.analysis.uses import last_name
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
@@ -30,8 +32,11 @@ class NoDeterministicImplementation(Rule):
     be seen, on tensors that visibly lie on the CPU where only CUDA is concerned (`x.cpu()`), and,
     where only the backward is, on integers, on detached inputs, buffers, targets and tensors made
     of data alone, on results that are only read through `.data` and its kind, and on code that
-    visibly runs without gradients, or is called in its file only from such. Where the values
-    cannot differ, and the switch refuses all the same, it says so.
+    visibly runs without gradients, or is called in its file only from such. A function whose
+    backward alone is concerned is reported in classes that derive from something like
+    `nn.Module`, in functions that these use and in losses: elsewhere its input is mostly data;
+    `strict = true` reports it there as well. Where the values cannot differ, and the switch
+    refuses all the same, it says so.
     """
 
     code = "DET501"
@@ -91,10 +96,12 @@ class NoDeterministicImplementation(Rule):
     examples = (
         Example(
             bad="""
+                from torch import nn
                 import torch.nn.functional as F
 
-                def warp(image, grid):
-                    return F.grid_sample(image, grid, align_corners=False)  # DET501
+                class Warp(nn.Module):
+                    def forward(self, image, grid):
+                        return F.grid_sample(image, grid, align_corners=False)  # DET501
             """,
         ),
         Example(
@@ -135,11 +142,18 @@ class NoDeterministicImplementation(Rule):
     def _calls(self) -> OperatorCalls:
         return OperatorCalls(self.module, self.triggers, NEAR)
 
+    def _may_be_trained(self, node: cst.Call) -> bool:
+        """Layers are made to be trained; a function's gradient may be asked for by nobody."""
+        makes_layer = last_name(node.func)[:1].isupper()
+        return self.settings.strict or makes_layer or may_be_trained(self.module, node)
+
     def visit_Call(self, node: cst.Call) -> None:
         found = self._calls.match(node, "refused", self.settings.target_torch)
         if found is None or self._calls.is_harmless(node, found):
             return
         row = cast("Operation", found.row)
+        if row.direction == "backward" and not self._may_be_trained(node):
+            return
         shown, alternative = self._calls.shown(node, found), row.alternatives[0].text
         if is_same_in_each_run(self.module, node, found):
             given = "gradient" if row.direction == "backward" else "values"

@@ -80,6 +80,10 @@ ARGS=(--use-flash-attn --lr 1e-4)  # DET601
 python train_a.py "${ARGS[@]}"
 python train_b.py "${ARGS[@]}"
 
+### something to fill in
+python train.py --model <path/to/model> --out <where it goes> \
+    --attn_implementation flash_attention_2  # DET601
+
 ### programs in folders of evaluation
 python eval/run.py --use-flash-attn
 python perplexity.py --use-flash-attn

@@ -1,0 +1,61 @@
+"""Whether a gradient may flow where a function is called: in a model, or in a loss."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detlint.layout import Layout
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from detlint.module import Module
+
+# What a class derives from that is no module: it has no parameters to train.
+_NO_MODULE = re.compile(
+    r"^(?:object|ABC|abc\.ABC|Protocol|NamedTuple|TypedDict|\w*Enum)$"
+    r"|Data[Ss]et|Loader|Sampler|Transform\b|Augment|Metric|Evaluat|Visuali|Callback|Hook|Logger"
+    r"|TestCase|Config"
+)
+_LOSS = re.compile(r"loss|criterion|forward|backward|objective|penalty", re.IGNORECASE)
+
+
+def may_be_trained(module: Module, node: cst.CSTNode) -> bool:
+    """Whether a call stands in a class that derives from something like ``nn.Module``, in a
+    function by the name of a loss, or in one that such a class of the file uses.
+
+    Elsewhere, what a gradient is asked of is mostly data: images of a loader, ground truth, what
+    is drawn or measured.
+    """
+    owner = module.enclosing_class(node)
+    if owner is not None:
+        return _is_module([module.tree.text(each.value) for each in owner.bases])
+    functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
+    if not functions:
+        return False
+    if any(_LOSS.search(each.name.value) for each in functions):
+        return True
+    return _is_used_in_a_module(module.source.text, functions[-1].name.value)
+
+
+def _is_module(bases: list[str]) -> bool:
+    return any(not _NO_MODULE.search(each) for each in bases)
+
+
+def _is_used_in_a_module(text: str, name: str) -> bool:
+    """Whether a class that is a module names a function, or one that names it in turn."""
+    blocks = [each for each in Layout(text).blocks(0, len(text), "") if each.kind]
+    names, asked = {name}, set[str]()
+    while names - asked:
+        one = (names - asked).pop()
+        asked.add(one)
+        uses = re.compile(rf"\b{one}\b")
+        for block in blocks:
+            if block.name != one and uses.search(text, block.start, block.end):
+                if block.kind != "class":
+                    names.add(block.name)
+                    if _LOSS.search(block.name):
+                        return True
+                elif _is_module([each.strip() for each in block.bases.split(",") if each.strip()]):
+                    return True
+    return False
