@@ -6,7 +6,8 @@ torchvision's wheels load their own operators from a build for CUDA, so they are
 dependencies in a folder of their own, and those operators are declared, without kernels. A model
 is rehearsed once; beside it, where it is small enough, one real forward and backward on the CPU
 tell which operators and nodes it has. Those that stand in the table of operators, whatever their
-condition, are compared with what preflight found. Writes benchmarks/PREFLIGHT_MODELS.md.
+condition, are compared with what preflight found. Writes benchmarks/PREFLIGHT_MODELS.md; with
+names, their rows of it.
 """
 
 from __future__ import annotations
@@ -238,9 +239,14 @@ def main() -> int:
     for name in names:
         rows.append(row_of(name))
         print(rows[-1], flush=True)
-    if not options.names:
-        text = "\n".join([*head, *rows]) + "\n"
-        (HERE / "PREFLIGHT_MODELS.md").write_text(text, encoding="utf-8")
+    page = HERE / "PREFLIGHT_MODELS.md"
+    if options.names:  # the other rows stay as they were
+        known = dict(zip(names, rows, strict=True))
+        lines = page.read_text(encoding="utf-8").splitlines()
+        text = [known.get(line[2:].partition(" ")[0], line) for line in lines]
+    else:
+        text = [*head, *rows]
+    page.write_text("\n".join(text) + "\n", encoding="utf-8")
     return 0
 
 
