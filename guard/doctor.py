@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from typing import TYPE_CHECKING
 
 from guard.reports import DIFFERS, Report
+from guard.terminal import write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,10 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     """Print the report; the status to exit with. Wrong usage raises SystemExit(2)."""
     options = _parser().parse_args(arguments)
     found = report()
-    try:
-        _write(_text(found, options))
-    except BrokenPipeError:  # `| head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    write(_text(found, options))
     return FOUND if options.strict and found.counts()[DIFFERS] else 0
 
 
@@ -69,10 +66,3 @@ def _text(found: Report, options: argparse.Namespace) -> str:
     from guard.doctor_text import render
 
     return render(found, sys.stdout)
-
-
-def _write(text: str) -> None:
-    stream = sys.stdout
-    encoding = stream.encoding or "utf-8"  # a name may not fit it
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-    stream.flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TextIO
 
 from guard.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, word
+from guard.terminal import console_of, trimmed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +23,6 @@ _STYLES: dict[Level, str] = {
     NOT_APPLICABLE: "dim",
 }
 _NOTHING = "none that guard knows of"
-_ENDLESS = 10_000  # columns, where nothing is to be wrapped
 
 
 def render(report: Report, stream: TextIO) -> str:
@@ -30,19 +30,16 @@ def render(report: Report, stream: TextIO) -> str:
 
     Colours follow the stream, and NO_COLOR, FORCE_COLOR and TERM, as rich reads them.
     """
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(file=stream, highlight=False)
-    if not console.is_terminal:
-        console.width = _ENDLESS
+    console = console_of(stream)
     with console.capture() as captured:
         for section in report.sections:
             console.print(Text(section.name, style="bold underline"))
             console.print(_table(section.entries) if section.entries else _NOTHING)
         console.print(_summary(report))
         console.print(Text(report.digest), soft_wrap=True)  # whole, to be copied
-    return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())
+    return trimmed(captured.get())
 
 
 def _table(entries: Iterable[Entry]) -> Table:
@@ -60,9 +57,9 @@ def _table(entries: Iterable[Entry]) -> Table:
 def _told(entry: Entry) -> Text:
     from rich.text import Text
 
-    value = "none" if entry.value is None else _visible(_shown(entry.value))
-    meaning = f" ({_visible(entry.meaning)})"
-    return Text.assemble((_visible(entry.name), "bold"), f": {value}", (meaning, "dim"))
+    value = "none" if entry.value is None else visible(_shown(entry.value))
+    meaning = f" ({visible(entry.meaning)})"
+    return Text.assemble((visible(entry.name), "bold"), f": {value}", (meaning, "dim"))
 
 
 def _shown(value: str | float) -> str:
@@ -75,8 +72,3 @@ def _summary(report: Report) -> Text:
     counted = [(level, count) for level, count in report.counts().items() if count]
     parts = [Text(f"{count} {level}", style=_STYLES[level]) for level, count in counted]
     return Text(", ").join(parts)
-
-
-def _visible(text: str) -> str:
-    """The text without what would steer the terminal: a variable can hold anything."""
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

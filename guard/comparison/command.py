@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
+from guard.terminal import write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     except GuardError as error:
         sys.stderr.write(f"guard compare: {error}\n")
         return FAILED
-    _write(_text(comparison, options))
+    write(_text(comparison, options))
     return DIFFERS if comparison.difference else 0
 
 
@@ -75,16 +76,6 @@ def _write_page(comparison: Comparison, path: str) -> None:
             file.write(page(comparison))
     except OSError as error:
         raise GuardError(f"cannot write {path!r}: {error.strerror}") from None
-
-
-def _write(text: str) -> None:
-    stream = sys.stdout
-    encoding = stream.encoding or "utf-8"  # a path may not fit it
-    try:
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        stream.flush()
-    except BrokenPipeError:  # `| head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -7,7 +7,7 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from guard.rehearsal.text import visible
+from guard.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from guard.comparison import phrases
 from guard.comparison.drawings import LEVELS, draw_growth, draw_timeline, runs, sizes
 from guard.comparison.page_parts import SCRIPT, STYLE
-from guard.rehearsal.text import visible
+from guard.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

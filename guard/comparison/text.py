@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TextIO
 
 from guard.comparison import phrases
-from guard.rehearsal.text import visible
+from guard.terminal import rendered, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -14,23 +14,13 @@ if TYPE_CHECKING:
 
     from guard.comparison.differences import Comparison
 
-_ENDLESS = 10_000  # columns, where nothing is to be wrapped
-
 
 def text(comparison: Comparison, stream: TextIO) -> str:
     """The verdict first, then why and what to do, then what followed and what was not compared.
 
     Colours follow the stream; nothing is written to it.
     """
-    from rich.console import Console
-
-    console = Console(file=stream, highlight=False)
-    if not console.is_terminal:
-        console.width = _ENDLESS
-    with console.capture() as captured:
-        for each in _parts(comparison):
-            console.print(each)
-    return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())
+    return rendered(_parts(comparison), stream)
 
 
 def _parts(comparison: Comparison) -> Iterator[RenderableType]:

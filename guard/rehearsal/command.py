@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from guard.errors import GuardError
 from guard.program import Program
 from guard.rehearsal.gpus import GPUS
+from guard.terminal import write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     except GuardError as error:
         sys.stderr.write(f"guard preflight: {error}\n")
         return FAILED
-    _write(_text(report, options))
+    write(_text(report, options))
     return _status(report)
 
 
@@ -127,7 +128,7 @@ def _explain(name: str) -> int:
     from guard.rehearsal.explaining import explanation
 
     try:
-        _write(explanation(name))
+        write(explanation(name))
     except GuardError as error:
         sys.stderr.write(f"guard preflight: {error}\n")
         return FAILED
@@ -144,16 +145,6 @@ def _text(report: Report, options: argparse.Namespace) -> str:
     from guard.rehearsal.text import render
 
     return render(report, sys.stdout)
-
-
-def _write(text: str) -> None:
-    stream = sys.stdout
-    encoding = stream.encoding or "utf-8"  # a path may not fit it
-    try:
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        stream.flush()
-    except BrokenPipeError:  # `| head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, TextIO
 
 from guard.rehearsal.findings import DETERMINISTIC, FOUND, RAISES, SILENT, SWITCH, UNKNOWN
+from guard.terminal import rendered, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,21 +22,12 @@ _STYLES: dict[Verdict, str] = {
     SWITCH: "green",
     DETERMINISTIC: "dim",
 }
-_ENDLESS = 10_000  # columns, where nothing is to be wrapped
 _SWITCHED_ON = "With torch.use_deterministic_algorithms(True), as guard sets it:"
 
 
 def render(report: Report, stream: TextIO) -> str:
     """What ran, the worst first, then what is no operator, and what could not be seen."""
-    from rich.console import Console
-
-    console = Console(file=stream, highlight=False)
-    if not console.is_terminal:
-        console.width = _ENDLESS
-    with console.capture() as captured:
-        for each in _parts(report):
-            console.print(each)
-    return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())
+    return rendered(_parts(report), stream)
 
 
 def _parts(report: Report) -> Iterator[RenderableType]:
@@ -152,8 +144,3 @@ def module(where: Where | None) -> str:
     if where is None or not where.kind:
         return ""
     return f"{where.module} ({where.kind})" if where.module else where.kind
-
-
-def visible(text: str) -> str:
-    """The text without what would steer the terminal: a path can hold anything."""
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from guard.errors import GuardError
 from guard.program import Program
+from guard.terminal import write
 from guard.verification.circumstances import CIRCUMSTANCES, NAMES
 from guard.verification.plan import Plan
 
@@ -111,19 +112,9 @@ def _report(verdict: Verdict, options: argparse.Namespace) -> None:
         except OSError as error:
             raise GuardError(f"cannot write {options.html!r}: {error.strerror}") from None
     if options.json:
-        _write(json.dumps(verdict.as_dict(), indent=2) + "\n")
+        write(json.dumps(verdict.as_dict(), indent=2) + "\n")
     else:
-        _write(verdict.as_text(sys.stdout))
-
-
-def _write(text: str) -> None:
-    stream = sys.stdout
-    encoding = stream.encoding or "utf-8"  # a path may not fit it
-    try:
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        stream.flush()
-    except BrokenPipeError:  # `| head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        write(verdict.as_text(sys.stdout))
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from guard.comparison import Comparison, as_json, text
-from guard.rehearsal.text import visible
+from guard.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,54 @@
+"""How commands show things: text that any terminal, pipe and encoding takes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import Console, RenderableType
+
+_ENDLESS = 10_000  # columns, where nothing is to be wrapped
+
+
+def write(text: str) -> None:
+    """Write to standard output, in its encoding, unless its reader has gone."""
+    stream = sys.stdout
+    encoding = stream.encoding or "utf-8"  # a path may not fit it
+    try:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def console_of(stream: TextIO) -> Console:
+    """A console with the stream's colours, that wraps on a terminal only."""
+    from rich.console import Console
+
+    console = Console(file=stream, highlight=False)
+    if not console.is_terminal:
+        console.width = _ENDLESS
+    return console
+
+
+def rendered(parts: Iterable[RenderableType], stream: TextIO) -> str:
+    """What a stream would show of these, without blanks at the ends; nothing is written to it."""
+    console = console_of(stream)
+    with console.capture() as captured:
+        for each in parts:
+            console.print(each)
+    return trimmed(captured.get())
+
+
+def trimmed(text: str) -> str:
+    """The text without blanks at the ends of lines."""
+    return "".join(line.rstrip() + "\n" for line in text.splitlines())
+
+
+def visible(text: str) -> str:
+    """The text without what would steer the terminal: a path or variable can hold anything."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
