@@ -176,8 +176,15 @@ class Engine:
         from detlint.module import read
         from detlint.stack import in_deep_stack
 
+        def look() -> list[Finding]:
+            module = read(source, region)
+            try:
+                return _visit(module, rules, self._settings)
+            finally:
+                module.forget()
+
         try:
-            return in_deep_stack(lambda: _visit(read(source, region), rules, self._settings))
+            return in_deep_stack(look)
         except RecursionError:
             return self.unreadable(source.path, syntax.TOO_DEEP)
 

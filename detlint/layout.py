@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.lexer import Span, spans
@@ -89,3 +90,10 @@ class Layout:
         kind, name = (match[2], match[3]) if match else ("", "")
         inherits = _BASES.match(self.text, head + len(indent)) if kind == "class" else None
         return Block(start, end, indent, kind, name, inherits[1] if inherits else "")
+
+
+# Rules look around in a file in several ways, each of which begins here.
+@lru_cache(maxsize=4)
+def layout_of(text: str) -> Layout:
+    """How a text is laid out."""
+    return Layout(text)

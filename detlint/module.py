@@ -23,11 +23,17 @@ if TYPE_CHECKING:
 
 
 class Module:
-    """One parsed region of a source. Raises ``libcst.ParserSyntaxError``."""
+    """One parsed region of a source. Raises ``libcst.ParserSyntaxError``.
 
-    def __init__(self, source: Source, region: Region) -> None:
+    ``others`` holds what else of the source has been parsed.
+    """
+
+    def __init__(
+        self, source: Source, region: Region, others: dict[Region, Module] | None = None
+    ) -> None:
         self.source = source
         self.tree = Tree(source, region)
+        self._others = {} if others is None else others
         self.nodes = self.tree.nodes
         self.bindings = Bindings(self.tree)
         self.names = Names(self.bindings)
@@ -42,7 +48,15 @@ class Module:
         this region, so whoever asks gets the same answer of a region and of the whole file.
         """
         region = narrow(self.source.text, [(place, "function") for place in places])
-        return read(self.source, region) if region is not None else None
+        if region is None or region == self.tree.region:
+            return self if region else None
+        if region not in self._others:  # rules ask about the same names
+            self._others[region] = read(self.source, region, self._others)
+        return self._others[region]
+
+    def forget(self) -> None:
+        """Let go of what was parsed around places, which refers to itself."""
+        self._others.clear()
 
     # Syntax
 
@@ -143,9 +157,9 @@ class Module:
         return comments(self.source.text)
 
 
-def read(source: Source, region: Region) -> Module:
+def read(source: Source, region: Region, others: dict[Region, Module] | None = None) -> Module:
     """Parse a region, or the whole file where lines were misjudged so that it does not parse."""
     try:
-        return Module(source, region)
+        return Module(source, region, others)
     except cst.ParserSyntaxError:
-        return Module(source, whole(source.text))
+        return Module(source, whole(source.text), others)

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.layout import Block, Layout
+from detlint.layout import Block, Layout, layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -58,7 +58,7 @@ def whole(text: str) -> Region:
 
 def narrow(text: str, hits: Iterable[tuple[int, str]]) -> Region | None:
     """The region to parse for trigger tokens at ``(offset, scope)``; None if none is in code."""
-    layout = Layout(text)
+    layout = layout_of(text)
     live = [(offset, scope) for offset, scope in hits if not layout.hides(offset)]
     if not live:
         return None

@@ -48,10 +48,10 @@ def _balanced(text: str) -> bool:
 
 def _code(text: str) -> str:
     """The text without its strings and comments."""
-    from detlint.lexer import spans
+    from detlint.layout import layout_of
 
     parts, position = [], 0
-    for start, end, _ in spans(text):
+    for start, end, _ in layout_of(text).spans:
         parts.append(text[position:start])
         position = end
     return "".join([*parts, text[position:]])

@@ -9,7 +9,7 @@ from detlint.analysis import reductions
 from detlint.analysis.argument import Argument
 from detlint.analysis.conditions import Conditions
 from detlint.analysis.reads import Reads
-from detlint.layout import Layout
+from detlint.layout import layout_of
 from detlint.rule import cst
 from detlint.scope import dotted
 
@@ -59,7 +59,7 @@ class Attributes:
         start = self._module.tree.span(owner)[0]
         if start and text[start - 1] != "\n":
             return False
-        block = next(Layout(text).blocks(start, len(text), ""), None)
+        block = next(layout_of(text).blocks(start, len(text), ""), None)
         if block is None or _ASKS_ALL.search(text, block.start, block.end):
             return False
         return _GIVES.search(text, block.start, block.end) is not None

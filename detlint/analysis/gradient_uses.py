@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.gradients import ENDING, MOVES, is_dropped
 from detlint.analysis.reads import Reads
-from detlint.layout import Layout
+from detlint.layout import layout_of
 from detlint.lexer import whole_word
 from detlint.rule import cst
 
@@ -68,5 +68,5 @@ def _is_mentioned_once(text: str, name: str) -> bool:
     mentions = [match.start() for match in whole_word(name).finditer(text)]
     if len(mentions) == 1 or len(mentions) > _FEW:
         return len(mentions) == 1
-    layout = Layout(text)
+    layout = layout_of(text)
     return sum(not layout.hides(each) for each in mentions) == 1

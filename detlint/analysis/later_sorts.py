@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.layout import Layout
+from detlint.layout import layout_of
 from detlint.rule import cst
 from detlint.scope import dotted
 
@@ -45,7 +45,7 @@ def _sorts_own(consumption: Consumption, target: cst.CSTNode) -> bool:
         return False
     start = consumption.module.tree.span(owner)[0]
     indent = re.search(r"[ \t]*$", text[:start])
-    block = next(Layout(text).blocks(start, len(text), indent[0] if indent else ""), None)
+    block = next(layout_of(text).blocks(start, len(text), indent[0] if indent else ""), None)
     return block is not None and re.search(found, text[start : block.end]) is not None
 
 

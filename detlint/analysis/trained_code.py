@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.layout import Layout
+from detlint.layout import layout_of
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _is_module(bases: list[str]) -> bool:
 
 def _is_used_in_a_module(text: str, name: str) -> bool:
     """Whether a class that is a module names a function, or one that names it in turn."""
-    blocks = [each for each in Layout(text).blocks(0, len(text), "") if each.kind]
+    blocks = [each for each in layout_of(text).blocks(0, len(text), "") if each.kind]
     names, asked = {name}, set[str]()
     while names - asked:
         one = (names - asked).pop()

@@ -51,9 +51,9 @@ def is_entrypoint(path: str, text: str) -> bool:
 
 def _trains_at_the_top(text: str) -> bool:
     """Whether code outside of functions trains, or calls a function of the file that does."""
-    from detlint.layout import Layout
+    from detlint.layout import layout_of
 
-    layout = Layout(text)
+    layout = layout_of(text)
     blocks = list(layout.blocks(0, len(text), ""))
 
     def mentions(pattern: re.Pattern[str], block: Block) -> bool:
@@ -98,13 +98,11 @@ def main_line(text: str) -> int | None:
     """The offset of ``if __name__ == "__main__":`` outside of strings."""
     if "__name__" not in text:
         return None
-    layout = None
     for match in MAIN_BLOCK.finditer(text):
         if all(text.count(quotes, 0, match.start()) % 2 == 0 for quotes in _QUOTES):
             return match.start()
-        from detlint.layout import Layout
+        from detlint.layout import layout_of
 
-        layout = layout or Layout(text)
-        if layout.at(match.start()) is None:
+        if layout_of(text).at(match.start()) is None:
             return match.start()
     return None

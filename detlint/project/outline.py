@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from detlint.layout import Layout
+from detlint.layout import Layout, layout_of
 from detlint.project.entrypoints import MAIN_BLOCK
 from detlint.project.imports import bound_names, without_imports
 
@@ -51,7 +51,7 @@ def outline(text: str) -> dict[str, list[str]]:
     part of the class. Strings and comments do not count. What is decorated counts as used: it
     may be registered.
     """
-    layout = Layout(text)
+    layout = layout_of(text)
     blocks = list(layout.blocks(0, len(text), ""))
     codes = [_code(layout, block.start, block.end) for block in blocks]
     aliases = bound_names("\n".join(codes))
@@ -88,7 +88,7 @@ def definitions(text: str) -> list[str]:
 
 def parts(text: str) -> list[tuple[str, int, int]]:
     """Where each part of the outline lies: its name, start and end; some lie in pieces."""
-    layout = Layout(text)
+    layout = layout_of(text)
     found: list[tuple[str, int, int]] = []
     for block in layout.blocks(0, len(text), ""):
         if block.kind == "class":
