@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 _HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
 _BASES = re.compile(r"class[ \t]+\w+[ \t]*\(([^()#]*)\)")
+# The last line of "def f(…):" or "class C(…):", by which a docstring is told from a value.
+_ENDS_HEAD = re.compile(
+    r"[ \t]*(?:(?:async[ \t]+def|def|class)\b|\)).*:[ \t]*(?:#.*)?$", re.MULTILINE
+)
+_ENDS_LINE = re.compile(r"[ \t]*(?:#.*)?$", re.MULTILINE)
 # The first line of a statement: not indented further, not a comment, not a closing bracket.
 _STATEMENT = {"": re.compile(r"^(?=[^\s#)\]}])", re.MULTILINE)}
 
@@ -62,6 +67,33 @@ class Layout:
         """Whether a string begins before the offset and ends after it."""
         span = self.at(offset)
         return span is not None and span.start < offset
+
+    def code(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The ranges of ``start:end``, between statements, without comments and docstrings."""
+        first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
+        for span in self.spans[first:last]:
+            left, right = self._without_meaning(span)
+            if left < right:
+                if start < left:
+                    yield start, left
+                start = right
+        if start < end:
+            yield start, end
+
+    def _without_meaning(self, span: Span) -> tuple[int, int]:
+        """A comment, with its line if it has one of its own, or what a docstring says."""
+        text = self.text
+        line = text.rfind("\n", 0, span.start) + 1
+        alone = not text[line : span.start].strip(" \t")
+        if span.kind == "comment":
+            has_line = alone and text.startswith("\n", span.end)
+            return (line, span.end + 1) if has_line else (span.start, span.end)
+        above = text.rfind("\n", 0, max(line - 1, 0)) + 1
+        docstring = span.kind == "triple" and alone and _ENDS_LINE.match(text, span.end)
+        if docstring and _ENDS_HEAD.match(text, above):
+            mark = text[span.end - 3 : span.end]
+            return text.index(mark, span.start) + 3, span.end - 3
+        return span.end, span.end
 
     def blocks(self, start: int, end: int, indent: str) -> Iterator[Block]:
         """Split ``start:end`` into the statements that begin at one indentation."""

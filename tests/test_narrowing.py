@@ -149,3 +149,56 @@ def test_uses_of_an_alias_are_triggers() -> None:
     )
     assert "    t()" in region
     assert "    u()" not in region
+
+
+def test_comments_and_what_docstrings_say_are_not_parsed() -> None:
+    text, region = kept(
+        '''
+        def f(  # a
+            x,
+        ):
+            """TOKEN, and
+            why."""
+            # b
+
+            return TOKEN(x, "# c")  # d
+
+
+        async def g(): # e
+            r"""So."""
+            return TOKEN("""# f""")
+        # TOKEN''',
+        "TOKEN",
+    )
+    assert region == textwrap.dedent(
+        '''\
+        def f(  \n\
+            x,
+        ):
+            """"""
+
+            return TOKEN(x, "# c")  \n\
+
+
+        async def g(): \n\
+            r""""""
+            return TOKEN("""# f""")
+        '''
+    )
+    full = narrow(text, [(text.index("TOKEN(x"), "function")])
+    assert full is not None
+    assert full.offset(full.text.index("(x, ")) == text.index("(x, ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('x = {\n    "a":\n    """b"""\n}; TOKEN\n', id="a value of a dict"),
+        pytest.param('f = lambda:\\\n    """b"""; TOKEN\n', id="of a lambda"),
+        pytest.param('def f():\n    """b""" + TOKEN\n', id="begins an expression"),
+        pytest.param('def f():\n    TOKEN(\n        """b"""\n    )\n', id="an argument"),
+        pytest.param('x = """\nclass A:\n    # b\n"""; TOKEN\n', id="in a string"),
+    ],
+)
+def test_strings_that_are_no_docstrings_stay(text: str) -> None:
+    assert kept(text, "TOKEN")[1] == text
