@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.gradients import ENDING, MOVES, is_dropped
+from detlint.analysis.gradients import ENDING, is_dropped
+from detlint.analysis.kept_modules import kept_in
 from detlint.analysis.reads import Reads
 from detlint.layout import Layout
 from detlint.lexer import whole_word
@@ -47,20 +48,14 @@ def _attribute(module: Module, name: cst.Name) -> cst.Attribute | None:
 def is_never_used(module: Module, made: cst.Call) -> bool:
     """Whether a module that a call makes is bound to a name that nothing in the file mentions
     again: a local, a variable of a script."""
-    above = module.parent(made)
-    while isinstance(above, cst.Attribute) and above.attr.value in MOVES:  # Loss().to(device)
-        moved = module.parent(above)
-        above = module.parent(moved) if isinstance(moved, cst.Call) else None
-    if not isinstance(above, cst.Assign) or len(above.targets) != 1:
-        return False
-    target, text = above.targets[0].target, module.source.text
+    target, text = kept_in(module, made), module.source.text
     if not isinstance(target, cst.Name):
         return False
     function = module.enclosing_function(target)
     if function is not None:
         alike = (each for each in module.tree.descendants(function) if isinstance(each, cst.Name))
         return sum(each.value == target.value for each in alike) == 1
-    script = module.parent(module.parent(above) or above) is module.tree.module
+    script = isinstance(module.bindings.scope_of[target].node, cst.Module)
     return script and _RUNS.search(text) is not None and _is_mentioned_once(text, target.value)
 
 

@@ -15,6 +15,7 @@ from detlint.analysis import (
     tensor_facts,
 )
 from detlint.analysis.constants import Constants
+from detlint.analysis.kept_modules import maker
 from detlint.analysis.operator_text import leads
 from detlint.lexer import whole_word
 from detlint.rule import cst
@@ -44,8 +45,7 @@ class OperatorCalls:
         self, call: cst.Call, table: Literal["refused", "switched"], release: tuple[int, int]
     ) -> Match | None:
         """The row of a table that a call leads to."""
-        made = self._module.names.value_of(call.func)
-        name = _name(made if isinstance(made, cst.Call) else call)
+        name = _name(maker(self._module, call.func) or call)
         if name is None:
             return None
         meaning = (self._module.qualified_name(name[1]) or "").rpartition(".")[2]
@@ -147,6 +147,9 @@ class OperatorCalls:
         if argument.test == "not 1":
             return self._size(node)
         value = self._module.literal(node)
+        known = isinstance(value, (str, int, type(None)))
+        if not known and argument.default in argument.values:
+            return ""  # a parameter's default, which is the operator's
         if argument.test == "in" and (found.made is not None or value == argument.default):
             return ""
         if isinstance(value, (str, int)):

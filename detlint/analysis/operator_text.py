@@ -23,8 +23,20 @@ _BASES = re.compile(r"class[ \t]+\w+[ \t]*\(")
 _RENAMED = re.compile(r"[ \t]+as\b")
 # An adaptive average down to 1 is a mean.
 _TO_ONE = re.compile(r"\((?:output_size=)?[(\[]?(?:1,? ?){1,3}[)\]]?\)")
-_SHAPES = r"permute\(|transpose\(|rearrange\(|move(?:dim|axis)\(|swap(?:axes|dims)\("
+_SHAPES = (
+    r"permute\(|transpose\(|rearrange\(|move(?:dim|axis)\(|swap(?:axes|dims)\("
+    r"|unsqueeze\(|interpolate\(|upsample\(|(?:\w+[ \t]*,[ \t]*){2}\w+[ \t]*[\])]?[ \t]*="
+    r"[^=\n]*\.(?:shape|size\(\))|\.(?:shape\[|size\()[2-9]"
+)
 _THREE_SIZES = r"|(?:view|reshape|randn?|zeros|ones)\((?:[^(),]*,){2}"
+_DEEP = re.compile(_SHAPES + _THREE_SIZES)
+# What is seen to have two dimensions: ``(logits.view(-1, size), …``.
+_FLAT = re.compile(
+    r"\(\s*(?:input\s*=\s*)?[\w.]+(?:\[[^\[\]()]*\])?(?:\.\w+\(\))*\.(?:view|reshape)"
+    r"\(\s*-1\s*,\s*[\w.]+(?:\([^()]*\))?\s*\)(?:\.\w+\(\))*\s*[,)]"
+)
+_BOUND = re.compile(r"([ \t]*)(self\.\w+|\w+)[ \t]*=[ \t]*[\w.]*$")
+_BEFORE, _BEHIND = 1000, 300  # characters around a loss where its input may be made
 # For names that have many other uses: what must stand near (characters before, and behind).
 Near = dict[str, tuple[int, int, re.Pattern[str]]]
 _FLOATS = re.compile(r"float|softmax|double\(|half\(|rand|sigmoid|\b(?:exp|log)\(")
@@ -41,10 +53,8 @@ NEAR: Near = {
     **dict.fromkeys(("scatter", "scatter_"), (0, 300, re.compile("multiply"))),
     **dict.fromkeys(("scatter_reduce", "scatter_reduce_"), (300, 300, re.compile("prod"))),
     **dict.fromkeys(("EmbeddingBag", "embedding_bag"), (300, 500, re.compile(r"max|\b2\b"))),
-    **dict.fromkeys(("cross_entropy", "nll_loss"), (1000, 300, re.compile(_SHAPES + _THREE_SIZES))),
-    **dict.fromkeys(
-        ("CrossEntropyLoss", "NLLLoss"), (1000, 2000, re.compile(_SHAPES + _THREE_SIZES))
-    ),
+    **dict.fromkeys(("cross_entropy", "nll_loss"), (_BEFORE, _BEHIND, _DEEP)),
+    **dict.fromkeys(("CrossEntropyLoss", "NLLLoss"), (_BEFORE, 2000, _DEEP)),
     **dict.fromkeys(("take", "bincount"), (2000, 0, re.compile(r"\btorch\b|\bTensor\b"))),
     "put": (1, 500, _PUTS),
     **_FLOATING,
@@ -71,4 +81,26 @@ def leads(text: str, offset: int, near: Near) -> bool:
     if word[0].lower().startswith(("adaptiveavg", "adaptive_avg")):
         return not _TO_ONE.match(text, word.end())
     before, behind, wanted = near.get(word[0], (0, 0, _WORD))
+    if wanted is _DEEP:
+        bound = _BOUND.match(text[line:offset])
+        if bound is not None:
+            return _is_fed(text, offset, bound[2], len(bound[1]))
+        if _FLAT.match(text, word.end()):
+            return False
     return bool(wanted.search(text, max(offset - before, 0), word.end() + behind))
+
+
+def _is_fed(text: str, offset: int, name: str, indent: int) -> bool:
+    """Whether a loss that is bound to a name is called with what may have many dimensions: in the
+    function that makes it, or anywhere if it is kept."""
+    start, end = 0, len(text)
+    if indent and not name.startswith("self."):
+        following = re.compile(rf"^[ \t]{{0,{indent - 1}}}(?:async|class|def|@)", re.MULTILINE)
+        found = following.search(text, offset)
+        start, end = offset, found.start() if found is not None else end
+    calls = re.compile(rf"(?<![\w.]){re.escape(name)}[ \t]*(?=\()")
+    return any(
+        not _FLAT.match(text, call.end())
+        and _DEEP.search(text, max(call.start() - _BEFORE, 0), call.end() + _BEHIND)
+        for call in calls.finditer(text, start, end)
+    )

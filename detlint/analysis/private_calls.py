@@ -52,6 +52,14 @@ def file_calls(module: Module, function: cst.FunctionDef) -> Calls:
                 yield Definition(around, heads[0], offset, method), call
 
 
+def calls_or_makings(module: Module, function: cst.FunctionDef) -> Calls:
+    """``file_makings`` of the class whose constructor a function is, else ``file_calls``."""
+    owner = module.parent(module.parent(function) or function)
+    if function.name.value == "__init__" and isinstance(owner, cst.ClassDef):
+        return file_makings(module, owner)
+    return file_calls(module, function)
+
+
 def _is_other(module: Module, name: cst.Name) -> bool:
     """Whether a mention of a function at the top is of another thing by that name: a keyword, an
     attribute of ``self``, a local."""
@@ -79,9 +87,16 @@ def file_makings(module: Module, owner: cst.ClassDef) -> Calls:
             continue
         if isinstance(function, cst.FunctionDef):
             for each in around.tree.occurrences.get(name, []):
-                if not isinstance(around.parent(each), cst.ClassDef):
+                if not isinstance(around.parent(each), cst.ClassDef) and not _is_supers(around, each):
                     definition = Definition(around, function, found.start(1), method=True)
                     yield definition, _call(around, each)[0]
+
+
+def _is_supers(module: Module, name: cst.Name) -> bool:
+    """``super(Name, self)``."""
+    argument = module.parent(name)
+    call = module.parent(argument) if isinstance(argument, cst.Arg) else None
+    return module.called(call) == "builtins.super"
 
 
 def _call(module: Module, name: cst.Name) -> tuple[cst.Call | None, bool]:
