@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.layout import Layout
 from detlint.rule import cst
 
 if TYPE_CHECKING:
+    from detlint.layout import Block
     from detlint.module import Module
 
 # What a class derives from that is no module: it has no parameters to train.
@@ -22,29 +24,49 @@ _LOSS = re.compile(r"loss|criterion|forward|backward|objective|penalty", re.IGNO
 
 def may_be_trained(module: Module, node: cst.CSTNode) -> bool:
     """Whether a call stands in a class that derives from something like ``nn.Module``, in a
-    function by the name of a loss, or in one that such a class of the file uses.
+    function by the name of a loss, in one that such a class of the file uses, or beside a
+    ``loss.backward()``.
 
     Elsewhere, what a gradient is asked of is mostly data: images of a loader, ground truth, what
     is drawn or measured.
     """
+    functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
+    if _goes_back(module, functions[-1] if functions else None):
+        return True
     owner = module.enclosing_class(node)
     if owner is not None:
         return _is_module([module.tree.text(each.value) for each in owner.bases])
-    functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
-    if not functions:
-        return False
     if any(_LOSS.search(each.name.value) for each in functions):
         return True
-    return _is_used_in_a_module(module.source.text, functions[-1].name.value)
+    return bool(functions) and _is_used_in_a_module(
+        module.source.text, functions[-1].name.value
+    )
+
+
+def _goes_back(module: Module, function: cst.FunctionDef | None) -> bool:
+    """Whether a function, or the code of a script, has a ``loss.backward()``."""
+    for each in module.tree.occurrences.get("backward", ()):
+        if isinstance(above := module.parent(each), cst.Attribute) and above.attr is each:
+            if function in module.ancestors(each):
+                return True
+            if function is None and module.enclosing_function(each) is None:
+                return True
+    return False
 
 
 def _is_module(bases: list[str]) -> bool:
     return any(not _NO_MODULE.search(each) for each in bases)
 
 
+@lru_cache(maxsize=2)
+def _definitions(text: str) -> list[Block]:
+    return [each for each in Layout(text).blocks(0, len(text), "") if each.kind]
+
+
+@lru_cache(maxsize=64)
 def _is_used_in_a_module(text: str, name: str) -> bool:
     """Whether a class that is a module names a function, or one that names it in turn."""
-    blocks = [each for each in Layout(text).blocks(0, len(text), "") if each.kind]
+    blocks = _definitions(text)
     names, asked = {name}, set[str]()
     while names - asked:
         one = (names - asked).pop()
