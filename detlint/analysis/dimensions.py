@@ -99,6 +99,8 @@ class Dimensions:
         index = part.slice[0].slice
         if isinstance(index, cst.Index):
             return _up_to(self._module.literal(index.value))
+        if not isinstance(index, cst.Slice):
+            return 0
         skipped = 0 if index.lower is None else self._module.literal(index.lower)
         known = isinstance(skipped, int) and index.upper is None and index.step is None
         parts = self._taken_apart(part) if known else 0

@@ -19,7 +19,10 @@ _SECOND = {"grid_sample": "grid", "grid_sampler": "grid", "embedding_bag": "weig
 def have_none(module: Module, call: cst.Call, found: Match) -> bool:
     """Whether nothing that a call is given visibly has one."""
     second = _SECOND.get(found.form.rpartition(".")[2])
-    if second != "weight" and tensor_facts.numbers(module, _first(module, call, found)) == "integer":
+    if (
+        second != "weight"
+        and tensor_facts.numbers(module, _first(module, call, found)) == "integer"
+    ):
         return True
     if not has_none(module, call, found):
         return False

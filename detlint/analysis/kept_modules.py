@@ -17,7 +17,7 @@ _MOVES = frozenset({"to", "cuda", "cpu", "eval", "float", "half"})
 
 
 def maker(module: Module, function: cst.BaseExpression) -> cst.Call | None:
-    """The call that made what another one calls: ``loss = nn.NLLLoss()``, ``loss = loss.cuda()``."""
+    """The call that made what another calls: ``loss = nn.NLLLoss()``, ``loss = loss.cuda()``."""
     value = _unmoved(module.names.value_of(function))
     if isinstance(value, cst.Name):
         bindings = module.names.visible(value)
@@ -65,22 +65,24 @@ def later_calls(module: Module, made: cst.Call) -> Iterator[tuple[Module, cst.Ca
     uses = re.compile(pattern.format(re.escape(name))).finditer(module.source.text)
     places = [each.start() for each in uses]
     around = module.around(places) if places else None
-    for each in around.tree.occurrences.get(name, []) if around is not None else ():
+    if around is None:
+        return
+    for each in around.tree.occurrences.get(name, []):
         call = _called(around, each)
         if call is not None and _is_of(around, call, module.enclosing_class(made)):
             yield around, call
 
 
-def _called(module: Module | None, name: cst.Name) -> cst.Call | None:
-    above = module.parent(name) if module is not None else None
+def _called(module: Module, name: cst.Name) -> cst.Call | None:
+    above = module.parent(name)
     function = above if isinstance(above, cst.Attribute) and above.attr is name else name
-    call = module.parent(function) if module is not None else None
+    call = module.parent(function)
     return call if isinstance(call, cst.Call) and call.func is function else None
 
 
-def _is_of(module: Module | None, call: cst.Call, owner: cst.ClassDef | None) -> bool:
+def _is_of(module: Module, call: cst.Call, owner: cst.ClassDef | None) -> bool:
     """Whether a call is of what the class keeps, or of a variable of the file."""
-    if module is None or module.enclosing_function(call) is None:
+    if module.enclosing_function(call) is None:
         return False
     if isinstance(call.func, cst.Attribute):
         inside = module.enclosing_class(call)

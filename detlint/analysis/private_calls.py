@@ -87,7 +87,7 @@ def file_makings(module: Module, owner: cst.ClassDef) -> Calls:
             continue
         if isinstance(function, cst.FunctionDef):
             for each in around.tree.occurrences.get(name, []):
-                if not isinstance(around.parent(each), cst.ClassDef) and not _is_supers(around, each):
+                if not (isinstance(around.parent(each), cst.ClassDef) or _is_supers(around, each)):
                     definition = Definition(around, function, found.start(1), method=True)
                     yield definition, _call(around, each)[0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -21,6 +22,12 @@ _NO_MODULE = re.compile(
 )
 _LOSS = re.compile(r"loss|criterion|forward|backward|objective|penalty", re.IGNORECASE)
 
+_MODELS = re.compile(
+    r"(?:^|_)(?:arch|architecture|backbone|layer|loss|losse|model|modeling|module|net|network|warp)s?"
+    r"(?:_|$)"
+)
+_ABOVE = 2  # folders
+
 
 def may_be_trained(module: Module, node: cst.CSTNode) -> bool:
     """Whether a call stands in a class that derives from something like ``nn.Module``, in a
@@ -38,18 +45,24 @@ def may_be_trained(module: Module, node: cst.CSTNode) -> bool:
         return _is_module([module.tree.text(each.value) for each in owner.bases])
     if any(_LOSS.search(each.name.value) for each in functions):
         return True
-    return bool(functions) and _is_used_in_a_module(
-        module.source.text, functions[-1].name.value
+    return bool(functions) and (
+        _is_of_models(module.source.path)
+        or _is_used_in_a_module(module.source.text, functions[-1].name.value)
     )
+
+
+def _is_of_models(path: str) -> bool:
+    """Whether models, or their parts and losses, are what a file is for, by its name or folders."""
+    *folders, name = path.replace(os.sep, "/").split("/")
+    return any(_MODELS.search(each) for each in (*folders[-_ABOVE:], os.path.splitext(name)[0]))
 
 
 def _goes_back(module: Module, function: cst.FunctionDef | None) -> bool:
     """Whether a function, or the code of a script, has a ``loss.backward()``."""
     for each in module.tree.occurrences.get("backward", ()):
         if isinstance(above := module.parent(each), cst.Attribute) and above.attr is each:
-            if function in module.ancestors(each):
-                return True
-            if function is None and module.enclosing_function(each) is None:
+            inside = module.enclosing_function(each)
+            if inside is function or (function and function in list(module.ancestors(each))):
                 return True
     return False
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from detlint.module import Module
 
+
 def unpacked(module: Module, name: cst.Name) -> Iterator[tuple[cst.CSTNode, int]]:
     """What is taken apart wherever the function around a name binds it so, and the part's place:
     ``name, other = value``, ``for place, name in enumerate(values)``."""
