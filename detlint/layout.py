@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.lexer import Span, spans
@@ -40,6 +41,11 @@ class Layout:
         self.text = text
         self.spans = spans(text)  # strings and comments
         self.starts = [span.start for span in self.spans]
+
+    @cached_property
+    def top(self) -> list[Block]:
+        """The statements at the top of the file."""
+        return list(self.blocks(0, len(self.text), ""))
 
     def at(self, offset: int) -> Span | None:
         """The string or comment around an offset, if the offset is inside one."""
@@ -89,3 +95,10 @@ class Layout:
         kind, name = (match[2], match[3]) if match else ("", "")
         inherits = _BASES.match(self.text, head + len(indent)) if kind == "class" else None
         return Block(start, end, indent, kind, name, inherits[1] if inherits else "")
+
+
+# Rules ask again and again of one file.
+@lru_cache(maxsize=2)
+def layout_of(text: str) -> Layout:
+    """The layout of a text that was perhaps asked for before."""
+    return Layout(text)

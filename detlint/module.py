@@ -23,9 +23,14 @@ if TYPE_CHECKING:
 
 
 class Module:
-    """One parsed region of a source. Raises ``libcst.ParserSyntaxError``."""
+    """One parsed region of a source. Raises ``libcst.ParserSyntaxError``.
 
-    def __init__(self, source: Source, region: Region) -> None:
+    ``around`` holds what was read besides, for all that are asked about one source.
+    """
+
+    def __init__(
+        self, source: Source, region: Region, around: dict[Region, Module] | None = None
+    ) -> None:
         self.source = source
         self.tree = Tree(source, region)
         self.nodes = self.tree.nodes
@@ -34,6 +39,7 @@ class Module:
         self.qualified_name = self.names.qualified_name
         self.literal = self.names.literal
         self.instance_of = self.names.instance_of
+        self._around = {} if around is None else around
 
     def around(self, places: list[int]) -> Module | None:
         """What of the source has to be read with the functions at some offsets, parsed.
@@ -42,7 +48,11 @@ class Module:
         this region, so whoever asks gets the same answer of a region and of the whole file.
         """
         region = narrow(self.source.text, [(place, "function") for place in places])
-        return read(self.source, region) if region is not None else None
+        if region is None:
+            return None
+        if region not in self._around:
+            self._around[region] = read(self.source, region, self._around)
+        return self._around[region]
 
     # Syntax
 
@@ -143,9 +153,9 @@ class Module:
         return comments(self.source.text)
 
 
-def read(source: Source, region: Region) -> Module:
+def read(source: Source, region: Region, around: dict[Region, Module] | None = None) -> Module:
     """Parse a region, or the whole file where lines were misjudged so that it does not parse."""
     try:
-        return Module(source, region)
+        return Module(source, region, around)
     except cst.ParserSyntaxError:
-        return Module(source, whole(source.text))
+        return Module(source, whole(source.text), around)

@@ -13,10 +13,12 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.layout import Block, Layout
+from detlint.layout import Block, layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from detlint.layout import Layout
 
 # How much around a trigger a rule has to see, from least to most.
 SCOPES = ("function", "class", "module")
@@ -58,7 +60,7 @@ def whole(text: str) -> Region:
 
 def narrow(text: str, hits: Iterable[tuple[int, str]]) -> Region | None:
     """The region to parse for trigger tokens at ``(offset, scope)``; None if none is in code."""
-    layout = Layout(text)
+    layout = layout_of(text)
     live = [(offset, scope) for offset, scope in hits if not layout.hides(offset)]
     if not live:
         return None
@@ -97,7 +99,7 @@ class _Narrowing:
     def __init__(self, layout: Layout, hits: list[tuple[int, str]]) -> None:
         self._layout = layout
         self._text = layout.text
-        self._blocks = list(layout.blocks(0, len(self._text), ""))
+        self._blocks = layout.top
         self._functions = sorted(offset for offset, scope in hits if scope == "function")
         classes = sorted(offset for offset, scope in hits if scope == "class")
         self._hits = sorted(offset for offset, _ in hits)

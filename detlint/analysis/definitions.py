@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.layout import Block, Layout
+from detlint.layout import Block, layout_of
 from detlint.rule import cst
 
 if TYPE_CHECKING:
+    from detlint.layout import Layout
     from detlint.module import Module
 
 _OWNERS = ("self", "cls")
@@ -84,7 +85,7 @@ class Definitions:
         start = self._module.tree.span(owner)[0]
         if start and text[start - 1] != "\n":
             return None
-        layout = Layout(text)
+        layout = layout_of(text)
         block: Block = next(layout.blocks(start, len(text), ""))
         found = [match.start(1) for match in _heads(name).finditer(text) if _is_code(layout, match)]
         own = [offset for offset in found if block.start <= offset < block.end]

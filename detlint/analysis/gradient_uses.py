@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.gradients import ENDING, is_dropped
 from detlint.analysis.kept_modules import kept_in
 from detlint.analysis.reads import Reads
-from detlint.layout import Layout
+from detlint.layout import layout_of
 from detlint.lexer import whole_word
 from detlint.rule import cst
 
@@ -129,5 +129,5 @@ def _is_mentioned_once(text: str, name: str) -> bool:
     mentions = [match.start() for match in whole_word(name).finditer(text)]
     if len(mentions) == 1 or len(mentions) > _FEW:
         return len(mentions) == 1
-    layout = Layout(text)
+    layout = layout_of(text)
     return sum(not layout.hides(each) for each in mentions) == 1

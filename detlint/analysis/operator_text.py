@@ -20,6 +20,8 @@ _WHOLE = (
 )
 _UNUSED = re.compile(r"[ \t]*(?:def|class|from|import)\b")
 _BASES = re.compile(r"class[ \t]+\w+[ \t]*\(")
+# What has operators of its own by these names.
+_ELSEWHERE = re.compile(r"(?<![\w.])(?:np|numpy|jnp|tf|cv2|pd)\.$")
 _RENAMED = re.compile(r"[ \t]+as\b")
 # An adaptive average down to 1 is a mean.
 _TO_ONE = re.compile(r"\((?:output_size=)?[(\[]?(?:1,? ?){1,3}[)\]]?\)")
@@ -75,6 +77,8 @@ def leads(text: str, offset: int, near: Near) -> bool:
     word = _WORD.match(text, offset)
     if word is None or (word[0].startswith(_WHOLE) and word[0] not in (*_WHOLE, "grid_sampler")):
         return False
+    if text.startswith("`", word.end()) or _ELSEWHERE.search(text, max(offset - 8, 0), offset):
+        return False
     line = text.rfind("\n", 0, offset) + 1
     if _UNUSED.match(text, line, offset) and not _BASES.match(text, line, offset):
         return bool(_RENAMED.match(text, word.end()))
@@ -82,7 +86,7 @@ def leads(text: str, offset: int, near: Near) -> bool:
         return not _TO_ONE.match(text, word.end())
     before, behind, wanted = near.get(word[0], (0, 0, _WORD))
     if wanted is _DEEP:
-        bound = _BOUND.match(text[line:offset])
+        bound = _BOUND.match(text[line:offset]) if word[0].endswith("Loss") else None
         if bound is not None:
             return _is_fed(text, offset, bound[2], len(bound[1]))
         if _FLAT.match(text, word.end()):

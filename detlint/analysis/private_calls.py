@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.definitions import Definition
+from detlint.lexer import whole_word
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def file_calls(module: Module, function: cst.FunctionDef) -> Calls:
     name, text = function.name.value, module.source.text
     if function.decorators or len(re.findall(rf"\bdef[ \t]+{name}\b", text)) > 1:
         return
-    around = module.around([each.start() for each in re.finditer(rf"\b{name}\b", text)])
+    around = module.around([each.start() for each in whole_word(name).finditer(text)])
     if around is None:
         return
     mentions = around.tree.occurrences.get(name, [])
@@ -79,7 +80,7 @@ def file_makings(module: Module, owner: cst.ClassDef) -> Calls:
     found = _CONSTRUCTOR.search(text, module.tree.span(owner.name)[0])
     if found is None or found[1] is None:
         return
-    places = [each.start() for each in re.finditer(rf"\b{name}\b", text)]
+    places = [each.start() for each in whole_word(name).finditer(text)]
     around = module.around([found.start(1), *places])
     for head in around.tree.occurrences.get("__init__", []) if around is not None else ():
         function = around.parent(head) if around is not None else None

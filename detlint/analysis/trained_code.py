@@ -7,11 +7,11 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from detlint.layout import Layout
+from detlint.layout import layout_of
+from detlint.lexer import whole_word
 from detlint.rule import cst
 
 if TYPE_CHECKING:
-    from detlint.layout import Block
     from detlint.module import Module
 
 # What a class derives from that is no module: it has no parameters to train.
@@ -71,20 +71,15 @@ def _is_module(bases: list[str]) -> bool:
     return any(not _NO_MODULE.search(each) for each in bases)
 
 
-@lru_cache(maxsize=2)
-def _definitions(text: str) -> list[Block]:
-    return [each for each in Layout(text).blocks(0, len(text), "") if each.kind]
-
-
 @lru_cache(maxsize=64)
 def _is_used_in_a_module(text: str, name: str) -> bool:
     """Whether a class that is a module names a function, or one that names it in turn."""
-    blocks = _definitions(text)
+    blocks = [each for each in layout_of(text).top if each.kind]
     names, asked = {name}, set[str]()
     while names - asked:
         one = (names - asked).pop()
         asked.add(one)
-        uses = re.compile(rf"\b{one}\b")
+        uses = whole_word(one)
         for block in blocks:
             if block.name != one and uses.search(text, block.start, block.end):
                 if block.kind != "class":
