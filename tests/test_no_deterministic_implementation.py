@@ -296,6 +296,15 @@ def test_a_backward_is_reported_where_a_gradient_may_be_asked_for(
         assert len(told) == found
 
 
+def test_embeddings_that_are_resized_beside_models_come_from_checkpoints(
+    engine: Callable[..., Engine],
+) -> None:
+    text = 'def {}(x, size):\n    return F.interpolate(x, size, mode="bicubic")'
+    for name, found in (("resample_abs_pos_embed", 0), ("get_rel_pos", 1)):
+        source = Source("layers/pos_embed.py", WARPS.format(text.format(name)))
+        assert len(engine("DET501", strict=False).lint(source)) == found
+
+
 @pytest.mark.parametrize(
     ("path", "found"),
     [

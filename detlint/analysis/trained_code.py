@@ -27,6 +27,8 @@ _MODELS = re.compile(
     r"(?:_|$)"
 )
 _ABOVE = 2  # folders
+# Embeddings of a checkpoint, which are made to fit another size as they are loaded.
+_RESIZES = re.compile(r"^_?(?:resize|resample|interpolate|adapt)\w*(?:pos|bias)")
 
 
 def may_be_trained(module: Module, node: cst.CSTNode) -> bool:
@@ -45,10 +47,11 @@ def may_be_trained(module: Module, node: cst.CSTNode) -> bool:
         return _is_module([module.tree.text(each.value) for each in owner.bases])
     if any(_LOSS.search(each.name.value) for each in functions):
         return True
-    return bool(functions) and (
-        _is_of_models(module.source.path)
-        or _is_used_in_a_module(module.source.text, functions[-1].name.value)
-    )
+    if not functions:
+        return False
+    name = functions[-1].name.value
+    beside = _is_of_models(module.source.path) and not _RESIZES.search(name)
+    return beside or _is_used_in_a_module(module.source.text, name)
 
 
 def _is_of_models(path: str) -> bool:
