@@ -103,9 +103,14 @@ def are_unlikely(module: Module, node: cst.CSTNode) -> bool:
     for above in module.ancestors(node):
         if isinstance(above, cst.FunctionDef) and _APART.search(above.name.value):
             return True
-        if isinstance(above, cst.ClassDef) and _APART_CLASS.search(above.name.value):
+        if isinstance(above, cst.ClassDef) and is_apart(above.name.value):
             return True
     return False
+
+
+def is_apart(name: str) -> bool:
+    """Whether a class by that name gets data ready, or runs a trained model."""
+    return _APART_CLASS.search(name) is not None
 
 
 def is_detached(module: Module, node: cst.CSTNode | None) -> bool:
