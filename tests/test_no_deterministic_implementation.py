@@ -350,3 +350,32 @@ def test_the_rules_own_examples_need_no_strictness(engine: Callable[..., Engine]
         text = textwrap.dedent(example.bad)
         told = engine("DET501", strict=False).lint(Source("net.py", text))
         assert len(told) == text.count("# DET501")
+
+
+FLATTENED = "loss = nn.CrossEntropyLoss()\ny = x.permute(0, 2, 1)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "token", "concerned"),
+    [
+        ("x = 'the output of `torch.nn.CTCLoss`'", "CTCLoss", False),
+        ("x = torch.nn.CTCLoss()", "CTCLoss", True),
+        ("np.pad(x, 1, mode='reflect')", "pad", False),
+        ("F.pad(x, 1, mode='reflect')", "pad", True),
+        (f"{FLATTENED}loss(x.view(-1, n), y.view(-1))", "CrossEntropyLoss", False),
+        (
+            f"{FLATTENED}loss(x[:, 1:].float().reshape(-1, x.size(-1)), y)",
+            "CrossEntropyLoss",
+            False,
+        ),
+        (f"{FLATTENED}loss(x.view(-1, n, 3), y)", "CrossEntropyLoss", True),
+        (f"{FLATTENED}loss(x, y)", "CrossEntropyLoss", True),
+        (f"{FLATTENED}other(x, y)", "CrossEntropyLoss", False),
+        ("F.cross_entropy(x.view(-1, n), y.permute(0, 1))", "cross_entropy", False),
+        ("class VideoModel:\n    x = F.pad(x, 1, 'reflect')", "pad", True),
+        ("class VideoProcessor:\n    x = F.pad(x, 1, 'reflect')", "pad", False),
+        ("class ImageProcessor: ...\n\nx = F.pad(x, 1, 'reflect')", "pad", True),
+    ],
+)
+def test_text_tells_what_need_not_be_parsed(text: str, token: str, *, concerned: bool) -> None:
+    assert NoDeterministicImplementation.concerns(text, text.index(token)) is concerned
