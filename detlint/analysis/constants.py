@@ -144,13 +144,14 @@ class Constants:
         if sum(each.kind == "other" for each in bindings) > changes + len(parts):
             return False
         made = [each for each in bindings if each.kind != "other"]
+        made.sort(key=lambda each: each.kind == "parameter")  # what is parsed for, last
         self._asked.append(name.value)
         try:
             return (
                 bool(made or parts)
-                and all(self._is_constant_binding(each, name) for each in made)
-                and all(are_off(self._module, each) or self.holds(each) for each in parts)
                 and all(map(self._stays_constant, uses))
+                and all(are_off(self._module, each) or self.holds(each) for each in parts)
+                and all(self._is_constant_binding(each, name) for each in made)
             )
         finally:
             self._asked.pop()
