@@ -12,7 +12,7 @@ def below_imports(text: str, statement: str = "") -> tuple[int, bool]:
     Works on the text, because narrowing drops imports that nothing kept names.
     """
     last = first = None
-    for block in layout_of(text).blocks(0, len(text), ""):
+    for block in layout_of(text).top:
         code = _without_trailing_comments(text[block.start : block.end])
         if not code.strip():
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.lexer import Span, spans
@@ -46,6 +46,11 @@ class Layout:
         self.text = text
         self.spans = spans(text)  # strings and comments
         self.starts = [span.start for span in self.spans]
+
+    @cached_property
+    def top(self) -> list[Block]:
+        """The statements at the top of the file."""
+        return list(self.blocks(0, len(self.text), ""))
 
     def at(self, offset: int) -> Span | None:
         """The string or comment around an offset, if the offset is inside one."""

@@ -3,7 +3,7 @@
 libcst parses about 0.6 MB a second, so only the functions and classes that hold
 a trigger token are kept. Another definition is cut down to a stub that binds its
 name, and that, an import or a constant is kept only if what is kept names it.
-Comments and docstrings are left out: a fifth of libcst's work, and no rule's. If
+Comments and docstrings are left out: a tenth of libcst's work, and no rule's. If
 the cut text does not parse (a layout that this reading of lines misjudges), the
 caller parses the whole file, which is the reference that a test compares with.
 """
@@ -14,10 +14,12 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.layout import Block, Layout, layout_of
+from detlint.layout import Block, layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from detlint.layout import Layout
 
 # How much around a trigger a rule has to see, from least to most.
 SCOPES = ("function", "class", "module")
@@ -98,7 +100,7 @@ class _Narrowing:
     def __init__(self, layout: Layout, hits: list[tuple[int, str]]) -> None:
         self._layout = layout
         self._text = layout.text
-        self._blocks = list(layout.blocks(0, len(self._text), ""))
+        self._blocks = layout.top
         self._functions = sorted(offset for offset, scope in hits if scope == "function")
         classes = sorted(offset for offset, scope in hits if scope == "class")
         self._hits = sorted(offset for offset, _ in hits)

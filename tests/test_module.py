@@ -61,3 +61,13 @@ def test_an_argument_is_laid_out_as_the_others_are(before: str, after: str) -> N
     parsed = module(before)
     call = next(node for node in parsed.tree.nodes if isinstance(node, cst.Call))
     assert applied(before, (parsed.add_argument(call, "a=1"),)) == after
+
+
+def test_what_lies_around_a_place_is_parsed_once() -> None:
+    text = "def f():\n    pass\n\ndef g():\n    f()\n"
+    whole_file = module(text)
+    around = whole_file.around([text.index("f()")])
+    assert around is not None
+    assert around is whole_file.around([text.index("pass")])
+    assert around is around.around([text.index("f()")])
+    assert around is not whole_file.around([text.rindex("f()")])

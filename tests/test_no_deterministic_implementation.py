@@ -281,6 +281,10 @@ class Net(nn.Module):
         (USED, 1),
         ("def pool():\n    return nn.AdaptiveAvgPool2d(7)", 1),
         ("import torch\n\ndef middle(x):\n    return torch.median(x, dim=0)", 1),
+        ("def step(x, g):\n    y = {}\n    y.mean().backward()", 1),
+        ("class Trainer:\n    def step(self, x, g):\n        {}.mean().backward()", 1),
+        ("def step(x, g):\n    return {}\n\ndef other(x):\n    x.backward()", 0),
+        ("if __name__ == '__main__':\n    y = {}\n    y.mean().backward()", 1),
     ],
 )
 def test_a_backward_is_reported_where_a_gradient_may_be_asked_for(
@@ -288,8 +292,57 @@ def test_a_backward_is_reported_where_a_gradient_may_be_asked_for(
 ) -> None:
     filled = WARPS.format(text.format("F.grid_sample(x, g, align_corners=False)"))
     for narrowed in (True, False):
-        told = engine("DET501", narrowed=narrowed, strict=False).lint(Source("net.py", filled))
+        told = engine("DET501", narrowed=narrowed, strict=False).lint(Source("a.py", filled))
         assert len(told) == found
+
+
+def test_embeddings_that_are_resized_beside_models_come_from_checkpoints(
+    engine: Callable[..., Engine],
+) -> None:
+    text = 'def {}(x, size):\n    return F.interpolate(x, size, mode="bicubic")'
+    for name, found in (("resample_abs_pos_embed", 0), ("get_rel_pos", 1)):
+        source = Source("layers/pos_embed.py", WARPS.format(text.format(name)))
+        assert len(engine("DET501", strict=False).lint(source)) == found
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("models/archs/util.py", 1),
+        ("net/layers/warp_utils.py", 1),
+        ("inverse_warp.py", 1),
+        ("modeling_net.py", 1),
+        ("models/eval/demo/draw.py", 0),
+        ("utils/flow.py", 0),
+        ("networking.py", 0),
+    ],
+)
+def test_functions_beside_models_are_what_these_use(
+    path: str, found: int, engine: Callable[..., Engine]
+) -> None:
+    text = WARPS.format("def warp(x, g):\n    return F.grid_sample(x, g)")
+    assert len(engine("DET501", strict=False).lint(Source(path, text))) == found
+
+
+@pytest.mark.parametrize(
+    ("call", "same"),
+    [
+        ("F.grid_sample(x.detach(), g)", True),
+        ("F.grid_sample(source_image, g, align_corners=False)", True),
+        ('F.grid_sample(batch["image"][0], g, "nearest")', True),
+        ("F.grid_sample(torch.zeros(1, 1, 8, 8), g)", True),
+        ("F.grid_sample(x.detach(), g, align_corners=True)", False),  # perhaps by cuDNN
+        ("F.grid_sample(x.detach(), g, align_corners=corners)", False),
+        ("F.grid_sample(x, g.detach())", False),
+    ],
+)
+def test_the_gradient_of_a_grid_is_the_same_in_each_run(
+    call: str, findings: Callable[..., list[Finding]], *, same: bool
+) -> None:
+    head = "import torch\nimport torch.nn.functional as F\n\ndef f(x, g, source_image, batch):\n"
+    text = f"{head}    {call}\n"
+    (found,) = findings(text, "DET501")
+    assert (" gives the same gradient in each run, but " in found.message) is same
 
 
 def test_the_rules_own_examples_need_no_strictness(engine: Callable[..., Engine]) -> None:
@@ -297,3 +350,32 @@ def test_the_rules_own_examples_need_no_strictness(engine: Callable[..., Engine]
         text = textwrap.dedent(example.bad)
         told = engine("DET501", strict=False).lint(Source("net.py", text))
         assert len(told) == text.count("# DET501")
+
+
+FLATTENED = "loss = nn.CrossEntropyLoss()\ny = x.permute(0, 2, 1)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "token", "concerned"),
+    [
+        ("x = 'the output of `torch.nn.CTCLoss`'", "CTCLoss", False),
+        ("x = torch.nn.CTCLoss()", "CTCLoss", True),
+        ("np.pad(x, 1, mode='reflect')", "pad", False),
+        ("F.pad(x, 1, mode='reflect')", "pad", True),
+        (f"{FLATTENED}loss(x.view(-1, n), y.view(-1))", "CrossEntropyLoss", False),
+        (
+            f"{FLATTENED}loss(x[:, 1:].float().reshape(-1, x.size(-1)), y)",
+            "CrossEntropyLoss",
+            False,
+        ),
+        (f"{FLATTENED}loss(x.view(-1, n, 3), y)", "CrossEntropyLoss", True),
+        (f"{FLATTENED}loss(x, y)", "CrossEntropyLoss", True),
+        (f"{FLATTENED}other(x, y)", "CrossEntropyLoss", False),
+        ("F.cross_entropy(x.view(-1, n), y.permute(0, 1))", "cross_entropy", False),
+        ("class VideoModel:\n    x = F.pad(x, 1, 'reflect')", "pad", True),
+        ("class VideoProcessor:\n    x = F.pad(x, 1, 'reflect')", "pad", False),
+        ("class ImageProcessor: ...\n\nx = F.pad(x, 1, 'reflect')", "pad", True),
+    ],
+)
+def test_text_tells_what_need_not_be_parsed(text: str, token: str, *, concerned: bool) -> None:
+    assert NoDeterministicImplementation.concerns(text, text.index(token)) is concerned

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.private_calls import private_calls
-from detlint.analysis.unpacking import unpacked
+from detlint.analysis.definitions import Definitions, is_plain
+from detlint.analysis.gradient_names import is_called_target, is_loaded, is_loader
+from detlint.analysis.gradients import are_off
+from detlint.analysis.private_calls import file_calls, is_private
+from detlint.analysis.unpacking import origins
 from detlint.analysis.uses import words
 from detlint.rule import cst
 
@@ -20,7 +23,7 @@ _MAKERS = frozenset(
         """
         arange empty empty_like eye from_numpy full full_like linspace logspace ones ones_like rand
         rand_like randint randint_like randn randn_like randperm tensor zeros zeros_like
-        Tensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor
+        autograd.Variable Tensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor
         """
     )
 )
@@ -37,7 +40,11 @@ _SHAPING = words(
     unsqueeze view
     """
 )
+# Through which what a loader gives comes to a loop.
+_ITERATES = re.compile(r"builtins\.(?:enumerate|iter|list|next|reversed|tuple|zip)$|.*\btqdm$")
+_FILLS = words("add append extend insert setdefault update")
 _DEEPEST = 40
+_HANDED_ON = 2  # functions through which a value is passed
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 _UNTRAINED = re.compile(r"\bParameter\([^#]*?\bFalse\b")
 _MADE = re.compile(r"\btorch\.(?:arange|linspace|meshgrid|zeros|ones|tensor|from_numpy|rand|eye)")
@@ -53,9 +60,9 @@ _BOUND = r"\bself\.{name}\b(?=[ \t]*(?::[^=\n]*)?=[^=])"
 class Constants:
     """Answers about the values of one function."""
 
-    def __init__(self, module: Module, *, calls: bool = True) -> None:
+    def __init__(self, module: Module, handed_on: int = 0) -> None:
         self._module = module
-        self._calls = calls  # whether parameters are followed to what calls give
+        self._handed_on = handed_on
         self._asked: list[str] = []
         self._depth = 0
 
@@ -73,26 +80,44 @@ class Constants:
         if isinstance(node, (cst.BaseNumber, cst.BaseString, cst.Comparison)):
             return True
         if isinstance(node, cst.Name):
-            return node.value in ("True", "False", "None") or self._is_constant_name(node)
+            known = node.value in ("True", "False", "None") or is_loader(node.value)
+            return known or self._is_constant_name(node)
         if isinstance(node, cst.Attribute):
-            return node.attr.value in _MEASURES or self._is_buffer(node)
+            known = node.attr.value in _MEASURES or is_loader(node.attr.value)
+            return known or self._is_buffer(node)
         if isinstance(node, cst.Subscript):
-            return self.holds(node.value)
+            return is_loaded(self._module, node) or self.holds(node.value)
         if isinstance(node, cst.Call):
             return self._is_constant_call(node)
         parts = _parts(node)
         return parts is not None and all(map(self.holds, parts))
 
     def _is_constant_call(self, call: cst.Call) -> bool:
-        if self._module.argument(call, "requires_grad") is not None:
+        trained = self._module.argument(call, "requires_grad")
+        if trained is not None and self._module.literal(trained) is not False:
             return False
         name = self._module.called(call)
         if name is None:
-            return isinstance(call.func, cst.Attribute) and self._gives_constant(call, call.func)
+            method = isinstance(call.func, cst.Attribute) and self._gives_constant(call, call.func)
+            return method or self._returns_constants(call)
         if name in _MAKERS | _NUMBERS or name.startswith("numpy."):
             return True
         given = [each.value for each in call.args if each.keyword is None]
+        if _ITERATES.match(name):
+            return bool(given) and all(map(self.holds, given))
         return bool(_FUNCTION.match(name) and given) and all(map(self.holds, given))
+
+    def _returns_constants(self, call: cst.Call) -> bool:
+        """Whether a function of the file returns nothing else."""
+        if self._handed_on >= _HANDED_ON:
+            return False
+        found = Definitions(self._module).of(call.func)
+        if found is None or not is_plain(found.node):
+            return False
+        inside = Constants(found.module, self._handed_on + 1)
+        below = found.module.tree.descendants(found.node.body)
+        returned = [each.value for each in below if isinstance(each, cst.Return)]
+        return bool(returned) and all(map(inside.holds, returned))
 
     def _gives_constant(self, call: cst.Call, method: cst.Attribute) -> bool:
         name = method.attr.value
@@ -106,7 +131,7 @@ class Constants:
             return True  # what it is made of besides decides
         bindings = self._module.names.visible(name)
         function = self._module.enclosing_function(name)
-        if not bindings or function is None:
+        if not bindings or (function is None and not self._is_in_block(name)):
             return False
         uses = [
             each
@@ -115,34 +140,47 @@ class Constants:
         ]
         # A change in place, as in ``x += y``, binds as well.
         changes = sum(_is_changed(self._module.parent(each), each) for each in uses)
-        parts = [origin for origin, _ in unpacked(self._module, name)]
+        parts = list(origins(self._module, name))
         if sum(each.kind == "other" for each in bindings) > changes + len(parts):
             return False
         made = [each for each in bindings if each.kind != "other"]
+        made.sort(key=lambda each: each.kind == "parameter")  # what is parsed for, last
         self._asked.append(name.value)
         try:
             return (
                 bool(made or parts)
-                and all(self._is_constant_binding(each, name) for each in made)
-                and all(map(self.holds, parts))
                 and all(map(self._stays_constant, uses))
+                and all(are_off(self._module, each) or self.holds(each) for each in parts)
+                and all(self._is_constant_binding(each, name) for each in made)
             )
         finally:
             self._asked.pop()
 
+    def _is_in_block(self, name: cst.Name) -> bool:
+        """Whether a name of a script stands in a block, as ``if __name__ == "__main__"`` is."""
+        return any(isinstance(each, cst.IndentedBlock) for each in self._module.ancestors(name))
+
     def _is_constant_binding(self, binding: Binding, name: cst.Name) -> bool:
         if binding.kind == "parameter":
-            return self._is_given_constants(name)
-        return binding.kind in ("value", "loop") and self.holds(binding.node)
+            return is_called_target(name.value) or self._is_given_constants(name)
+        if binding.kind not in ("value", "loop") or binding.node is None:
+            return False
+        return are_off(self._module, binding.node) or self.holds(binding.node)
 
     def _is_given_constants(self, name: cst.Name) -> bool:
-        """Whether all calls of a private function, which stand in its file, give it constants."""
+        """Whether all calls of a function that stand in its file give it constants. A method that
+        is not private may be called elsewhere with others."""
         function = self._module.enclosing_function(name)
-        calls = list(private_calls(self._module, function)) if self._calls else []
+        if self._handed_on >= _HANDED_ON or not isinstance(function, cst.FunctionDef):
+            return False
+        top = self._module.parent(self._module.parent(function) or function) is None
+        if not (top or is_private(function.name.value)):
+            return False
+        calls = list(file_calls(self._module, function))
         return bool(calls) and all(
             call is not None
             and (given := definition.arguments(call)) is not None
-            and Constants(definition.module, calls=False).holds(given.get(name.value))
+            and Constants(definition.module, self._handed_on + 1).holds(given.get(name.value))
             for definition, call in calls
         )
 
@@ -157,13 +195,7 @@ class Constants:
         if isinstance(above, cst.AssignTarget):
             assignment = self._module.parent(above)
             return isinstance(assignment, cst.Assign) and self.holds(assignment.value)
-        if isinstance(above, cst.Attribute):
-            return self._is_kept_by(above)
-        if isinstance(above, cst.Arg):
-            call = self._module.parent(above)
-            called = self._module.called(call) or ""
-            return called.startswith(("builtins.", "numpy.")) or bool(_FUNCTION.match(called))
-        return True
+        return not isinstance(above, cst.Attribute) or self._is_kept_by(above)
 
     def _is_kept_by(self, attribute: cst.Attribute) -> bool:
         """Whether a method leaves a tensor as it is, or writes only what is known into it."""
@@ -172,7 +204,7 @@ class Constants:
             return method in (*_MEASURES, "T")
         if method == "requires_grad_":
             return False
-        writes = method.endswith("_") and not method.endswith("__")
+        writes = (method.endswith("_") and not method.endswith("__")) or method in _FILLS
         return not writes or all(self.holds(each.value) for each in call.args)
 
     def _is_buffer(self, node: cst.Attribute) -> bool:
@@ -217,7 +249,7 @@ class Constants:
             return True
         if re.search(_WRITTEN.format(name=name), text):
             return False
-        inside = Constants(around, calls=False)
+        inside = Constants(around, _HANDED_ON)
         inside._asked, inside._depth = [*self._asked], self._depth
         known = [each for each in values if around.names.literal(each) is not None]
         return bool(known) and len(values) >= len(places) and all(map(inside.holds, known))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.layout import Block, Layout, layout_of
+from detlint.layout import Block, layout_of
 from detlint.rule import cst
 
 if TYPE_CHECKING:
+    from detlint.layout import Layout
     from detlint.module import Module
 
 _OWNERS = ("self", "cls")

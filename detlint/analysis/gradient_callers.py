@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from detlint.module import Module
 
 _CALLS = 2  # from a function without gradients to the one that is asked about
-_OFF = re.compile(r"no_grad|inference_mode|is_available|is_cuda")
-# What a caller without gradients has in its text or above its head, or another calls it so.
-_SPEAKS = re.compile(_OFF.pattern + r"|\bdef[ \t]+_")
+_OFF = re.compile(r"\b(?:no_grad|inference_mode|is_available|is_cuda)\b")
+_CALLER = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
 _HEAD = re.compile(r"\bdef[ \t]+$")
 _FAR = 1500  # decorators, which may hold texts
 
@@ -48,14 +47,19 @@ def are_off_for_callers(module: Module, node: cst.CSTNode, depth: int = 0) -> bo
     )
 
 
-def _may_be_off(text: str, name: str) -> bool:
-    """Whether the text around each mention of a function speaks of gradients being off, or is
-    another private function: told before anything is parsed."""
-    if not _OFF.search(text):
+def _may_be_off(text: str, name: str, depth: int = 0) -> bool:
+    """Whether the text around each mention of a function, or above its head, speaks of gradients
+    being off, or is another private function of that kind: told before anything is parsed."""
+    if depth > _CALLS or not _OFF.search(text):
         return False
     for mention in whole_word(name).finditer(text):
         if not _HEAD.search(text, max(mention.start() - _FAR, 0), mention.start()):
             around = function_of(text, mention.start())
-            if around is None or not _SPEAKS.search(text, max(around[0] - _FAR, 0), around[1]):
+            if around is None:
                 return False
+            if not _OFF.search(text, max(around[0] - _FAR, 0), around[1]):
+                caller = _CALLER.match(text, around[0])
+                known = caller is not None and is_private(caller[1])
+                if caller is None or not (known and _may_be_off(text, caller[1], depth + 1)):
+                    return False
     return True

@@ -18,6 +18,7 @@ _TARGET = re.compile(
 )
 _BATCH = re.compile(r"^(?:batch|data|example|sample)s?$")
 _LOADED = re.compile(r"^(?:frame|gt|image|img|label|mask|segmentation|target|video)s?$")
+_LOADER = re.compile(r"(?:^|_)(?:data)?loaders?(?:_|$)|loader$", re.IGNORECASE)
 # A reference beside a kernel of its own, for where that cannot run.
 _REFERENCE = re.compile(r"_(?:naive|py|python|pytorch|ref|reference|torch)$")
 _KERNEL = re.compile(r"^class[ \t]+\w+\([ \t]*(?:[\w.]+\.)?Function[ \t]*\)", re.MULTILINE)
@@ -38,7 +39,7 @@ def is_target(module: Module, node: cst.CSTNode | None) -> bool:
     """Whether a tensor is what a function is given to compare with: a parameter ``target``,
     ``batch["image"]``, or ``f_t`` beside ``f_s``, the teacher's features and the student's."""
     while not isinstance(node, cst.Name):
-        if isinstance(node, cst.Subscript) and _is_loaded(module, node):
+        if isinstance(node, cst.Subscript) and is_loaded(module, node):
             return True
         if isinstance(node, (cst.Subscript, cst.Attribute)):
             node = node.value
@@ -52,10 +53,20 @@ def is_target(module: Module, node: cst.CSTNode | None) -> bool:
         return isinstance(origin, cst.Name) and is_target(module, origin)
     if "parameter" not in kinds:
         return False
-    return _TARGET.search(node.value) is not None or _is_of_teacher(module, node)
+    return is_called_target(node.value) or _is_of_teacher(module, node)
 
 
-def _is_loaded(module: Module, node: cst.Subscript) -> bool:
+def is_called_target(name: str) -> bool:
+    """Whether a parameter is what a loss compares with, by its name."""
+    return _TARGET.search(name) is not None
+
+
+def is_loader(name: str) -> bool:
+    """Whether a name is that of something that gives data: ``train_loader``."""
+    return _LOADER.search(name) is not None
+
+
+def is_loaded(module: Module, node: cst.Subscript) -> bool:
     """``batch["image"]``: what a loader gives."""
     key = node.slice[0].slice
     literal = module.literal(key.value) if isinstance(key, cst.Index) else None

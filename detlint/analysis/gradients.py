@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from detlint.analysis.kept_modules import kept_in
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ _APART_CLASS = re.compile(
     r"(?:Image|Video|Pre|Post|pre|post)Process|Pipeline|Dataset|BeamSearch|(?:Image|Video)Predictor"
 )
 _OFF = re.compile(r"^torch\.(?:autograd\.)?set_grad_enabled\((?:mode=)?False\)", re.MULTILINE)
-MOVES = frozenset({"to", "cuda", "cpu", "eval", "float", "half"})
 _LOADS = re.compile(r"state_?dict|checkpoint_model|\bckpt\b")
 
 
@@ -103,9 +103,14 @@ def are_unlikely(module: Module, node: cst.CSTNode) -> bool:
     for above in module.ancestors(node):
         if isinstance(above, cst.FunctionDef) and _APART.search(above.name.value):
             return True
-        if isinstance(above, cst.ClassDef) and _APART_CLASS.search(above.name.value):
+        if isinstance(above, cst.ClassDef) and is_apart(above.name.value):
             return True
     return False
+
+
+def is_apart(name: str) -> bool:
+    """Whether a class by that name gets data ready, or runs a trained model."""
+    return _APART_CLASS.search(name) is not None
 
 
 def is_detached(module: Module, node: cst.CSTNode | None) -> bool:
@@ -147,13 +152,7 @@ def are_off_for(module: Module, made: cst.Call) -> bool:
 
     A local, or an attribute of ``self``, whose uses all can be seen.
     """
-    above = module.parent(made)
-    while isinstance(above, cst.Attribute) and above.attr.value in MOVES:  # Loss().to(device)
-        moved = module.parent(above)
-        above = module.parent(moved) if isinstance(moved, cst.Call) else None
-    if not isinstance(above, cst.Assign) or len(above.targets) != 1:
-        return False
-    target = above.targets[0].target
+    target = kept_in(module, made)
     if isinstance(target, cst.Name):
         uses: list[tuple[Module, cst.CSTNode]] = [
             (module, each)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 
 from detlint.analysis import (
     gradient_callers,
+    gradient_inputs,
     gradient_names,
     gradient_uses,
     gradients,
     placement,
-    tensor_facts,
 )
-from detlint.analysis.constants import Constants
+from detlint.analysis.kept_modules import maker
 from detlint.analysis.operator_text import leads
 from detlint.lexer import whole_word
 from detlint.rule import cst
@@ -44,8 +44,7 @@ class OperatorCalls:
         self, call: cst.Call, table: Literal["refused", "switched"], release: tuple[int, int]
     ) -> Match | None:
         """The row of a table that a call leads to."""
-        made = self._module.names.value_of(call.func)
-        name = _name(made if isinstance(made, cst.Call) else call)
+        name = _name(maker(self._module, call.func) or call)
         if name is None:
             return None
         meaning = (self._module.qualified_name(name[1]) or "").rpartition(".")[2]
@@ -100,28 +99,9 @@ class OperatorCalls:
             gradients.are_unlikely(self._module, call)
             or gradient_names.is_reference(self._module, call)
             or gradient_callers.are_off_for_callers(self._module, call)
-            or self._has_no_gradient(call, found)
+            or gradient_inputs.have_none(self._module, call, found)
             or gradient_uses.is_cut_off(self._module, call)
         )
-
-    def _has_no_gradient(self, call: cst.Call, found: Match) -> bool:
-        """Whether what an operator is given visibly has none."""
-        if found.form.startswith("torch.Tensor.") and isinstance(call.func, cst.Attribute):
-            tensor: cst.BaseExpression | None = call.func.value
-        else:
-            tensor = self._module.argument(call, "input", 0)
-        if tensor_facts.numbers(self._module, tensor) == "integer":
-            return True
-        # The grid of grid_sample can have a gradient of its own.
-        alone = not found.form.endswith(("grid_sample", "grid_sampler", "embedding_bag"))
-        if alone and (
-            gradients.is_detached(self._module, tensor)
-            or gradient_names.is_target(self._module, tensor)
-        ):
-            return True
-        inputs = [tensor] if alone else [tensor, self._module.argument(call, "grid", 1)]
-        within = self._module.enclosing_function(call) is not None
-        return within and all(map(Constants(self._module).holds, inputs))
 
     def shown(self, call: cst.Call, found: Match) -> str:
         """The call as a person would name it: ``F.interpolate(mode="bicubic")``."""
@@ -147,6 +127,9 @@ class OperatorCalls:
         if argument.test == "not 1":
             return self._size(node)
         value = self._module.literal(node)
+        known = isinstance(value, (str, int, type(None)))
+        if not known and argument.default in argument.values:
+            return ""  # a parameter's default, which is the operator's
         if argument.test == "in" and (found.made is not None or value == argument.default):
             return ""
         if isinstance(value, (str, int)):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from detlint.analysis.gradients import is_apart
+from detlint.layout import layout_of
+
 _WORD = re.compile(r"\w+")
 # Longer words that begin so are other names: ``interpolate_pos_encoding``.
 _WHOLE = (
@@ -20,11 +23,28 @@ _WHOLE = (
 )
 _UNUSED = re.compile(r"[ \t]*(?:def|class|from|import)\b")
 _BASES = re.compile(r"class[ \t]+\w+[ \t]*\(")
+# What has operators of its own by these names.
+_LONGEST = 8  # characters of these names and a dot, at most
+_ELSEWHERE = re.compile(r"(?<![\w.])(?:np|numpy|jnp|tf|cv2|pd)\.$")
 _RENAMED = re.compile(r"[ \t]+as\b")
+# Functions of which only the backward is concerned, and that much of preprocessing calls.
+_OF_DATA = frozenset({"interpolate", "upsample", "grid_sample", "grid_sampler", "pad"})
 # An adaptive average down to 1 is a mean.
 _TO_ONE = re.compile(r"\((?:output_size=)?[(\[]?(?:1,? ?){1,3}[)\]]?\)")
-_SHAPES = r"permute\(|transpose\(|rearrange\(|move(?:dim|axis)\(|swap(?:axes|dims)\("
+_SHAPES = (
+    r"permute\(|transpose\(|rearrange\(|move(?:dim|axis)\(|swap(?:axes|dims)\("
+    r"|unsqueeze\(|interpolate\(|upsample\(|(?:\w+[ \t]*,[ \t]*){2}\w+[ \t]*[\])]?[ \t]*="
+    r"[^=\n]*\.(?:shape|size\(\))|\.(?:shape\[|size\()[2-9]"
+)
 _THREE_SIZES = r"|(?:view|reshape|randn?|zeros|ones)\((?:[^(),]*,){2}"
+_DEEP = re.compile(_SHAPES + _THREE_SIZES)
+# What is seen to have two dimensions: ``(logits.view(-1, size), …``.
+_FLAT = re.compile(
+    r"\(\s*(?:input\s*=\s*)?[\w.]+(?:\[[^\[\]()]*\])?(?:\.\w+\(\))*\.(?:view|reshape)"
+    r"\(\s*-1\s*,\s*[\w.]+(?:\([^()]*\))?\s*\)(?:\.\w+\(\))*\s*[,)]"
+)
+_BOUND = re.compile(r"([ \t]*)(self\.\w+|\w+)[ \t]*=[ \t]*[\w.]*$")
+_BEFORE, _BEHIND = 1000, 300  # characters around a loss where its input may be made
 # For names that have many other uses: what must stand near (characters before, and behind).
 Near = dict[str, tuple[int, int, re.Pattern[str]]]
 _FLOATS = re.compile(r"float|softmax|double\(|half\(|rand|sigmoid|\b(?:exp|log)\(")
@@ -41,10 +61,8 @@ NEAR: Near = {
     **dict.fromkeys(("scatter", "scatter_"), (0, 300, re.compile("multiply"))),
     **dict.fromkeys(("scatter_reduce", "scatter_reduce_"), (300, 300, re.compile("prod"))),
     **dict.fromkeys(("EmbeddingBag", "embedding_bag"), (300, 500, re.compile(r"max|\b2\b"))),
-    **dict.fromkeys(("cross_entropy", "nll_loss"), (1000, 300, re.compile(_SHAPES + _THREE_SIZES))),
-    **dict.fromkeys(
-        ("CrossEntropyLoss", "NLLLoss"), (1000, 2000, re.compile(_SHAPES + _THREE_SIZES))
-    ),
+    **dict.fromkeys(("cross_entropy", "nll_loss"), (_BEFORE, _BEHIND, _DEEP)),
+    **dict.fromkeys(("CrossEntropyLoss", "NLLLoss"), (_BEFORE, 2000, _DEEP)),
     **dict.fromkeys(("take", "bincount"), (2000, 0, re.compile(r"\btorch\b|\bTensor\b"))),
     "put": (1, 500, _PUTS),
     **_FLOATING,
@@ -63,7 +81,7 @@ NEAR_SWITCHED: Near = {
 def leads(text: str, offset: int, near: Near) -> bool:
     """Whether a name at an offset may be an operator called as a row of the table says."""
     word = _WORD.match(text, offset)
-    if word is None or (word[0].startswith(_WHOLE) and word[0] not in (*_WHOLE, "grid_sampler")):
+    if word is None or not _may_be_torch(text, word):
         return False
     line = text.rfind("\n", 0, offset) + 1
     if _UNUSED.match(text, line, offset) and not _BASES.match(text, line, offset):
@@ -71,4 +89,45 @@ def leads(text: str, offset: int, near: Near) -> bool:
     if word[0].lower().startswith(("adaptiveavg", "adaptive_avg")):
         return not _TO_ONE.match(text, word.end())
     before, behind, wanted = near.get(word[0], (0, 0, _WORD))
-    return bool(wanted.search(text, max(offset - before, 0), word.end() + behind))
+    near_it = wanted.search(text, max(offset - before, 0), word.end() + behind) is not None
+    if wanted is _DEEP:
+        return _is_of_many(text, word, line, near_it=near_it)
+    return near_it and not (word[0] in _OF_DATA and _is_apart(text, offset))
+
+
+def _is_of_many(text: str, word: re.Match[str], line: int, *, near_it: bool) -> bool:
+    """Whether what a loss is given may have more than two dimensions."""
+    bound = _BOUND.match(text[line : word.start()]) if word[0].endswith("Loss") else None
+    if bound is not None:
+        return _is_fed(text, word.start(), bound[2], len(bound[1]))
+    return near_it and not _FLAT.match(text, word.end())
+
+
+def _may_be_torch(text: str, word: re.Match[str]) -> bool:
+    """Not a longer name, what documentation quotes, or a function of NumPy."""
+    if word[0].startswith(_WHOLE) and word[0] not in (*_WHOLE, "grid_sampler"):
+        return False
+    quoted = text.startswith("`", word.end())
+    return not (quoted or _ELSEWHERE.search(text, max(word.start() - _LONGEST, 0), word.start()))
+
+
+def _is_apart(text: str, offset: int) -> bool:
+    """Whether the name of the class says that nothing is trained there."""
+    blocks = (each for each in layout_of(text).top if each.start <= offset < each.end)
+    return any(each.kind == "class" and is_apart(each.name) for each in blocks)
+
+
+def _is_fed(text: str, offset: int, name: str, indent: int) -> bool:
+    """Whether a loss that is bound to a name is called with what may have many dimensions: in the
+    function that makes it, or anywhere if it is kept."""
+    start, end = 0, len(text)
+    if indent and not name.startswith("self."):
+        following = re.compile(rf"^[ \t]{{0,{indent - 1}}}(?:async|class|def|@)", re.MULTILINE)
+        found = following.search(text, offset)
+        start, end = offset, found.start() if found is not None else end
+    calls = re.compile(rf"(?<![\w.]){re.escape(name)}[ \t]*(?=\()")
+    return any(
+        not _FLAT.match(text, call.end())
+        and _DEEP.search(text, max(call.start() - _BEFORE, 0), call.end() + _BEHIND)
+        for call in calls.finditer(text, start, end)
+    )

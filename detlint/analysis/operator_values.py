@@ -19,27 +19,35 @@ _ORDERLESS = frozenset({"amax", "amin"})
 _POOLS = {"AvgPool3d": 0, "avg_pool3d": 1, "MaxPool3d": 0, "max_pool3d": 1}  # where the size is
 _DILATION = 3  # arguments after the size
 _ONES = (1, 1, 1)
+_GRIDS = frozenset({"grid_sample", "grid_sampler"})
 _ADAPTIVE_MAXIMUM = "torch.nn.functional.adaptive_max_pool"
 
 
 def is_same_in_each_run(module: Module, call: cst.Call, found: Match) -> bool:
     """``x.median(dim=1).values``, ``x.index_reduce_(0, index, source, "amax")``, counts of
-    ``torch.histc``, ``nn.AvgPool3d(2)``, ``nn.AdaptiveMaxPool2d(1)``."""
-    row, name = found.row, found.form.rpartition(".")[2]
+    ``torch.histc``, ``nn.AvgPool3d(2)``, ``nn.AdaptiveMaxPool2d(1)``,
+    ``F.grid_sample(image.detach(), grid)``."""
     if found.derived is not None:
         module, call = found.derived.module, found.derived.call
-    if row.name == "torch.histc":
+    if found.row.name == "torch.histc":
         return True  # below 2**24 in a bin, which are exact
-    if row.name in _SELECTIONS:
+    if found.row.direction == "backward":
+        return _has_one_gradient(module, call, found)
+    if found.row.name in _SELECTIONS:
         return _uses_values_alone(module, call)
-    if row.name.startswith(_ADAPTIVE_MAXIMUM):
-        return _is_global(module, call, name)
-    if name in _POOLS and not module.has_unpacking(call):
-        return _adds_once(module, call, name)
-    if row.name != _REDUCTION:
+    if found.row.name != _REDUCTION:
         return False
     given = [module.literal(each.value) for each in call.args]
     return any(isinstance(each, str) and each in _ORDERLESS for each in given)
+
+
+def _has_one_gradient(module: Module, call: cst.Call, found: Match) -> bool:
+    name = found.form.rpartition(".")[2]
+    if found.row.name.startswith(_ADAPTIVE_MAXIMUM):
+        return _is_global(module, call, name)
+    if name in _GRIDS:
+        return _leaves_image(module, call, found)
+    return name in _POOLS and not module.has_unpacking(call) and _adds_once(module, call, name)
 
 
 def _is_global(module: Module, call: cst.Call, name: str) -> bool:
@@ -49,6 +57,17 @@ def _is_global(module: Module, call: cst.Call, name: str) -> bool:
 
     size = module.argument(call, "output_size", int(name.startswith("adaptive")))
     return Sizes(module).other_than_one(size) is False
+
+
+def _leaves_image(module: Module, call: cst.Call, found: Match) -> bool:
+    """Whether only the grid of a sampling can have a gradient, each place of which one thread
+    writes; the atomics are for that of the image. What cuDNN does instead is not known."""
+    # Not at the top, as above.
+    from detlint.analysis.gradient_inputs import has_none
+
+    corners = module.argument(call, "align_corners", 4)
+    by_cudnn = corners is not None and module.literal(corners) is not False
+    return not by_cudnn and has_none(module, call, found)
 
 
 def _uses_values_alone(module: Module, call: cst.Call) -> bool:

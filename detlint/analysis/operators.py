@@ -7,6 +7,9 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis import tensor_facts
+from detlint.analysis.dimensions import Dimensions
+from detlint.analysis.kept_modules import later_calls, maker
+from detlint.analysis.private_calls import calls_or_makings
 from detlint.analysis.sizes import Sizes
 from detlint.analysis.subclasses import derived
 from detlint.operations import ABSENT, OPERATIONS
@@ -40,7 +43,11 @@ class Match(NamedTuple):
 def refused(module: Module, call: cst.Call, release: Release) -> Match | None:
     """The operator without a deterministic implementation to which a call leads for sure."""
     known = _refused_rows(release)
-    return _match(module, call, known) or _of_subclass(module, call, known)
+    return (
+        _match(module, call, known)
+        or _of_kept(module, call, known)
+        or _of_subclass(module, call, known)
+    )
 
 
 def switched(module: Module, call: cst.Call, release: Release) -> Match | None:
@@ -98,8 +105,8 @@ def _match(module: Module, call: cst.Call, known: _Rows) -> Match | None:
 
 def _of_module(module: Module, call: cst.Call, known: _Rows) -> Match | None:
     """``loss = nn.CrossEntropyLoss()`` and then ``loss(x, y)``, in one function."""
-    made = module.names.value_of(call.func)
-    if not isinstance(made, cst.Call) or _outermost(module, made) is not _outermost(module, call):
+    made = maker(module, call.func)
+    if made is None or _outermost(module, made) is not _outermost(module, call):
         return None
     form = _DEFINED_IN.sub("torch.nn.", module.called(made) or "")
     for row, usage in known.get(form, ()):
@@ -109,6 +116,21 @@ def _of_module(module: Module, call: cst.Call, known: _Rows) -> Match | None:
             and _all_hold(module, call, usage.called, method=False)
         ):
             return Match(row, usage, form, made)
+    return None
+
+
+def _of_kept(module: Module, call: cst.Call, known: _Rows) -> Match | None:
+    """``self.loss = nn.CrossEntropyLoss()`` that another method gives a tensor that decides."""
+    form = _DEFINED_IN.sub("torch.nn.", module.called(call) or "")
+    rows = [
+        (row, usage)
+        for row, usage in known.get(form, ())
+        if usage.called and _all_hold(module, call, usage.arguments, method=False)
+    ]
+    for around, later in later_calls(module, call) if rows else ():
+        for row, usage in rows:
+            if _all_hold(around, later, usage.called, method=False):
+                return Match(row, usage, form)
     return None
 
 
@@ -168,18 +190,36 @@ def _holds(module: Module, call: cst.Call, argument: Argument, *, method: bool) 
 def _passes(module: Module, node: cst.BaseExpression, argument: Argument) -> bool:
     test, values = argument.test, argument.values
     answers: dict[str, Callable[[], bool]] = {
-        "in": lambda: module.literal(node) in values,
+        "in": lambda: module.literal(node) in values or _is_default(module, node, values),
         # xarray's ``x.median(dim="time")`` is not torch's.
         "given": lambda: not isinstance(module.literal(node), (str, type(None))),
         "not 1": lambda: Sizes(module).other_than_one(node) is True,
         "perhaps not 1": lambda: Sizes(module).other_than_one(node) is not False,
         "length": lambda: _length(module.names.value_of(node)) in values,
-        "dimensions": lambda: (tensor_facts.dimensions(module, node),) >= values,
+        "dimensions": lambda: (Dimensions(module).of(node),) >= values,
         "tensor": lambda: not isinstance(module.literal(node), (int, float)),
         "floating": lambda: tensor_facts.numbers(module, node) == "floating",
         "perhaps floating": lambda: tensor_facts.numbers(module, node) not in ("integer", "open"),
     }
     return answers[test]()
+
+
+def _is_default(module: Module, node: cst.BaseExpression, values: tuple[object, ...]) -> bool:
+    """Whether a parameter has such a value by default, and no call in the file gives it another."""
+    bindings = module.names.visible(node) if isinstance(node, cst.Name) else []
+    function = module.enclosing_function(node)
+    if (
+        not isinstance(node, cst.Name)
+        or not isinstance(function, cst.FunctionDef)
+        or [each.kind for each in bindings] != ["parameter"]
+        or module.literal(bindings[0].node) not in values
+    ):
+        return False
+    for definition, call in calls_or_makings(module, function):
+        given = definition.arguments(call) if call is not None else None
+        if given is None or node.value in given:
+            return False
+    return True
 
 
 def _length(node: cst.CSTNode) -> int | None:

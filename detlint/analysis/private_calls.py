@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.definitions import Definition
+from detlint.lexer import whole_word
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def file_calls(module: Module, function: cst.FunctionDef) -> Calls:
     name, text = function.name.value, module.source.text
     if function.decorators or len(re.findall(rf"\bdef[ \t]+{name}\b", text)) > 1:
         return
-    around = module.around([each.start() for each in re.finditer(rf"\b{name}\b", text)])
+    around = module.around([each.start() for each in whole_word(name).finditer(text)])
     if around is None:
         return
     mentions = around.tree.occurrences.get(name, [])
@@ -50,6 +51,14 @@ def file_calls(module: Module, function: cst.FunctionDef) -> Calls:
             if around.parent(each) is not heads[0] and not (top and _is_other(around, each)):
                 call, method = _call(around, each)
                 yield Definition(around, heads[0], offset, method), call
+
+
+def calls_or_makings(module: Module, function: cst.FunctionDef) -> Calls:
+    """``file_makings`` of the class whose constructor a function is, else ``file_calls``."""
+    owner = module.parent(module.parent(function) or function)
+    if function.name.value == "__init__" and isinstance(owner, cst.ClassDef):
+        return file_makings(module, owner)
+    return file_calls(module, function)
 
 
 def _is_other(module: Module, name: cst.Name) -> bool:
@@ -71,7 +80,7 @@ def file_makings(module: Module, owner: cst.ClassDef) -> Calls:
     found = _CONSTRUCTOR.search(text, module.tree.span(owner.name)[0])
     if found is None or found[1] is None:
         return
-    places = [each.start() for each in re.finditer(rf"\b{name}\b", text)]
+    places = [each.start() for each in whole_word(name).finditer(text)]
     around = module.around([found.start(1), *places])
     for head in around.tree.occurrences.get("__init__", []) if around is not None else ():
         function = around.parent(head) if around is not None else None
@@ -79,9 +88,16 @@ def file_makings(module: Module, owner: cst.ClassDef) -> Calls:
             continue
         if isinstance(function, cst.FunctionDef):
             for each in around.tree.occurrences.get(name, []):
-                if not isinstance(around.parent(each), cst.ClassDef):
+                if not (isinstance(around.parent(each), cst.ClassDef) or _is_supers(around, each)):
                     definition = Definition(around, function, found.start(1), method=True)
                     yield definition, _call(around, each)[0]
+
+
+def _is_supers(module: Module, name: cst.Name) -> bool:
+    """``super(Name, self)``."""
+    argument = module.parent(name)
+    call = module.parent(argument) if isinstance(argument, cst.Arg) else None
+    return module.called(call) == "builtins.super"
 
 
 def _call(module: Module, name: cst.Name) -> tuple[cst.Call | None, bool]:

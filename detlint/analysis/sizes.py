@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.private_calls import file_calls, file_makings
+from detlint.analysis.private_calls import calls_or_makings
 from detlint.analysis.unpacking import unpacked
 from detlint.names import UNKNOWN
 from detlint.rule import cst
@@ -161,13 +161,8 @@ class Sizes:
         if not isinstance(function, cst.FunctionDef) or self._handed_on > _HANDED_ON:
             return None
         default = self.ask(binding.node, elements=elements)
-        owner = self._module.parent(self._module.parent(function) or function)
-        if function.name.value == "__init__" and isinstance(owner, cst.ClassDef):
-            calls = file_makings(self._module, owner)
-        else:
-            calls = file_calls(self._module, function)
         given: list[bool | None] = []
-        for definition, call in calls:
+        for definition, call in calls_or_makings(self._module, function):
             arguments = definition.arguments(call) if call is not None else None
             if arguments is None:
                 given.append(None)

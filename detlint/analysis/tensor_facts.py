@@ -1,8 +1,7 @@
-"""What source shows of a tensor: that it is one, of what type, and how many dimensions it has."""
+"""What source shows of a tensor: that it is one, and of what type."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.tensors import TORCH
@@ -49,16 +48,7 @@ _KEEPING_TYPE = words(
     split stack sum t to topk transpose unbind unflatten unfold unsqueeze view view_as
     """
 )
-# And these a tensor of as many dimensions.
-_KEEPING_DIMENSIONS = words(
-    """
-    abs bfloat16 clamp clone contiguous cpu cuda detach double exp float half log log_softmax long
-    neg relu sigmoid softmax tanh to type type_as
-    """
-)
 _ANNOTATIONS = frozenset({"torch.Tensor", "torch.FloatTensor", "torch.LongTensor"})
-_SIZED = words("zeros ones rand randn empty")
-_PATTERN = re.compile(r"\([^()]*\)|\S+")
 
 
 def is_tensor(module: Module, node: cst.CSTNode | None) -> bool:
@@ -115,7 +105,7 @@ def _origin(
     module: Module, node: cst.CSTNode, keeping: frozenset[str] | None
 ) -> cst.CSTNode | None:
     if isinstance(node, cst.Subscript):
-        return None if keeping is _KEEPING_DIMENSIONS else node.value
+        return node.value
     if not isinstance(node, cst.Call):
         return None
     owner, _, name = (module.called(node) or "").rpartition(".")
@@ -191,53 +181,3 @@ def _of_function(module: Module, call: cst.Call, name: str) -> str:
         values = [module.literal(each.value) for each in call.args if each.keyword is None]
         return "integer" if values and all(type(each) is int for each in values) else ""
     return ""
-
-
-def dimensions(module: Module, node: cst.CSTNode | None) -> int:
-    """How many dimensions a tensor has at least, as far as source shows."""
-    found = (_shown(module, each) for each in _origins(module, node, _KEEPING_DIMENSIONS))
-    return next(filter(None, found), 0)
-
-
-def _shown(module: Module, node: cst.CSTNode) -> int:
-    if not isinstance(node, cst.Call):
-        return 0
-    owner, _, name = (module.called(node) or "").rpartition(".")
-    if owner == "einops":
-        return _of_pattern(module.literal(module.argument(node, "pattern", 1)))
-    if owner == "torch" and name in _SIZED:
-        return _arguments(node)
-    if owner.startswith("torch"):
-        return _moved(module, node, name, 1)
-    if owner or not isinstance(node.func, cst.Attribute):
-        return 0
-    return _moved(module, node, node.func.attr.value, 0)
-
-
-def _moved(module: Module, call: cst.Call, name: str, skipped: int) -> int:
-    """``x.permute(0, 2, 1)``, ``x.transpose(1, 2)``, ``x.view(b, c, -1)``."""
-    given = [each.value for each in call.args if each.keyword is None][skipped:]
-    if name in ("permute", "view", "reshape"):
-        return _arguments(call, skipped)
-    if name in ("transpose", "swapaxes", "swapdims", "movedim", "moveaxis") and len(given) == 2:
-        axes = [module.literal(each) for each in given]
-        if all(type(axis) is int for axis in axes):
-            return max(axis + 1 if axis >= 0 else -axis for axis in axes)  # type: ignore[operator]
-    return 0
-
-
-def _arguments(call: cst.Call, skipped: int = 0) -> int:
-    """How many sizes are given, one by one or as a sequence."""
-    if any(each.star or each.keyword is not None for each in call.args):
-        return 0
-    given = [each.value for each in call.args][skipped:]
-    if len(given) == 1 and isinstance(given[0], (cst.Tuple, cst.List)):
-        elements = given[0].elements
-        return 0 if any(isinstance(e, cst.StarredElement) for e in elements) else len(elements)
-    return len(given)
-
-
-def _of_pattern(pattern: object) -> int:
-    if not isinstance(pattern, str) or "->" not in pattern:
-        return 0
-    return len([each for each in _PATTERN.findall(pattern.partition("->")[2]) if each != "..."])

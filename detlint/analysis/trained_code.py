@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.layout import layout_of
+from detlint.lexer import whole_word
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -19,37 +22,67 @@ _NO_MODULE = re.compile(
 )
 _LOSS = re.compile(r"loss|criterion|forward|backward|objective|penalty", re.IGNORECASE)
 
+_MODELS = re.compile(
+    r"(?:^|_)(?:arch|architecture|backbone|layer|loss|losse|model|modeling|module|net|network|warp)s?"
+    r"(?:_|$)"
+)
+_ABOVE = 2  # folders
+# Embeddings of a checkpoint, which are made to fit another size as they are loaded.
+_RESIZES = re.compile(r"^_?(?:resize|resample|interpolate|adapt)\w*(?:pos|bias)")
+
 
 def may_be_trained(module: Module, node: cst.CSTNode) -> bool:
     """Whether a call stands in a class that derives from something like ``nn.Module``, in a
-    function by the name of a loss, or in one that such a class of the file uses.
+    function by the name of a loss, in one that such a class of the file uses, or beside a
+    ``loss.backward()``.
 
     Elsewhere, what a gradient is asked of is mostly data: images of a loader, ground truth, what
     is drawn or measured.
     """
+    functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
+    if _goes_back(module, functions[-1] if functions else None):
+        return True
     owner = module.enclosing_class(node)
     if owner is not None:
         return _is_module([module.tree.text(each.value) for each in owner.bases])
-    functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
-    if not functions:
-        return False
     if any(_LOSS.search(each.name.value) for each in functions):
         return True
-    return _is_used_in_a_module(module.source.text, functions[-1].name.value)
+    if not functions:
+        return False
+    name = functions[-1].name.value
+    beside = _is_of_models(module.source.path) and not _RESIZES.search(name)
+    return beside or _is_used_in_a_module(module.source.text, name)
+
+
+def _is_of_models(path: str) -> bool:
+    """Whether models, or their parts and losses, are what a file is for, by its name or folders."""
+    *folders, name = path.replace(os.sep, "/").split("/")
+    return any(_MODELS.search(each) for each in (*folders[-_ABOVE:], os.path.splitext(name)[0]))
+
+
+def _goes_back(module: Module, function: cst.FunctionDef | None) -> bool:
+    """Whether a function, or the code of a script, has a ``loss.backward()``."""
+    for each in module.tree.occurrences.get("backward", ()):
+        if isinstance(above := module.parent(each), cst.Attribute) and above.attr is each:
+            inside = module.enclosing_function(each)
+            if inside is function or (function and function in list(module.ancestors(each))):
+                return True
+    return False
 
 
 def _is_module(bases: list[str]) -> bool:
     return any(not _NO_MODULE.search(each) for each in bases)
 
 
+@lru_cache(maxsize=64)
 def _is_used_in_a_module(text: str, name: str) -> bool:
     """Whether a class that is a module names a function, or one that names it in turn."""
-    blocks = [each for each in layout_of(text).blocks(0, len(text), "") if each.kind]
+    blocks = [each for each in layout_of(text).top if each.kind]
     names, asked = {name}, set[str]()
     while names - asked:
         one = (names - asked).pop()
         asked.add(one)
-        uses = re.compile(rf"\b{one}\b")
+        uses = whole_word(one)
         for block in blocks:
             if block.name != one and uses.search(text, block.start, block.end):
                 if block.kind != "class":

@@ -28,6 +28,20 @@ def unpacked(module: Module, name: cst.Name) -> Iterator[tuple[cst.CSTNode, int]
             yield origin, next(i for i, part in enumerate(target.elements) if part is element)
 
 
+def origins(module: Module, name: cst.Name) -> Iterator[cst.CSTNode]:
+    """The same without the places, however deep in the target a name stands:
+    ``for step, (name, other) in enumerate(loader)``."""
+    function = module.enclosing_function(name)
+    parts = (cst.Element, cst.StarredElement, cst.Tuple, cst.List)
+    for each in module.tree.occurrences.get(name.value, []):
+        target: cst.CSTNode | None = each
+        while isinstance(above := module.parent(target) if target else None, parts):
+            target = above
+        origin = _origin(module, target) if target is not None and target is not each else None
+        if origin is not None and module.enclosing_function(each) is function:
+            yield origin
+
+
 def _origin(module: Module, target: cst.CSTNode) -> cst.CSTNode | None:
     above = module.parent(target)
     if isinstance(above, cst.AssignTarget):

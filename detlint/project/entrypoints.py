@@ -54,7 +54,7 @@ def _trains_at_the_top(text: str) -> bool:
     from detlint.layout import layout_of
 
     layout = layout_of(text)
-    blocks = list(layout.blocks(0, len(text), ""))
+    blocks = layout.top
 
     def mentions(pattern: re.Pattern[str], block: Block) -> bool:
         found = pattern.finditer(text, block.start, block.end)

@@ -52,7 +52,7 @@ def outline(text: str) -> dict[str, list[str]]:
     may be registered.
     """
     layout = layout_of(text)
-    blocks = list(layout.blocks(0, len(text), ""))
+    blocks = layout.top
     codes = [_code(layout, block.start, block.end) for block in blocks]
     aliases = bound_names("\n".join(codes))
     known = {block.name for block in blocks if block.kind}
@@ -90,7 +90,7 @@ def parts(text: str) -> list[tuple[str, int, int]]:
     """Where each part of the outline lies: its name, start and end; some lie in pieces."""
     layout = layout_of(text)
     found: list[tuple[str, int, int]] = []
-    for block in layout.blocks(0, len(text), ""):
+    for block in layout.top:
         if block.kind == "class":
             found += _members(layout, block)
         else:

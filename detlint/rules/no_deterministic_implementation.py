@@ -30,11 +30,12 @@ class NoDeterministicImplementation(Rule):
     Silent on arguments for which the operator is deterministic (`AdaptiveAvgPool2d(1)` is a mean,
     bilinear and nearest interpolation are composed of other operators), on arguments that cannot
     be seen, on tensors that visibly lie on the CPU where only CUDA is concerned (`x.cpu()`), and,
-    where only the backward is, on integers, on detached inputs, buffers, targets and tensors made
-    of data alone, on results that are only read through `.data` and its kind, and on code that
-    visibly runs without gradients, or is called in its file only from such. A function whose
-    backward alone is concerned is reported in classes that derive from something like
-    `nn.Module`, in functions that these use and in losses: elsewhere its input is mostly data;
+    where only the backward is, on integers, on detached inputs, buffers, targets, what a loader
+    gives and tensors made of data alone, on results of which only `.data`, the place of a maximum
+    or a comparison is used, and on code that visibly runs without gradients, or is called in its
+    file only from such. A function whose backward alone is concerned is reported in classes that
+    derive from something like `nn.Module`, in functions that these use, in losses, beside a
+    `loss.backward()` and in the files of models: elsewhere its input is mostly data;
     `strict = true` reports it there as well. Where the values cannot differ, and the switch
     refuses all the same, it says so.
     """
@@ -149,10 +150,12 @@ class NoDeterministicImplementation(Rule):
 
     def visit_Call(self, node: cst.Call) -> None:
         found = self._calls.match(node, "refused", self.settings.target_torch)
-        if found is None or self._calls.is_harmless(node, found):
+        if found is None:
             return
         row = cast("Operation", found.row)
         if row.direction == "backward" and not self._may_be_trained(node):
+            return
+        if self._calls.is_harmless(node, found):
             return
         shown, alternative = self._calls.shown(node, found), row.alternatives[0].text
         if is_same_in_each_run(self.module, node, found):

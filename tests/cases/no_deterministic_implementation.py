@@ -649,3 +649,192 @@ def resized_batch(data, levels):
     levels["deep"] = F.interpolate(levels["deep"], size=8, mode="bicubic")  # DET501
     data["deep"] = F.interpolate(data["deep"], size=8, mode="bicubic")  # DET501
     return data, levels
+
+
+# Inputs of three or more dimensions, and losses that are kept
+
+kept = nn.CrossEntropyLoss().to("cuda")  # DET501
+kept_flat = nn.CrossEntropyLoss()
+shadowing = nn.NLLLoss()
+
+
+def step(x, y, shadowing):
+    batch, classes, height, width = x.shape
+    kept_flat(x.view(-1, classes), y)
+    shadowing(x, y)
+    return kept(x, y)
+
+
+class Segmentation(nn.Module):
+    def __init__(self, weight, size_average=None, reduction="mean", other="mean"):
+        super(Segmentation, self).__init__()
+        if weight is None:
+            self.loss = nn.CrossEntropyLoss()  # DET501
+        else:
+            self.loss = nn.CrossEntropyLoss(weight=weight)  # DET501
+        self.reduced = nn.NLLLoss(reduction=reduction)  # DET501
+        self.told = nn.CrossEntropyLoss(reduction=other)
+        self.apart = nn.CrossEntropyLoss(reduction="none")
+        self.flat = nn.CrossEntropyLoss()
+        self.unknown = nn.CrossEntropyLoss()
+
+    def forward(self, predictions, target, points):
+        size = target.size()[1:]
+        resized = F.interpolate(predictions[0], size=size, mode="bilinear", align_corners=True)
+        points = torch.transpose(points, 0, 1)
+        points = points.unsqueeze(0)
+        self.flat(resized.permute(0, 2, 3, 1).reshape(-1, 19), target)
+        self.unknown(predictions[1], target)
+        self.told(resized, target)
+        self.apart(resized, target)
+        return self.loss(resized, target) + self.reduced(F.log_softmax(points, dim=1), target)
+
+
+class Other(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Segmentation(None, other="none")
+        self.loss = nn.CrossEntropyLoss()
+
+    def forward(self, x, y):
+        return self.loss(x, y)
+
+
+def volumes(model, x, y, on_gpu):
+    criterion = nn.CrossEntropyLoss(ignore_index=-1)
+    if on_gpu:
+        criterion = criterion.cuda()
+    masks = model(x)
+    [n, _, d, h, w] = masks.shape
+    return criterion(masks, y)  # DET501
+
+
+def sizes_of_others(model, x, y):
+    criterion = nn.CrossEntropyLoss()
+    n, c, h, w = x.shape
+    logits = model(x)
+    if logits.dim() == 4:
+        _, _, h, w = logits.shape
+        criterion(logits, y)  # DET501
+    criterion(logits, y)
+    x = x.mean(dim=(2, 3))
+    return criterion(x, y)
+
+
+def by_index(x, y, z):
+    if x.shape[1] > x.size(2):
+        F.cross_entropy(x, y)  # DET501
+    height, width = z.shape[2:]
+    F.cross_entropy(z, y)  # DET501
+    F.cross_entropy(z.mean(dim=1), y)
+    return F.cross_entropy(F.interpolate(y, scale_factor=2), y)  # DET501
+
+
+def by_default(x, size, mode="bicubic", other="bicubic"):
+    x = F.interpolate(x, size=size, mode=mode)  # DET501
+    return F.interpolate(x, size=size, mode=other)
+
+
+def not_by_default(x):
+    return by_default(x, 8, other="nearest")
+
+
+# What a loader gives
+
+
+def trained_on(model, train_loader, epochs, optimizer):
+    for step, (images, labels) in enumerate(train_loader):
+        small = images.cuda()
+        if step % 2:
+            small = small[torch.randperm(8)]
+        small = F.interpolate(small, size=8, mode="bicubic")
+        out = model(small)
+        F.interpolate(out, size=8, mode="bicubic").mean().backward()  # DET501
+    first, second = train_loader.next()
+    F.interpolate(first, size=8, mode="bicubic")
+    later = next(iter(train_loader))["image"]
+    later = model.augment(later)
+    return F.interpolate(later, size=8, mode="bicubic")  # DET501
+
+
+def adversarial(model, loader):
+    for images, labels in loader:
+        images.requires_grad_()
+        model(F.interpolate(images, size=8, mode="bicubic"))  # DET501
+
+
+def sparse_pool(x, size):
+    return F.adaptive_max_pool2d(x, size)
+
+
+def dense_pool(x, size):
+    return F.adaptive_max_pool2d(x, size)  # DET501
+
+
+def pooled_loss(output, target):
+    size = output.shape[-2:]
+    return dense_pool(output, size) + dense_pool(target, size) - sparse_pool(target, size)
+
+
+def prepared(pair):
+    flow, mask = pair
+    flow = torch.autograd.Variable(flow.cuda(), requires_grad=False)
+    mask = mask.requires_grad_() if mask is None else mask
+    return flow
+
+
+def prepared_to_train(pair):
+    return torch.autograd.Variable(pair.cuda(), requires_grad=True)
+
+
+def shown(model, loader, teacher):
+    for pair in loader:
+        flow = prepared(pair)
+        F.interpolate(flow, size=8, mode="area")
+        F.interpolate(prepared_to_train(pair), size=8, mode="area")  # DET501
+        with torch.no_grad():
+            taught, _ = teacher(flow)
+        F.interpolate(taught, size=8, mode="area")
+        F.interpolate(model(flow), size=8, mode="area")  # DET501
+
+
+def gathered(model, parts):
+    filled, zeros = [], []
+    for part in parts:
+        filled.append(model(part))
+        zeros.append(torch.zeros(8))
+    F.interpolate(torch.stack(zeros), size=8, mode="area")
+    return F.interpolate(torch.stack(filled), size=8, mode="area")  # DET501
+
+
+# Results of which only an index or a comparison is used
+
+
+def matched(one, other, grid):
+    sampled = F.grid_sample(other, grid)[0, :, :, 0].transpose(0, 1)
+    distances = torch.norm(one[:, None] - sampled[None], dim=2)
+    places = torch.min(distances, dim=1)[1]
+    scores = F.grid_sample(one, grid).squeeze()
+    best = torch.max(scores, dim=2, keepdim=True)[1].cpu().numpy()
+    _, nearest = F.grid_sample(one, grid).max(dim=1)
+    return places, best, nearest, F.grid_sample(one, grid) > 0.5
+
+
+def matched_with_values(one, other, grid):
+    sampled = F.grid_sample(other, grid)  # DET501
+    values, places = torch.min(sampled, dim=1)
+    scores = F.grid_sample(one, grid)  # DET501
+    best = torch.max(scores, other)
+    return values, places, best, F.grid_sample(one, grid).max(dim=1)[0]  # DET501
+
+
+def shown_image(image, writer):
+    image = F.interpolate(image, size=8, mode="area")
+    image = image[0] * 255
+    writer.add_image("image", image.data.cpu().numpy())
+
+
+def bound_to_a_name(logits, target, weight):
+    loss_ce = nn.functional.cross_entropy(logits.transpose(1, 2), target, weight)  # DET501
+    flat = F.cross_entropy(logits.view(-1, logits.size(-1)), target)
+    return {"loss_ce": loss_ce + flat}
