@@ -37,6 +37,15 @@ _OPTIMIZES = re.compile(
     r"\.backward\(|Trainer\(|TrainingArg\w*\(|\.step\(|\.fit\(|[tT]rainer\.train\(|training_step"
     r"|LoraConfig\(|get_peft_model\(|\boptim\."
 )
+# A file that takes the time of a model, by name or by what it calls: it may run a backward as well.
+_MEASURES_FILE = re.compile(
+    r"(?:^|_)(?:bench|benchmark(?:s|ing)?|speed(?:up|_?tests?)?|perf|profil(?:e|er|ing)|latency"
+    r"|throughput)(?:_|$)"
+)
+_MEASURES = re.compile(r"\btriton\.testing\b|\bdo_bench\(|\btorch\.utils\.benchmark\b")
+_LEARNS = re.compile(_OPTIMIZES.pattern.removeprefix(r"\.backward\(|"))
+_BACKWARD = re.compile(r"\btrain\w*\(|autograd\.grad\b|backward|\.grad\b")
+_COMPARES = re.compile(r"\b(?:assert_(?:all)?close|allclose)\(")
 _CHECKS_FILE = re.compile(r"^test_|_test$|^conftest$")
 _CHECK = re.compile(r"test(?:_|$)")
 _BUILDERS = re.compile(r"from_|[A-Z]|(?:load|build|create|make|get|init|setup|prepare)(?:_|$)")
@@ -57,6 +66,8 @@ def is_for_answers(module: Module) -> bool:
     if os.pardir in names:  # what lies above the working folder says nothing of the project
         names = names[-2:]
     if any(map(_ANSWERS_FILE.search, names)) and not _OPTIMIZES.search(text):
+        return True
+    if (_MEASURES_FILE.search(names[-1]) or _MEASURES.search(text)) and not _LEARNS.search(text):
         return True
     return bool(_GENERATES.search(text)) and _TRAINS.search(_MODE.sub("", text)) is None
 
@@ -85,6 +96,20 @@ def is_evaluated(module: Module, node: cst.CSTNode) -> bool:
         and each.value.value == made
     ]
     return "eval" in modes and "train" not in modes and not _trains(module, function)
+
+
+def compares_answers(module: Module, node: cst.CSTNode) -> bool:
+    """Whether a test around a node, or all of its file, compares what models answer, without
+    a backward."""
+    file = os.path.splitext(os.path.basename(module.source.path))[0]
+    if _CHECKS_FILE.search(file) is None:
+        return False
+    functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
+    texts = [module.source.text, *(module.tree.text(each) for each in functions)]
+    return any(
+        _COMPARES.search(text) and not (_TRAINS.search(text) or _BACKWARD.search(text))
+        for text in texts
+    )
 
 
 def _trains(module: Module, function: cst.CSTNode) -> bool:

@@ -7,7 +7,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis import answering, attention, phases
+from detlint.analysis import answering, answering_functions, attention, phases
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.config_keys import is_deterministic, is_told
@@ -224,6 +224,10 @@ class FlashAttention(Rule):
             return
         if attention.has_no_backward(self.module, call) or self._serves:
             return
+        if answering_functions.only_answers(self.module, call):
+            return
+        if answering.compares_answers(self.module, call):
+            return
         if attention.registers_backend(self.module, call):
             return
         if given is not None:
@@ -259,6 +263,8 @@ class FlashAttention(Rule):
         if answering.caches(self.module, option.node):
             return True
         if answering.is_checked(self.module, option.node):
+            return True
+        if answering.compares_answers(self.module, option.node):
             return True
         if only_answers(self.module, option.node):
             return True
