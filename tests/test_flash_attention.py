@@ -229,6 +229,11 @@ def test_a_model_of_a_notebook_that_only_answers(
         ("train_eval.py", SWITCH + "Trainer(model).train()\n", ["DET601"]),
         ("model.py", SWITCH, ["DET601"]),
         ("flash_decoding_benchmark.py", CALL, []),
+        ("test_speedup.py", CALL + "torch.autograd.backward(o, g)\n", []),
+        ("attention_perf.py", CALL + "o.backward(g)\n", []),
+        ("attention_perf.py", CALL + "o.backward(g)\noptimizer.step()\n", ["DET601"]),
+        ("train_speed.py", CALL + "Trainer(model).train()\n", ["DET601"]),
+        ("kernels.py", "ms = triton.testing.do_bench(f)\n" + CALL + "o.backward()\n", []),
         ("inference/models/modeling.py", SWITCH, []),
         ("deploy.py", SWITCH, []),
         ("finetune/models/modeling.py", SWITCH, ["DET601"]),
@@ -258,6 +263,49 @@ def test_what_a_test_only_looks_at_makes_no_model(
     text = f"def test_it():\n    assert {call}\n"
     found = engine("DET601").lint(Source("test_choice.py", text))
     assert [each.code for each in found] == codes
+
+
+COMPARES = """
+def test_{name}():
+    model = Model.from_config(config, attn_implementation="flash_attention_2")
+    torch.testing.assert_close(model(x).logits, reference(x).logits)
+    {line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "lines", "rows"),
+    [
+        ("test_model.py", ("", ""), []),
+        ("test_model.py", ("", "model(x).sum().backward()"), [8]),
+        ("test_model.py", ("torch.autograd.grad(model(x), x)", ""), [3]),
+        ("model.py", ("", ""), [3, 8]),
+    ],
+)
+def test_a_test_that_compares_what_models_answer_has_no_backward(
+    file: str, lines: tuple[str, str], rows: list[int], engine: Callable[..., Engine]
+) -> None:
+    functions = [
+        COMPARES.format(name=name, line=line) for name, line in zip("ab", lines, strict=True)
+    ]
+    found = engine("DET601").lint(Source(file, "".join(functions)))
+    assert [each.row for each in found] == rows
+
+
+def test_what_an_option_defaults_to_is_said_so(findings: Callable[..., list[Finding]]) -> None:
+    text = """
+        class Arguments:
+            use_flash_attention: bool = Field(default=True)
+            use_flash_attn: bool = True
+
+        def train(attn_implementation=None): ...
+        train("flash_attention_2")
+    """
+    assert [each.message.partition(" asks ")[0] for each in findings(text, "DET601")] == [
+        "use_flash_attention (default: True)",
+        "use_flash_attn=True",
+        'train("flash_attention_2")',
+    ]
 
 
 def test_a_wrapper_by_the_name_of_the_library_s_function_hides_no_call(

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 _CACHE = re.compile(
     r"(?:^|_)(?:kv|k|v|keys?|values?|key_values?)_?caches?$|^past_?(?:k(?:ey|v)|key_values?)|^layer_past$"
 )
-_ANSWERS = re.compile(r"(?:^|_)(?:eval|evaluate|evaluation|infer|inference|decod(?:e|ing)|generat\w+)(?:_|$)")
+_ANSWERS = re.compile(
+    r"(?:^|_)(?:eval|evaluate|evaluation|infer|inference|decod(?:e|ing)|generat\w+)(?:_|$)"
+)
 _CHOICES = (cst.If, cst.IfExp, cst.BooleanOperation, cst.Try, cst.While)
 
 

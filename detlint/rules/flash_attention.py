@@ -7,15 +7,22 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis import answering, answering_functions, attention, phases
+from detlint.analysis import answering, attention
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.config_keys import is_deterministic, is_told
 from detlint.analysis.flash_advice import ANY_FLASH, MAY_READ, READS
 from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES, asked, requests
+from detlint.analysis.flash_options import (
+    CHOICES,
+    by_place,
+    calls_for_answers,
+    for_answers,
+    shown,
+)
 from detlint.analysis.launches import for_ascend, may_train, started
-from detlint.analysis.notebook_models import only_answers
 from detlint.analysis.options import Option, options
+from detlint.analysis.wrappers import handed_on
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
@@ -26,10 +33,9 @@ if TYPE_CHECKING:
     from detlint.project.program import Program
     from detlint.settings import Settings
 
-_CHOICES = frozenset({"attn_implementation", "_attn_implementation"})
 # Hugging Face reads this one as well.
-_HUGGING_FACE = _CHOICES | {"use_flash_attention_2"}
-_NAMES = _CHOICES | SWITCHES
+_HUGGING_FACE = CHOICES | {"use_flash_attention_2"}
+_NAMES = CHOICES | SWITCHES
 _COMMANDS = frozenset(
     {"append", "split", "system", "run", "Popen", "call", "check_call", "check_output"}
 )
@@ -136,10 +142,11 @@ class FlashAttention(Rule):
     def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         """FlashAttention itself reads no variable: only what calls it for the program does.
 
-        What only programs without a training step import has no backward.
+        What only programs without a training step import has no backward, unless it writes one.
         """
-        if program.only_answers() and os.path.realpath(finding.path) != program.path:
-            return True
+        path = os.path.realpath(finding.path)
+        if program.only_answers() and path != program.path:
+            return not program.writes_backward(path)
         if finding.advice not in (READS, MAY_READ, ANY_FLASH):
             return False
         return (
@@ -203,6 +210,8 @@ class FlashAttention(Rule):
 
     def visit_Call(self, node: cst.Call) -> None:
         self._check_options(node)
+        for option in by_place(self.module, node):
+            self._check_choice(option)
         self._check_call(node)
 
     def visit_List(self, node: cst.List) -> None:
@@ -222,13 +231,9 @@ class FlashAttention(Rule):
         off = given is not None and self.module.literal(given) is False
         if not off and (given is not None or not self._leaves_it_out(call, name)):
             return
-        if attention.has_no_backward(self.module, call) or self._serves:
+        if self._serves or attention.registers_backend(self.module, call):
             return
-        if answering_functions.only_answers(self.module, call):
-            return
-        if answering.compares_answers(self.module, call):
-            return
-        if attention.registers_backend(self.module, call):
+        if calls_for_answers(self.module, call):
             return
         if given is not None:
             edit = self.module.replace(given, "True")
@@ -248,25 +253,15 @@ class FlashAttention(Rule):
 
     def _check_options(self, node: cst.CSTNode) -> None:
         for option in options(self.module, node, _NAMES):
-            if option.name in _CHOICES:
+            if option.name in CHOICES:
                 self._check_choice(option)
             elif self.module.literal(option.value) is True and not self._is_deterministic(option):
                 advice = self._advice if option.name in _HUGGING_FACE else ANY_FLASH
                 if not self._is_quiet_about(option):
-                    self._report(option.node, f"{option.name}=True", advice)
+                    self._report(option.node, shown(self.module, option, "True"), advice)
 
     def _is_quiet_about(self, option: Option) -> bool:
-        if phases.answers(self.module, option.node):
-            return True
-        if answering.is_evaluated(self.module, option.node):
-            return True
-        if answering.caches(self.module, option.node):
-            return True
-        if answering.is_checked(self.module, option.node):
-            return True
-        if answering.compares_answers(self.module, option.node):
-            return True
-        if only_answers(self.module, option.node):
+        if for_answers(self.module, option.node):
             return True
         hugging_face = option.name in _HUGGING_FACE
         return self._hugging_face_is_quiet if hugging_face else self._is_quiet
@@ -288,7 +283,8 @@ class FlashAttention(Rule):
                 if self._is_quiet_about(option):
                     return
                 edit = self.module.replace(value, '"sdpa"')
-                self._report(option.node, f'{option.name}="{found}"', self._advice, (edit,))
+                said = shown(self.module, option, f'"{found}"')
+                self._report(option.node, said, self._advice, (edit,))
                 return
 
     def _chosen(self, value: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
@@ -310,9 +306,9 @@ class FlashAttention(Rule):
         for index, value in enumerate(values):
             text = self._text(value)
             following = self._text(values[index + 1]) if index + 1 < len(values) else ""
-            shown = asked(text, following)
-            if shown and not self._is_quiet:
-                self._report(value, shown)
+            said = asked(text, following)
+            if said and not self._is_quiet:
+                self._report(value, said)
 
     def _text(self, node: cst.BaseExpression) -> str:
         text = self.module.literal(node) if isinstance(node, cst.SimpleString) else ""
@@ -323,9 +319,9 @@ class FlashAttention(Rule):
             return
         words = self._text(node).split()
         for word, following in zip(words, [*words[1:], ""], strict=True):
-            shown = asked(word, following)
-            if shown and not self._is_quiet:
-                self._report(node, shown)
+            said = asked(word, following)
+            if said and not self._is_quiet:
+                self._report(node, said)
                 return
 
     def _is_command(self, node: cst.SimpleString) -> bool:
@@ -340,7 +336,7 @@ class FlashAttention(Rule):
     # Command lines in scripts
 
     def visit_Command(self, node: Command) -> None:
-        launch = started(node)
+        launch = started(node) or handed_on(self.document, node)
         if launch is None or not may_train(launch) or for_ascend(self.document):
             return
         for request in requests(self.document.source, launch):
@@ -349,8 +345,8 @@ class FlashAttention(Rule):
     def _report(
         self,
         node: cst.CSTNode | Word,
-        shown: str,
+        said: str,
         advice: str = ANY_FLASH,
         edits: tuple[Edit, ...] = (),
     ) -> None:
-        self.report(node, f"{shown} asks for {_EFFECT}", advice=advice, edits=edits, safe=False)
+        self.report(node, f"{said} asks for {_EFFECT}", advice=advice, edits=edits, safe=False)
