@@ -41,6 +41,10 @@ UNORDERED_READS = _words(
     """__contains__ __len__ add append appendleft clear close count discard extend extendleft insert
     remove reverse set_description set_postfix set_postfix_str setdefault sort update"""
 )
+# What was made of the elements is an array, or a tensor.
+OF_ARRAYS = _words(
+    "T astype flatten float numpy permute reshape shape size squeeze to transpose view"
+)
 KEYED_READS = _words("__contains__ clear get index pop setdefault update")
 # Keywords whose value is only looked up in, or copied file by file.
 LOOKED_UP = _words(

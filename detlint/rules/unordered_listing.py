@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.consumption import Consumption
 from detlint.analysis.file_roles import builds_package, is_tested, lists_machine, lists_sources
 from detlint.analysis.listings import Listings
+from detlint.analysis.order import most_telling
 from detlint.analysis.walk import Walk
 from detlint.rule import Example, Rule, cst
 
@@ -118,7 +119,8 @@ class UnorderedListing(Rule):
         if uses:
             self.report(
                 node,
-                f"{listing.name}() lists in the file system's order, and here it is {uses[0].how}",
+                f"{listing.name}() lists in the file system's order, and here it is "
+                f"{most_telling(uses).how}",
                 advice="sort it: sorted(…)",
                 edits=self._fix(node, listing, uses),
             )
