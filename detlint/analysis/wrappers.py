@@ -26,8 +26,10 @@ def handed_on(document: Document, command: Command) -> Launch | None:
         return None
     text = beside(path)
     inner = _read(path, text) if text is not None and "$" in text else None
-    for _, launch in launches(inner) if inner is not None else ():
-        source = inner.source
+    if inner is None:
+        return None
+    source = inner.source
+    for _, launch in launches(inner):
         takes = any(_ALL.fullmatch(source.text[each.start : each.end]) for each in launch.arguments)
         if takes and may_train(launch) and not is_deterministic(source, launch):
             environment = {**command.environment, **launch.environment}
