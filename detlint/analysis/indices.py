@@ -118,6 +118,7 @@ class Indices:
             length = self._around(other) if isinstance(other, cst.Call) else None
             if (
                 isinstance(other, cst.Call)
+                and length is not None
                 and self._module.called(length) == "builtins.len"
                 and self._reads.place(other) < self._reads.place(call)
                 and self._module.enclosing_function(other) is function
