@@ -9,6 +9,8 @@ from detlint.layout import Layout
 from detlint.rule import cst
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from detlint.module import Module
 
 # A cache of keys and values by its name; not `use_cache`, `cache_position` or `rope_cache`.
@@ -35,6 +37,8 @@ def _needs_cache(module: Module, function: cst.FunctionDef) -> bool:
     parameters = function.params
     every = (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params)
     names = {each.name.value for each in every if _CACHE.search(each.name.value)}
+    if names:
+        names -= set(_bound(module, function))  # as where it is made if there is none
     return any(
         isinstance(each, (cst.Attribute, cst.Subscript))
         and isinstance(each.value, cst.Name)
@@ -42,6 +46,12 @@ def _needs_cache(module: Module, function: cst.FunctionDef) -> bool:
         and _always_runs(module, each, function)
         for each in (module.tree.descendants(function.body) if names else ())
     )
+
+
+def _bound(module: Module, function: cst.FunctionDef) -> Iterator[str]:
+    for each in module.tree.descendants(function.body):
+        if isinstance(each, cst.AssignTarget) and isinstance(each.target, cst.Name):
+            yield each.target.value
 
 
 def _always_runs(module: Module, node: cst.CSTNode, function: cst.FunctionDef) -> bool:
