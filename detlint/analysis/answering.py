@@ -37,12 +37,11 @@ _OPTIMIZES = re.compile(
     r"\.backward\(|Trainer\(|TrainingArg\w*\(|\.step\(|\.fit\(|[tT]rainer\.train\(|training_step"
     r"|LoraConfig\(|get_peft_model\(|\boptim\."
 )
-# A file that takes the time of a model, by name or by what it calls: it may run a backward as well.
-_MEASURES_FILE = re.compile(
+# A file or function that takes the time of a model: it may run a backward as well.
+_MEASURES = re.compile(
     r"(?:^|_)(?:bench|benchmark(?:s|ing)?|speed(?:up|_?tests?)?|perf|profil(?:e|er|ing)|latency"
     r"|throughput)(?:_|$)"
 )
-_MEASURES = re.compile(r"\btriton\.testing\b|\bdo_bench\(|\btorch\.utils\.benchmark\b")
 _LEARNS = re.compile(_OPTIMIZES.pattern.removeprefix(r"\.backward\(|"))
 _BACKWARD = re.compile(r"\btrain\w*\(|autograd\.grad\b|backward|\.grad\b")
 _COMPARES = re.compile(r"\b(?:assert_(?:all)?close|allclose)\(")
@@ -67,7 +66,7 @@ def is_for_answers(module: Module) -> bool:
         names = names[-2:]
     if any(map(_ANSWERS_FILE.search, names)) and not _OPTIMIZES.search(text):
         return True
-    if (_MEASURES_FILE.search(names[-1]) or _MEASURES.search(text)) and not _LEARNS.search(text):
+    if _MEASURES.search(names[-1]) and not _LEARNS.search(text):
         return True
     return bool(_GENERATES.search(text)) and _TRAINS.search(_MODE.sub("", text)) is None
 
@@ -96,6 +95,15 @@ def is_evaluated(module: Module, node: cst.CSTNode) -> bool:
         and each.value.value == made
     ]
     return "eval" in modes and "train" not in modes and not _trains(module, function)
+
+
+def measures(module: Module, node: cst.CSTNode) -> bool:
+    """Whether a function around a node takes a time, by its name, and learns nothing."""
+    functions = (each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef))
+    return any(
+        _MEASURES.search(each.name.value) and not _LEARNS.search(module.tree.text(each))
+        for each in functions
+    )
 
 
 def compares_answers(module: Module, node: cst.CSTNode) -> bool:

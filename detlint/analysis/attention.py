@@ -130,6 +130,20 @@ def _function(name: str | None) -> str | None:
     return parts[-1] if known and (parts[-1] in FUNCTIONS or parts[-1] in BACKWARDS) else None
 
 
+def told(module: Module, call: cst.Call, name: str) -> cst.BaseExpression | None:
+    """What a call gives for ``deterministic``; by its place, only a backward's ``False``.
+
+    That follows the window, a tuple, in a place that differs between releases.
+    """
+    given = module.argument(call, "deterministic")
+    if given is not None or name not in BACKWARDS or module.has_unpacking(call):
+        return given
+    values = [each.value for each in call.args if each.keyword is None]
+    windows = [index for index, each in enumerate(values) if isinstance(each, cst.Tuple)]
+    after = values[windows[-1] :] if windows else []
+    return next((each for each in after if module.literal(each) is False), None)
+
+
 def has_no_backward(module: Module, call: cst.Call, *, forward: bool = False) -> bool:
     """Whether a call is inference: without gradients, or with a cache of keys and values.
 

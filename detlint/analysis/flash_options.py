@@ -51,6 +51,7 @@ _FOR_ANSWERS = (
     answering.caches,
     answering.is_checked,
     answering.compares_answers,
+    answering.measures,
     only_answers,
 )
 
@@ -66,6 +67,7 @@ def calls_for_answers(module: Module, call: cst.Call) -> bool:
         attention.has_no_backward(module, call)
         or answering_functions.only_answers(module, call)
         or answering.compares_answers(module, call)
+        or answering.measures(module, call)
     )
 
 

@@ -227,7 +227,7 @@ class FlashAttention(Rule):
         name = attention.library_function(self.module, call.func)
         if name is None or self._library:
             return
-        given = self.module.argument(call, "deterministic")
+        given = attention.told(self.module, call, name)
         off = given is not None and self.module.literal(given) is False
         if not off and (given is not None or not self._leaves_it_out(call, name)):
             return

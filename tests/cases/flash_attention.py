@@ -82,6 +82,13 @@ class Attention(torch.nn.Module):
         out = flash_attn_func(q, k, v, 0.0, None, True, (-1, -1), 0.0, None, True)
         out = flash_attn_func(q, k, v, 0.0, None, True, (-1, -1), None, True)
         out = triton_attention(q, k, v)
+        _flash_attn_backward(  # DET601
+            *(q, k), v, out, q, k, v, 0.0, 1.0, False, (-1, -1), None, deterministic=False
+        )
+        _flash_attn_backward(q, k, v, out, q, k, v, 0, 1, False, (-1, -1), None, False)  # DET601
+        _flash_attn_backward(q, k, v, out, q, k, v, 0, 1, True, (-1, -1), 0, None, False)  # DET601
+        _flash_attn_backward(q, k, v, out, q, k, v, 0, 1, False, (-1, -1), None, True)
+        _flash_attn_backward(q, k, v, out, q, k, v, 0, 1, False, (-1, -1), None, deterministic)
         _flash_attn_backward(out, q, k, v, deterministic)
         _flash_attn_backward(out, q, k, v, deterministic=deterministic)
         return out
