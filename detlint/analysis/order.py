@@ -40,6 +40,7 @@ class Flow(NamedTuple):
 
 def most_telling(uses: Sequence[Use]) -> Use:
     """The use to name: the first, but rather one of the elements than one of what they are
-    handed to as a whole, where it may be another branch that does so."""
+    handed to as a whole, where it may be another branch that does so. A draw says the most."""
     vague = ("asked for", "passed to")
-    return min(uses, key=lambda use: use.how.startswith(vague))
+    draws = ("shuffle()", "sample()", "choice()")
+    return min(uses, key=lambda use: use.how.startswith(vague) and not use.how.endswith(draws))
