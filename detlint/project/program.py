@@ -213,10 +213,9 @@ class Program:
         says = roles.trains(self.name) or roles.calls_training(self.source.text)
         return "trains" not in self._holders and not says
 
-    def writes_backward(self, path: str) -> bool:
-        """Whether a file of its, by the real path, writes a gradient by hand: that is for
-        training, whichever programs there are."""
-        return "def backward(" in self._files.source(path).text
+    def source_of(self, path: str) -> Source:
+        """The source of a file, by its real path."""
+        return self._files.source(path)
 
     def is_guarded(self) -> bool:
         """Whether guard, or a helper like it, sets all that determinism needs."""

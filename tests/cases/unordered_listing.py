@@ -2646,3 +2646,8 @@ def sum_of_floats(d, counts):
     for name in os.listdir(d):  # DET203
         counts[0] += read(name).astype(np.float32)
     return counts
+
+
+def sources_of_a_pattern(folder):
+    pattern = os.path.join(folder, "*.cu")
+    return glob.glob(pattern)
