@@ -293,6 +293,88 @@ def test_a_test_that_compares_what_models_answer_has_no_backward(
     assert [each.row for each in found] == rows
 
 
+ASIDE = """
+class Worker:
+    def build(self, path):
+        {name} = AutoModel.from_pretrained(path, attn_implementation="flash_attention_2")
+        {then}
+        return {name}
+
+    def score(self, batch):
+        with torch.no_grad():
+            return self.model(batch)
+"""
+LEARNS = """
+class Learner:
+    def step(self, loss):
+        loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param(
+            ASIDE.format(name="reward_module", then="pass") + LEARNS, 0, id="records no gradient"
+        ),
+        pytest.param(
+            ASIDE.format(name="reward_module", then="pass") + "        loss.backward()\n",
+            1,
+            id="learns",
+        ),
+        pytest.param(ASIDE.format(name="actor", then="pass") + LEARNS, 1, id="another name"),
+        pytest.param(
+            ASIDE.format(name="ref_model", then="ref_model.requires_grad_(False)")
+            + "        loss.backward()\n",
+            0,
+            id="frozen",
+        ),
+        pytest.param(
+            ASIDE.format(
+                name="teacher",
+                then="for p in teacher.parameters():\n            p.requires_grad = False",
+            )
+            + "        loss.backward()\n",
+            0,
+            id="frozen in a loop",
+        ),
+        pytest.param(
+            ASIDE.format(name="model", then="model.requires_grad_(False)")
+            + "        loss.backward()\n",
+            1,
+            id="one through which a gradient may go",
+        ),
+        pytest.param(
+            "reward_model = AutoModel.from_pretrained(p, attn_implementation='flash_attention_2')",
+            1,
+            id="of a script",
+        ),
+    ],
+)
+def test_a_model_aside_of_the_one_that_is_trained(
+    text: str, found: int, findings: Callable[..., list[Finding]]
+) -> None:
+    assert len(findings(text, "DET601")) == found
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("test_configs/word-task/bi.json", 0),
+        ("configs/eval/model.json", 0),
+        ("configs/model-inference.json", 0),
+        ("configs/model.json", 1),
+        ("test_configs/train_bi.json", 1),
+        ("evaluation_of_sft/sft.json", 1),
+    ],
+)
+def test_a_configuration_of_a_test_or_an_evaluation(
+    path: str, found: int, engine: Callable[..., Engine]
+) -> None:
+    text = b'{"model_name_or_path": "m", "attn_implementation": "flash_attention_2"}'
+    assert len(engine("DET601").lint_bytes(path, text)) == found
+
+
 def test_what_an_option_defaults_to_is_said_so(findings: Callable[..., list[Finding]]) -> None:
     text = """
         class Arguments:

@@ -52,6 +52,7 @@ _FOR_ANSWERS = (
     answering.is_checked,
     answering.compares_answers,
     answering.measures,
+    answering.is_aside,
     only_answers,
 )
 

@@ -28,6 +28,7 @@ from detlint.rule import Example, Rule, cst
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.documents import Document
     from detlint.documents.document import Command, Entry, Word
     from detlint.finding import Edit, Finding
     from detlint.project.program import Program
@@ -41,6 +42,12 @@ _COMMANDS = frozenset(
 )
 _TRANSFORMERS = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:transformers|trl|peft)\b", re.MULTILINE)
 _EFFECT = "FlashAttention, whose backward adds up gradients in varying order"
+
+
+def _is_settled(document: Document) -> bool:
+    """Whether a configuration makes it deterministic, or is for no training."""
+    told = is_deterministic(document) or is_told(document)
+    return told or answering.configures_answers(document.source.path)
 
 
 class FlashAttention(Rule):
@@ -195,7 +202,7 @@ class FlashAttention(Rule):
         )
 
     def visit_Entry(self, node: Entry) -> None:
-        report_setting(self, node, lambda all_: is_deterministic(all_) or is_told(all_))
+        report_setting(self, node, _is_settled)
 
     def visit_Assign(self, node: cst.Assign) -> None:
         self._check_options(node)
