@@ -178,8 +178,11 @@ class Indices:
         right, left = self._module.literal(first.comparator), self._module.literal(test.left)
         if isinstance(first.operator, cst.Equal) and 1 in (left, right):
             return True
+        # Of none, there is no first.
+        if (type(first.operator), right) in ((cst.LessThanEqual, 1), (cst.LessThan, 2)):
+            return True
         differs = isinstance(first.operator, cst.NotEqual) and 1 in (left, right)
-        exceeds = isinstance(first.operator, cst.GreaterThan) and right == 1
+        exceeds = (type(first.operator), right) in ((cst.GreaterThan, 1), (cst.GreaterThanEqual, 2))
         return False if differs or exceeds else None
 
     def _guards(self, test: cst.Comparison, read: cst.CSTNode) -> bool:

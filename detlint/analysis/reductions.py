@@ -11,8 +11,8 @@ def _words(text: str, prefix: str = "") -> frozenset[str]:
 
 # The order of the argument does not show in the result.
 ORDER_FREE = _words("set frozenset len any all bool isinstance id type", "builtins.") | _words(
-    """collections.Counter numpy.in1d numpy.isin numpy.unique os.path.commonpath
-    os.path.commonprefix sys.getsizeof"""
+    """collections.Counter numpy.all numpy.any numpy.count_nonzero numpy.in1d numpy.isin
+    numpy.unique os.path.commonpath os.path.commonprefix sys.getsizeof"""
 )
 # The result is in the order of the argument.
 CARRYING = _words("list tuple iter reversed map filter enumerate zip", "builtins.") | _words(
@@ -64,6 +64,8 @@ ELEMENT_METHODS = _words(
     mkdir move move_into remove rename replace reverse rmdir rmtree save savefig seek sort
     symlink_to touch unlink write write_bytes write_text writelines"""
 )
+# The same, to a file that an argument names: `clip.write_videofile(path)`, `mesh.export(path)`.
+ELEMENT_WRITERS = re.compile(r"(?:export|save|write)(?:_|$)")
 # Writes to a file that the argument at this place names, or has open: each element its own.
 FILE_WRITERS = dict.fromkeys(
     _words(

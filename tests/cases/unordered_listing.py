@@ -2651,3 +2651,45 @@ def sum_of_floats(d, counts):
 def sources_of_a_pattern(folder):
     pattern = os.path.join(folder, "*.cu")
     return glob.glob(pattern)
+
+
+# One at most
+
+
+def one_or_none(d):
+    names = glob.glob(os.path.join(d, "*_checkpoint.pt"))
+    assert len(names) <= 1, names
+    if len(names) == 0:
+        return None
+    return names[0]
+
+
+def less_than_two(d):
+    names = os.listdir(d)
+    if len(names) >= 2:
+        raise ValueError(names)
+    others = os.listdir(d + "/others")  # DET203
+    if len(others) >= 1:
+        return others[0]
+    return names[0]
+
+
+# To a file of each element's own, by a method of what is made of it
+
+
+def clips(d, out, log):
+    for path in Path(d).rglob("*.mp4"):
+        clip = cv2.VideoCapture(str(path))
+        clip.write_videofile(os.path.join(out, path.name))
+    for path in Path(d).rglob("*.mp4"):  # DET203
+        clip = cv2.VideoCapture(str(path))
+        clip.write_frames(log)
+    for path in Path(d).rglob("*.mp4"):  # DET203
+        log.write_line(path.name)
+
+
+def how_many_are_final(d):
+    names = os.listdir(d)
+    final = ["final" in name for name in names]
+    numbers = [float(name) for name in os.listdir(d + "/numbers")]  # DET203
+    return np.sum(final) == 1, np.any(final), np.sum(numbers)
