@@ -45,6 +45,20 @@ def _is_implementation(module: Module, argument: cst.Arg) -> bool:
     return plain and module.literal(argument.value) in IMPLEMENTATIONS
 
 
+def chosen(value: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    """What an expression may yield: both sides of a choice, the values of a mapping."""
+    if isinstance(value, cst.IfExp):
+        yield from chosen(value.body)
+        yield from chosen(value.orelse)
+    elif isinstance(value, cst.BooleanOperation):
+        yield from chosen(value.right)
+    elif isinstance(value, cst.Dict):
+        for element in value.elements:
+            yield element.value
+    else:
+        yield value
+
+
 _FOR_ANSWERS = (
     phases.answers,
     answering.is_evaluated,

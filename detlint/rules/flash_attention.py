@@ -7,16 +7,17 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis import answering, attention
+from detlint.analysis import answering, attention, flash_arguments
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.config_keys import is_deterministic, is_told
 from detlint.analysis.flash_advice import ANY_FLASH, MAY_READ, READS
-from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES, asked, requests
+from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES, requests
 from detlint.analysis.flash_options import (
     CHOICES,
     by_place,
     calls_for_answers,
+    chosen,
     for_answers,
     shown,
 )
@@ -26,7 +27,7 @@ from detlint.analysis.wrappers import handed_on
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from detlint.documents import Document
     from detlint.documents.document import Command, Entry, Word
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 # Hugging Face reads this one as well.
 _HUGGING_FACE = CHOICES | {"use_flash_attention_2"}
 _NAMES = CHOICES | SWITCHES
-_COMMANDS = frozenset(
-    {"append", "split", "system", "run", "Popen", "call", "check_call", "check_output"}
-)
 _TRANSFORMERS = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:transformers|trl|peft)\b", re.MULTILINE)
 _EFFECT = "FlashAttention, whose backward adds up gradients in varying order"
 
@@ -64,10 +62,12 @@ class FlashAttention(Rule):
 
     Silent on inference: under `no_grad` or `inference_mode`, with a cache of keys and
     values, in functions, classes and branches by the name of decoding, prefilling or
-    inference, in files that run, measure or serve a model, by their names or by what they
-    call, and train none; in files that only programs without a training step import; where
-    a test looks at what a function makes of the option; and on a model that cells of a
-    notebook only ask for answers, until its name is bound anew.
+    inference, and in functions that only such put in place; in files that run, measure or
+    serve a model, and in configurations of tests and evaluations, by their names or by what
+    they call, if they train none; in files that only programs without a training step
+    import; in tests that compare what models answer, or look at what a function makes of the
+    option; on a model that is frozen, or gives rewards, beside the one that is trained; and on
+    one that cells of a notebook only ask for answers, until its name is bound anew.
 
     Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa
     rounds differently.
@@ -223,11 +223,11 @@ class FlashAttention(Rule):
         self._check_call(node)
 
     def visit_List(self, node: cst.List) -> None:
-        self._check_arguments([element.value for element in node.elements])
+        self._check_elements(node.elements)
 
     def visit_Tuple(self, node: cst.Tuple) -> None:
         if len(node.elements) > 1:  # ("--name",) declares a flag of that name
-            self._check_arguments([element.value for element in node.elements])
+            self._check_elements(node.elements)
 
     # FlashAttention called
 
@@ -283,7 +283,7 @@ class FlashAttention(Rule):
         # No trigger stands where config._attn_implementation is set to a constant's name: it
         # occurs in nearly every model of a library, to be read.
         direct = option.name.startswith("_") and option.form != "keyword"
-        for value in self._chosen(option.value):
+        for value in chosen(option.value):
             if direct and not isinstance(value, cst.SimpleString):
                 continue
             found = self.module.literal(value)
@@ -295,51 +295,17 @@ class FlashAttention(Rule):
                 self._report(option.node, said, self._advice, (edit,))
                 return
 
-    def _chosen(self, value: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
-        """What an expression may yield: both sides of a choice, the values of a mapping."""
-        if isinstance(value, cst.IfExp):
-            yield from self._chosen(value.body)
-            yield from self._chosen(value.orelse)
-        elif isinstance(value, cst.BooleanOperation):
-            yield from self._chosen(value.right)
-        elif isinstance(value, cst.Dict):
-            for element in value.elements:
-                yield element.value
-        else:
-            yield value
-
     # Argument lists and command lines in Python
 
-    def _check_arguments(self, values: list[cst.BaseExpression]) -> None:
-        for index, value in enumerate(values):
-            text = self._text(value)
-            following = self._text(values[index + 1]) if index + 1 < len(values) else ""
-            said = asked(text, following)
-            if said and not self._is_quiet:
+    def _check_elements(self, elements: Sequence[cst.BaseElement]) -> None:
+        for value, said in flash_arguments.of_elements(self.module, elements):
+            if not self._is_quiet:
                 self._report(value, said)
 
-    def _text(self, node: cst.BaseExpression) -> str:
-        text = self.module.literal(node) if isinstance(node, cst.SimpleString) else ""
-        return text if isinstance(text, str) else ""
-
     def visit_SimpleString(self, node: cst.SimpleString) -> None:
-        if "--" not in node.value or not self._is_command(node):
-            return
-        words = self._text(node).split()
-        for word, following in zip(words, [*words[1:], ""], strict=True):
-            said = asked(word, following)
-            if said and not self._is_quiet:
-                self._report(node, said)
-                return
-
-    def _is_command(self, node: cst.SimpleString) -> bool:
-        """``os.system("…")``, ``subprocess.run("…", shell=True)``, ``"…".split()``."""
-        above = self.module.parent(node)
-        call = self.module.parent(above) if above is not None else None
-        if not isinstance(call, cst.Call):
-            return False
-        name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
-        return isinstance(name, cst.Name) and name.value in _COMMANDS
+        said = flash_arguments.of_text(self.module, node)
+        if said and not self._is_quiet:
+            self._report(node, said)
 
     # Command lines in scripts
 

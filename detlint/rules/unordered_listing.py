@@ -31,6 +31,9 @@ class UnorderedListing(Rule):
     ``os.walk`` gives folders, and the files of each, in that order: sort ``dirs`` in place
     (``os.walk`` then visits them in order) and ``files`` where they are used.
 
+    Of what a function returns, its callers are asked: silent where a project calls it, and
+    each call sorts that or has no use for its order.
+
     Fix safety: ``sorted`` reads the whole listing before its first element is used.
     """
 
