@@ -373,6 +373,20 @@ def test_a_configuration_of_a_test_or_an_evaluation(
 ) -> None:
     text = b'{"model_name_or_path": "m", "attn_implementation": "flash_attention_2"}'
     assert len(engine("DET601").lint_bytes(path, text)) == found
+    trains = text.replace(b"{", b'{"optimizer": {"lr": 0.1}, ')
+    assert len(engine("DET601").lint_bytes(path, trains)) == 1
+
+
+def test_the_setting_of_a_teacher_is_none_of_what_is_trained(
+    engine: Callable[..., Engine],
+) -> None:
+    text = (
+        "{}:\n  kwargs:\n    attn_implementation: flash_attention_2\ntraining_args:\n"
+        "  learning_rate: 1e-5\n  gradient_accumulation_steps: 8\n  num_train_epochs: 1\n"
+    )
+    for key, found in (("teacher", 0), ("reference_model", 0), ("model", 1), ("prefer", 1)):
+        told = engine("DET601").lint_bytes("a.yaml", text.format(key).encode())
+        assert len(told) == found
 
 
 def test_what_an_option_defaults_to_is_said_so(findings: Callable[..., list[Finding]]) -> None:

@@ -11,6 +11,8 @@ from detlint.layout import Layout
 from detlint.rule import cst
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from detlint.module import Module
 
 _TRAINS = re.compile(
@@ -80,6 +82,11 @@ def configures_answers(path: str) -> bool:
     """Whether a configuration is for a test or an evaluation, by its name or that of a folder."""
     names = [each.replace("-", "_") for each in _names(path)]
     return any(map(_ANSWERS_CONFIG.search, names)) and not any(map(_TRAINS_NAME.search, names))
+
+
+def is_key_aside(keys: Sequence[str]) -> bool:
+    """Whether a setting is that of another's reference, teacher or reward: ``teacher.kwargs.x``."""
+    return any(map(_ASIDE.search, keys[:-1]))
 
 
 def _names(path: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis import answering, attention, flash_arguments
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
-from detlint.analysis.config_keys import is_deterministic, is_told
+from detlint.analysis.config_keys import is_deterministic, is_told, trains
 from detlint.analysis.flash_advice import ANY_FLASH, MAY_READ, READS
 from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES, requests
 from detlint.analysis.flash_options import (
@@ -44,8 +44,9 @@ _EFFECT = "FlashAttention, whose backward adds up gradients in varying order"
 
 def _is_settled(document: Document) -> bool:
     """Whether a configuration makes it deterministic, or is for no training."""
-    told = is_deterministic(document) or is_told(document)
-    return told or answering.configures_answers(document.source.path)
+    if is_deterministic(document) or is_told(document):
+        return True
+    return answering.configures_answers(document.source.path) and not trains(document)
 
 
 class FlashAttention(Rule):
@@ -202,7 +203,8 @@ class FlashAttention(Rule):
         )
 
     def visit_Entry(self, node: Entry) -> None:
-        report_setting(self, node, _is_settled)
+        if not answering.is_key_aside(node.keys):
+            report_setting(self, node, _is_settled)
 
     def visit_Assign(self, node: cst.Assign) -> None:
         self._check_options(node)
