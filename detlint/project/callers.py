@@ -43,7 +43,8 @@ def _is_asked(finding: Finding) -> bool:
 
 def _function(finding: Finding) -> _Function:
     """The function at the top of its file that a finding stands in; "" for none."""
-    source, home = _source(finding.path), os.path.realpath(finding.path)
+    home = os.path.realpath(finding.path)
+    source = _source(finding.path, _data(finding.path))
     if source is None:
         return _Function("", home)
     for block in Layout(source.text).blocks(0, len(source.text), ""):
@@ -59,22 +60,30 @@ def _ignored(functions: set[_Function], paths: Iterable[str]) -> set[_Function]:
     from detlint.analysis.returned_orders import is_ignored
 
     answers: dict[_Function, list[bool]] = {}
-    for path in paths:
-        source = _source(path) if functions and path.endswith((".py", ".ipynb")) else None
+    for path in paths if functions else ():
+        data = _data(path) if path.endswith((".py", ".ipynb")) else b""
+        named = [each for each in functions if each.name.encode() in data]
+        source = _source(path, data) if named else None
         if source is None:
             continue
         real = os.path.realpath(path)
-        for each in functions:
-            if each.name in source.text:
-                found = is_ignored(source, each.name, own=real == each.home)
-                if found is not None:
-                    answers.setdefault(each, []).append(found)
+        for each in named:
+            found = is_ignored(source, each.name, own=real == each.home)
+            if found is not None:
+                answers.setdefault(each, []).append(found)
     return {each for each, found in answers.items() if all(found)}
 
 
-def _source(path: str) -> Source | None:
+def _data(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
-            return Source.decode(path, file.read())
-    except (OSError, DecodeError):
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _source(path: str, data: bytes) -> Source | None:
+    try:
+        return Source.decode(path, data)
+    except DecodeError:
         return None
