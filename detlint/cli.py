@@ -143,10 +143,11 @@ def _linked(
     results: Cache,
 ) -> list[Finding]:
     """With what programs show: their own findings, and without those that they clear."""
+    from detlint.project.callers import are_asked, without_ignored
     from detlint.project.scripts import may_differ, together
 
-    scripted = may_differ(paths)
-    if not linted.entrypoints and not scripted:
+    scripted, returned = may_differ(paths), are_asked(linted.findings)
+    if not linted.entrypoints and not scripted and not returned:
         return linted.findings
     from detlint.project.unchanged import recall, remember
 
@@ -157,6 +158,7 @@ def _linked(
 
     linker = Linker(engine().rules, settings, results, paths)
     findings = together(linted.findings, paths, engine()) if scripted else linted.findings
+    findings = without_ignored(findings, paths) if returned else findings
     findings = linker.link(findings, linted.entrypoints, paths)
     remember(results, paths, *linker.looked_at(paths), findings)
     return findings

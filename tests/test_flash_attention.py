@@ -229,6 +229,12 @@ def test_a_model_of_a_notebook_that_only_answers(
         ("train_eval.py", SWITCH + "Trainer(model).train()\n", ["DET601"]),
         ("model.py", SWITCH, ["DET601"]),
         ("flash_decoding_benchmark.py", CALL, []),
+        ("test_speedup.py", CALL + "torch.autograd.backward(o, g)\n", []),
+        ("attention_perf.py", CALL + "o.backward(g)\n", []),
+        ("attention_perf.py", CALL + "o.backward(g)\noptimizer.step()\n", ["DET601"]),
+        ("train_speed.py", CALL + "Trainer(model).train()\n", ["DET601"]),
+        ("kernels.py", CALL.replace("attend", "bench_attention"), []),
+        ("kernels.py", CALL.replace("attend", "attend_with_perfect_memory"), ["DET601"]),
         ("inference/models/modeling.py", SWITCH, []),
         ("deploy.py", SWITCH, []),
         ("finetune/models/modeling.py", SWITCH, ["DET601"]),
@@ -258,6 +264,145 @@ def test_what_a_test_only_looks_at_makes_no_model(
     text = f"def test_it():\n    assert {call}\n"
     found = engine("DET601").lint(Source("test_choice.py", text))
     assert [each.code for each in found] == codes
+
+
+COMPARES = """
+def test_{name}():
+    model = Model.from_config(config, attn_implementation="flash_attention_2")
+    torch.testing.assert_close(model(x).logits, reference(x).logits)
+    {line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "lines", "rows"),
+    [
+        ("test_model.py", ("", ""), []),
+        ("test_model.py", ("", "model(x).sum().backward()"), [8]),
+        ("test_model.py", ("torch.autograd.grad(model(x), x)", ""), [3]),
+        ("model.py", ("", ""), [3, 8]),
+    ],
+)
+def test_a_test_that_compares_what_models_answer_has_no_backward(
+    file: str, lines: tuple[str, str], rows: list[int], engine: Callable[..., Engine]
+) -> None:
+    functions = [
+        COMPARES.format(name=name, line=line) for name, line in zip("ab", lines, strict=True)
+    ]
+    found = engine("DET601").lint(Source(file, "".join(functions)))
+    assert [each.row for each in found] == rows
+
+
+ASIDE = """
+class Worker:
+    def build(self, path):
+        {name} = AutoModel.from_pretrained(path, attn_implementation="flash_attention_2")
+        {then}
+        return {name}
+
+    def score(self, batch):
+        with torch.no_grad():
+            return self.model(batch)
+"""
+LEARNS = """
+class Learner:
+    def step(self, loss):
+        loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param(
+            ASIDE.format(name="reward_module", then="pass") + LEARNS, 0, id="records no gradient"
+        ),
+        pytest.param(
+            ASIDE.format(name="reward_module", then="pass") + "        loss.backward()\n",
+            1,
+            id="learns",
+        ),
+        pytest.param(ASIDE.format(name="actor", then="pass") + LEARNS, 1, id="another name"),
+        pytest.param(
+            ASIDE.format(name="ref_model", then="ref_model.requires_grad_(False)")
+            + "        loss.backward()\n",
+            0,
+            id="frozen",
+        ),
+        pytest.param(
+            ASIDE.format(
+                name="teacher",
+                then="for p in teacher.parameters():\n            p.requires_grad = False",
+            )
+            + "        loss.backward()\n",
+            0,
+            id="frozen in a loop",
+        ),
+        pytest.param(
+            ASIDE.format(name="model", then="model.requires_grad_(False)")
+            + "        loss.backward()\n",
+            1,
+            id="one through which a gradient may go",
+        ),
+        pytest.param(
+            "reward_model = AutoModel.from_pretrained(p, attn_implementation='flash_attention_2')",
+            1,
+            id="of a script",
+        ),
+    ],
+)
+def test_a_model_aside_of_the_one_that_is_trained(
+    text: str, found: int, findings: Callable[..., list[Finding]]
+) -> None:
+    assert len(findings(text, "DET601")) == found
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("test_configs/word-task/bi.json", 0),
+        ("configs/eval/model.json", 0),
+        ("configs/model-inference.json", 0),
+        ("configs/model.json", 1),
+        ("test_configs/train_bi.json", 1),
+        ("evaluation_of_sft/sft.json", 1),
+    ],
+)
+def test_a_configuration_of_a_test_or_an_evaluation(
+    path: str, found: int, engine: Callable[..., Engine]
+) -> None:
+    text = b'{"model_name_or_path": "m", "attn_implementation": "flash_attention_2"}'
+    assert len(engine("DET601").lint_bytes(path, text)) == found
+    trains = text.replace(b"{", b'{"optimizer": {"lr": 0.1}, ')
+    assert len(engine("DET601").lint_bytes(path, trains)) == 1
+
+
+def test_the_setting_of_a_teacher_is_none_of_what_is_trained(
+    engine: Callable[..., Engine],
+) -> None:
+    text = (
+        "{}:\n  kwargs:\n    attn_implementation: flash_attention_2\ntraining_args:\n"
+        "  learning_rate: 1e-5\n  gradient_accumulation_steps: 8\n  num_train_epochs: 1\n"
+    )
+    for key, found in (("teacher", 0), ("reference_model", 0), ("model", 1), ("prefer", 1)):
+        told = engine("DET601").lint_bytes("a.yaml", text.format(key).encode())
+        assert len(told) == found
+
+
+def test_what_an_option_defaults_to_is_said_so(findings: Callable[..., list[Finding]]) -> None:
+    text = """
+        class Arguments:
+            use_flash_attention: bool = Field(default=True)
+            use_flash_attn: bool = True
+
+        def train(attn_implementation=None): ...
+        train("flash_attention_2")
+    """
+    assert [each.message.partition(" asks ")[0] for each in findings(text, "DET601")] == [
+        "use_flash_attention (default: True)",
+        "use_flash_attn=True",
+        'train("flash_attention_2")',
+    ]
 
 
 def test_a_wrapper_by_the_name_of_the_library_s_function_hides_no_call(

@@ -471,6 +471,8 @@ def test_what_the_program_sets_clears_findings_in_its_files(
     ("name", "line", "found"),
     [
         ("main.py", "model.load().generate(text)", False),
+        ("main.py", "import gradio\ngradio.Interface(model.load()).launch(share=True)", False),
+        ("main.py", "launch(model.load())", True),
         ("main.py", "Engine(model.load()).run_exp(cfg)", True),  # whatever that does
         ("main.py", "loss(model.load()).backward()", True),
         ("train.py", "Loop(model.load()).go()", True),

@@ -323,3 +323,46 @@ def test_scripts_are_read_with_what_they_source(project: Project, lint: Lint) ->
     project({"scripts/models/a.sh": f"MODEL=({MEGATRON} --deterministic-mode)\n"})
     assert lint(select="DET701", cache=True) == []
     assert lint("scripts/run.sh", select="DET701") == []
+
+
+HANDS_ON = 'deepspeed hydit/train.py --lr 1 "$@"\n'
+ASKS = 'sh $(dirname "$0")/run.sh --epochs 1 \\\n    --use-flash-attn "$@"\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        pytest.param({"go.sh": ASKS, "run.sh": HANDS_ON}, 1, id="beside it"),
+        pytest.param(
+            {"a/go.sh": "PYTHONPATH=. bash ./s/run.sh --use-flash-attn", "s/run.sh": HANDS_ON},
+            1,
+            id="from the root",
+        ),
+        pytest.param(
+            {"go.sh": "./run.sh 4 --use-flash-attn", "run.sh": "torchrun train.py ${@:2}"},
+            1,
+            id="but the first",
+        ),
+        pytest.param({"go.sh": ASKS}, 0, id="not there"),
+        pytest.param({"go.sh": ASKS, "run.sh": "python train.py --lr 1"}, 0, id="hands nothing on"),
+        pytest.param({"go.sh": ASKS, "run.sh": 'python evaluate.py "$@"'}, 0, id="evaluates"),
+        pytest.param(
+            {"go.sh": ASKS, "run.sh": f"export FLASH_ATTENTION_DETERMINISTIC=1\n{HANDS_ON}"},
+            0,
+            id="sets the variable",
+        ),
+        pytest.param(
+            {"go.sh": ASKS, "run.sh": 'python train.py --full_determinism "$@"'},
+            0,
+            id="asks for determinism",
+        ),
+        pytest.param(
+            {"go.sh": "# sh run.sh --use-flash-attn\n", "run.sh": HANDS_ON}, 0, id="in a comment"
+        ),
+    ],
+)
+def test_a_script_hands_its_arguments_on(
+    project: Project, lint: Lint, files: dict[str, str], found: int
+) -> None:
+    project(files)
+    assert len(lint(select="DET601")) == found

@@ -68,6 +68,18 @@ HEADER = "import glob, os, fsspec\nfrom pathlib import Path\n"
             "os.listdir() lists in the file system's order, and here it is passed to run(…)()",
             id="a call of what a call gives",
         ),
+        pytest.param(
+            "def f(d, n):\n    names = glob.glob(d)\n    a = torch.cat(names) if n else 0\n"
+            "    return a, names[n]\n",
+            "glob.glob() lists in the file system's order, and here it is indexed",
+            id="a use of the elements, after one of the whole",
+        ),
+        pytest.param(
+            "import numpy as np\n\ndef f(d):\n    images = np.array([load(x) for x in "
+            "glob.glob(d)])\n    return images.transpose(0, 3, 1, 2)\n",
+            "glob.glob() lists in the file system's order, and here it is read into an array",
+            id="a method of an array",
+        ),
     ],
 )
 def test_the_message_says_how_the_order_is_used(

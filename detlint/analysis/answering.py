@@ -7,9 +7,12 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.uses import last_name
+from detlint.layout import Layout
 from detlint.rule import cst
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from detlint.module import Module
 
 _TRAINS = re.compile(
@@ -33,10 +36,26 @@ _ANSWERS_FILE = re.compile(
     r"|gradio|streamlit|api_server|deploy|decode|decoding|sample|sampling|bench|benchmarks?|speedup)"
     r"(?:_|$)|^chat(?:_|$)"
 )
+_ANSWERS_CONFIG = re.compile(
+    r"(?:^|_)(?:tests?|eval|evaluate|evaluation|infer|inference|predict|serve|serving|demo"
+    r"|benchmarks?|generate|generation)(?:_|$)"
+)
+_TRAINS_NAME = re.compile(r"train|tun(?:e|ing)|(?:^|_)(?:sft|dpo|grpo|ppo|lora)(?:_|$)")
+# Models that others are trained by, or beside, and code that takes no gradient of them.
+_ASIDE = re.compile(r"(?:^|_)(?:ref|reference|teacher|reward|judge)(?:_|$)")
+_NO_GRADIENT = re.compile(r"\bno_grad\(|\binference_mode\(")
 _OPTIMIZES = re.compile(
     r"\.backward\(|Trainer\(|TrainingArg\w*\(|\.step\(|\.fit\(|[tT]rainer\.train\(|training_step"
     r"|LoraConfig\(|get_peft_model\(|\boptim\."
 )
+# A file or function that takes the time of a model: it may run a backward as well.
+_MEASURES = re.compile(
+    r"(?:^|_)(?:bench|benchmark(?:s|ing)?|speed(?:up|_?tests?)?|perf|profil(?:e|er|ing)|latency"
+    r"|throughput)(?:_|$)"
+)
+_LEARNS = re.compile(_OPTIMIZES.pattern.removeprefix(r"\.backward\(|"))
+_BACKWARD = re.compile(r"\btrain\w*\(|autograd\.grad\b|backward|\.grad\b")
+_COMPARES = re.compile(r"\b(?:assert_(?:all)?close|allclose)\(")
 _CHECKS_FILE = re.compile(r"^test_|_test$|^conftest$")
 _CHECK = re.compile(r"test(?:_|$)")
 _BUILDERS = re.compile(r"from_|[A-Z]|(?:load|build|create|make|get|init|setup|prepare)(?:_|$)")
@@ -51,14 +70,31 @@ def serves(module: Module) -> bool:
 def is_for_answers(module: Module) -> bool:
     """Whether the file runs or measures a model, by its name or that of a folder above it, or
     loads one to generate with."""
-    text = module.source.text
-    *folders, file = os.path.relpath(module.source.path).split(os.sep)
-    names = [*folders, os.path.splitext(file)[0]]
-    if os.pardir in names:  # what lies above the working folder says nothing of the project
-        names = names[-2:]
+    text, names = module.source.text, _names(module.source.path)
     if any(map(_ANSWERS_FILE.search, names)) and not _OPTIMIZES.search(text):
         return True
+    if _MEASURES.search(names[-1]) and not _LEARNS.search(text):
+        return True
     return bool(_GENERATES.search(text)) and _TRAINS.search(_MODE.sub("", text)) is None
+
+
+def configures_answers(path: str) -> bool:
+    """Whether a configuration is for a test or an evaluation, by its name or that of a folder."""
+    names = [each.replace("-", "_") for each in _names(path)]
+    return any(map(_ANSWERS_CONFIG.search, names)) and not any(map(_TRAINS_NAME.search, names))
+
+
+def is_key_aside(keys: Sequence[str]) -> bool:
+    """Whether a setting is that of another's reference, teacher or reward: ``teacher.kwargs.x``."""
+    return any(map(_ASIDE.search, keys[:-1]))
+
+
+def _names(path: str) -> list[str]:
+    """The names of a file and of the folders above it."""
+    *folders, file = os.path.relpath(path).split(os.sep)
+    names = [*folders, os.path.splitext(file)[0]]
+    # What lies above the working folder says nothing of the project.
+    return names[-2:] if os.pardir in names else names
 
 
 def is_evaluated(module: Module, node: cst.CSTNode) -> bool:
@@ -85,6 +121,55 @@ def is_evaluated(module: Module, node: cst.CSTNode) -> bool:
         and each.value.value == made
     ]
     return "eval" in modes and "train" not in modes and not _trains(module, function)
+
+
+def measures(module: Module, node: cst.CSTNode) -> bool:
+    """Whether a function around a node takes a time, by its name, and learns nothing."""
+    functions = (each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef))
+    return any(
+        _MEASURES.search(each.name.value) and not _LEARNS.search(module.tree.text(each))
+        for each in functions
+    )
+
+
+def compares_answers(module: Module, node: cst.CSTNode) -> bool:
+    """Whether a test around a node, or all of its file, compares what models answer, without
+    a backward."""
+    file = os.path.splitext(os.path.basename(module.source.path))[0]
+    if _CHECKS_FILE.search(file) is None:
+        return False
+    functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
+    texts = [module.source.text, *(module.tree.text(each) for each in functions)]
+    return any(
+        _COMPARES.search(text) and not (_TRAINS.search(text) or _BACKWARD.search(text))
+        for text in texts
+    )
+
+
+def is_aside(module: Module, node: cst.CSTNode) -> bool:
+    """Whether the model made around a node is another's reference, teacher or reward, frozen or
+    in a class that records no gradient and learns nothing."""
+    made = next((each for each in module.ancestors(node) if isinstance(each, cst.Assign)), None)
+    name = last_name(made.targets[0].target) if made is not None else ""
+    if not _ASIDE.search(name):
+        return False
+    block = _block(module, node)
+    frozen = re.compile(
+        rf"\b{name}\.requires_grad_\(False\)"
+        rf"|\bfor (\w+) in (?:\w+\.)?{name}\.parameters\(\):\s*\1\.requires_grad(?:_\(| = )False"
+    )
+    if frozen.search(block):
+        return True
+    within = module.enclosing_class(node) is not None
+    return within and _NO_GRADIENT.search(block) is not None and not _OPTIMIZES.search(block)
+
+
+def _block(module: Module, node: cst.CSTNode) -> str:
+    """The text of the statement at the top of the file that a node stands in: what is around it
+    may have been narrowed away."""
+    text, (place, _) = module.source.text, module.span(node)
+    blocks = Layout(text).blocks(0, len(text), "")
+    return next((text[each.start : each.end] for each in blocks if each.end > place), "")
 
 
 def _trains(module: Module, function: cst.CSTNode) -> bool:

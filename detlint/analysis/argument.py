@@ -35,6 +35,8 @@ class Argument:
             return self._module.argument(self.call, "key") is None
         if self.name == "builtins.sum":
             return not self._adds_floats()
+        if self.name == "numpy.sum":
+            return self._adds_tests()
         sorts = reductions.SORTING.search(self.word) and not self.leaves_ties()
         named = self.name in reductions.ORDER_FREE or sorts
         return bool(named) or self._compares_to_one() or self._is_set_method()
@@ -131,6 +133,12 @@ class Argument:
             isinstance(each, cst.Float) or self._module.called(each) == "builtins.float"
             for each in self._module.tree.descendants(element)
         )
+
+    def _adds_tests(self) -> bool:
+        """``np.sum(["final" in name for name in names])``."""
+        made = self._module.names.value_of(self.arg.value)
+        element = getattr(made, "elt", None)
+        return isinstance(element, (cst.Comparison, cst.Integer))
 
     def _compares_to_one(self) -> bool:
         """``assertEqual(os.listdir(d), ["only"])``: one element has one order."""

@@ -11,7 +11,6 @@ from detlint.rule import cst
 
 if TYPE_CHECKING:
     from detlint.module import Module
-    from detlint.scope import Binding
 
 _PACKAGES = frozenset({"flash_attn", "flash_attn_interface", "flash_attn_3"})
 # How many arguments each function takes before `deterministic`, in releases without softcap.
@@ -39,6 +38,7 @@ _LIBRARY = re.compile(
     r"\((?:[^()]|\([^()]*\))*?\bdeterministic\b|_flash_attention_forward\b)",
     re.MULTILINE,
 )
+_ALIASES = 4  # names that stand for one another
 _HUB = "kernels.get_kernel"
 _HUB_KERNEL = re.compile(r"flash[-_]?att", re.IGNORECASE)
 _HUB_NAME = re.compile(r"[\"'][\w.-]+/[\w.-]*flash[-_]?att", re.IGNORECASE)
@@ -49,6 +49,7 @@ def library_function(module: Module, node: cst.BaseExpression) -> str | None:
 
     Also where branches import it from different releases of the package, where
     it is None until a function imports it, and where the class keeps it on ``self``.
+    Of several, the one that takes the fewest arguments before ``deterministic``.
     """
     names = {module.qualified_name(node)}
     # Of the same name alone: no trigger stands at the calls of another.
@@ -57,9 +58,12 @@ def library_function(module: Module, node: cst.BaseExpression) -> str | None:
         if _is_of_hub(module, node.value):
             return node.attr.value
     if None in names and isinstance(node, cst.Name):
-        names = {_meaning(module, each) for each in module.names.visible(node)} - {"None"}
-    found = {_function(name) for name in names}
-    return found.pop() if len(found) == 1 else None
+        names = _meanings(module, node) - {"None"}
+    found = {name: _function(name) for name in names}
+    known = sorted(each for each in found.values() if each is not None)
+    if not known or None in found.values():
+        return None
+    return min(known, key=lambda each: FUNCTIONS.get(each, 0))
 
 
 def _is_of_hub(module: Module, node: cst.BaseExpression) -> bool:
@@ -94,30 +98,50 @@ def _kept(module: Module, node: cst.Attribute) -> set[str | None]:
     for inside, attributes in around.bindings.attributes.items():
         if inside.name.value == owner.name.value:
             for value in attributes.get(node.attr.value, []):
-                found.add(_name_of(around, value))
+                found |= _meanings(around, value)
     return found - {"None"}
-
-
-def _name_of(module: Module, value: cst.CSTNode | None) -> str | None:
-    return "None" if _is_none(value) else module.qualified_name(value)
 
 
 def _is_none(node: cst.CSTNode | None) -> bool:
     return isinstance(node, cst.Name) and node.value == "None"
 
 
-def _meaning(module: Module, binding: Binding) -> str | None:
-    if binding.kind == "import":
-        return binding.name
-    if _is_none(binding.node):
-        return "None"
-    return module.qualified_name(binding.node) if binding.kind == "value" else None
+def _meanings(module: Module, node: cst.CSTNode | None, depth: int = _ALIASES) -> set[str | None]:
+    """The qualified names of all that a name is bound to, in whichever branch."""
+    if _is_none(node):
+        return {"None"}
+    known = module.qualified_name(node)
+    if known is not None or not isinstance(node, cst.Name) or not depth:
+        return {known}
+    found: set[str | None] = set()
+    for each in module.names.visible(node):
+        if each.kind == "import":
+            found.add(each.name)
+        else:
+            value = each.node if each.kind == "value" else None
+            found |= _meanings(module, value, depth - 1)
+    return found or {None}
 
 
 def _function(name: str | None) -> str | None:
     parts = (name or "").split(".")
     known = parts[0] in _PACKAGES and "flash_attn_triton" not in parts
+    known = known or parts[0] == "transformers"  # whose modules import it for themselves
     return parts[-1] if known and (parts[-1] in FUNCTIONS or parts[-1] in BACKWARDS) else None
+
+
+def told(module: Module, call: cst.Call, name: str) -> cst.BaseExpression | None:
+    """What a call gives for ``deterministic``; by its place, only a backward's ``False``.
+
+    That follows the window, a tuple, in a place that differs between releases.
+    """
+    given = module.argument(call, "deterministic")
+    if given is not None or name not in BACKWARDS or module.has_unpacking(call):
+        return given
+    values = [each.value for each in call.args if each.keyword is None]
+    windows = [index for index, each in enumerate(values) if isinstance(each, cst.Tuple)]
+    after = values[windows[-1] :] if windows else []
+    return next((each for each in after if module.literal(each) is False), None)
 
 
 def has_no_backward(module: Module, call: cst.Call, *, forward: bool = False) -> bool:

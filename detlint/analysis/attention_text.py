@@ -14,6 +14,9 @@ _COMPARED = re.compile(r"(?:[=!]=|\bin)[ \t]*[\[({]?[ \t]*(?:[\"'][\w, ]*)*[\"']
 # After the name of an option: ``= value``, ``: type = value``, ``"] = value``, ``": value``,
 # ``", value``.
 _GIVEN = re.compile(r"(?:[\"']\s*\])?[ \t]*(?::[^=\n]*)?=(?!=)\s*|[\"']\s*[:,]\s*")
+# The value of an argument by its place, and a parameter that takes one.
+_BY_PLACE = re.compile(r"\w\((?:[^()]*,)?\s*[\"']$")
+_TAKES = re.compile(r"\bdef[ \t]+\w+\([^()]*?\b_?attn_implementation\b")
 _FLASH = re.compile(r"flash_attention_[23]")
 _BOUND = re.compile(r"\w[ \t]*(?::[^=\n]*)?=[ \t]*[\"']$")
 _ON = re.compile(r"\(?\s*(?:True\b|\w*[fF]ield\(|attrib\()|(?!(?:False|None)\b)(\w+)\b(?![.(\[])")
@@ -35,9 +38,7 @@ def asks(text: str, offset: int) -> bool:
     if name in FUNCTIONS or name in BACKWARDS:
         return bool(_USED.match(text, end) or _TO_ANOTHER_NAME.search(line))
     if _FLASH.fullmatch(name):
-        # The names of other options are triggers themselves.
-        near = text[max(offset - _REACH, 0) : offset]
-        return "_attn_implementation" in near and not _COMPARED.search(line)
+        return _is_given(text, offset, line)
     given = _GIVEN.match(text, end)
     if given is None:
         return False
@@ -45,6 +46,15 @@ def asks(text: str, offset: int) -> bool:
         value = text[given.end() : given.end() + _REACH]
         return _FLASH.search(value) is not None or _has_constant(text)
     return name.startswith("use_flash_att") and _is_on(text, given.end())
+
+
+def _is_given(text: str, offset: int, line: str) -> bool:
+    """Whether the value at an offset may be given to an option without a trigger of its own, as
+    the names of the others are."""
+    near = text[max(offset - _REACH, 0) : offset]
+    if "_attn_implementation" in near and not _COMPARED.search(line):
+        return True
+    return _BY_PLACE.search(near) is not None and _TAKES.search(text) is not None
 
 
 def _has_constant(text: str) -> bool:

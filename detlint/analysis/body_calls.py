@@ -134,7 +134,10 @@ class BodyCalls:
         if word in ("append", "extend", "appendleft", "extendleft"):
             self._effects += 1
             return self._extends(receiver, call)
-        if word in reductions.ELEMENT_METHODS and self._owns(receiver):
+        if self._owns(receiver) and (
+            word in reductions.ELEMENT_METHODS
+            or (not same and reductions.ELEMENT_WRITERS.match(word))
+        ):
             return self._does_each_alone(call)
         return self._unknown(call)
 

@@ -21,6 +21,13 @@ _DETERMINISM = ("full_determinism", "deterministic_mode", "use_deterministic_alg
 _VARIABLES = {"FLASH_ATTENTION_DETERMINISTIC": "1", "NVTE_ALLOW_NONDETERMINISTIC_ALGO": "0"}
 
 
+# What only a configuration that trains something holds.
+_TRAINS = re.compile(
+    r"(?:^|_)(?:train|training|trainer|lr|learning_rate|optim|optimizer|epochs|loss|losses|grad"
+    r"|gradient)(?:_|$)"
+)
+
+
 @cache
 def _patterns(code: str) -> list[tuple[Row, re.Pattern[str]]]:
     return [(row, re.compile(rf"(?:^|\.)(?:{row.path})\Z")) for row in ROWS if row.code == code]
@@ -73,6 +80,12 @@ def is_deterministic(document: Document) -> bool:
         for entry in document.entries()
         if entry.keys
     )
+
+
+def trains(document: Document) -> bool:
+    """Whether a key of the configuration is one of training."""
+    keys = {key for entry in document.entries() for key in entry.keys}
+    return any(_TRAINS.search(spelled(key)) for key in keys)
 
 
 def is_told(document: Document) -> bool:

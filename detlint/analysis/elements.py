@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from detlint.analysis.consumption import Consumption
+
+
+_INTEGER = re.compile(r"^(?:builtins\.|numpy\.u?)(?:int\d*|bool)$")
 
 
 class Elements:
@@ -76,6 +80,9 @@ class Elements:
         if isinstance(node, cst.Call):
             if self._module.called(node) == "builtins.sum" and node.args:
                 return self._are_integers(node.args[0].value)
+            if isinstance(node.func, cst.Attribute) and node.func.attr.value == "astype":
+                kind = self._module.argument(node, "dtype", 0)
+                return _INTEGER.search(self._module.qualified_name(kind) or "") is not None
             return self._module.called(node) in reductions.INTEGERS
         return False
 

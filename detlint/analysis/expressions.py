@@ -226,6 +226,8 @@ class Expressions:
             yield from self._all.follow(flow.into(call))  # a set again, or a truth value
         elif flow.keyed and method in reductions.KEYED_READS:
             return
+        elif method in reductions.OF_ARRAYS:
+            yield Use(attribute, "read into an array")
         elif method != "pop":
             yield Use(attribute, f"asked for .{method}")
         elif not (self._all.holds_one(flow) or self._all.conditions.is_worklist(attribute)):

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from detlint.rule import cst
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from detlint.module import Module
 
 _TESTING = re.compile(
@@ -59,10 +61,16 @@ def lists_sources(module: Module, listing: cst.Call) -> bool:
     clause = module.parent(listing)
     tests = [each.test for each in clause.ifs] if isinstance(clause, cst.CompFor) else []
     parts = [*(each.value for each in listing.args), *tests]
-    below = (each for part in parts for each in module.tree.descendants(part))
-    values = map(module.names.value_of, below)
-    texts = [str(each.evaluated_value) for each in values if isinstance(each, cst.SimpleString)]
+    values = map(module.names.value_of, _below(module, parts))
+    texts = [
+        str(x.evaluated_value) for x in _below(module, values) if isinstance(x, cst.SimpleString)
+    ]
     if any(map(_COMPILED.search, texts)):
         return True
     named = any(map(_PERHAPS_COMPILED.search, texts))
     return named and _COMPILING.search(module.source.text) is not None
+
+
+def _below(module: Module, nodes: Iterable[cst.CSTNode]) -> Iterator[cst.CSTNode]:
+    for each in nodes:
+        yield from module.tree.descendants(each)

@@ -57,9 +57,9 @@ def asked(word: str, following: str) -> str:
 
 def requests(source: Source, launch: Launch) -> Iterator[Request]:
     """The flags of a launch that ask for it, unless the launch makes it deterministic."""
-    given = list(options(source, launch.arguments))
-    if any(each.name in _DETERMINISTIC and each.is_set for each in given):
+    if is_deterministic(source, launch):
         return
+    given = list(options(source, launch.arguments))
     settings = launch.environment
     hugging_face = settings.get("FLASH_ATTENTION_DETERMINISTIC", "0") != "1"
     engine = settings.get("NVTE_ALLOW_NONDETERMINISTIC_ALGO", "1") != "0"
@@ -77,3 +77,9 @@ def requests(source: Source, launch: Launch) -> Iterator[Request]:
             flag = option.shown if option.on else option.shown.split()[0]
             end = option.end if option.on else option.start + len(flag)
             yield Request(Word(option.start, end, None), flag, choice=False)
+
+
+def is_deterministic(source: Source, launch: Launch) -> bool:
+    """Whether a flag of a launch makes the program deterministic."""
+    given = options(source, launch.arguments)
+    return any(each.name in _DETERMINISTIC and each.is_set for each in given)

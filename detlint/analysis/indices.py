@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LEAVING = re.compile("exit|fail|skip|error|raise(?:_.*)?")
 _EQUALITY_CALLS = ("assertEqual", "assert_equal", "assertEquals")
+_LISTS = ("builtins.list", "builtins.tuple", "builtins.sorted")
 _PROMPTS = ("builtins.input", "click.prompt", "typer.prompt", "rich.prompt.IntPrompt.ask")
 
 
@@ -33,9 +34,19 @@ class Indices:
 
     def picks_surely(self, subscript: cst.Subscript) -> bool:
         """Whether an index picks the same element whatever the order."""
-        if self.parallels.follows(subscript):
+        if self.parallels.follows(subscript) or self._is_sorted_by(subscript.slice[0]):
             return True
         return self.holds_one(subscript.value) or self._is_asked_for(subscript.slice[0])
+
+    def _is_sorted_by(self, index: cst.CSTNode) -> bool:
+        """``names[order]``, where ``order = np.argsort(numbers)``."""
+        place = index.slice if isinstance(index, cst.SubscriptElement) else index
+        value = place.value if isinstance(place, cst.Index) else place
+        made = self._module.names.value_of(value)
+        if not isinstance(made, cst.Call) or call_word(made) != "argsort":
+            return False
+        sorted_by = map(self._module.names.value_of, self._module.tree.descendants(made))
+        return not any(map(self._conditions.draws, sorted_by))
 
     def _is_asked_for(self, index: cst.CSTNode) -> bool:
         """``names[int(input()) - 1]``: a person chose among the names as they were shown."""
@@ -47,8 +58,10 @@ class Indices:
         )
 
     def holds_one(self, node: cst.CSTNode) -> bool:
-        """Whether a local is known to hold one element where it is read."""
+        """Whether a local, or what a call lists again, is known to hold one element here."""
         while isinstance(node, cst.Call) and node.args:  # next(iter(x))
+            if self._is_counted_before(node):
+                return True
             node = node.args[0].value
         if not isinstance(node, cst.Name):
             return False
@@ -96,6 +109,43 @@ class Indices:
 
     # A length that is compared to 1
 
+    def _is_counted_before(self, call: cst.Call) -> bool:
+        """``assert len(os.listdir(folder)) == 1`` before ``os.listdir(folder)[0]``."""
+        function = self._module.enclosing_function(call)
+        for name in self._module.tree.occurrences.get(call_word(call), ()):
+            above = self._module.parent(name)
+            other = self._module.parent(above) if isinstance(above, cst.Attribute) else above
+            length = self._around(other) if isinstance(other, cst.Call) else None
+            if (
+                isinstance(other, cst.Call)
+                and length is not None
+                and self._module.called(length) == "builtins.len"
+                and self._reads.place(other) < self._reads.place(call)
+                and self._module.enclosing_function(other) is function
+                and other.deep_equals(call)
+                and not self._changes_between(other, call)
+                and any(self._guards(each, call) for each in self._comparisons(length))
+            ):
+                return True
+        return False
+
+    def _around(self, call: cst.Call) -> cst.CSTNode | None:
+        """The call that gets what another gives, made a list perhaps: ``len(list(call))``."""
+        arg = self._module.parent(call)
+        outer = self._module.parent(arg) if isinstance(arg, cst.Arg) else None
+        if isinstance(outer, cst.Call) and self._module.called(outer) in _LISTS:
+            return self._around(outer)
+        return outer
+
+    def _changes_between(self, first: cst.Call, second: cst.Call) -> bool:
+        """Whether what a call mentions is bound anew before another call of the same text."""
+        start, end = self._reads.place(first), self._reads.place(second)
+        return any(
+            start < store.end < end
+            for name in self._reads.variables(first)
+            for store in self._reads.stores(name)
+        )
+
     def _checks_one(self, load: cst.Name, read: cst.Name) -> bool:
         """Whether ``len(load)`` is compared to 1 so that ``read`` sees no other length."""
         arg = self._module.parent(load)
@@ -128,11 +178,14 @@ class Indices:
         right, left = self._module.literal(first.comparator), self._module.literal(test.left)
         if isinstance(first.operator, cst.Equal) and 1 in (left, right):
             return True
+        # Of none, there is no first.
+        if (type(first.operator), right) in ((cst.LessThanEqual, 1), (cst.LessThan, 2)):
+            return True
         differs = isinstance(first.operator, cst.NotEqual) and 1 in (left, right)
-        exceeds = isinstance(first.operator, cst.GreaterThan) and right == 1
+        exceeds = (type(first.operator), right) in ((cst.GreaterThan, 1), (cst.GreaterThanEqual, 2))
         return False if differs or exceeds else None
 
-    def _guards(self, test: cst.Comparison, read: cst.Name) -> bool:
+    def _guards(self, test: cst.Comparison, read: cst.CSTNode) -> bool:
         """Whether a comparison with 1 decides if the read is reached."""
         one = self._says_one(test)
         if one is None:

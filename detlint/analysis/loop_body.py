@@ -212,8 +212,9 @@ class LoopBody(BodyStatements):
                 self._record(target.value, value)
 
     def _makes_own(self, target: cst.Name, value: cst.CSTNode, node: cst.CSTNode) -> bool:
-        """``info = {}``, read after it in the same block: what it takes is this element's alone."""
-        if not isinstance(value, cst.Dict):
+        """``info = {}``, ``names = []``, read after it in the same block: what it takes is this
+        element's alone."""
+        if not isinstance(value, (cst.Dict, cst.List)):
             return False
         reads = self._consumption.reads
         inside = (x for x in reads.loads(target) if self._loop.body in self._module.ancestors(x))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import libcst as cst
 
@@ -36,3 +36,11 @@ class Flow(NamedTuple):
         """A use out of sight, which looks a dict up by its keys."""
         if not self.keyed:
             yield Use(node, how)
+
+
+def most_telling(uses: Sequence[Use]) -> Use:
+    """The use to name: the first, but rather one of the elements than one of what they are
+    handed to as a whole, where it may be another branch that does so. A draw says the most."""
+    vague = ("asked for", "passed to")
+    draws = ("shuffle()", "sample()", "choice()")
+    return min(uses, key=lambda use: use.how.startswith(vague) and not use.how.endswith(draws))

@@ -27,6 +27,10 @@ _FUNCTION = re.compile(
 _CLASS = words("decode decoding inference prefill prefilling")
 _ANSWERS = words("decode decoding generating inference infer inferring prefill prefilling")
 _TRAINS = words("training train")
+# What a branch begins with: "# decode phase".
+_COMMENT = re.compile(
+    r"#+[ \t]*(?:decod(?:e|ing)|inference|infer|generat(?:e|ion|ing))\b", re.IGNORECASE
+)
 _RECORDS = frozenset({"requires_grad", "is_grad_enabled"})
 _GRADIENTS = frozenset({"torch.is_grad_enabled"})
 
@@ -50,12 +54,22 @@ def answers(module: Module, node: cst.CSTNode, *, forward: bool = False) -> bool
                 module, above.test, below is above.body, forward
             ):
                 return True
-        elif isinstance(above, cst.IndentedBlock) and any(
-            _decides(module, test, False, forward) for test in _left_behind(above, below)
+        elif isinstance(above, cst.IndentedBlock) and (
+            any(_decides(module, test, False, forward) for test in _left_behind(above, below))
+            or _is_said_to_answer(module, above)
         ):
             return True
         below = above
     return False
+
+
+def _is_said_to_answer(module: Module, block: cst.IndentedBlock) -> bool:
+    """Whether a comment at the top of a branch says so."""
+    if not isinstance(module.parent(block), (cst.If, cst.Else)):
+        return False
+    lines = getattr(block.body[0], "leading_lines", ())
+    comments = [block.header.comment, *(each.comment for each in lines)]
+    return any(each is not None and _COMMENT.match(each.value) for each in comments)
 
 
 def asserts_no_gradient(module: Module, node: cst.CSTNode) -> bool:

@@ -11,8 +11,8 @@ def _words(text: str, prefix: str = "") -> frozenset[str]:
 
 # The order of the argument does not show in the result.
 ORDER_FREE = _words("set frozenset len any all bool isinstance id type", "builtins.") | _words(
-    """collections.Counter numpy.in1d numpy.isin numpy.unique os.path.commonpath
-    os.path.commonprefix sys.getsizeof"""
+    """collections.Counter numpy.all numpy.any numpy.count_nonzero numpy.in1d numpy.isin
+    numpy.unique os.path.commonpath os.path.commonprefix sys.getsizeof"""
 )
 # The result is in the order of the argument.
 CARRYING = _words("list tuple iter reversed map filter enumerate zip", "builtins.") | _words(
@@ -41,6 +41,10 @@ UNORDERED_READS = _words(
     """__contains__ __len__ add append appendleft clear close count discard extend extendleft insert
     remove reverse set_description set_postfix set_postfix_str setdefault sort update"""
 )
+# What was made of the elements is an array, or a tensor.
+OF_ARRAYS = _words(
+    "T astype flatten float numpy permute reshape shape size squeeze to transpose view"
+)
 KEYED_READS = _words("__contains__ clear get index pop setdefault update")
 # Keywords whose value is only looked up in, or copied file by file.
 LOOKED_UP = _words(
@@ -60,6 +64,8 @@ ELEMENT_METHODS = _words(
     mkdir move move_into remove rename replace reverse rmdir rmtree save savefig seek sort
     symlink_to touch unlink write write_bytes write_text writelines"""
 )
+# The same, to a file that an argument names: `clip.write_videofile(path)`, `mesh.export(path)`.
+ELEMENT_WRITERS = re.compile(r"(?:export|save|write)(?:_|$)")
 # Writes to a file that the argument at this place names, or has open: each element its own.
 FILE_WRITERS = dict.fromkeys(
     _words(

@@ -12,7 +12,7 @@ from detlint.documents.shell_front import started
 from detlint.documents.shell_scope import HOLE, Piece, Scope, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node
 
@@ -61,13 +61,26 @@ def run_fed(shell: Shell, node: Node, text: Piece) -> None:
 
 def _words(shell: Shell, node: Node) -> tuple[Word, ...]:
     values = shell.values()
-    return tuple(
-        shell.found.place(field)
+    own = (
+        child
         for child in node.named_children
         if child.type not in ("variable_assignment", "comment")
         and not child.type.endswith("_redirect")
+    )
+    return tuple(
+        shell.found.place(field)
+        for child in (*own, *_behind_redirections(node))
         for field in values.words(child)
     )
+
+
+def _behind_redirections(node: Node) -> Iterator[Node]:
+    """``--flag`` of ``program > log --flag``: to the grammar, ``>`` takes all that follows."""
+    above = node.parent
+    if above is not None and above.type == "redirected_statement":
+        for each in above.children:
+            if each.type == "file_redirect":
+                yield from each.children_by_field_name("destination")[1:]
 
 
 def _start(shell: Shell, place: tuple[int, int], words: tuple[Word, ...]) -> None:

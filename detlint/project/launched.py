@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.project.facts import VARIABLES, Fact
@@ -11,14 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.documents import Document
-    from detlint.documents.document import Command, Word
+    from detlint.documents.document import Command
     from detlint.source import Source
-
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh"})
-_QUEUES = frozenset({"sbatch", "qsub", "bsub"})
-_SCRIPT = re.compile(r"\.(?:sh|bash|sbatch|slurm)$")
-# The end of a word that the text tells: /train.py of "$HERE/train.py".
-_TAIL = re.compile(r"/([\w.@+-][\w./@+-]*)[\"']?$")
 
 
 class Start(NamedTuple):
@@ -90,32 +83,14 @@ def _document(source: Source) -> Document | None:
 def _target(command: Command, source: Source) -> tuple[str, str]:
     """The script and the module that a command starts; "" for none."""
     from detlint.documents.launches import launched
+    from detlint.documents.shell_scripts import path_of, script_of
 
     launch = launched(command)
     if launch is None:
-        return _shell_script(command.words, source), ""
+        return script_of(command.words, source)[0], ""
     if launch.module is not None:
         return "", launch.module.text or ""
-    return ("" if launch.script is None else _path(launch.script, source)), ""
-
-
-def _shell_script(words: tuple[Word, ...], source: Source) -> str:
-    """``bash run.sh``, ``sbatch run.sh``, ``./run.sh``."""
-    if not words:
-        return ""
-    name = (words[0].text or "").rpartition("/")[2]
-    if name in _SHELLS | _QUEUES:
-        paths = (_path(each, source) for each in words[1:])
-        return next((each for each in paths if _SCRIPT.search(each)), "")
-    path = _path(words[0], source)
-    return path if _SCRIPT.search(path) else ""
-
-
-def _path(word: Word, source: Source) -> str:
-    if word.text is not None:
-        return word.text
-    tail = _TAIL.search(source.text[word.start : word.end])
-    return tail[1] if tail else ""
+    return ("" if launch.script is None else path_of(launch.script, source)), ""
 
 
 def _sets(command: Command, document: Document) -> Iterator[Fact]:

@@ -213,6 +213,10 @@ class Program:
         says = roles.trains(self.name) or roles.calls_training(self.source.text)
         return "trains" not in self._holders and not says
 
+    def source_of(self, path: str) -> Source:
+        """The source of a file, by its real path."""
+        return self._files.source(path)
+
     def is_guarded(self) -> bool:
         """Whether guard, or a helper like it, sets all that determinism needs."""
         return any(each.fact.what == EVERY for each in self.facts("enables"))

@@ -1,5 +1,5 @@
-"""What scripts say together with the files beside them: what they source, and the parsers of the
-programs that they start. By itself, a script is linted without."""
+"""What scripts say together with the files beside them: what they source or hand their arguments
+to, and the parsers of the programs that they start. By itself, a script is linted without."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
 
 _SOURCES = re.compile(rb"^[ \t]*(?:source|\.)[ \t]+\S+?\.(?:sh|bash|env|inc)\b", re.MULTILINE)
+_HANDS_ON = re.compile(
+    rb"^[^#\n]*\.(?:sh|bash)[\"']?[ \t]+(?:\\\r?\n[ \t]*)*[^\s;&|>]", re.MULTILINE
+)
 # Findings that advise an option, by code, with one that every parser has which may know it. It
 # may come from the field of a class.
 _ADVISED = {"DET701": (" is launched without --deterministic-mode", b"--micro-batch-size")}
@@ -49,10 +52,10 @@ def together(findings: Sequence[Finding], paths: Sequence[str], engine: Engine) 
 
 
 def _relinted(project: _Project, engine: Engine) -> Iterator[tuple[str, list[Finding]]]:
-    """Scripts that source others of the project, and what is found in them then."""
+    """Scripts that source or start others of the project, and what is found in them then."""
     for path in project.scripts:
         data = project.data(path)
-        if not _SOURCES.search(data):
+        if not (_SOURCES.search(data) or _HANDS_ON.search(data)):
             continue
         try:
             source = Source.decode(path, data)

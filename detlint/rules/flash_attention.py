@@ -7,34 +7,46 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis import answering, attention, phases
+from detlint.analysis import answering, attention, flash_arguments
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
-from detlint.analysis.config_keys import is_deterministic, is_told
+from detlint.analysis.config_keys import is_deterministic, is_told, trains
 from detlint.analysis.flash_advice import ANY_FLASH, MAY_READ, READS
-from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES, asked, requests
+from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES, requests
+from detlint.analysis.flash_options import (
+    CHOICES,
+    by_place,
+    calls_for_answers,
+    chosen,
+    for_answers,
+    shown,
+)
 from detlint.analysis.launches import for_ascend, may_train, started
-from detlint.analysis.notebook_models import only_answers
 from detlint.analysis.options import Option, options
+from detlint.analysis.wrappers import handed_on
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
+    from detlint.documents import Document
     from detlint.documents.document import Command, Entry, Word
     from detlint.finding import Edit, Finding
     from detlint.project.program import Program
     from detlint.settings import Settings
 
-_CHOICES = frozenset({"attn_implementation", "_attn_implementation"})
 # Hugging Face reads this one as well.
-_HUGGING_FACE = _CHOICES | {"use_flash_attention_2"}
-_NAMES = _CHOICES | SWITCHES
-_COMMANDS = frozenset(
-    {"append", "split", "system", "run", "Popen", "call", "check_call", "check_output"}
-)
+_HUGGING_FACE = CHOICES | {"use_flash_attention_2"}
+_NAMES = CHOICES | SWITCHES
 _TRANSFORMERS = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:transformers|trl|peft)\b", re.MULTILINE)
 _EFFECT = "FlashAttention, whose backward adds up gradients in varying order"
+
+
+def _is_settled(document: Document) -> bool:
+    """Whether a configuration makes it deterministic, or is for no training."""
+    if is_deterministic(document) or is_told(document):
+        return True
+    return answering.configures_answers(document.source.path) and not trains(document)
 
 
 class FlashAttention(Rule):
@@ -51,10 +63,12 @@ class FlashAttention(Rule):
 
     Silent on inference: under `no_grad` or `inference_mode`, with a cache of keys and
     values, in functions, classes and branches by the name of decoding, prefilling or
-    inference, in files that run, measure or serve a model, by their names or by what they
-    call, and train none; in files that only programs without a training step import; where
-    a test looks at what a function makes of the option; and on a model that cells of a
-    notebook only ask for answers, until its name is bound anew.
+    inference, and in functions that only such put in place; in files that run, measure or
+    serve a model, and in configurations of tests and evaluations, by their names or by what
+    they call, if they train none; in files that only programs without a training step
+    import; in tests that compare what models answer, or look at what a function makes of the
+    option; on a model that is frozen, or gives rewards, beside the one that is trained; and on
+    one that cells of a notebook only ask for answers, until its name is bound anew.
 
     Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa
     rounds differently.
@@ -136,10 +150,12 @@ class FlashAttention(Rule):
     def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         """FlashAttention itself reads no variable: only what calls it for the program does.
 
-        What only programs without a training step import has no backward.
+        What only programs without a training step import has no backward, unless it writes one
+        by hand.
         """
-        if program.only_answers() and os.path.realpath(finding.path) != program.path:
-            return True
+        path = os.path.realpath(finding.path)
+        if program.only_answers() and path != program.path:
+            return "def backward(" not in program.source_of(path).text  # which is to train
         if finding.advice not in (READS, MAY_READ, ANY_FLASH):
             return False
         return (
@@ -187,7 +203,8 @@ class FlashAttention(Rule):
         )
 
     def visit_Entry(self, node: Entry) -> None:
-        report_setting(self, node, lambda all_: is_deterministic(all_) or is_told(all_))
+        if not answering.is_key_aside(node.keys):
+            report_setting(self, node, _is_settled)
 
     def visit_Assign(self, node: cst.Assign) -> None:
         self._check_options(node)
@@ -203,14 +220,16 @@ class FlashAttention(Rule):
 
     def visit_Call(self, node: cst.Call) -> None:
         self._check_options(node)
+        for option in by_place(self.module, node):
+            self._check_choice(option)
         self._check_call(node)
 
     def visit_List(self, node: cst.List) -> None:
-        self._check_arguments([element.value for element in node.elements])
+        self._check_elements(node.elements)
 
     def visit_Tuple(self, node: cst.Tuple) -> None:
         if len(node.elements) > 1:  # ("--name",) declares a flag of that name
-            self._check_arguments([element.value for element in node.elements])
+            self._check_elements(node.elements)
 
     # FlashAttention called
 
@@ -218,13 +237,13 @@ class FlashAttention(Rule):
         name = attention.library_function(self.module, call.func)
         if name is None or self._library:
             return
-        given = self.module.argument(call, "deterministic")
+        given = attention.told(self.module, call, name)
         off = given is not None and self.module.literal(given) is False
         if not off and (given is not None or not self._leaves_it_out(call, name)):
             return
-        if attention.has_no_backward(self.module, call) or self._serves:
+        if self._serves or attention.registers_backend(self.module, call):
             return
-        if attention.registers_backend(self.module, call):
+        if calls_for_answers(self.module, call):
             return
         if given is not None:
             edit = self.module.replace(given, "True")
@@ -244,23 +263,15 @@ class FlashAttention(Rule):
 
     def _check_options(self, node: cst.CSTNode) -> None:
         for option in options(self.module, node, _NAMES):
-            if option.name in _CHOICES:
+            if option.name in CHOICES:
                 self._check_choice(option)
             elif self.module.literal(option.value) is True and not self._is_deterministic(option):
                 advice = self._advice if option.name in _HUGGING_FACE else ANY_FLASH
                 if not self._is_quiet_about(option):
-                    self._report(option.node, f"{option.name}=True", advice)
+                    self._report(option.node, shown(self.module, option, "True"), advice)
 
     def _is_quiet_about(self, option: Option) -> bool:
-        if phases.answers(self.module, option.node):
-            return True
-        if answering.is_evaluated(self.module, option.node):
-            return True
-        if answering.caches(self.module, option.node):
-            return True
-        if answering.is_checked(self.module, option.node):
-            return True
-        if only_answers(self.module, option.node):
+        if for_answers(self.module, option.node):
             return True
         hugging_face = option.name in _HUGGING_FACE
         return self._hugging_face_is_quiet if hugging_face else self._is_quiet
@@ -274,7 +285,7 @@ class FlashAttention(Rule):
         # No trigger stands where config._attn_implementation is set to a constant's name: it
         # occurs in nearly every model of a library, to be read.
         direct = option.name.startswith("_") and option.form != "keyword"
-        for value in self._chosen(option.value):
+        for value in chosen(option.value):
             if direct and not isinstance(value, cst.SimpleString):
                 continue
             found = self.module.literal(value)
@@ -282,59 +293,26 @@ class FlashAttention(Rule):
                 if self._is_quiet_about(option):
                     return
                 edit = self.module.replace(value, '"sdpa"')
-                self._report(option.node, f'{option.name}="{found}"', self._advice, (edit,))
+                said = shown(self.module, option, f'"{found}"')
+                self._report(option.node, said, self._advice, (edit,))
                 return
-
-    def _chosen(self, value: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
-        """What an expression may yield: both sides of a choice, the values of a mapping."""
-        if isinstance(value, cst.IfExp):
-            yield from self._chosen(value.body)
-            yield from self._chosen(value.orelse)
-        elif isinstance(value, cst.BooleanOperation):
-            yield from self._chosen(value.right)
-        elif isinstance(value, cst.Dict):
-            for element in value.elements:
-                yield element.value
-        else:
-            yield value
 
     # Argument lists and command lines in Python
 
-    def _check_arguments(self, values: list[cst.BaseExpression]) -> None:
-        for index, value in enumerate(values):
-            text = self._text(value)
-            following = self._text(values[index + 1]) if index + 1 < len(values) else ""
-            shown = asked(text, following)
-            if shown and not self._is_quiet:
-                self._report(value, shown)
-
-    def _text(self, node: cst.BaseExpression) -> str:
-        text = self.module.literal(node) if isinstance(node, cst.SimpleString) else ""
-        return text if isinstance(text, str) else ""
+    def _check_elements(self, elements: Sequence[cst.BaseElement]) -> None:
+        for value, said in flash_arguments.of_elements(self.module, elements):
+            if not self._is_quiet:
+                self._report(value, said)
 
     def visit_SimpleString(self, node: cst.SimpleString) -> None:
-        if "--" not in node.value or not self._is_command(node):
-            return
-        words = self._text(node).split()
-        for word, following in zip(words, [*words[1:], ""], strict=True):
-            shown = asked(word, following)
-            if shown and not self._is_quiet:
-                self._report(node, shown)
-                return
-
-    def _is_command(self, node: cst.SimpleString) -> bool:
-        """``os.system("…")``, ``subprocess.run("…", shell=True)``, ``"…".split()``."""
-        above = self.module.parent(node)
-        call = self.module.parent(above) if above is not None else None
-        if not isinstance(call, cst.Call):
-            return False
-        name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
-        return isinstance(name, cst.Name) and name.value in _COMMANDS
+        said = flash_arguments.of_text(self.module, node)
+        if said and not self._is_quiet:
+            self._report(node, said)
 
     # Command lines in scripts
 
     def visit_Command(self, node: Command) -> None:
-        launch = started(node)
+        launch = started(node) or handed_on(self.document, node)
         if launch is None or not may_train(launch) or for_ascend(self.document):
             return
         for request in requests(self.document.source, launch):
@@ -343,8 +321,8 @@ class FlashAttention(Rule):
     def _report(
         self,
         node: cst.CSTNode | Word,
-        shown: str,
+        said: str,
         advice: str = ANY_FLASH,
         edits: tuple[Edit, ...] = (),
     ) -> None:
-        self.report(node, f"{shown} asks for {_EFFECT}", advice=advice, edits=edits, safe=False)
+        self.report(node, f"{said} asks for {_EFFECT}", advice=advice, edits=edits, safe=False)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from detlint.analysis.consumption import Consumption
 from detlint.analysis.file_roles import builds_package, is_tested, lists_machine, lists_sources
 from detlint.analysis.listings import Listings
+from detlint.analysis.order import most_telling
+from detlint.analysis.returned_orders import RETURNED, only_returned
 from detlint.analysis.walk import Walk
 from detlint.rule import Example, Rule, cst
 
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from detlint.analysis.listings import Listing
     from detlint.analysis.order import Use
     from detlint.finding import Edit
+
+_SORT = "sort it: sorted(…)"
+_SORT_WALK = "sort dirs in place, and files where they are used"
 
 
 class UnorderedListing(Rule):
@@ -25,6 +30,9 @@ class UnorderedListing(Rule):
 
     ``os.walk`` gives folders, and the files of each, in that order: sort ``dirs`` in place
     (``os.walk`` then visits them in order) and ``files`` where they are used.
+
+    Of what a function returns, its callers are asked: silent where a project calls it, and
+    each call sorts that or has no use for its order.
 
     Fix safety: ``sorted`` reads the whole listing before its first element is used.
     """
@@ -118,8 +126,9 @@ class UnorderedListing(Rule):
         if uses:
             self.report(
                 node,
-                f"{listing.name}() lists in the file system's order, and here it is {uses[0].how}",
-                advice="sort it: sorted(…)",
+                f"{listing.name}() lists in the file system's order, and here it is "
+                f"{most_telling(uses).how}",
+                advice=self._advice(uses, _SORT),
                 edits=self._fix(node, listing, uses),
             )
 
@@ -130,6 +139,7 @@ class UnorderedListing(Rule):
 
     def _judge_walk(self, node: cst.Call, listing: Listing) -> None:
         walk = Walk(self._consumption, node)
+        uses = [*walk.folders, *walk.entries.values()]
         if walk.folders:
             visits = f"{listing.name}() visits folders in the file system's order"
             message = f"{visits}, and here they are {walk.folders[0].how}"
@@ -138,8 +148,11 @@ class UnorderedListing(Rule):
             message = f"{lists}, and here it is {next(iter(walk.entries.values())).how}"
         else:
             return
-        advice = "sort dirs in place, and files where they are used"
+        advice = self._advice(uses, _SORT_WALK)
         self.report(node, message, advice=advice, edits=walk.fix())
+
+    def _advice(self, uses: list[Use], advice: str) -> str:
+        return f"{advice}{RETURNED}" if only_returned(self.module, uses) else advice
 
     def _fix(self, node: cst.Call, listing: Listing, uses: list[Use]) -> tuple[Edit, ...]:
         if listing.key is None or self._is_asynchronous(node):

@@ -82,6 +82,13 @@ class Attention(torch.nn.Module):
         out = flash_attn_func(q, k, v, 0.0, None, True, (-1, -1), 0.0, None, True)
         out = flash_attn_func(q, k, v, 0.0, None, True, (-1, -1), None, True)
         out = triton_attention(q, k, v)
+        _flash_attn_backward(  # DET601
+            *(q, k), v, out, q, k, v, 0.0, 1.0, False, (-1, -1), None, deterministic=False
+        )
+        _flash_attn_backward(q, k, v, out, q, k, v, 0, 1, False, (-1, -1), None, False)  # DET601
+        _flash_attn_backward(q, k, v, out, q, k, v, 0, 1, True, (-1, -1), 0, None, False)  # DET601
+        _flash_attn_backward(q, k, v, out, q, k, v, 0, 1, False, (-1, -1), None, True)
+        _flash_attn_backward(q, k, v, out, q, k, v, 0, 1, False, (-1, -1), None, deterministic)
         _flash_attn_backward(out, q, k, v, deterministic)
         _flash_attn_backward(out, q, k, v, deterministic=deterministic)
         return out
@@ -409,3 +416,138 @@ def from_what_a_function_gets(q, k, v):
 def enable_streaming(model, size, use_flash_attn=True):
     model.attend(use_flash_attn)
     return StartKVCache(size)
+
+
+# One name for the functions of several releases
+
+old_or_new, whatever_there_is = None, None
+
+
+def import_by_version():
+    global old_or_new, whatever_there_is
+    if flash_attn.__version__ >= "2":
+        from flash_attn.flash_attn_interface import flash_attn_varlen_func as __chosen
+    else:
+        from flash_attn.flash_attn_interface import flash_attn_unpadded_func as __chosen
+    old_or_new = __chosen
+    if flash_attn.__version__ >= "2":
+        from flash_attn import flash_attn_func as __any
+    else:
+        __any = torch.nn.functional.scaled_dot_product_attention
+    whatever_there_is = __any
+
+
+try:
+    from flash_attn import flash_attn_varlen_kvpacked_func as kv_packed
+except ImportError:
+    from flash_attn import flash_attn_unpadded_kvpacked_func as kv_packed
+
+
+def by_version(q, k, v, kv, cu, longest):
+    out = old_or_new(q, k, v, cu, cu, longest, longest, 0.1, causal=True)  # DET601
+    out += old_or_new(q, k, v, cu, cu, longest, longest, 0.1, deterministic=True)
+    out += kv_packed(q, kv, cu, cu, longest, longest)  # DET601
+    return out + whatever_there_is(q, k, v)
+
+
+# Transformers' modules import it
+
+from transformers.modeling_flash_attention_utils import flash_attn_func as of_utils
+from transformers.models.qwen2.modeling_qwen2 import flash_attn_varlen_func as of_model
+from .attention import flash_attn_func as of_project
+
+
+def imported_again(q, k, v, cu, longest):
+    out = of_utils(q, k, v) + of_model(q, k, v, cu, cu, longest, longest)  # DET601 DET601
+    return out + of_project(q, k, v)
+
+
+# A cache of keys and values that a function cannot do without
+
+
+def with_static_cache(q, k, v, layer, kv_cache):
+    k, v = kv_cache.put(layer, k, v)
+    return flash_attn_func(q, k, v, causal=True)
+
+
+def with_caches(q, k, v, k_cache=None):
+    size = k_cache[0].shape[1]
+    return flash_attn_func(q, k[:, :size], v, causal=True)
+
+
+def with_cache_or_without(q, k, v, kv_cache):
+    if kv_cache is not None:
+        k, v = kv_cache.put(k, v)
+    size = 0 if kv_cache is None else kv_cache.size
+    return flash_attn_func(q, k, v, causal=True)  # DET601
+
+
+def with_a_new_cache(q, k, v, past_key_values=None):
+    if past_key_values is None:
+        past_key_values = StartKVCache(8)
+    size = past_key_values.get_seq_length()
+    return flash_attn_func(q, k, v, causal=True), size  # DET601
+
+
+def with_table(q, k, v, rope_cache, cache_position):
+    q = q * rope_cache.cosine + cache_position[0]
+    return flash_attn_func(q, k, v, causal=True)  # DET601
+
+
+# Functions that only an evaluation puts in place
+
+
+def forward_of_evaluation(self, q, k, v):
+    return flash_attn_func(q, k, v, causal=True)
+
+
+def forward_of_both(self, q, k, v):
+    return flash_attn_func(q, k, v, causal=True)  # DET601
+
+
+def enable_attention_eval(model):
+    model.attention.forward = forward_of_evaluation
+    model.mlp.forward = forward_of_both
+
+
+def enable_attention(model):
+    model.mlp.forward = forward_of_both
+
+
+def in_a_branch(q, k, v, whole):
+    if whole:
+        out = flash_attn_func(q, k, v)  # DET601
+    else:
+        # decode phase
+        out = flash_attn_func(q, k, v, 0.0, None, True)
+    if q.shape == k.shape:  # Decoding, or the first token
+        out += flash_attn_func(q, k, v)
+    # decode later
+    return out + flash_attn_func(q, k, v)  # DET601
+
+
+# By the place of an argument
+
+
+def build_model(name, attn_implementation=None):
+    return AutoModel.from_pretrained(name, attn_implementation=attn_implementation)
+
+
+def fill_in(name, value=None):
+    return {name: value}
+
+
+class Builds:
+    def build(self, name, *, flag=False): ...
+
+    def make(self, _attn_implementation="sdpa"):
+        self.build("flash_attention_2")
+        self.make("flash_attention_3")  # DET601
+
+
+build_model("m", "flash_attention_2")  # DET601
+build_model("m", "sdpa")
+fill_in("m", "flash_attention_2")
+model.set_attn_implementation("flash_attention_2")  # DET601
+model.set_attn_implementation("sdpa")
+model.enable("flash_attention_2")

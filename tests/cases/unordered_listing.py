@@ -2548,3 +2548,148 @@ def one_of_a_longer_kind(d):
     yield next(Path(d).glob("*.alignment.txt"))
     yield next(Path(d).glob("*.model.txt"))  # DET203
     yield next(Path(d).glob("*.nii.gz"))  # DET203
+
+
+# One entry, counted by listing once more
+
+
+def listed_again(d):
+    assert len(os.listdir(d)) == 1, "one result"
+    return os.path.join(d, os.listdir(d)[0])
+
+
+def listed_again_or_left(d):
+    if len(list(Path(d).glob("*.pt"))) != 1:
+        raise ValueError(d)
+    return next(Path(d).glob("*.pt")), list(Path(d).glob("*.pt"))[0]
+
+
+def listed_again_elsewhere(d, e):
+    assert len(os.listdir(e)) == 1
+    yield os.listdir(d)[0]  # DET203
+    assert len(os.listdir(d)) == 1
+    yield os.listdir(d)[0]
+    d = os.path.join(d, e)
+    yield os.listdir(d)[0]  # DET203
+    assert len(os.listdir(e)) > 0
+    yield os.listdir(d)[0]  # DET203
+
+
+def counted_too_late(d):
+    first = os.listdir(d)[0]  # DET203
+    assert len(os.listdir(d)) == 1
+    return first
+
+
+# A list of each element's own
+
+
+class Identities:
+    def fill(self, root):
+        self.folders = []
+        for folder in glob.glob(root + "/*/"):  # DET203
+            images = []
+            for image in sorted(glob.glob(folder + "/*.jpg")):
+                images.append(image)
+            self.folders.append(images)
+        random.seed(0)
+        random.shuffle(self.folders)
+
+    def write(self, root):
+        for folder in os.listdir(root):
+            images = []
+            for image in sorted(os.listdir(folder)):
+                images.append(image)
+            with open(os.path.join(root, folder, "images.txt"), "w") as file:
+                file.write("\n".join(images))
+
+    def count(self, root):
+        total = 0
+        for folder in os.listdir(root):
+            images = []
+            for image in sorted(os.listdir(folder)):
+                images.append(image)
+            total += len(images)
+        return total
+
+
+# Put in order by the place of each in a sort
+
+
+def by_epoch(d):
+    folders = np.array([os.path.join(d, name) for name in os.listdir(d)])
+    epochs = np.array([int(name.split("_")[-1]) for name in folders])
+    order = np.argsort(epochs)
+    return folders[order]
+
+
+def by_chance(d, rng):
+    folders = np.array([os.path.join(d, name) for name in os.listdir(d)])  # DET203
+    order = np.random.rand(len(folders)).argsort()
+    return folders[order]
+
+
+def _decoded(path):
+    found = []
+    for name in os.listdir(path):
+        found.append(name.decode())
+    return found
+
+
+def sum_of_all(d, counts):
+    for name in _decoded(d):
+        counts[0] += read(name).astype(np.int32)
+    return counts, "log.txt" in _decoded(d), np.sort(_decoded(d))
+
+
+def sum_of_floats(d, counts):
+    for name in os.listdir(d):  # DET203
+        counts[0] += read(name).astype(np.float32)
+    return counts
+
+
+def sources_of_a_pattern(folder):
+    pattern = os.path.join(folder, "*.cu")
+    return glob.glob(pattern)
+
+
+# One at most
+
+
+def one_or_none(d):
+    names = glob.glob(os.path.join(d, "*_checkpoint.pt"))
+    assert len(names) <= 1, names
+    if len(names) == 0:
+        return None
+    return names[0]
+
+
+def less_than_two(d):
+    names = os.listdir(d)
+    if len(names) >= 2:
+        raise ValueError(names)
+    others = os.listdir(d + "/others")  # DET203
+    if len(others) >= 1:
+        return others[0]
+    return names[0]
+
+
+# To a file of each element's own, by a method of what is made of it
+
+
+def clips(d, out, log):
+    for path in Path(d).rglob("*.mp4"):
+        clip = cv2.VideoCapture(str(path))
+        clip.write_videofile(os.path.join(out, path.name))
+    for path in Path(d).rglob("*.mp4"):  # DET203
+        clip = cv2.VideoCapture(str(path))
+        clip.write_frames(log)
+    for path in Path(d).rglob("*.mp4"):  # DET203
+        log.write_line(path.name)
+
+
+def how_many_are_final(d):
+    names = os.listdir(d)
+    final = ["final" in name for name in names]
+    numbers = [float(name) for name in os.listdir(d + "/numbers")]  # DET203
+    return np.sum(final) == 1, np.any(final), np.sum(numbers)

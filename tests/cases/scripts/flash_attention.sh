@@ -89,3 +89,14 @@ python eval/run.py --use-flash-attn
 python perplexity.py --use-flash-attn
 python eval/finetune.py --use-flash-attn  # DET601
 python retrieval/main.py --use-flash-attn  # DET601
+
+### options after a redirection
+python train.py --lr 1 > log.txt 2>&1 --use-flash-attn  # DET601
+python train.py < input.txt \
+    --attn_implementation flash_attention_2  # DET601
+
+### a file, after a redirection
+python train.py --lr 1 > --use-flash-attn
+
+### a script that is not beside
+bash train.sh --use-flash-attn

@@ -1,0 +1,97 @@
+"""Options that ask for FlashAttention: by their place, only for answers, and as they are shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.analysis import answering, answering_functions, attention, phases
+from detlint.analysis.argument import described
+from detlint.analysis.conditions import call_word
+from detlint.analysis.definitions import Definitions
+from detlint.analysis.flash_flags import IMPLEMENTATIONS
+from detlint.analysis.notebook_models import only_answers
+from detlint.analysis.options import Option
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.module import Module
+
+CHOICES = frozenset({"attn_implementation", "_attn_implementation"})
+# Of transformers' models.
+_SETTER = "set_attn_implementation"
+
+
+def by_place(module: Module, call: cst.Call) -> Iterator[Option]:
+    """``train("flash_attention_2")``, of a function of the file that takes it for its
+    ``attn_implementation``, and ``model.set_attn_implementation("flash_attention_2")``."""
+    given = [each for each in call.args if _is_implementation(module, each)]
+    if not given:
+        return
+    if call_word(call) == _SETTER:
+        yield Option("attn_implementation", given[0].value, given[0], "place")
+        return
+    definition = Definitions(module).of(call.func)
+    taken = (definition.arguments(call) or {}) if definition is not None else {}
+    for name, value in taken.items():
+        for each in given:
+            if name in CHOICES and each.value is value:
+                yield Option(name, value, each, "place")
+
+
+def _is_implementation(module: Module, argument: cst.Arg) -> bool:
+    plain = argument.keyword is None and isinstance(argument.value, cst.SimpleString)
+    return plain and module.literal(argument.value) in IMPLEMENTATIONS
+
+
+def chosen(value: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    """What an expression may yield: both sides of a choice, the values of a mapping."""
+    if isinstance(value, cst.IfExp):
+        yield from chosen(value.body)
+        yield from chosen(value.orelse)
+    elif isinstance(value, cst.BooleanOperation):
+        yield from chosen(value.right)
+    elif isinstance(value, cst.Dict):
+        for element in value.elements:
+            yield element.value
+    else:
+        yield value
+
+
+_FOR_ANSWERS = (
+    phases.answers,
+    answering.is_evaluated,
+    answering.caches,
+    answering.is_checked,
+    answering.compares_answers,
+    answering.measures,
+    answering.is_aside,
+    only_answers,
+)
+
+
+def for_answers(module: Module, node: cst.CSTNode) -> bool:
+    """Whether what is around an option says that the model only answers."""
+    return any(says(module, node) for says in _FOR_ANSWERS)
+
+
+def calls_for_answers(module: Module, call: cst.Call) -> bool:
+    """The same of a call of FlashAttention itself."""
+    return (
+        attention.has_no_backward(module, call)
+        or answering_functions.only_answers(module, call)
+        or answering.compares_answers(module, call)
+        or answering.measures(module, call)
+    )
+
+
+def shown(module: Module, option: Option, value: str) -> str:
+    """An option and its value as a message says them, near to what the source does."""
+    call = module.parent(option.node)
+    if option.form == "place" and isinstance(call, cst.Call):
+        return f"{described(call.func)}({value})"
+    makes = option.form == "field" and getattr(option.node, "value", None) is not option.value
+    if makes or option.form in ("flag", "default"):
+        return f"{option.name} (default: {value})"
+    return f"{option.name}={value}"

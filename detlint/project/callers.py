@@ -1,0 +1,89 @@
+"""What all calls of a function in a project do with the order of what it returns: findings in
+functions whose callers sort that, or have no use for its order, are none."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.layout import Layout
+from detlint.source import DecodeError, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from detlint.finding import Finding
+
+# What the advice of such findings ends with, by code.
+_RETURNED = {"DET203": ", here or where it is returned to"}
+
+
+class _Function(NamedTuple):
+    """A function by its name and the real path of its file."""
+
+    name: str
+    home: str
+
+
+def are_asked(findings: Iterable[Finding]) -> bool:
+    """Whether callers may settle one of some findings."""
+    return any(map(_is_asked, findings))
+
+
+def without_ignored(findings: Sequence[Finding], paths: Iterable[str]) -> list[Finding]:
+    """The findings, without those in functions that are called, but never for the order."""
+    functions = {each: _function(each) for each in findings if _is_asked(each)}
+    settled = _ignored({each for each in functions.values() if each.name}, paths)
+    return [each for each in findings if functions.get(each) not in settled]
+
+
+def _is_asked(finding: Finding) -> bool:
+    return finding.code in _RETURNED and finding.advice.endswith(_RETURNED[finding.code])
+
+
+def _function(finding: Finding) -> _Function:
+    """The function at the top of its file that a finding stands in; "" for none."""
+    home = os.path.realpath(finding.path)
+    source = _source(finding.path, _data(finding.path))
+    if source is None:
+        return _Function("", home)
+    for block in Layout(source.text).blocks(0, len(source.text), ""):
+        if block.kind == "def" and not block.name.startswith("__"):
+            first, last = (source.location(each)[0] for each in (block.start, block.end - 1))
+            if first <= finding.row <= last:
+                return _Function(block.name, home)
+    return _Function("", home)
+
+
+def _ignored(functions: set[_Function], paths: Iterable[str]) -> set[_Function]:
+    """Which of some functions are called, and by no file that uses the order."""
+    from detlint.analysis.returned_orders import is_ignored
+
+    answers: dict[_Function, list[bool]] = {}
+    for path in paths if functions else ():
+        data = _data(path) if path.endswith((".py", ".ipynb")) else b""
+        named = [each for each in functions if each.name.encode() in data]
+        source = _source(path, data) if named else None
+        if source is None:
+            continue
+        real = os.path.realpath(path)
+        for each in named:
+            found = is_ignored(source, each.name, own=real == each.home)
+            if found is not None:
+                answers.setdefault(each, []).append(found)
+    return {each for each, found in answers.items() if all(found)}
+
+
+def _data(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _source(path: str, data: bytes) -> Source | None:
+    try:
+        return Source.decode(path, data)
+    except DecodeError:
+        return None

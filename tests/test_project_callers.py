@@ -1,0 +1,109 @@
+"""DET203: what all callers in a project do with the order of what a function returns."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+
+LISTS = """
+    import os
+
+    def names_in(folder):
+        found = []
+        for name in os.listdir(folder):
+            found.append(os.path.join(folder, name))
+        return found
+"""
+FOUND = ["data.py:6"]
+
+
+@pytest.fixture
+def lint(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., list[str]]:
+    """``path:row`` of each finding of the command line, twice the same."""
+
+    def run(*paths: str) -> list[str]:
+        kept = ["--cache-dir", str(tmp_path / ".cache"), "--output-format", "json"]
+        told = []
+        for _ in range(2):
+            main([*kept, "--select", "DET203", *(paths or (".",))])
+            found = json.loads(capsys.readouterr().out)
+            told.append([f"{os.path.relpath(x['filename'])}:{x['location']['row']}" for x in found])
+        assert told[0] == told[1]
+        return told[0]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        pytest.param({}, FOUND, id="nobody calls it"),
+        pytest.param(
+            {"a.py": "from data import names_in\nfiles = sorted(names_in('d'))"}, [], id="sorts"
+        ),
+        pytest.param(
+            {
+                "a.py": "import data\nn = len(data.names_in('d'))",
+                "b.py": "from data import names_in\n\ndef f(d, x):\n    return x in names_in(d)",
+            },
+            [],
+            id="counts and looks up",
+        ),
+        pytest.param(
+            {
+                "a.py": "import data\nn = len(data.names_in('d'))",
+                "b.py": "from data import names_in\n\ndef f(d):\n    return names_in(d)[:8]",
+            },
+            FOUND,
+            id="one cuts it",
+        ),
+        pytest.param(
+            {"a.py": "import data\nf = sorted(map(data.names_in, ds))"}, FOUND, id="handed on"
+        ),
+        pytest.param(
+            {"a.py": "from data import names_in as f\nx = sorted(f('d'))"}, FOUND, id="renamed"
+        ),
+        pytest.param({"a.py": "# names_in\nx = 1"}, FOUND, id="only mentioned"),
+        pytest.param(
+            {
+                "a.py": "def names_in(d): ...\n\nx = names_in('d')[0]",
+                "b.py": "import data\nx = set(data.names_in('d'))",
+            },
+            [],
+            id="another of its name",
+        ),
+        pytest.param(
+            {"a.py": "import data\nx = set(data.names_in('d')\n"}, FOUND, id="does not parse"
+        ),
+    ],
+)
+def test_callers_settle_what_becomes_of_the_order(
+    project: Project, lint: Callable[..., list[str]], files: dict[str, str], found: list[str]
+) -> None:
+    project({"data.py": LISTS, **files})
+    assert [each for each in lint() if each.startswith("data")] == found
+
+
+def test_a_method_may_have_other_callers(project: Project, lint: Callable[..., list[str]]) -> None:
+    lists = "import os\n\nclass D:\n    def names(self, d):\n        return os.listdir(d)\n"
+    project({"data.py": lists, "a.py": "from data import D\nx = sorted(D().names('d'))\n"})
+    assert lint() == ["data.py:5"]
+
+
+def test_what_is_used_in_the_function_is_not_for_its_callers(
+    project: Project, lint: Callable[..., list[str]]
+) -> None:
+    lists = "import os\n\ndef names(d):\n    x = os.listdir(d)\n    load(x[0])\n    return x\n"
+    project({"data.py": lists, "a.py": "from data import names\nx = sorted(names('d'))\n"})
+    assert lint() == ["data.py:4"]
