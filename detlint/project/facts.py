@@ -58,6 +58,8 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *(".step(", "zero_grad(", "optim.", "Optimizer(", ".optimizer", ".grad.data"),
         ".grad.zero_(",
     ),
+    # Only looked for: without one of these, nothing is called by a name that the text hides.
+    "looks_up": ("getattr(", ".__dict__[", "getmembers(", "vars(", "globals()", "sys.modules[__n"),
     "enables": ("determin", "guard."),
     "sets": VARIABLES,
     "places": ('"cuda', "'cuda", ".cuda("),
@@ -72,9 +74,14 @@ _ALIAS = r"as[ \t]+(\w+)"
 _CALL = r"\((?!`)"  # not "seed (`int`)" of a docstring
 _CALLED = re.compile(rf"\w*[ \t]*(?:{_CALL}|{_ALIAS})")
 _GIVEN = re.compile(rf"\w*[ \t]*(?:{_CALL}|=(?!=|[ \t]*False\b)|{_ALIAS})")
+# Not `getattr(self, name)`, `getattr(torch, name)`, `getattr(args, "name", 0)`.
+_SEARCHED = re.compile(
+    r"\s*(?!(?:self|cls|args|opts?|cfg|config|params|obj|model|torch|nn|F|np|jnp|tf|logging)\b)"
+    rf"[\w.]+\s*,\s*(?![\"'])|{_ALIAS}"
+)
 # The start of a name, which no "_reset_state(" is.
 _START = re.compile(r"(?<!\w)")
-_COMMON = {"seed": _CALLED, "Seed": _CALLED, "determin": _GIVEN}
+_COMMON = {"seed": _CALLED, "Seed": _CALLED, "determin": _GIVEN, "getattr(": _SEARCHED}
 _WHOLE = frozenset({"setstate(", "set_state("})
 _DEFINES = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+\w*")
 
@@ -84,6 +91,7 @@ class Fact(NamedTuple):
 
     what  the library, or the variable that is set
     text  how the source says it; for a variable, the value ("" if it is not a literal)
+    needs an argument, as ``Need`` dumps it, without which it does not happen
     """
 
     what: str
@@ -92,6 +100,7 @@ class Fact(NamedTuple):
     column: int
     end_row: int
     end_column: int
+    needs: str = ""
 
 
 def hints(text: str) -> dict[str, list[int]]:
@@ -130,7 +139,7 @@ def read_facts(source: Source, kind: str, places: list[int]) -> list[Fact]:
 
     from detlint.module import read
     from detlint.narrowing import narrow
-    from detlint.project.readers import READERS
+    from detlint.project.readers import facts_of
     from detlint.stack import in_deep_stack
 
     told: list[Fact] = []
@@ -141,7 +150,7 @@ def read_facts(source: Source, kind: str, places: list[int]) -> list[Fact]:
     if region is None:
         return told
     try:
-        return told + in_deep_stack(lambda: READERS[kind](read(source, region)))
+        return told + in_deep_stack(lambda: facts_of(read(source, region), kind))
     except (ParserSyntaxError, RecursionError):
         return told
 

@@ -204,6 +204,16 @@ class Files:
             self._learn(path, "exports", [list(each) for each in exports(self.source(path))])
         return [Fact(*each) for each in answers["exports"]]
 
+    def gives(self, path: str, need: str) -> bool | None:
+        """Whether a file may pass an argument; None where it does not call what takes it."""
+        from detlint.project.needs import Need, gives
+
+        answers, question = self._of(path), f"gives {need}"
+        if question not in answers:
+            self._learn(path, question, gives(self.source(path), Need.parse(need)))
+        given: bool | None = answers[question]
+        return given
+
     def defines(self, path: str, name: str) -> bool:
         """Whether a file defines a function or class of a name at its top."""
         answers = self._of(path)

@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 MAIN = "__main__"  # what runs under `if __name__ == "__main__"`
 LOCAL = "="  # before a name of the file's own
 ATTRIBUTE = "."  # before a name that is looked up in something
+WHOLE = "*"  # before a module that is handed on as a value; alone, of the file itself
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _LOOKED_UP = re.compile(r"\.\s*([^\W\d]\w*)")
+_HANDED = re.compile(r"(?<![\w.])([^\W\d]\w*)\s*(?:[,)\]}]|\.__dict__\b)")
+_SEARCHED = re.compile(r"\b(?:getattr|vars|getmembers)\(\s*([^\W\d]\w*)(?:\.\w+)*?\.(\w+)\s*[,)]")
+_OWN = re.compile(r"\bglobals\(\)\s*(?:\[|\.get\()|\bsys\.modules\[\s*__name__\s*\]")
 _DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _METHOD = re.compile(r"^([ \t]+)(?:async[ \t]+def|def)[ \t]", re.MULTILINE)
 # Without arguments these offer all functions and classes of the file that calls them.
@@ -35,7 +39,7 @@ _WRAPS = re.compile(
     r"|classmethod|override|abstractmethod|abc\.abstract\w*|\w+\.(?:setter|getter|deleter))\b"
 )
 # Methods that something else calls: Python, or a framework that the class plugs into.
-_CALLED = re.compile(
+CALLED = re.compile(
     r"__\w+__|_?forward\w*|call|build|setup|run|on_\w+|configure_\w+|\w*_dataloader|prepare_data"
     r"|(?:training|validation|test|predict|optimizer)_step|compute_loss|lr_scheduler_step"
 )
@@ -45,7 +49,8 @@ _DRIVES = re.compile(r"(?:Model|Module|Trainer|Runner)\s*(?:,|$)")
 
 def outline(text: str) -> dict[str, list[str]]:
     """For each function, class and method of a file, and for "" and MAIN, the names that its
-    code uses: ``=name`` of the file itself, ``name`` of what it imports, and ``.name``.
+    code uses: ``=name`` of the file itself, ``name`` of what it imports, ``.name``, and
+    ``*name`` of a module in which it may look up any name.
 
     A method ``Class.name`` that its class is made for, such as ``__init__`` or ``forward``, is
     part of the class. Strings and comments do not count. What is decorated counts as used: it
@@ -115,7 +120,7 @@ def _members(layout: Layout, block: Block) -> Iterator[tuple[str, int, int]]:
     if indents:
         drives = _DRIVES.search(block.bases) is not None
         for each in layout.blocks(block.start, block.end, min(indents, key=len)):
-            called = _CALLED.fullmatch(each.name) or (drives and _DRIVEN.fullmatch(each.name))
+            called = CALLED.fullmatch(each.name) or (drives and _DRIVEN.fullmatch(each.name))
             if each.kind == "def" and not called and not _is_registered(layout, each):
                 if each.start > start:
                     yield block.name, start, each.start
@@ -161,3 +166,13 @@ def _used(code: str, known: set[str], aliases: dict[str, str]) -> Iterator[str]:
             yield from looked_up  # in a module, or in its modules
     for name in set(_LOOKED_UP.findall(code)):
         yield ATTRIBUTE + name
+    yield from (WHOLE + name for name in _handed(code, aliases))
+
+
+def _handed(code: str, aliases: dict[str, str]) -> Iterator[str]:
+    """The modules that code hands on, as far as names tell: they are in lower case."""
+    if _OWN.search(code):
+        yield ""
+    names = [aliases[name] for name in set(_HANDED.findall(code)) & aliases.keys()]
+    names += [last for first, last in _SEARCHED.findall(code) if first in aliases]
+    yield from (name for name in names if name.islower())

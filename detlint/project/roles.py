@@ -30,6 +30,11 @@ _PROGRAM = re.compile(r"\b(?:main|run|cli|app|parse_\w+|Fire)\w*\(|\bargv\b")
 _TRAINER = re.compile(r"train(?!ed)|tun(?:e|ing)|(?:^|[\W_])fit|learn|distill", re.IGNORECASE)
 _STARTS = re.compile(r"(?<![a-z])(?:train|fit|learn|launch|run_exp)\w*\(", re.IGNORECASE)
 _STARTER = re.compile(r"(?:__main__|cli|exp\w*|launch\w*|main\w*|run\w*)\.py", re.IGNORECASE)
+# How classes are made of which only a setting knows, or their base.
+_UNSEEN = re.compile(
+    r"\bimport_module\(|\b__(?:import|subclasses|init_subclass)__|\bmetaclass[ \t]*=|\blocate\("
+    r"|\binstantiate\w*\(|(?<![.\w])eval\("
+)
 _TESTS = re.compile(r"(?:^|/)tests?/")
 _APART = re.compile(r"(?:^|/)(?:tests?|bench|benchmarks?|benchmarking|speed_?tests?)/")
 
@@ -47,6 +52,11 @@ def starts(name: str, text: str) -> bool:
 def calls_training(text: str) -> bool:
     """Whether something is called that may train: ``launch(…)``, ``fit_model(…)``."""
     return _STARTS.search(text) is not None
+
+
+def calls_unseen(text: str) -> bool:
+    """Whether something is made by a name that comes from elsewhere."""
+    return _UNSEEN.search(text) is not None
 
 
 def is_other_tool(name: str, shown: str) -> bool:
