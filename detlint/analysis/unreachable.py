@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING
+from operator import ge, gt, le, lt
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
 from detlint.names import UNKNOWN
+from detlint.scope import dotted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
 
 _LEAVES = (cst.Return, cst.Raise, cst.Continue, cst.Break)
 _EXITS = frozenset({"sys.exit", "os._exit", "builtins.exit", "builtins.quit"})
+_ORDERS: dict[type[cst.BaseCompOp], Callable[[Any, Any], bool]] = {
+    cst.LessThan: lt,
+    cst.LessThanEqual: le,
+    cst.GreaterThan: gt,
+    cst.GreaterThanEqual: ge,
+}
 _BLOCKS = (cst.IndentedBlock, cst.SimpleStatementLine, cst.SimpleStatementSuite, cst.Module)
 
 
@@ -41,32 +49,21 @@ def _constant(module: Module, node: cst.BaseExpression) -> object:
     return UNKNOWN if isinstance(value, list) else value  # which may be filled
 
 
-def needed_parameter(module: Module, node: cst.CSTNode) -> cst.Param | None:
-    """The parameter of the function around a node without which the node does not run: its
-    default fails the tests around it, and it is bound to nothing else."""
-    function = module.enclosing_function(node)
-    if not isinstance(function, cst.FunctionDef):
-        return None
-    tested = {each.value for test in _tests(module, node) for each in _names(module, test)}
-    for parameter in (*function.params.params, *function.params.kwonly_params):
-        name, default = parameter.name.value, module.literal(parameter.default)
-        if name not in tested or default is UNKNOWN or not _is_bound_once(module, function, name):
-            continue
-        if _is_passed_by(module, node, _standing_for(module, name, default), function):
-            return parameter
-    return None
+def runs_without(
+    module: Module, node: cst.CSTNode, place: str, value: object, function: cst.FunctionDef
+) -> bool:
+    """Whether a node of a function may run where a name, or ``self.name``, has some value."""
+
+    def literal(each: cst.BaseExpression) -> object:
+        return value if dotted(each) == place else _constant(module, each)
+
+    return not _is_passed_by(module, node, literal, function)
 
 
-def _standing_for(module: Module, name: str, value: object) -> Literal:
-    def literal(node: cst.BaseExpression) -> object:
-        named = isinstance(node, cst.Name) and node.value == name
-        return value if named else _constant(module, node)
-
-    return literal
-
-
-def _is_bound_once(module: Module, function: cst.FunctionDef, name: str) -> bool:
-    return len(module.bindings.scope_of[function.body].lookup(name)) == 1
+def tested_places(module: Module, node: cst.CSTNode) -> set[str]:
+    """The names, with those of attributes, that decide in a function whether a node runs."""
+    found = (each for test in _tests(module, node) for each in module.tree.descendants(test))
+    return {name for each in found if (name := dotted(each)) is not None}
 
 
 def _tests(module: Module, node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
@@ -77,15 +74,13 @@ def _tests(module: Module, node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
             return
         if isinstance(above, (cst.If, cst.IfExp)) and below is not above.test:
             yield above.test
+        elif isinstance(above, cst.BooleanOperation) and below is above.right:
+            yield above.left
         elif isinstance(above, _BLOCKS):
             yield from (
                 each.test for each in _before(above.body, below) if isinstance(each, cst.If)
             )
         below = above
-
-
-def _names(module: Module, test: cst.BaseExpression) -> Iterator[cst.Name]:
-    return (each for each in module.tree.descendants(test) if isinstance(each, cst.Name))
 
 
 def _is_passed_by(
@@ -100,6 +95,8 @@ def _is_passed_by(
             return False
         if isinstance(above, (cst.If, cst.IfExp)) and below is not above.test:
             passed = _holds(above.test, literal) is (below is above.orelse)
+        elif isinstance(above, cst.BooleanOperation) and below is above.right:
+            passed = _holds(above.left, literal) is isinstance(above.operator, cst.Or)
         else:
             before = _before(above.body, below) if isinstance(above, _BLOCKS) else ()
             passed = any(_leaves(module, each, literal) for each in before)
@@ -132,8 +129,11 @@ def _leaves(module: Module, statement: cst.CSTNode, literal: Literal) -> bool:
 def _branches_leave(module: Module, statement: cst.If, literal: Literal) -> bool:
     holds = _holds(statement.test, literal)
     other = statement.orelse.body if isinstance(statement.orelse, cst.Else) else statement.orelse
-    taken = {True: [statement.body], False: [other], None: [statement.body, other]}[holds]
-    return all(each is not None and _leaves(module, each, literal) for each in taken)
+    return all(
+        each is not None and _leaves(module, each, literal)
+        for each, when in ((statement.body, True), (other, False))
+        if holds in (when, None)
+    )
 
 
 def _holds(test: cst.BaseExpression, literal: Literal) -> bool | None:
@@ -163,7 +163,9 @@ def _compares(test: cst.Comparison, literal: Literal) -> bool | None:
         return value == other
     if isinstance(operator, (cst.IsNot, cst.NotEqual)):
         return value != other
-    return None
+    compare = _ORDERS.get(type(operator))
+    numbers = isinstance(value, (int, float)) and isinstance(other, (int, float))
+    return compare(value, other) if compare is not None and numbers else None
 
 
 def _is_in(collection: cst.BaseExpression, value: object, literal: Literal) -> bool | None:

@@ -47,11 +47,13 @@ _TOKENS: dict[str, tuple[str, ...]] = {
             *("Transpose3d", "Embedding", "EmbeddingBag", "LSTM", "GRU", "RNN", "Cell"),
             *("Transformer", "EncoderLayer", "DecoderLayer", "MultiheadAttention", "normal_"),
             *("uniform_", "orthogonal_", "sparse_", "bernoulli_", "random_", "exponential_"),
+            *("get_peft_model", "from_config"),
         )
     ),
+    "orders": ("Loader(", "RandomSampler(", "random_split("),
     "trains": (
         *(".backward(", ".fit(", ".train(", ".minimize(", "GradientTape", "value_and_grad"),
-        *("jax.grad", ".train_on_batch(", ".fit_generator("),
+        *("jax.grad", ".train_on_batch(", ".fit_generator(", ".apply_gradients("),
     ),
     # Only looked for: without one of these, gradients are worked out and change nothing.
     "steps": (
@@ -74,14 +76,20 @@ _ALIAS = r"as[ \t]+(\w+)"
 _CALL = r"\((?!`)"  # not "seed (`int`)" of a docstring
 _CALLED = re.compile(rf"\w*[ \t]*(?:{_CALL}|{_ALIAS})")
 _GIVEN = re.compile(rf"\w*[ \t]*(?:{_CALL}|=(?!=|[ \t]*False\b)|{_ALIAS})")
-# Not `getattr(self, name)`, `getattr(torch, name)`, `getattr(args, "name", 0)`.
+# Not `getattr(self, name)`, `getattr(torch, name)`, `getattr(args, "name", 0)`, `vars(args)`.
 _SEARCHED = re.compile(
     r"\s*(?!(?:self|cls|args|opts?|cfg|config|params|obj|model|torch|nn|F|np|jnp|tf|logging)\b)"
-    rf"[\w.]+\s*,\s*(?![\"'])|{_ALIAS}"
+    rf"[\w.]+\s*(?:,(?!\s*[\"'])|\)\s*\[)|{_ALIAS}"
 )
 # The start of a name, which no "_reset_state(" is.
 _START = re.compile(r"(?<!\w)")
-_COMMON = {"seed": _CALLED, "Seed": _CALLED, "determin": _GIVEN, "getattr(": _SEARCHED}
+_COMMON = {
+    "seed": _CALLED,
+    "Seed": _CALLED,
+    "determin": _GIVEN,
+    "getattr(": _SEARCHED,
+    "vars(": _SEARCHED,
+}
 _WHOLE = frozenset({"setstate(", "set_state("})
 _DEFINES = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+\w*")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from detlint.analysis.definitions import Definition, Definitions
 from detlint.analysis.uses import last_name
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ _ASKED = re.compile(r"seed|random", re.IGNORECASE)
 def is_idle(module: Module, draw: cst.Call) -> bool:
     """``time.sleep(random.uniform(0, 5))``, ``port = random.randint(1024, 65535)``,
     ``"".join(random.choice(letters) for _ in range(8))``."""
+    if _picks_any(module, draw):
+        return True
     for each in module.ancestors(draw):
         if isinstance(each, cst.FormattedString) or _is_idle_call(each):
             return True
@@ -37,6 +40,30 @@ def is_idle(module: Module, draw: cst.Call) -> bool:
         elif isinstance(each, cst.FunctionDef):
             return _IDLE.search(each.name.value) is not None
     return False
+
+
+def _picks_any(module: Module, draw: cst.Call) -> bool:
+    """Whether an item is chosen from what gives the same whatever index it is asked for:
+    ``random.choice(texts)``, where ``__getitem__`` draws a place by itself."""
+    if last_name(draw.func) != "choice" or len(draw.args) != 1:
+        return False
+    made = module.names.value_of(draw.args[0].value)
+    owner = module.names.definition(made.func) if isinstance(made, cst.Call) else None
+    if not isinstance(owner, cst.ClassDef):
+        return False
+    item = _method(module, owner, "__getitem__")
+    if item is None or len(item.node.params.params) != 2:
+        return False
+    index = item.node.params.params[1].name.value
+    inside = item.module.tree.descendants(item.node.body)
+    return not any(isinstance(each, cst.Name) and each.value == index for each in inside)
+
+
+def _method(module: Module, owner: cst.ClassDef, name: str) -> Definition | None:
+    if module.enclosing_function(owner) is None:  # what it holds may have been left out
+        return Definitions(module).method(owner, name)
+    found = (each for each in owner.body.body if isinstance(each, cst.FunctionDef))
+    return next((Definition(module, each, 0) for each in found if each.name.value == name), None)
 
 
 def _is_asked_for(module: Module, draw: cst.Call) -> bool:

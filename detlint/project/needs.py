@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
-from detlint.analysis.unreachable import needed_parameter
+from detlint.analysis.definitions import Definitions
+from detlint.analysis.unreachable import runs_without, tested_places
 from detlint.module import read
+from detlint.names import UNKNOWN
 from detlint.narrowing import narrow
 from detlint.project.outline import CALLED
+from detlint.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from detlint.source import Source
 
 _LIBRARIES = sys.stdlib_module_names | {"numpy", "torch", "tensorflow", "jax", "scipy", "pandas"}
+_DEFINED = r"\b(?:class|def)[ \t]+%s\b"
 _CONSTRUCTOR = "__init__"
 
 
@@ -42,29 +46,82 @@ class Need(NamedTuple):
         return f"{self.function} {self.parameter} {self.place}"
 
 
+class _Taken(NamedTuple):
+    """A parameter, in a module that holds its function."""
+
+    module: Module
+    function: cst.FunctionDef
+    parameter: cst.Param
+
+    @classmethod
+    def of(cls, module: Module, function: cst.FunctionDef, name: str) -> _Taken | None:
+        """That of a name, if it has a default."""
+        for each in (*function.params.params, *function.params.kwonly_params):
+            if each.name.value == name and each.default is not None:
+                return cls(module, function, each)
+        return None
+
+
 def need_of(module: Module, node: cst.CSTNode) -> Need | None:
     """What calls have to pass so that a node runs; None where its function runs it without, or
     code out of sight may call that."""
-    parameter = needed_parameter(module, node)
     function = module.enclosing_function(node)
-    if parameter is None or not isinstance(function, cst.FunctionDef) or function.decorators:
+    places = tested_places(module, node)
+    if not places or not isinstance(function, cst.FunctionDef):
         return None
-    name, places = function.name.value, [each.name.value for each in function.params.params]
+    owner = _owner(module, function)
+    for place in sorted(places):
+        taken = _taken(module, function, owner, place)
+        if taken is not None:
+            default = taken.module.literal(taken.parameter.default)
+            if default is not UNKNOWN and not runs_without(module, node, place, default, function):
+                return _need(taken.function, owner, taken.parameter)
+    return None
+
+
+def _owner(module: Module, function: cst.FunctionDef) -> cst.ClassDef | None:
+    """The class at the top of the file whose method a function is."""
     owner = module.enclosing_class(function)
-    if owner is not None and places:
-        places = places[1:]
+    if owner is None or module.enclosing_function(function) is not None:
+        return None
+    return owner if module.enclosing_class(owner) is None else None
+
+
+def _taken(
+    module: Module, function: cst.FunctionDef, owner: cst.ClassDef | None, place: str
+) -> _Taken | None:
+    """The parameter that a place stands for: of the function, or of the constructor that keeps
+    it as ``self.name``."""
+    first, dot, name = place.partition(".")
+    if not dot:
+        once = len(module.bindings.scope_of[function.body].lookup(place)) == 1
+        return _Taken.of(module, function, place) if once else None
+    if owner is None or first != "self" or "." in name:
+        return None
+    kept = re.findall(rf"\.{name}\b[ \t]*(?::[^=\n]+)?=(?!=)[ \t]*(.*)", module.source.text)
+    maker = Definitions(module).method(owner, _CONSTRUCTOR) if len(kept) == 1 else None
+    return _Taken.of(maker.module, maker.node, kept[0].strip()) if maker is not None else None
+
+
+def _need(function: cst.FunctionDef, owner: cst.ClassDef | None, given: cst.Param) -> Need | None:
+    name = function.name.value
+    places = [each.name.value for each in function.params.params][owner is not None :]
+    if function.decorators:
+        return None
     if name == _CONSTRUCTOR and owner is not None and not owner.decorators:
         name = owner.name.value
     elif CALLED.fullmatch(name):
         return None
-    given = parameter.name.value
-    return Need(name, given, places.index(given) if given in places else -1)
+    taken = given.name.value
+    return Need(name, taken, places.index(taken) if taken in places else -1)
 
 
 def gives(source: Source, need: Need) -> bool | None:
     """Whether a file may pass an argument; None where it does not call the function."""
     text, name = source.text, need.function
     places = [each.start() for each in re.finditer(rf"\b{name}\b", text)]
+    if re.search(rf"\.{need.parameter}[ \t]*=(?!=)", text) and not re.search(_DEFINED % name, text):
+        return True
     if not places:
         return None
     if re.search(rf"[\"']{name}[\"']", text):
@@ -73,11 +130,14 @@ def gives(source: Source, need: Need) -> bool | None:
     if region is None:
         return None
     try:
-        module = read(source, region)
+        answers = in_deep_stack(lambda: _answers(read(source, region), need))
     except (cst.ParserSyntaxError, RecursionError):
         return True
-    answers = {_passes(call, need) for call in _mentions(module, name)}
     return None if not answers else True in answers
+
+
+def _answers(module: Module, need: Need) -> set[bool]:
+    return {_passes(call, need) for call in _mentions(module, need.function)}
 
 
 def _mentions(module: Module, name: str) -> Iterator[cst.Call | None]:

@@ -287,6 +287,10 @@ class Program:
         yield self.source
         yield self._files.source(located.path)
 
+    def text_of(self, located: Located) -> str:
+        """The text of the file that holds a fact."""
+        return self._files.source(located.path).text
+
     @property
     def name(self) -> str:
         """The entrypoint's file name."""

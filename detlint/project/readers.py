@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from detlint.analysis.environments import assignments
+from detlint.analysis.random_orders import drawing
 from detlint.analysis.seeding import means_seeding
 from detlint.analysis.unreachable import never_runs
 from detlint.analysis.uses import last_name
@@ -31,6 +32,7 @@ from detlint.project.vocabulary import (
     SWITCHES,
     TORCH,
 )
+from detlint.scope import dotted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,7 +48,9 @@ _ENABLES = re.compile(
     r"(?<!non)(?<!non_)determinis",
     re.IGNORECASE,
 )
-_CONDITIONAL = frozenset({"seeds", "draws", "builds"})  # what an argument may turn on
+_CONDITIONAL = frozenset({"seeds", "draws", "orders", "builds"})  # what an argument may turn on
+_SPELLED = {"random": "random", "np": "numpy", "numpy": "numpy", "torch": "torch", "nn": "torch.nn"}
+_STAR = re.compile(r"\bimport[ \t]*\*")
 _CONFIGURES = re.compile(r"(?:Trainer|Fabric|Config|Args|Arguments)$")
 
 
@@ -80,7 +84,7 @@ def _seeded_at(module: Module, node: cst.CSTNode) -> Iterator[str]:
             yield EVERY
     if not isinstance(node, cst.Call):
         return
-    name = unversioned(module.called(node))
+    name = unversioned(_called(module, node))
     last = name.rpartition(".")[2] or last_name(node.func)
     if name in SEEDS:
         given = node.args[0].value if node.args else None
@@ -106,7 +110,7 @@ def _is_seeding_helper(name: str, last: str) -> bool:
 
 def _is_guard(module: Module, node: cst.CSTNode) -> bool:
     if isinstance(node, cst.Import):
-        return any(_dotted(each.name) == "guard.auto" for each in node.names)
+        return any(dotted(each.name) == "guard.auto" for each in node.names)
     return isinstance(node, cst.Call) and module.called(node) in GUARD
 
 
@@ -117,14 +121,24 @@ def _calls(module: Module, judge: Callable[[Module, cst.Call], str | None]) -> F
             yield node, library, None
 
 
+def _called(module: Module, call: cst.Call) -> str:
+    """The function that a call calls. A library that nothing binds comes with ``import *``."""
+    known = module.called(call)
+    first, _, rest = (dotted(call.func) or "").partition(".")
+    if known or not rest or first not in _SPELLED or not _STAR.search(module.source.text):
+        return known or ""
+    if module.bindings.scope_of[call].lookup(first):
+        return ""
+    return f"{_SPELLED[first]}.{rest}"
+
+
 def _draws(module: Module) -> Found:
     return _calls(module, _drawn_from)
 
 
 def _drawn_from(module: Module, call: cst.Call) -> str | None:
     """The library whose global generator a call draws from."""
-    name = module.called(call) or ""
-    owner, _, last = name.rpartition(".")
+    owner, _, last = _called(module, call).rpartition(".")
     library = None
     if owner == "random" and last in RANDOM:
         library = "random"
@@ -145,13 +159,24 @@ def _builds(module: Module) -> Found:
 
 def _built_with(module: Module, call: cst.Call) -> str | None:
     """The library whose layers a call makes, or whose weights it draws."""
-    owner, _, last = (module.called(call) or "").rpartition(".")
+    owner, _, last = _called(module, call).rpartition(".")
     if owner == "torch.nn.init":
         return None if last in FIXED_INITS else "torch"
+    if owner.startswith("transformers") and last == "from_config":
+        return "torch"
+    if owner.startswith("peft") and last == "get_peft_model":
+        return "torch"
     if owner.startswith("torch.nn"):
         return "torch" if last in LAYERS else None
     method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
     return "torch" if not owner and method in IN_PLACE and not _has_generator(call) else None
+
+
+def _orders(module: Module) -> Found:
+    for node in module.tree.nodes:
+        found = drawing(module, node) if isinstance(node, cst.Call) else None
+        if found is not None:
+            yield node, "torch", found.name
 
 
 def _trains(module: Module) -> Found:
@@ -235,12 +260,6 @@ def _is_none(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Name) and node.value == "None"
 
 
-def _dotted(node: cst.BaseExpression) -> str:
-    if isinstance(node, cst.Attribute):
-        return f"{_dotted(node.value)}.{node.attr.value}"
-    return node.value if isinstance(node, cst.Name) else ""
-
-
 def _fact(module: Module, node: cst.CSTNode, what: str, text: str | None) -> Fact:
     start, end = module.tree.span(node)
     place = (*module.source.location(start), *module.source.location(end))
@@ -252,6 +271,7 @@ READERS: dict[str, Reader] = {
     "seeds": _seeds,
     "draws": _draws,
     "builds": _builds,
+    "orders": _orders,
     "trains": _trains,
     "enables": _enables,
     "sets": _sets,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from detlint.project.enabling import enabling
@@ -36,6 +37,9 @@ _EXAMPLE = re.compile(
     r"torch\.\w+\([(\[]?(?:\d+\s*,\s*){2,}\d+[\d\s,)\]]*"
     r"(?:(?:device|dtype|requires_grad)\s*=\s*[\w.\"':]+,?\s*)*\)"
 )
+# A file of models that are made for checkpoints to fill.
+_FILLED = re.compile(r"\bclass\s[^:]*PreTrainedModel\s*[,)]")
+_MANY = 50  # first weights among which one is chosen that is more than a checkpoint's
 
 
 class UnseededGlobalRng(Rule):
@@ -106,12 +110,13 @@ class UnseededGlobalRng(Rule):
             # Of a program that trains, all files count, and what seeds is found sooner.
             if trains and program.has("seeds", library):
                 continue
-            first = cls._first_draw(program, library, trains=trains)
-            if first is not None and (trains or not program.has("seeds", library)):
+            found = next(cls._draws(program, library, trains=trains), None)
+            if found is not None and (trains or not program.has("seeds", library)):
+                first, verb = found
                 yield program.finding(
                     cls,
                     first,
-                    f"{program.shown(first)} draws from {generator}, and neither "
+                    f"{program.shown(first)} {verb} from {generator}, and neither "
                     f"{program.title} nor what it imports seeds it",
                     f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of "
                     f"{program.title}",
@@ -125,15 +130,25 @@ class UnseededGlobalRng(Rule):
             return True
         return program.imports("tensorflow", "keras") and program.has("trains", "keras")
 
-    @staticmethod
-    def _first_draw(program: Program, library: str, *, trains: bool) -> Located | None:
+    @classmethod
+    def _draws(
+        cls, program: Program, library: str, *, trains: bool
+    ) -> Iterator[tuple[Located, str]]:
+        """What draws, and how a message says so: last the weights, which a checkpoint may fill."""
         if not trains:
             # A tool's imports hold much that it never calls, and the main block of a package's
             # module often only tries it on random numbers, as tests do.
             draws = () if program.only_checks() else program.facts("draws", library, own=True)
             some = (each for each in draws if not _EXAMPLE.fullmatch(each.fact.text))
-            return next((each for each in some if not program.only_tries(each)), None)
-        first = program.first("draws", library)
-        if first is None and library == "torch":
-            return program.first("builds", "torch")
-        return first
+            yield from ((each, "draws") for each in some if not program.only_tries(each))
+            return
+        yield from ((each, "draws") for each in program.facts("draws", library))
+        if library == "torch":
+            yield from ((each, "draws") for each in program.facts("orders", "torch"))
+            yield from ((each, "draws first weights") for each in cls._weights(program))
+
+    @staticmethod
+    def _weights(program: Program) -> list[Located]:
+        """What draws initial weights: first what no checkpoint is made for."""
+        builds = list(islice(program.facts("builds", "torch"), _MANY))
+        return sorted(builds, key=lambda each: _FILLED.search(program.text_of(each)) is not None)
