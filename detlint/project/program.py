@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
 from functools import cached_property, partial
-from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.finding import Edit, Finding
@@ -13,12 +11,10 @@ from detlint.kinds import NOTEBOOK, kind_of_name
 from detlint.project import roles
 from detlint.project.entrypoints import main_line
 from detlint.project.facts import EVERY, TRAINER, Fact
-from detlint.project.lookups import Lookups
-from detlint.project.outline import MAIN
-from detlint.project.reach import Reach
+from detlint.project.running import Running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from detlint.project.files import Files
     from detlint.project.imports import Finder
@@ -27,7 +23,6 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 50
-_FEW = 20  # names that are looked for in the files' text before all files are indexed
 _SETTLING = frozenset({"seeds", "enables", "sets", "tells"})
 _RARE = frozenset({"trains", "enables"})
 
@@ -67,8 +62,6 @@ class Program:
         self._finder = finder
         self.paths = finder.closure(path, files.imports) if finder else [path]
         self._members = frozenset(self.paths)
-        self._may: dict[tuple[str, str], bool] = {}
-        self._asked = 0
 
     def __contains__(self, path: str) -> bool:
         """Whether a file, by its real path, is one of the program's."""
@@ -121,8 +114,9 @@ class Program:
             return
         if kind == "trains" and paths and self.only_shares():
             paths = [self.path] if self.path in paths else []
+        running = self._running
         for path in paths:
-            runs_here = partial(self._runs, path)
+            runs_here = partial(running.runs, path)
             # What runs takes long to tell, and so do facts where code may hold many.
             chosen = None if anywhere or kind in _RARE else runs_here
             for part, fact in self._files.facts(path, kind, chosen):
@@ -130,8 +124,11 @@ class Program:
                     self._is_about(fact, what)
                     and (kind != "trains" or self._learns_by(fact))
                     and value in ("", fact.text)
-                    and (kind == "tells" or (self._may_run if anywhere else self._runs)(path, part))
-                    and (not fact.needs or self._may_pass(fact.needs))
+                    and (
+                        kind == "tells"
+                        or (running.may_run if anywhere else running.runs)(path, part)
+                    )
+                    and (not fact.needs or running.may_pass(fact.needs))
                 ):
                     yield Located(path, fact)
         if kind == "sets":
@@ -151,74 +148,6 @@ class Program:
             for kind in self._files.kinds(path):
                 found.setdefault(kind, []).append(path)
         return found
-
-    def _runs(self, path: str, part: str) -> bool:
-        if not part or part == MAIN:
-            return not part or path == self.path
-        return self._is_named(path, part) and (path, part) in self._reached
-
-    def _may_pass(self, need: str) -> bool:
-        """Whether a call may pass an argument: one does, or none is to be seen."""
-        known = {self._files.gives(path, need) for path in self.paths}
-        return True in known or False not in known
-
-    def _is_named(self, path: str, part: str) -> bool:
-        """Whether names may lead from what runs to a part: what never does is soon told so,
-        without a look into most files."""
-        return self._is_led_to(path, part.partition(".")[0], _FEW, lambda *_: False)
-
-    def _is_led_to(
-        self, path: str, name: str, most: float, made: Callable[[str, str], bool]
-    ) -> bool:
-        """Whether names may lead from what runs to what a file defines, or to what is ``made``
-        in some other way. Taken for granted where ``most`` names were asked about."""
-        pending = [(path, name)]
-        for place, each in pending:
-            if self._asked > most or made(place, each):
-                return True
-            for user, other in self._users(place, each):
-                if not other or (other == MAIN and user == self.path):
-                    return True
-                step = user, other.partition(".")[0]
-                if other != MAIN and step not in pending:
-                    pending.append(step)
-        return False
-
-    def _users(self, path: str, name: str) -> Iterator[tuple[str, str]]:
-        """The parts of the program's files that use what a file defines by a name."""
-        if self._lookups is not None:
-            yield from self._lookups.users(path, name)
-        self._asked += 1
-        if self._asked <= _FEW:
-            yield from self._files.users(name, path, self.paths)
-            return
-        if self._asked == _FEW + 1:
-            self._files.index(self.paths)
-        found = self._files.indexed_users(name, path)
-        yield from (each for each in found if each[0] in self._members)
-
-    def _may_run(self, path: str, part: str) -> bool:
-        """Whether a part of a file may run for all that one can see: not the main block of
-        another file, nor a function or class that no code names but such."""
-        name = part.partition(".")[0]
-        if not name or name == MAIN:
-            return name != MAIN or path == self.path
-        if (path, name) not in self._may:
-            self._may[path, name] = self._is_led_to(path, name, inf, self._is_made_unseen)
-        return self._may[path, name]
-
-    def _is_made_unseen(self, path: str, name: str) -> bool:
-        """Whether a class may be made by code that does not name it."""
-        if not self._files.is_class(path, name):
-            return False
-        quoted = re.compile(rf"[\"'.]{name}[\"']")
-        return self._calls_unseen or any(
-            quoted.search(self._files.source(each).text) for each in self.paths
-        )
-
-    @cached_property
-    def _calls_unseen(self) -> bool:
-        return any(roles.calls_unseen(self._files.source(each).text) for each in self.paths)
 
     def first(self, kind: str, what: str = "") -> Located | None:
         """The first of these facts."""
@@ -260,17 +189,9 @@ class Program:
         return helper != fact.what and not self._defines(helper)
 
     @cached_property
-    def _reached(self) -> Reach:
-        outlines = {path: self._files.outline(path) for path in self.paths}
-        if self._lookups is None:
-            return Reach(outlines, self.path)
-        return Reach(outlines, self.path, self._lookups.offers)
-
-    @cached_property
-    def _lookups(self) -> Lookups | None:
-        if self._finder is None or "looks_up" not in self._holders:
-            return None
-        return Lookups(self._files, self._finder, self.paths)
+    def _running(self) -> Running:
+        looks_up = "looks_up" in self._holders and self._finder is not None
+        return Running(self.paths, self._files, self._finder if looks_up else None)
 
     def _defines(self, name: str) -> bool:
         return any(self._files.defines(each, name) for each in self.paths)
