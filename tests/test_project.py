@@ -306,6 +306,17 @@ def test_modules_are_found_as_python_finds_them(tmp_path: Path) -> None:
     assert found(Import("torch", 0, ())) == []
 
 
+def test_a_module_of_a_packages_name_holds_no_others(tmp_path: Path) -> None:
+    for name in ("p/sub/p.py", "p/sub/other.py", "run.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    finder = Finder(str(tmp_path), Folders())
+    inside = str(tmp_path / "p" / "sub" / "p.py")
+    found = finder.files(inside, Import("p.sub.other", 0, ("x",)))
+    assert [os.path.relpath(each, tmp_path) for each in found] == ["p/sub/other.py"]
+    assert finder.files(inside, Import("p", 0, ("x",))) == (inside,)
+
+
 def test_an_outline_holds_what_code_uses() -> None:
     text = textwrap.dedent('''
         import lib.tools as t

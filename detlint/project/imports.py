@@ -151,14 +151,16 @@ class Finder:
             for _ in range(wanted.level - 1):
                 folder = os.path.dirname(folder)
             return tuple(self._along(folder, wanted))
-        root = self._root(folder, wanted.module.partition(".")[0])
+        top, dot, _ = wanted.module.partition(".")
+        root = self._root(folder, top, bool(dot))
         return tuple(self._along(root, wanted)) if root is not None else ()
 
-    def _first_root(self, folder: str, top: str) -> str | None:
-        """The folder below which a top-level module or package lies."""
+    def _first_root(self, folder: str, top: str, holds: bool) -> str | None:
+        """The folder below which a top-level module or package lies; a package where it has to
+        hold others: ``import a.b`` is not of an ``a.py`` that lies nearer."""
         for root in self._roots(folder):
             listed = self._listed(root)
-            if top in listed or f"{top}.py" in listed:
+            if top in listed or (f"{top}.py" in listed and not holds):
                 return root
         return None
 
