@@ -340,7 +340,7 @@ def test_an_outline_holds_what_code_uses() -> None:
     assert outline(text) == {
         "": ["=registered", "=used"],
         "__main__": ["=main"],
-        "used": ["*helper", ".call", ".deep", "call", "deep", "helper", "tools"],
+        "used": ["*helper", ".call", ".deep", "call", "deep", "helper"],
         "unused": [],
         "registered": [],
         "main": [],
@@ -657,6 +657,18 @@ def test_a_literal_looks_up_one_name(project: Project, lint: Lint) -> None:
     line = 'import nets\ngetattr(nets, "plain", None)'
     project({"nets.py": nets, "train.py": TRAIN.format(line)})
     assert lint("--select", "DET102") == []
+
+
+def test_a_module_is_no_function_of_its_name(project: Project, lint: Lint) -> None:
+    train = "import random\nimport torch\nmode = 0\n\ndef train(x):\n    random.shuffle(x)\n"
+    train += "    loss.backward(); optimizer.step()\n\n"
+    project({"train.py": train + MAIN.replace("main()", "train()")})
+    project({"ratio.py": f"import train\n\ntrain.mode = 1\n\n{MAIN}"})
+    assert lint("--select", "DET102") == ["train.py:6 DET102"]
+    project({"ratio.py": f"import train\n\ntrain.train([])\n\n{MAIN}"})
+    assert len(lint("--select", "DET102")) == 2
+    project({"ratio.py": f"from train import train\n\ntrain([])\n\n{MAIN}"})
+    assert len(lint("--select", "DET102")) == 2
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,15 @@ def bound_names(text: str) -> dict[str, str]:
     }
 
 
+def bound_modules(text: str) -> set[str]:
+    """The names that only ``import a.b as c`` binds: those of modules."""
+    found: dict[bool, set[str]] = {True: set(), False: set()}
+    for match in _statements(text):
+        for listed in (match["modules"], match["several"], match["names"]):
+            found[match["modules"] is not None].update(own for _, own in _aliased(listed or ""))
+    return found[True] - found[False]
+
+
 def without_imports(code: str) -> str:
     """Code but for its imports."""
     return _STATEMENT.sub("", code) if "import" in code else code

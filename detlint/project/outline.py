@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.layout import Layout
 from detlint.project.entrypoints import MAIN_BLOCK
-from detlint.project.imports import bound_names, without_imports
+from detlint.project.imports import bound_modules, bound_names, without_imports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,18 +59,18 @@ def outline(text: str) -> dict[str, list[str]]:
     layout = Layout(text)
     blocks = list(layout.blocks(0, len(text), ""))
     codes = [_code(layout, block.start, block.end) for block in blocks]
-    aliases = bound_names("\n".join(codes))
+    aliases, modules = bound_names("\n".join(codes)), bound_modules("\n".join(codes))
     known = {block.name for block in blocks if block.kind}
     found: dict[str, set[str]] = {"": set(), MAIN: set()}
     for block, code in zip(blocks, codes, strict=True):
         if block.kind == "class":
             for part, start, end in _members(layout, block):
                 names = found.setdefault(part, set())
-                names.update(_used(_code(layout, start, end), known, aliases))
+                names.update(_used(_code(layout, start, end), known, aliases, modules))
                 names.discard(LOCAL + block.name)
         else:
             names = found.setdefault(_part(block, text), set())
-            names.update(_used(code, known, aliases))
+            names.update(_used(code, known, aliases, modules))
             names.discard(LOCAL + block.name)
         if block.kind and _is_registered(layout, block):
             found[""].add(LOCAL + block.name)
@@ -151,7 +151,7 @@ def _code(layout: Layout, start: int, end: int) -> str:
     return " ".join([*pieces, layout.text[start:end]])
 
 
-def _used(code: str, known: set[str], aliases: dict[str, str]) -> Iterator[str]:
+def _used(code: str, known: set[str], aliases: dict[str, str], modules: set[str]) -> Iterator[str]:
     if _EXPORTS.match(code):
         return
     code = without_imports(code)
@@ -162,7 +162,7 @@ def _used(code: str, known: set[str], aliases: dict[str, str]) -> Iterator[str]:
         elif "*" in aliases:
             yield first
         if first in aliases:
-            yield aliases[first]
+            yield from () if first in modules else (aliases[first],)
             yield from looked_up  # in a module, or in its modules
     for name in set(_LOOKED_UP.findall(code)):
         yield ATTRIBUTE + name
