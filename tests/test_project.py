@@ -671,6 +671,65 @@ def test_a_module_is_no_function_of_its_name(project: Project, lint: Lint) -> No
     assert len(lint("--select", "DET102")) == 2
 
 
+WORKED = """
+    import random
+    import torch
+    from torch.utils.data import DataLoader
+
+    class Data:
+        def __init__(self, flip):
+            self.flip = flip
+            {}
+
+        def __getitem__(self, index):
+            {}
+            return self.flip(index)
+
+    class RandomFlip:
+        def __call__(self, x):
+            return flip(x) if random.random() < 0.5 else x
+
+    def crop(x):
+        return x[random.randint(0, 9)]
+
+    torch.manual_seed(0)
+    for x in DataLoader(Data(RandomFlip()), shuffle=True, {}):
+        {}
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [
+        (("pass", "crop(index)", "num_workers=4", "pass"), False),
+        (("pass", "crop(index)", "num_workers=args.workers", "pass"), False),
+        (("pass", "crop(index)", "num_workers=0", "pass"), True),
+        (("pass", "crop(index)", "batch_size=4", "pass"), True),
+        (("random.shuffle(flip)", "crop(index)", "num_workers=4", "pass"), True),
+        (("pass", "crop(index)", "num_workers=4", "crop(x)"), True),
+    ],
+)
+def test_workers_seed_random_by_torchs_generator(
+    project: Project, lint: Lint, parts: tuple[str, ...], *, found: bool
+) -> None:
+    text = WORKED.format(*parts)
+    project({"train.py": text})
+    assert len(lint("--select", "DET102")) == found
+    project({"train.py": text.replace("torch.manual_seed(0)", "pass")})
+    assert len(lint("--select", "DET102")) == 2
+
+
+def test_a_default_without_workers_draws_in_the_program(project: Project, lint: Lint) -> None:
+    text = WORKED.format("pass", "pass", "num_workers=args.num_workers", "pass")
+    head = 'parser.add_argument("--num_workers", type=int, default={})\n'
+    project({"train.py": text.replace("    torch.m", "    " + head.format(0) + "    torch.m")})
+    assert len(lint("--select", "DET102")) == 1
+    project({"train.py": text.replace("    torch.m", "    " + head.format(4) + "    torch.m")})
+    assert lint("--select", "DET102") == []
+
+
 @pytest.mark.parametrize(
     ("item", "found"),
     [
@@ -1158,6 +1217,10 @@ def test_a_trainer_of_several_libraries_is_no_ones(
         "colors = [random.randint(0, 255) for _ in names]",
         "def backoff():\n    return random.random()",
         "run(run_id=random.randint(0, 9))",
+        'save("run_" + str(random.randint(0, 9)))',
+        'save("run_%d" % random.randint(0, 9))',
+        'save("run_{}".format(random.random()))',
+        'save(format(random.random()) + "_" + end)',
     ],
 )
 def test_draws_that_no_number_depends_on(project: Project, lint: Lint, line: str) -> None:
@@ -1258,6 +1321,40 @@ def test_inputs_on_which_a_model_is_tried(
 ) -> None:
     project({name: f"import torch\n\n{line}\n\n{MAIN}"})
     assert len(lint("--select", "DET102")) == found
+
+
+def test_a_file_that_tries_its_layer_on_an_example(project: Project, lint: Lint) -> None:
+    layer = "import torch\n\nclass Layer:\n    def __init__(self, n):\n"
+    layer += "        self.w = torch.rand(n)\n\nif __name__ == '__main__':\n    layer = Layer(3)\n"
+    project({"layer.py": f"{layer}    print(layer(torch.rand(2, 8, 3)))\n"})
+    assert lint("--select", "DET102") == []
+    project({"layer.py": f"{layer}    main(layer(torch.rand(2, 8, 3)))\n"})
+    assert lint("--select", "DET102") == ["layer.py:5 DET102"]
+    project({"layer.py": f"{layer}    print(layer(torch.rand(n, 8, 3)))\n"})
+    assert lint("--select", "DET102") == ["layer.py:5 DET102"]
+
+
+def test_a_module_of_a_package_may_call_a_test_of_itself(project: Project, lint: Lint) -> None:
+    data = "import numpy as np\n\ndef {0}(x):\n    print(np.random.rand(3))\n\n"
+    data += MAIN.replace("main()", "{0}(parser.parse_args())")
+    project({"pkg/__init__.py": "", "pkg/data.py": data.format("test")})
+    assert lint("--select", "DET102") == []
+    project({"pkg/data.py": data.format("load")})
+    assert lint("--select", "DET102") == ["pkg/data.py:4 DET102"]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("from timm.utils import *; random_seed(args.seed, 0)", False),
+        ("from timm.utils import random_seed; random_seed(42)", False),
+        ("from tools import *; seed = random_seed()", True),
+        ("def random_seed(x): pass\nrandom_seed(3)", True),
+    ],
+)
+def test_a_seed_of_that_name_seeds(project: Project, lint: Lint, line: str, *, found: bool) -> None:
+    project({"train.py": TRAIN.format(f"{line}\nrandom.random()")})
+    assert bool(lint("--select", "DET102")) is found
 
 
 def test_scikit_learn_trains_no_network(project: Project, lint: Lint) -> None:

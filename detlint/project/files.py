@@ -190,6 +190,11 @@ class Files:
         starts = [start for _, start, _ in ranges]
         return [(ranges[bisect_right(starts, place) - 1][0], place) for place in places]
 
+    def part_at(self, path: str, row: int) -> str:
+        """The part of the outline that a line lies in."""
+        ((part, _),) = self._parts(path, [self.source(path).line_starts[row - 1]])
+        return part
+
     def starts(self, path: str) -> list[Start]:
         """What a script starts, and in which environment."""
         answers = self._of(path)

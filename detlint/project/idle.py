@@ -19,6 +19,7 @@ _IDLE = re.compile(
     re.IGNORECASE,
 )
 
+_NUMBERS = frozenset({"randint", "randrange", "random", "rand", "getrandbits"})  # not of words
 _SEED = re.compile(r"(?:^|_)seed$", re.IGNORECASE)
 _ASKED = re.compile(r"seed|random", re.IGNORECASE)
 
@@ -29,7 +30,7 @@ def is_idle(module: Module, draw: cst.Call) -> bool:
     if _picks_any(module, draw):
         return True
     for each in module.ancestors(draw):
-        if isinstance(each, cst.FormattedString) or _is_idle_call(each):
+        if _is_idle_call(each) or _is_in_text(each, number=last_name(draw.func) in _NUMBERS):
             return True
         if isinstance(each, (cst.Arg, cst.Assign, cst.AnnAssign, cst.Param)):
             names = _names(each)
@@ -81,6 +82,21 @@ def _is_idle_call(call: cst.CSTNode) -> bool:
     joins = isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.SimpleString)
     name = last_name(call.func)
     return name == "sleep" or (joins and name == "join")
+
+
+def _is_in_text(node: cst.CSTNode, *, number: bool) -> bool:
+    """``f"run_{draw}"``, and of a number ``"run_" + str(draw)``, ``"run_%d" % draw``,
+    ``"run_{}".format(draw)``."""
+    if not number:
+        return isinstance(node, cst.FormattedString)
+    if isinstance(node, cst.Call):
+        return last_name(node.func) == "format" and isinstance(node.func, cst.Attribute)
+    if not isinstance(node, cst.BinaryOperation):
+        return isinstance(node, cst.FormattedString)
+    if isinstance(node.operator, cst.Modulo):
+        return isinstance(node.left, cst.BaseString)
+    sides = (node.left, node.right)
+    return isinstance(node.operator, cst.Add) and any(isinstance(x, cst.BaseString) for x in sides)
 
 
 def _names(node: cst.Arg | cst.Assign | cst.AnnAssign | cst.Param) -> list[str]:

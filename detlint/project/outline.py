@@ -43,6 +43,8 @@ CALLED = re.compile(
     r"__\w+__|_?forward\w*|call|build|setup|run|on_\w+|configure_\w+|\w*_dataloader|prepare_data"
     r"|(?:training|validation|test|predict|optimizer)_step|compute_loss|lr_scheduler_step"
 )
+# Of these, what the workers of a loader call.
+IN_WORKERS = frozenset({"__getitem__", "__call__"})
 _DRIVEN = re.compile(r"train_\w+|\w+_step")
 _DRIVES = re.compile(r"(?:Model|Module|Trainer|Runner)\s*(?:,|$)")
 
@@ -53,8 +55,8 @@ def outline(text: str) -> dict[str, list[str]]:
     ``*name`` of a module in which it may look up any name.
 
     A method ``Class.name`` that its class is made for, such as ``__init__`` or ``forward``, is
-    part of the class. Strings and comments do not count. What is decorated counts as used: it
-    may be registered.
+    part of the class, unless the workers of a loader call it. Strings and comments do not count.
+    What is decorated counts as used: it may be registered.
     """
     layout = Layout(text)
     blocks = list(layout.blocks(0, len(text), ""))
@@ -121,6 +123,7 @@ def _members(layout: Layout, block: Block) -> Iterator[tuple[str, int, int]]:
         drives = _DRIVES.search(block.bases) is not None
         for each in layout.blocks(block.start, block.end, min(indents, key=len)):
             called = CALLED.fullmatch(each.name) or (drives and _DRIVEN.fullmatch(each.name))
+            called = called and each.name not in IN_WORKERS
             if each.kind == "def" and not called and not _is_registered(layout, each):
                 if each.start > start:
                     yield block.name, start, each.start

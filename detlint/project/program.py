@@ -79,6 +79,15 @@ class Program:
         stands = located.fact.row >= source.location(start)[0]
         return stands or (located.path == self.path and roles.tries(self.name, source.text[start:]))
 
+    def tries_itself(self) -> bool:
+        """Whether its main block calls no program: it may try what the file defines."""
+        start = main_line(self.source.text)
+        return start is not None and roles.tries(self.name, self.source.text[start:])
+
+    def is_in_workers(self, located: Located) -> bool:
+        """Whether a fact only holds in the workers of a loader, which seed what they use."""
+        return self._running.is_in_workers(located.path, located.fact.row)
+
     @property
     def _is_module(self) -> bool:
         return self._files.is_packaged(self.path) or self.path in self._elsewhere

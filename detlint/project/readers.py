@@ -90,7 +90,11 @@ def _seeded_at(module: Module, node: cst.CSTNode) -> Iterator[str]:
         given = node.args[0].value if node.args else None
         if given is not None and not _is_none(given):
             yield from SEEDS[name]
-    elif last in HELPERS or (name and _is_seeding_helper(name, last)):
+    elif (
+        last in HELPERS
+        or (last == "random_seed" and node.args)
+        or (name and _is_seeding_helper(name, last))
+    ):
         yield f"{last}()"
     elif _is_seeding_trainer(name):
         yield EVERY

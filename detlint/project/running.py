@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cached_property
 from math import inf
@@ -105,7 +106,30 @@ class Running:
 
     @cached_property
     def _reached(self) -> Reach:
+        return self._reach(lambda *_: False)
+
+    @cached_property
+    def _has_workers(self) -> bool:
+        return roles.have_workers(self._files.source(each).text for each in self._paths)
+
+    @cached_property
+    def _reached_here(self) -> Reach:
+        return self._reach(_is_for_workers)
+
+    def _reach(self, apart: Callable[[str, str], bool]) -> Reach:
         outlines = {path: self._files.outline(path) for path in self._paths}
-        if self._lookups is None:
-            return Reach(outlines, self._path)
-        return Reach(outlines, self._path, self._lookups.offers)
+        offers = (lambda *_: ()) if self._lookups is None else self._lookups.offers
+        return Reach(outlines, self._path, offers, apart)
+
+    def is_in_workers(self, path: str, row: int) -> bool:
+        """Whether a line only runs in what the workers of a loader call, which seed ``random``
+        and NumPy by torch's generator."""
+        part = self._files.part_at(path, row)
+        return (path, part) not in self._reached_here and self._has_workers
+
+
+def _is_for_workers(path: str, part: str) -> bool:
+    """Whether a method gives the items of a data set, or changes one."""
+    owner, _, name = part.partition(".")
+    file = os.path.basename(path)
+    return name == "__getitem__" or roles.changes_items(f"{file} {owner}")

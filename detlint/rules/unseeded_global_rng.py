@@ -138,11 +138,16 @@ class UnseededGlobalRng(Rule):
         if not trains:
             # A tool's imports hold much that it never calls, and the main block of a package's
             # module often only tries it on random numbers, as tests do.
-            draws = () if program.only_checks() else program.facts("draws", library, own=True)
-            some = (each for each in draws if not _EXAMPLE.fullmatch(each.fact.text))
-            yield from ((each, "draws") for each in some if not program.only_tries(each))
+            draws = [] if program.only_checks() else [*program.facts("draws", library, own=True)]
+            some = [each for each in draws if not _EXAMPLE.fullmatch(each.fact.text)]
+            if len(some) == len(draws) or not program.tries_itself():
+                yield from ((each, "draws") for each in some if not program.only_tries(each))
             return
-        yield from ((each, "draws") for each in program.facts("draws", library))
+        # torch seeds the others in the workers of its loaders.
+        seeded = library != "torch" and program.has("seeds", "torch")
+        for each in program.facts("draws", library):
+            if not (seeded and program.is_in_workers(each)):
+                yield each, "draws"
         if library == "torch":
             yield from ((each, "draws") for each in program.facts("orders", "torch"))
             yield from ((each, "draws first weights") for each in cls._weights(program))
