@@ -659,6 +659,21 @@ def test_a_literal_looks_up_one_name(project: Project, lint: Lint) -> None:
     assert lint("--select", "DET102") == []
 
 
+def test_a_package_may_offer_a_class_by_another_name(project: Project, lint: Lint) -> None:
+    loop = "import random\nimport torch\n\nclass Loop:\n    def __init__(self):\n"
+    seeds = "        random.seed(0)\n        torch.manual_seed(0)\n"
+    draws = "        random.random()\n        loss.backward(); optimizer.step()\n"
+    project({"loops/__init__.py": "from .loop import Loop as TrainLoop\n"})
+    project({"train.py": "from loops import TrainLoop\n\nTrainLoop()\n\n" + MAIN})
+    project({"loops/loop.py": loop + draws})
+    assert lint("--select", "DET102") == ["loops/loop.py:6 DET102"]
+    project({"loops/loop.py": loop + seeds + draws})
+    assert lint("--select", "DET102") == []
+    project({"loops/__init__.py": ""})
+    project({"loops/loop.py": loop + draws})
+    assert lint("--select", "DET102") == []
+
+
 def test_a_module_is_no_function_of_its_name(project: Project, lint: Lint) -> None:
     train = "import random\nimport torch\nmode = 0\n\ndef train(x):\n    random.shuffle(x)\n"
     train += "    loss.backward(); optimizer.step()\n\n"

@@ -76,6 +76,7 @@ def outline(text: str) -> dict[str, list[str]]:
             names.discard(LOCAL + block.name)
         if block.kind and _is_registered(layout, block):
             found[""].add(LOCAL + block.name)
+    found[""].update(_handed_on(codes, aliases, modules))
     for part in ("", MAIN):
         code = "\n".join(
             each
@@ -85,6 +86,14 @@ def outline(text: str) -> dict[str, list[str]]:
         if _COMMAND_LINE.search(code):
             found[part].update(LOCAL + name for name in known if not name.startswith("_"))
     return {part: sorted(names) for part, names in found.items()}
+
+
+def _handed_on(codes: list[str], aliases: dict[str, str], modules: set[str]) -> Iterator[str]:
+    """What a file only imports to offer it by another name."""
+    renamed = {bound for bound, name in aliases.items() if bound != name} - modules
+    if renamed:
+        used = set(re.findall(r"\w+", "\n".join(map(without_imports, codes))))
+        yield from (aliases[bound] for bound in renamed - used)
 
 
 def definitions(text: str) -> list[str]:
