@@ -62,6 +62,11 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     ),
     # Only looked for: without one of these, nothing is called by a name that the text hides.
     "looks_up": ("getattr(", ".__dict__[", "getmembers(", "vars(", "globals()", "sys.modules[__n"),
+    # Likewise: how classes are made of which only a setting knows the name, or their base.
+    "makes_unseen": (
+        *("import_module(", "__import__(", "__subclasses__", "__init_subclass__", "metaclass="),
+        *("locate(", "instantiate", "eval("),
+    ),
     "enables": ("determin", "guard."),
     "sets": VARIABLES,
     "places": ('"cuda', "'cuda", ".cuda("),
@@ -81,8 +86,8 @@ _SEARCHED = re.compile(
     r"\s*(?!(?:self|cls|args|opts?|cfg|config|params|obj|model|torch|nn|F|np|jnp|tf|logging)\b)"
     rf"[\w.]+\s*(?:,(?!\s*[\"'])|\)\s*\[)|{_ALIAS}"
 )
-# The start of a name, which no "_reset_state(" is.
-_START = re.compile(r"(?<!\w)")
+# The start of a name, which no "_reset_state(" is, and of a builtin, which no "model.eval(" is.
+_START, _BARE = re.compile(r"(?<!\w)"), re.compile(r"(?<![\w.])")
 _COMMON = {
     "seed": _CALLED,
     "Seed": _CALLED,
@@ -90,7 +95,7 @@ _COMMON = {
     "getattr(": _SEARCHED,
     "vars(": _SEARCHED,
 }
-_WHOLE = frozenset({"setstate(", "set_state("})
+_BEFORE = {"setstate(": _START, "set_state(": _START, "eval(": _BARE}
 _DEFINES = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+\w*")
 
 
@@ -117,7 +122,7 @@ def hints(text: str) -> dict[str, list[int]]:
     for index, start, end in _automaton().find_matches_as_indexes(text, overlapping=True):
         word = _WORDS[index]
         if (word not in _COMMON or _is_used(text, start, _COMMON[word].match(text, end))) and (
-            word not in _WHOLE or _START.match(text, start)
+            word not in _BEFORE or _BEFORE[word].match(text, start)
         ):
             found[_KINDS[index]].append(start)
     return found

@@ -13,7 +13,7 @@ from detlint.project.facts import Fact, hints, read_facts
 from detlint.project.folders import Folders
 from detlint.project.imports import Import, imports
 from detlint.project.launched import Start, exports, starts
-from detlint.project.outline import ATTRIBUTE, LOCAL, definitions, outline, parts
+from detlint.project.outline import ATTRIBUTE, LOCAL, WHOLE, definitions, outline, parts
 from detlint.source import DecodeError, Source
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Files:
         self._ranges: dict[str, list[tuple[str, int, int]]] = {}
         self._stored: dict[str, tuple[os.stat_result, str]] = {}
         self._changed: set[str] = set()
+        self._handed_on: dict[str, list[tuple[str, str]]] = {}
         self._users: dict[str, list[tuple[str, str]]] = {}
         self._indexed: set[str] = set()
 
@@ -52,6 +53,7 @@ class Files:
         self._hints.pop(path, None)
         self._ranges.pop(path, None)
         self._stored.pop(path, None)
+        self._handed_on.pop(path, None)
         self._users.clear()
         self._indexed.clear()
 
@@ -96,6 +98,17 @@ class Files:
             self._learn(path, "outline", outline(self.source(path).text))
         found: dict[str, list[str]] = answers["outline"]
         return found
+
+    def handed_on(self, path: str) -> list[tuple[str, str]]:
+        """The parts of a file that hand modules on, and which."""
+        if path not in self._handed_on:
+            self._handed_on[path] = [
+                (part, name)
+                for part, names in self.outline(path).items()
+                for name in names
+                if name.startswith(WHOLE)
+            ]
+        return self._handed_on[path]
 
     def users(self, name: str, home: str, paths: Iterable[str]) -> list[tuple[str, str]]:
         """The parts of some files that use a name which one of them defines at its top, told by

@@ -27,10 +27,8 @@ class Lookups:
         self.offers = cache(self._offers)
         self._users: dict[_Place, list[_Place]] = {}
         for path in paths:
-            for part, names in files.outline(path).items():
-                for name in names:
-                    if name.startswith(WHOLE):
-                        self._index((path, part), name)
+            for part, name in files.handed_on(path):
+                self._index((path, part), name)
 
     def users(self, path: str, name: str) -> Sequence[_Place]:
         """The parts that may look up what a file defines by a name."""

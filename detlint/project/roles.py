@@ -35,11 +35,6 @@ _TRIAL = re.compile(r"(?<![\w.])_?(?:test|demo|debug)\w*\(")
 _TRAINER = re.compile(r"train(?!ed)|tun(?:e|ing)|(?:^|[\W_])fit|learn|distill", re.IGNORECASE)
 _STARTS = re.compile(r"(?<![a-z])(?:train|fit|learn|launch|run_exp)\w*\(", re.IGNORECASE)
 _STARTER = re.compile(r"(?:__main__|cli|exp\w*|launch\w*|main\w*|run\w*)\.py", re.IGNORECASE)
-# How classes are made of which only a setting knows, or their base.
-_UNSEEN = re.compile(
-    r"\bimport_module\(|\b__(?:import|subclasses|init_subclass)__|\bmetaclass[ \t]*=|\blocate\("
-    r"|\binstantiate\w*\(|(?<![.\w])eval\("
-)
 _WORKERS = re.compile(r"\bnum_workers[ \t]*=[ \t]*(?!0\b|None\b)")
 _NO_WORKERS = re.compile(r"workers[\"'][^()]*\bdefault[ \t]*=[ \t]*0\b")
 _CHANGES = re.compile(
@@ -63,11 +58,6 @@ def starts(name: str, text: str) -> bool:
 def calls_training(text: str) -> bool:
     """Whether something is called that may train: ``launch(…)``, ``fit_model(…)``."""
     return _STARTS.search(text) is not None
-
-
-def calls_unseen(text: str) -> bool:
-    """Whether something is made by a name that comes from elsewhere."""
-    return _UNSEEN.search(text) is not None
 
 
 def have_workers(texts: Iterable[str]) -> bool:

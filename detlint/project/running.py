@@ -102,7 +102,7 @@ class Running:
 
     @cached_property
     def _calls_unseen(self) -> bool:
-        return any(roles.calls_unseen(self._files.source(each).text) for each in self._paths)
+        return any("makes_unseen" in self._files.kinds(each) for each in self._paths)
 
     @cached_property
     def _reached(self) -> Reach:

@@ -50,11 +50,14 @@ class UnseededGlobalRng(Rule):
 
     One finding an entrypoint and library, at the first draw. Judged over what the
     entrypoint imports: a helper that seeds counts however deep. In a program that trains,
-    initial weights count as a draw; in another, only what its own file draws. Silent in
-    tests and benchmarks, on what a program that does not train draws in the main block of a
-    package's module, or in three or more literal sizes, as inputs that a model is tried on; on
-    draws that no number depends on (pauses, ports, names); and on programs that use no numeric
-    library.
+    initial weights and the order of a shuffling loader count as a draw; in another, only what
+    its own file draws. Silent in tests and benchmarks, on what a program that does not train
+    draws in the main block of a package's module, or in three or more literal sizes, as inputs
+    that a model is tried on; on draws that no number depends on (pauses, ports, names); and on
+    programs that use no numeric library. Neither a draw nor a seed counts where it never runs:
+    behind a `return`, under a constant that says no, for an argument that no call passes, in a
+    class that nothing makes. Silent about `random` and NumPy in what only a loader's workers
+    call, where torch is seeded: torch seeds them there.
 
     Fix safety: unsafe. `guard.enable(seed=0)` at the entrypoint seeds every generator,
     and turns deterministic algorithms on as well.
