@@ -1236,6 +1236,10 @@ def test_a_trainer_of_several_libraries_is_no_ones(
         'save("run_%d" % random.randint(0, 9))',
         'save("run_{}".format(random.random()))',
         'save(format(random.random()) + "_" + end)',
+        "api_dict = random.choices(endpoints)[0]",
+        "def get_endpoint():\n    return random.choice(known)",
+        "def autotune_warmup():\n    return random.random()",
+        "def benchmark_step():\n    return random.random()",
     ],
 )
 def test_draws_that_no_number_depends_on(project: Project, lint: Lint, line: str) -> None:
@@ -1325,6 +1329,10 @@ def test_what_a_script_adds_to_the_path_by_convention_is_found(
         ("regnet.py", "print(model(torch.rand(1, 3, 224, 224)))", False),
         ("regnet.py", "x = torch.randn((2, 3, 8), device='cuda')", False),
         ("regnet.py", "dummy_input = torch.rand(1, size)", False),
+        ("regnet.py", "import numpy as np; x = np.random.normal(0, 1, (3, 3, 256, 256))", False),
+        ("regnet.py", "import numpy as np; x = np.random.rand(1, 224, 224)", False),
+        ("regnet.py", "import numpy as np; x = np.random.uniform(0, 1, 100)", True),
+        ("to_onnx.py", "x = torch.rand(1, size, size)\ntorch.onnx.export(net, x)", False),
         ("tests/serialize.py", "x = torch.rand(n)", False),
         ("benchmark.py", "x = torch.rand(n)", False),
         ("make.py", "x = torch.rand(n)", True),

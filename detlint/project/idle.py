@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from detlint.module import Module
 
 _IDLE = re.compile(
-    r"(?:^|_)(?:ports?|wait|delay|back_?off|sleep|timeout|retry|run_?id|run_?name|uid|uuid|nonce)"
+    r"(?:^|_)(?:ports?|endpoints?|api_(?:dict|key|base)s?|prox(?:y|ies)|user_?agents?|wait|delay"
+    r"|back_?off|sleep|timeout|retry|run_?id|run_?name|uid|uuid|nonce)"
     r"(?:$|_)|^colou?rs?$|^(?:dummy|dump|example|rand)_?(?:inputs?|example|data|x)",
     re.IGNORECASE,
 )
-
+# Functions that time something or prepare it for use.
+_APART = re.compile(r"_*(?:bench|warm_?up|autotune|profile)|\w*_(?:warm_?up|bench(?:mark)?)$")
 _NUMBERS = frozenset({"randint", "randrange", "random", "rand", "getrandbits"})  # not of words
 _SEED = re.compile(r"(?:^|_)seed$", re.IGNORECASE)
 _ASKED = re.compile(r"seed|random", re.IGNORECASE)
@@ -39,7 +41,8 @@ def is_idle(module: Module, draw: cst.Call) -> bool:
             if any(map(_SEED.search, names)) and _is_asked_for(module, draw):
                 return True
         elif isinstance(each, cst.FunctionDef):
-            return _IDLE.search(each.name.value) is not None
+            name = each.name.value
+            return bool(_IDLE.search(name) or _APART.match(name))
     return False
 
 

@@ -25,6 +25,7 @@ _MEASURES = re.compile(
 )
 _TRIES = re.compile(
     r"\btorch\.utils\.benchmark\b|\btriton\.testing\b|\bperf_report\b|\b(?:assert_close|allclose)\("
+    r"|\bonnx\.(?:utils\.)?_?export\(|\bjit\.trace\("
 )
 # Programs whose random numbers are inputs on which something is tried, or are no result.
 _CHECKS = re.compile(r"(?:^|_)(?:verify|check|compare|profile|serve|server|controller)(?:_|\.)")

@@ -33,9 +33,12 @@ _NUMERIC = (
     *("tensorflow", "keras", "jax"),
 )
 # An input of fixed size on which a model is tried: `torch.rand(1, 3, 224, 224)`.
+_SIZES = r"(?:\d+\s*,\s*){2,}\d+"
 _EXAMPLE = re.compile(
-    r"torch\.\w+\([(\[]?(?:\d+\s*,\s*){2,}\d+[\d\s,)\]]*"
+    rf"torch\.\w+\([(\[]?{_SIZES}[\d\s,)\]]*"
     r"(?:(?:device|dtype|requires_grad)\s*=\s*[\w.\"':]+,?\s*)*\)"
+    rf"|(?:np|numpy)\.random\.(?:randn?\({_SIZES}|(?:normal|uniform|random|randint|standard_normal"
+    rf"|random_sample|sample)\([^()]*\({_SIZES}\s*,?\s*\))\s*\)"
 )
 # A file of models that are made for checkpoints to fill.
 _FILLED = re.compile(r"\bclass\s[^:]*PreTrainedModel\s*[,)]")
