@@ -132,8 +132,8 @@ def _members(layout: Layout, block: Block) -> Iterator[tuple[str, int, int]]:
         drives = _DRIVES.search(block.bases) is not None
         for each in layout.blocks(block.start, block.end, min(indents, key=len)):
             called = CALLED.fullmatch(each.name) or (drives and _DRIVEN.fullmatch(each.name))
-            called = called and each.name not in IN_WORKERS
-            if each.kind == "def" and not called and not _is_registered(layout, each):
+            merged = called and each.name not in IN_WORKERS
+            if each.kind == "def" and not merged and not _is_registered(layout, each):
                 if each.start > start:
                     yield block.name, start, each.start
                 yield f"{block.name}.{each.name}", each.start, each.end
