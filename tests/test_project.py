@@ -736,6 +736,12 @@ def test_workers_seed_random_by_torchs_generator(
     assert len(lint("--select", "DET102")) == 2
 
 
+def test_workers_of_another_loader_seed_nothing(project: Project, lint: Lint) -> None:
+    text = WORKED.format("pass", "crop(index)", "num_workers=4", "pass")
+    project({"train.py": text.replace("DataLoader", "ThreadedDataLoader")})
+    assert len(lint("--select", "DET102")) == 1
+
+
 def test_a_default_without_workers_draws_in_the_program(project: Project, lint: Lint) -> None:
     text = WORKED.format("pass", "pass", "num_workers=args.num_workers", "pass")
     head = 'parser.add_argument("--num_workers", type=int, default={})\n'

@@ -36,7 +36,9 @@ _TRIAL = re.compile(r"(?<![\w.])_?(?:test|demo|debug)\w*\(")
 _TRAINER = re.compile(r"train(?!ed)|tun(?:e|ing)|(?:^|[\W_])fit|learn|distill", re.IGNORECASE)
 _STARTS = re.compile(r"(?<![a-z])(?:train|fit|learn|launch|run_exp)\w*\(", re.IGNORECASE)
 _STARTER = re.compile(r"(?:__main__|cli|exp\w*|launch\w*|main\w*|run\w*)\.py", re.IGNORECASE)
-_WORKERS = re.compile(r"\bnum_workers[ \t]*=[ \t]*(?!0\b|None\b)")
+_WORKERS = re.compile(
+    r"\bDataLoader\((?:[^()]|\([^()]*\))*?\bnum_workers[ \t]*=[ \t]*(?!0\b|None\b)"
+)
 _NO_WORKERS = re.compile(r"workers[\"'][^()]*\bdefault[ \t]*=[ \t]*0\b")
 _CHANGES = re.compile(
     r"transform|augment|preproc|dataset|data_?load|crop|flip|jitter|rotat|scale|blur|colou?r",
@@ -62,7 +64,7 @@ def calls_training(text: str) -> bool:
 
 
 def have_workers(texts: Iterable[str]) -> bool:
-    """Whether a loader has workers, as far as the texts of a program tell."""
+    """Whether a loader of torch has workers, as far as the texts of a program tell."""
     known = list(texts)
     return any(map(_WORKERS.search, known)) and not any(map(_NO_WORKERS.search, known))
 
