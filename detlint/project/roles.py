@@ -37,7 +37,7 @@ _TRAINER = re.compile(r"train(?!ed)|tun(?:e|ing)|(?:^|[\W_])fit|learn|distill", 
 _STARTS = re.compile(r"(?<![a-z])(?:train|fit|learn|launch|run_exp)\w*\(", re.IGNORECASE)
 _STARTER = re.compile(r"(?:__main__|cli|exp\w*|launch\w*|main\w*|run\w*)\.py", re.IGNORECASE)
 _WORKERS = re.compile(
-    r"\bDataLoader\((?:[^()]|\([^()]*\))*?\bnum_workers[ \t]*=[ \t]*(?!0\b|None\b)"
+    r"\bDataLoader\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?\bnum_workers[ \t]*=[ \t]*(?!0\b|None\b)"
 )
 _NO_WORKERS = re.compile(r"workers[\"'][^()]*\bdefault[ \t]*=[ \t]*0\b")
 _CHANGES = re.compile(
