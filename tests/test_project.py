@@ -306,6 +306,17 @@ def test_modules_are_found_as_python_finds_them(tmp_path: Path) -> None:
     assert found(Import("torch", 0, ())) == []
 
 
+def test_a_module_of_a_packages_name_holds_no_others(tmp_path: Path) -> None:
+    for name in ("p/sub/p.py", "p/sub/other.py", "run.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    finder = Finder(str(tmp_path), Folders())
+    inside = str(tmp_path / "p" / "sub" / "p.py")
+    found = finder.files(inside, Import("p.sub.other", 0, ("x",)))
+    assert [os.path.relpath(each, tmp_path) for each in found] == ["p/sub/other.py"]
+    assert finder.files(inside, Import("p", 0, ("x",))) == (inside,)
+
+
 def test_an_outline_holds_what_code_uses() -> None:
     text = textwrap.dedent('''
         import lib.tools as t
@@ -329,7 +340,7 @@ def test_an_outline_holds_what_code_uses() -> None:
     assert outline(text) == {
         "": ["=registered", "=used"],
         "__main__": ["=main"],
-        "used": [".call", ".deep", "call", "deep", "helper", "tools"],
+        "used": ["*helper", ".call", ".deep", "call", "deep", "helper"],
         "unused": [],
         "registered": [],
         "main": [],
@@ -431,6 +442,377 @@ def test_a_trainer_derived_from_one_that_seeds_seeds(
         }
     )
     assert lint("--select", "DET102") == ["train.py:6 DET102"] * found
+
+
+TRAIN = "import random\nimport torch\n{}\n\nloss.backward(); optimizer.step()\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("def f(x):\n    raise NotImplementedError\n    random.shuffle(x)\nf(y)", False),
+        ("def f(x):\n    return x\n    random.shuffle(x)\nf(y)", False),
+        ("def f(x):\n    if x:\n        return x\n    random.shuffle(x)\nf(y)", True),
+        ("def f(x):\n if x:\n  return x\n else:\n  raise OSError\n random.random()\nf(y)", False),
+        ("for x in y:\n    continue\n    random.shuffle(x)", False),
+        ("for x in y:\n    if x:\n        break\n    random.shuffle(x)", True),
+        ("def f(x):\n    sys.exit(); random.shuffle(x)\nimport sys\nf(y)", False),
+        ("if False:\n    random.shuffle(y)", False),
+        ("AUGMENT = 0\nif AUGMENT:\n    random.shuffle(y)", False),
+        ("AUGMENT = 0\nif not AUGMENT:\n    random.shuffle(y)", True),
+        ("AUGMENT = 1\nif AUGMENT and y:\n    pass\nelse:\n    random.shuffle(y)", True),
+        ('MODE = "a"\nif MODE == "b":\n    random.shuffle(y)', False),
+        ('MODE = "a"\nif MODE in ("a", "b"):\n    random.shuffle(y)', True),
+        ("FLAG = 0\ndef on():\n    global FLAG\n    FLAG = 1\nif FLAG:\n    random.random()", True),
+        ("rows = []\nrows.append(1)\nif rows:\n    random.shuffle(rows)", True),
+    ],
+)
+def test_what_visibly_never_runs(project: Project, lint: Lint, body: str, *, found: bool) -> None:
+    project({"train.py": TRAIN.format(body)})
+    assert len(lint("--select", "DET102")) == found
+
+
+def test_a_seed_that_a_constant_turns_off_seeds_nothing(project: Project, lint: Lint) -> None:
+    text = "seed = {}\nif seed:\n    random.seed(seed)\nrandom.shuffle(x)"
+    project({"train.py": TRAIN.format(text.format("0"))})
+    assert lint("--select", "DET102") == ["train.py:6 DET102"]
+    project({"train.py": TRAIN.format(text.format("3"))})
+    assert lint("--select", "DET102") == []
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("memory.sample()", False),
+        ("memory.sample(**options)", True),
+        ("memory.sample(64)", True),
+        ("memory.sample(batch_size=64)", True),
+        ("draw = memory.sample; memory.sample()", True),
+        ('getattr(memory, "sample")(64); memory.sample()', True),
+        ("memory.sample(); random.sample([1], 1)", True),  # this one draws by itself
+        ("memory.sample(); random.Random(0).sample([1], 1)", True),  # may be a memory's
+        ("other.run(memory)", False),
+    ],
+)
+def test_a_draw_may_need_an_argument_that_no_call_passes(
+    project: Project, lint: Lint, call: str, *, found: bool
+) -> None:
+    memory = """
+        import random
+
+        class Memory:
+            def sample(self, batch_size=None):
+                if batch_size is None:
+                    return self.items
+                else:
+                    return random.sample(self.items, batch_size)
+
+            def all(self):
+                return self.sample()
+    """
+    project({"memory.py": memory, "other.py": "def run(memory):\n    memory.sample()\n"})
+    head = "import other\nfrom memory import Memory\nmemory = Memory()\n"
+    project({"train.py": TRAIN.format(head + call)})
+    assert (lint("--select", "DET102") != []) is found
+
+
+@pytest.mark.parametrize(
+    ("head", "test", "call", "found"),
+    [
+        ("flip=False", "flip", "load(x)", False),
+        ("flip=False", "flip", "load(x, True)", True),
+        ("flip=False", "x and flip", "load(x)", False),
+        ("flip=False", "x or flip", "load(x)", True),
+        ("flip=True", "flip", "load(x)", True),
+        ("*, flip=None", "flip is not None", "load(x)", False),
+        ("*, flip=None", "flip is not None", "load(x, flip=1)", True),
+        ('flip="no"', 'flip == "yes"', "load(x)", False),
+        ("flip=limit()", "flip", "load(x)", True),
+        ("flip=False", "flip", "pool.map(load, x)", True),
+    ],
+)
+def test_a_test_of_a_default_decides_unless_a_call_passes_another(  # noqa: PLR0913
+    project: Project, lint: Lint, head: str, test: str, call: str, *, found: bool
+) -> None:
+    load = f"import random\ndef load(x, {head}):\n    if {test}:\n        random.shuffle(x)\n"
+    project({"data.py": load, "train.py": TRAIN.format(f"from data import load\n{call}")})
+    assert lint("--select", "DET102") == ["data.py:4 DET102"] * found
+    early = f"import random\ndef load(x, {head}):\n    if not ({test}):\n        return x\n"
+    project({"data.py": early + "    random.shuffle(x)\n"})
+    assert lint("--select", "DET102") == ["data.py:5 DET102"] * found
+
+
+def test_a_parameter_that_is_given_a_value_decides_nothing(project: Project, lint: Lint) -> None:
+    load = "import random\ndef load(flip=None):\n    flip = flip or 1\n    if flip:\n"
+    project({"data.py": load + "        random.random()\n"})
+    project({"train.py": TRAIN.format("from data import load\nload()")})
+    assert lint("--select", "DET102") == ["data.py:5 DET102"]
+
+
+def test_a_constructor_may_need_an_argument(project: Project, lint: Lint) -> None:
+    data = """
+        import random
+
+        class Data:
+            def __init__(self, rows, shuffle=False):
+                if shuffle:
+                    random.shuffle(rows)
+
+        class Part({}):
+            pass
+    """
+    train = "from data import Data, Part\nData({})\nPart()"
+    project({"data.py": data.format("object"), "train.py": TRAIN.format(train.format("rows"))})
+    assert lint("--select", "DET102") == []
+    project({"train.py": TRAIN.format(train.format("rows, True"))})
+    assert lint("--select", "DET102") == ["data.py:7 DET102"]
+    project({"data.py": data.format("Data"), "train.py": TRAIN.format(train.format("rows"))})
+    assert lint("--select", "DET102") == ["data.py:7 DET102"]
+
+
+@pytest.mark.parametrize(
+    ("keeps", "line", "found"),
+    [
+        ("self.flip = flip", "Data(x)", False),
+        ("self.flip = flip", "Data(x, True)", True),
+        ("self.flip = flip", "Data(x, flip=y)", True),
+        ("self.flip = flip", "data = Data(x); data.flip = True", True),
+        ("self.flip = flip or 1", "Data(x)", True),
+        ("self.flip = flip\n        self.flip = 1", "Data(x)", True),
+    ],
+)
+@pytest.mark.parametrize("test", ["self.flip", "self.flip and self.train", "self.flip > 0"])
+def test_an_object_may_keep_the_argument(  # noqa: PLR0913
+    project: Project, lint: Lint, keeps: str, line: str, test: str, *, found: bool
+) -> None:
+    data = f"import random\nclass Data:\n    def __init__(self, x, flip=0):\n        {keeps}\n"
+    data += "    def __getitem__(self, i):\n        pass\n"
+    data += f"        return random.random() if {test} else 0\n"
+    project({"data.py": data, "train.py": TRAIN.format(f"from data import Data\n{line}")})
+    assert bool(lint("--select", "DET102")) is found
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("images.Noise(1)", False),
+        ("images.make()", False),
+        ("images.Plain(1)", True),
+        ('Plain = images.Plain; registry["Noise"]()', False),
+        ("importlib.import_module(name)", False),
+        ("", True),
+    ],
+)
+def test_a_seed_in_a_class_counts_where_something_may_make_one(
+    project: Project, lint: Lint, line: str, *, found: bool
+) -> None:
+    images = """
+        import random
+
+        class Plain:
+            def __init__(self, x):
+                random.shuffle(x)
+
+        class Noise(Plain):
+            def __init__(self, x):
+                random.seed(0)
+                super().__init__(x)
+
+        class Other:
+            def get(self):
+                return Noise(1)
+
+        def make():
+            return Other()
+    """
+    project({"images.py": images})
+    project({"train.py": TRAIN.format(f"import images\nrandom.random()\n{line}")})
+    assert lint("--select", "DET102") == ["train.py:4 DET102"] * found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "getattr(nets, args.net)()",
+        "nets.__dict__[args.net]()",
+        "make(nets)",
+        "vars(nets)[args.net]()",
+        "getattr(pack, args.net)()",
+        "getattr(pack.nets, args.net)()",
+    ],
+)
+def test_any_name_of_a_module_may_be_looked_up(project: Project, lint: Lint, line: str) -> None:
+    nets = "import random\nclass Net:\n    def __init__(self):\n        random.random()\n"
+    head = "import pack.nets\nimport pack\nfrom pack import nets\n"
+    head += "def make(module):\n    return getattr(module, args.net)()\n"
+    project({"pack/__init__.py": "from .nets import Net\n", "pack/nets.py": nets})
+    project({"train.py": TRAIN.format(head + line)})
+    assert lint("--select", "DET102") == ["pack/nets.py:4 DET102"]
+    project({"train.py": TRAIN.format(head + "print(nets.__name__)")})
+    assert lint("--select", "DET102") == []
+
+
+def test_a_literal_looks_up_one_name(project: Project, lint: Lint) -> None:
+    nets = "import random\ndef noise():\n    random.random()\n"
+    line = 'import nets\ngetattr(nets, "plain", None)'
+    project({"nets.py": nets, "train.py": TRAIN.format(line)})
+    assert lint("--select", "DET102") == []
+
+
+def test_a_package_may_offer_a_class_by_another_name(project: Project, lint: Lint) -> None:
+    loop = "import random\nimport torch\n\nclass Loop:\n    def __init__(self):\n"
+    seeds = "        random.seed(0)\n        torch.manual_seed(0)\n"
+    draws = "        random.random()\n        loss.backward(); optimizer.step()\n"
+    project({"loops/__init__.py": "from .loop import Loop as TrainLoop\n"})
+    project({"train.py": "from loops import TrainLoop\n\nTrainLoop()\n\n" + MAIN})
+    project({"loops/loop.py": loop + draws})
+    assert lint("--select", "DET102") == ["loops/loop.py:6 DET102"]
+    project({"loops/loop.py": loop + seeds + draws})
+    assert lint("--select", "DET102") == []
+    project({"loops/__init__.py": ""})
+    project({"loops/loop.py": loop + draws})
+    assert lint("--select", "DET102") == []
+
+
+def test_a_module_is_no_function_of_its_name(project: Project, lint: Lint) -> None:
+    train = "import random\nimport torch\nmode = 0\n\ndef train(x):\n    random.shuffle(x)\n"
+    train += "    loss.backward(); optimizer.step()\n\n"
+    project({"train.py": train + MAIN.replace("main()", "train()")})
+    project({"ratio.py": f"import train\n\ntrain.mode = 1\n\n{MAIN}"})
+    assert lint("--select", "DET102") == ["train.py:6 DET102"]
+    project({"ratio.py": f"import train\n\ntrain.train([])\n\n{MAIN}"})
+    assert len(lint("--select", "DET102")) == 2
+    project({"ratio.py": f"from train import train\n\ntrain([])\n\n{MAIN}"})
+    assert len(lint("--select", "DET102")) == 2
+
+
+WORKED = """
+    import random
+    import torch
+    from torch.utils.data import DataLoader
+
+    class Data:
+        def __init__(self, flip):
+            self.flip = flip
+            {}
+
+        def __getitem__(self, index):
+            {}
+            return self.flip(index)
+
+    class RandomFlip:
+        def __call__(self, x):
+            return flip(x) if random.random() < 0.5 else x
+
+    def crop(x):
+        return x[random.randint(0, 9)]
+
+    torch.manual_seed(0)
+    for x in DataLoader(Data(RandomFlip()), shuffle=True, {}):
+        {}
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [
+        (("pass", "crop(index)", "num_workers=4", "pass"), False),
+        (("pass", "crop(index)", "num_workers=args.workers", "pass"), False),
+        (("pass", "crop(index)", "num_workers=0", "pass"), True),
+        (("pass", "crop(index)", "batch_size=4", "pass"), True),
+        (("random.shuffle(flip)", "crop(index)", "num_workers=4", "pass"), True),
+        (("pass", "crop(index)", "num_workers=4", "crop(x)"), True),
+    ],
+)
+def test_workers_seed_random_by_torchs_generator(
+    project: Project, lint: Lint, parts: tuple[str, ...], *, found: bool
+) -> None:
+    text = WORKED.format(*parts)
+    project({"train.py": text})
+    assert len(lint("--select", "DET102")) == found
+    project({"train.py": text.replace("torch.manual_seed(0)", "pass")})
+    assert len(lint("--select", "DET102")) == 2
+
+
+def test_workers_of_another_loader_seed_nothing(project: Project, lint: Lint) -> None:
+    text = WORKED.format("pass", "crop(index)", "num_workers=4", "pass")
+    project({"train.py": text.replace("DataLoader", "ThreadedDataLoader")})
+    assert len(lint("--select", "DET102")) == 1
+
+
+def test_a_default_without_workers_draws_in_the_program(project: Project, lint: Lint) -> None:
+    text = WORKED.format("pass", "pass", "num_workers=args.num_workers", "pass")
+    head = 'parser.add_argument("--num_workers", type=int, default={})\n'
+    project({"train.py": text.replace("    torch.m", "    " + head.format(0) + "    torch.m")})
+    assert len(lint("--select", "DET102")) == 1
+    project({"train.py": text.replace("    torch.m", "    " + head.format(4) + "    torch.m")})
+    assert lint("--select", "DET102") == []
+
+
+@pytest.mark.parametrize(
+    ("item", "found"),
+    [
+        ("place = torch.randint(0, 9, (1,), generator=g)", False),
+        ("place = index", True),
+        ("place = self.places[index]", True),
+    ],
+)
+@pytest.mark.parametrize("nested", [False, True])
+def test_an_item_may_be_the_same_whichever_is_chosen(
+    project: Project, lint: Lint, item: str, *, found: bool, nested: bool
+) -> None:
+    text = "class Texts:\n    def __getitem__(self, index):\n"
+    text += f"        {item}\n        return self.data[place]\n\n"
+    text += "texts = Texts(data)\nshown = random.choice(texts)\n"
+    if nested:
+        text = "def main():\n" + textwrap.indent(text, "    ") + "\nmain()\n"
+    project({"train.py": TRAIN.format(text)})
+    assert len(lint("--select", "DET102")) == found
+
+
+def test_a_library_may_come_with_a_star_import(project: Project, lint: Lint) -> None:
+    text = "from tools import *\n\n{}\nx = np.random.rand(3)\nloss.backward(); opt.step()\n"
+    project({"tools.py": "import numpy as np\nimport torch\n"})
+    project({"train.py": text.format("torch.manual_seed(0)") + MAIN})
+    assert lint("--select", "DET102") == ["train.py:4 DET102"]
+    project({"train.py": text.format("np.random.seed(0); torch.manual_seed(0)") + MAIN})
+    assert lint("--select", "DET102") == []
+    project({"train.py": text.format("np = object()") + MAIN})
+    assert lint("--select", "DET102") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("DataLoader(data, shuffle=True)", "`DataLoader(shuffle=True)` draws from"),
+        ("random_split(data, [1, 2])", "`random_split()` draws from"),
+        ("DataLoader(data, shuffle=True, generator=g)", "`nn.Linear(2, 1)` draws first weights"),
+        ("DataLoader(data)", "`nn.Linear(2, 1)` draws first weights"),
+        ("torch.rand(3)", "`torch.rand(3)` draws from"),
+    ],
+)
+def test_an_order_is_rather_named_than_weights(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, said: str
+) -> None:
+    head = "from torch import nn\nfrom torch.utils.data import DataLoader, random_split\n"
+    project({"train.py": TRAIN.format(f"{head}nn.Linear(2, 1)\n{line}")})
+    main(["--no-cache", "--select", "DET102", "."])
+    assert said in capsys.readouterr().out
+
+
+def test_weights_that_no_checkpoint_fills_are_rather_named(project: Project, lint: Lint) -> None:
+    net = "from torch import nn\nfrom {0} import {1}\nclass Net({1}):\n"
+    net += "    def __init__(self):\n        self.x = nn.Linear(2, 1)\n"
+    files = {
+        "a.py": net.format("transformers", "PreTrainedModel"),
+        "b.py": net.format("torch.nn", "Module").replace("Net", "Head"),
+    }
+    project({**files, "train.py": TRAIN.format("import a, b\na.Net(), b.Head()")})
+    assert lint("--select", "DET102") == ["b.py:5 DET102"]
+    project({"train.py": TRAIN.format("import a\na.Net()")})
+    assert lint("--select", "DET102") == ["a.py:5 DET102"]
 
 
 def test_programs_of_one_name_are_told_with_their_folders(
@@ -858,6 +1240,14 @@ def test_a_trainer_of_several_libraries_is_no_ones(
         "colors = [random.randint(0, 255) for _ in names]",
         "def backoff():\n    return random.random()",
         "run(run_id=random.randint(0, 9))",
+        'save("run_" + str(random.randint(0, 9)))',
+        'save("run_%d" % random.randint(0, 9))',
+        'save("run_{}".format(random.random()))',
+        'save(format(random.random()) + "_" + end)',
+        "api_dict = random.choices(endpoints)[0]",
+        "def get_endpoint():\n    return random.choice(known)",
+        "def autotune_warmup():\n    return random.random()",
+        "def benchmark_step():\n    return random.random()",
     ],
 )
 def test_draws_that_no_number_depends_on(project: Project, lint: Lint, line: str) -> None:
@@ -947,6 +1337,10 @@ def test_what_a_script_adds_to_the_path_by_convention_is_found(
         ("regnet.py", "print(model(torch.rand(1, 3, 224, 224)))", False),
         ("regnet.py", "x = torch.randn((2, 3, 8), device='cuda')", False),
         ("regnet.py", "dummy_input = torch.rand(1, size)", False),
+        ("regnet.py", "import numpy as np; x = np.random.normal(0, 1, (3, 3, 256, 256))", False),
+        ("regnet.py", "import numpy as np; x = np.random.rand(1, 224, 224)", False),
+        ("regnet.py", "import numpy as np; x = np.random.uniform(0, 1, 100)", True),
+        ("to_onnx.py", "x = torch.rand(1, size, size)\ntorch.onnx.export(net, x)", False),
         ("tests/serialize.py", "x = torch.rand(n)", False),
         ("benchmark.py", "x = torch.rand(n)", False),
         ("make.py", "x = torch.rand(n)", True),
@@ -958,6 +1352,40 @@ def test_inputs_on_which_a_model_is_tried(
 ) -> None:
     project({name: f"import torch\n\n{line}\n\n{MAIN}"})
     assert len(lint("--select", "DET102")) == found
+
+
+def test_a_file_that_tries_its_layer_on_an_example(project: Project, lint: Lint) -> None:
+    layer = "import torch\n\nclass Layer:\n    def __init__(self, n):\n"
+    layer += "        self.w = torch.rand(n)\n\nif __name__ == '__main__':\n    layer = Layer(3)\n"
+    project({"layer.py": f"{layer}    print(layer(torch.rand(2, 8, 3)))\n"})
+    assert lint("--select", "DET102") == []
+    project({"layer.py": f"{layer}    main(layer(torch.rand(2, 8, 3)))\n"})
+    assert lint("--select", "DET102") == ["layer.py:5 DET102"]
+    project({"layer.py": f"{layer}    print(layer(torch.rand(n, 8, 3)))\n"})
+    assert lint("--select", "DET102") == ["layer.py:5 DET102"]
+
+
+def test_a_module_of_a_package_may_call_a_test_of_itself(project: Project, lint: Lint) -> None:
+    data = "import numpy as np\n\ndef {0}(x):\n    print(np.random.rand(3))\n\n"
+    data += MAIN.replace("main()", "{0}(parser.parse_args())")
+    project({"pkg/__init__.py": "", "pkg/data.py": data.format("test")})
+    assert lint("--select", "DET102") == []
+    project({"pkg/data.py": data.format("load")})
+    assert lint("--select", "DET102") == ["pkg/data.py:4 DET102"]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("from timm.utils import *; random_seed(args.seed, 0)", False),
+        ("from timm.utils import random_seed; random_seed(42)", False),
+        ("from tools import *; seed = random_seed()", True),
+        ("def random_seed(x): pass\nrandom_seed(3)", True),
+    ],
+)
+def test_a_seed_of_that_name_seeds(project: Project, lint: Lint, line: str, *, found: bool) -> None:
+    project({"train.py": TRAIN.format(f"{line}\nrandom.random()")})
+    assert bool(lint("--select", "DET102")) is found
 
 
 def test_scikit_learn_trains_no_network(project: Project, lint: Lint) -> None:
@@ -986,6 +1414,9 @@ def test_a_main_block_in_a_string_or_a_loop_in_a_function_starts_nothing() -> No
         ("import tensorflow as tf\n\ntf.compat.v2.GradientTape()", True),
         ("import tensorflow as tf\n\ntf.Session()\noptimizer.minimize(loss)", False),
         ("import tensorflow.compat.v1 as tf\n\ntf.Session()\noptimizer.minimize(loss)", True),
+        ("import tensorflow as tf\n\noptimizer.apply_gradients(pairs)", True),
+        ("import tensorflow as tf\n\nstate.apply_gradients(grads=grads)", False),
+        ("import optax, tensorflow as tf\n\nstate.apply_gradients(grads)", False),
     ],
 )
 def test_versions_of_tensorflow(project: Project, lint: Lint, text: str, *, found: bool) -> None:

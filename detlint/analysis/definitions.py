@@ -50,16 +50,22 @@ class Definitions:
 
     def of(self, function: cst.BaseExpression) -> Definition | None:
         """What ``function`` or ``self.method`` names, if that is certain."""
-        offset = self._offset_of(function)
-        if offset is None:
-            return None
-        if offset not in self._read:
-            self._read[offset] = self._parse(offset)
-        found = self._read[offset]
+        found = self._at(self._offset_of(function))
         if found is None or isinstance(function, cst.Name):
             return found
         static = any(_is_named(each, "staticmethod") for each in found.node.decorators)
         return found._replace(method=not static)
+
+    def method(self, owner: cst.ClassDef, name: str) -> Definition | None:
+        """What a class at the top of the file defines by a name, unless a subclass may, too."""
+        return self._at(self._offset_of_method(owner, name))
+
+    def _at(self, offset: int | None) -> Definition | None:
+        if offset is None:
+            return None
+        if offset not in self._read:
+            self._read[offset] = self._parse(offset)
+        return self._read[offset]
 
     def _offset_of(self, function: cst.BaseExpression) -> int | None:
         if isinstance(function, cst.Name):

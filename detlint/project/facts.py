@@ -47,16 +47,25 @@ _TOKENS: dict[str, tuple[str, ...]] = {
             *("Transpose3d", "Embedding", "EmbeddingBag", "LSTM", "GRU", "RNN", "Cell"),
             *("Transformer", "EncoderLayer", "DecoderLayer", "MultiheadAttention", "normal_"),
             *("uniform_", "orthogonal_", "sparse_", "bernoulli_", "random_", "exponential_"),
+            *("get_peft_model", "from_config"),
         )
     ),
+    "orders": ("Loader(", "RandomSampler(", "random_split("),
     "trains": (
         *(".backward(", ".fit(", ".train(", ".minimize(", "GradientTape", "value_and_grad"),
-        *("jax.grad", ".train_on_batch(", ".fit_generator("),
+        *("jax.grad", ".train_on_batch(", ".fit_generator(", ".apply_gradients("),
     ),
     # Only looked for: without one of these, gradients are worked out and change nothing.
     "steps": (
         *(".step(", "zero_grad(", "optim.", "Optimizer(", ".optimizer", ".grad.data"),
         ".grad.zero_(",
+    ),
+    # Only looked for: without one of these, nothing is called by a name that the text hides.
+    "looks_up": ("getattr(", ".__dict__[", "getmembers(", "vars(", "globals()", "sys.modules[__n"),
+    # Likewise: how classes are made of which only a setting knows the name, or their base.
+    "makes_unseen": (
+        *("import_module(", "__import__(", "__subclasses__", "__init_subclass__", "metaclass="),
+        *("locate(", "instantiate", "eval("),
     ),
     "enables": ("determin", "guard."),
     "sets": VARIABLES,
@@ -72,10 +81,21 @@ _ALIAS = r"as[ \t]+(\w+)"
 _CALL = r"\((?!`)"  # not "seed (`int`)" of a docstring
 _CALLED = re.compile(rf"\w*[ \t]*(?:{_CALL}|{_ALIAS})")
 _GIVEN = re.compile(rf"\w*[ \t]*(?:{_CALL}|=(?!=|[ \t]*False\b)|{_ALIAS})")
-# The start of a name, which no "_reset_state(" is.
-_START = re.compile(r"(?<!\w)")
-_COMMON = {"seed": _CALLED, "Seed": _CALLED, "determin": _GIVEN}
-_WHOLE = frozenset({"setstate(", "set_state("})
+# Not `getattr(self, name)`, `getattr(torch, name)`, `getattr(args, "name", 0)`, `vars(args)`.
+_SEARCHED = re.compile(
+    r"\s*(?!(?:self|cls|args|opts?|cfg|config|params|obj|model|torch|nn|F|np|jnp|tf|logging)\b)"
+    rf"[\w.]+\s*(?:,(?!\s*[\"'])|\)\s*\[)|{_ALIAS}"
+)
+# The start of a name, which no "_reset_state(" is, and of a builtin, which no "model.eval(" is.
+_START, _BARE = re.compile(r"(?<!\w)"), re.compile(r"(?<![\w.])")
+_COMMON = {
+    "seed": _CALLED,
+    "Seed": _CALLED,
+    "determin": _GIVEN,
+    "getattr(": _SEARCHED,
+    "vars(": _SEARCHED,
+}
+_BEFORE = {"setstate(": _START, "set_state(": _START, "eval(": _BARE}
 _DEFINES = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+\w*")
 
 
@@ -84,6 +104,7 @@ class Fact(NamedTuple):
 
     what  the library, or the variable that is set
     text  how the source says it; for a variable, the value ("" if it is not a literal)
+    needs an argument, as ``Need`` dumps it, without which it does not happen
     """
 
     what: str
@@ -92,6 +113,7 @@ class Fact(NamedTuple):
     column: int
     end_row: int
     end_column: int
+    needs: str = ""
 
 
 def hints(text: str) -> dict[str, list[int]]:
@@ -100,7 +122,7 @@ def hints(text: str) -> dict[str, list[int]]:
     for index, start, end in _automaton().find_matches_as_indexes(text, overlapping=True):
         word = _WORDS[index]
         if (word not in _COMMON or _is_used(text, start, _COMMON[word].match(text, end))) and (
-            word not in _WHOLE or _START.match(text, start)
+            word not in _BEFORE or _BEFORE[word].match(text, start)
         ):
             found[_KINDS[index]].append(start)
     return found
@@ -130,7 +152,7 @@ def read_facts(source: Source, kind: str, places: list[int]) -> list[Fact]:
 
     from detlint.module import read
     from detlint.narrowing import narrow
-    from detlint.project.readers import READERS
+    from detlint.project.readers import facts_of
     from detlint.stack import in_deep_stack
 
     told: list[Fact] = []
@@ -141,7 +163,7 @@ def read_facts(source: Source, kind: str, places: list[int]) -> list[Fact]:
     if region is None:
         return told
     try:
-        return told + in_deep_stack(lambda: READERS[kind](read(source, region)))
+        return told + in_deep_stack(lambda: facts_of(read(source, region), kind))
     except (ParserSyntaxError, RecursionError):
         return told
 

@@ -13,7 +13,7 @@ from detlint.project.facts import Fact, hints, read_facts
 from detlint.project.folders import Folders
 from detlint.project.imports import Import, imports
 from detlint.project.launched import Start, exports, starts
-from detlint.project.outline import ATTRIBUTE, LOCAL, definitions, outline, parts
+from detlint.project.outline import ATTRIBUTE, LOCAL, WHOLE, definitions, outline, parts
 from detlint.source import DecodeError, Source
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Files:
         self._ranges: dict[str, list[tuple[str, int, int]]] = {}
         self._stored: dict[str, tuple[os.stat_result, str]] = {}
         self._changed: set[str] = set()
+        self._handed_on: dict[str, list[tuple[str, str]]] = {}
         self._users: dict[str, list[tuple[str, str]]] = {}
         self._indexed: set[str] = set()
 
@@ -52,6 +53,7 @@ class Files:
         self._hints.pop(path, None)
         self._ranges.pop(path, None)
         self._stored.pop(path, None)
+        self._handed_on.pop(path, None)
         self._users.clear()
         self._indexed.clear()
 
@@ -96,6 +98,17 @@ class Files:
             self._learn(path, "outline", outline(self.source(path).text))
         found: dict[str, list[str]] = answers["outline"]
         return found
+
+    def handed_on(self, path: str) -> list[tuple[str, str]]:
+        """The parts of a file that hand modules on, and which."""
+        if path not in self._handed_on:
+            self._handed_on[path] = [
+                (part, name)
+                for part, names in self.outline(path).items()
+                for name in names
+                if name.startswith(WHOLE)
+            ]
+        return self._handed_on[path]
 
     def users(self, name: str, home: str, paths: Iterable[str]) -> list[tuple[str, str]]:
         """The parts of some files that use a name which one of them defines at its top, told by
@@ -190,6 +203,11 @@ class Files:
         starts = [start for _, start, _ in ranges]
         return [(ranges[bisect_right(starts, place) - 1][0], place) for place in places]
 
+    def part_at(self, path: str, row: int) -> str:
+        """The part of the outline that a line lies in."""
+        ((part, _),) = self._parts(path, [self.source(path).line_starts[row - 1]])
+        return part
+
     def starts(self, path: str) -> list[Start]:
         """What a script starts, and in which environment."""
         answers = self._of(path)
@@ -203,6 +221,16 @@ class Files:
         if "exports" not in answers:
             self._learn(path, "exports", [list(each) for each in exports(self.source(path))])
         return [Fact(*each) for each in answers["exports"]]
+
+    def gives(self, path: str, need: str) -> bool | None:
+        """Whether a file may pass an argument; None where it does not call what takes it."""
+        from detlint.project.needs import Need, gives
+
+        answers, question = self._of(path), f"gives {need}"
+        if question not in answers:
+            self._learn(path, question, gives(self.source(path), Need.parse(need)))
+        given: bool | None = answers[question]
+        return given
 
     def defines(self, path: str, name: str) -> bool:
         """Whether a file defines a function or class of a name at its top."""

@@ -73,6 +73,15 @@ def bound_names(text: str) -> dict[str, str]:
     }
 
 
+def bound_modules(text: str) -> set[str]:
+    """The names that only ``import a.b as c`` binds: those of modules."""
+    found: dict[bool, set[str]] = {True: set(), False: set()}
+    for match in _statements(text):
+        for listed in (match["modules"], match["several"], match["names"]):
+            found[match["modules"] is not None].update(own for _, own in _aliased(listed or ""))
+    return found[True] - found[False]
+
+
 def without_imports(code: str) -> str:
     """Code but for its imports."""
     return _STATEMENT.sub("", code) if "import" in code else code
@@ -151,14 +160,16 @@ class Finder:
             for _ in range(wanted.level - 1):
                 folder = os.path.dirname(folder)
             return tuple(self._along(folder, wanted))
-        root = self._root(folder, wanted.module.partition(".")[0])
+        top, dot, _ = wanted.module.partition(".")
+        root = self._root(folder, top, bool(dot))
         return tuple(self._along(root, wanted)) if root is not None else ()
 
-    def _first_root(self, folder: str, top: str) -> str | None:
-        """The folder below which a top-level module or package lies."""
+    def _first_root(self, folder: str, top: str, holds: bool) -> str | None:
+        """The folder below which a top-level module or package lies; a package where it has to
+        hold others: ``import a.b`` is not of an ``a.py`` that lies nearer."""
         for root in self._roots(folder):
             listed = self._listed(root)
-            if top in listed or f"{top}.py" in listed:
+            if top in listed or (f"{top}.py" in listed and not holds):
                 return root
         return None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.layout import Layout, layout_of
 from detlint.project.entrypoints import MAIN_BLOCK
-from detlint.project.imports import bound_names, without_imports
+from detlint.project.imports import bound_modules, bound_names, without_imports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 MAIN = "__main__"  # what runs under `if __name__ == "__main__"`
 LOCAL = "="  # before a name of the file's own
 ATTRIBUTE = "."  # before a name that is looked up in something
+WHOLE = "*"  # before a module that is handed on as a value; alone, of the file itself
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _LOOKED_UP = re.compile(r"\.\s*([^\W\d]\w*)")
+_HANDED = re.compile(r"(?<![\w.])([^\W\d]\w*)\s*(?:[,)\]}]|\.__dict__\b)")
+_SEARCHED = re.compile(r"\b(?:getattr|vars|getmembers)\(\s*([^\W\d]\w*)(?:\.\w+)*?\.(\w+)\s*[,)]")
+_OWN = re.compile(r"\bglobals\(\)\s*(?:\[|\.get\()|\bsys\.modules\[\s*__name__\s*\]")
 _DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _METHOD = re.compile(r"^([ \t]+)(?:async[ \t]+def|def)[ \t]", re.MULTILINE)
 # Without arguments these offer all functions and classes of the file that calls them.
@@ -35,40 +39,44 @@ _WRAPS = re.compile(
     r"|classmethod|override|abstractmethod|abc\.abstract\w*|\w+\.(?:setter|getter|deleter))\b"
 )
 # Methods that something else calls: Python, or a framework that the class plugs into.
-_CALLED = re.compile(
+CALLED = re.compile(
     r"__\w+__|_?forward\w*|call|build|setup|run|on_\w+|configure_\w+|\w*_dataloader|prepare_data"
     r"|(?:training|validation|test|predict|optimizer)_step|compute_loss|lr_scheduler_step"
 )
+# Of these, what the workers of a loader call.
+IN_WORKERS = frozenset({"__getitem__", "__call__"})
 _DRIVEN = re.compile(r"train_\w+|\w+_step")
 _DRIVES = re.compile(r"(?:Model|Module|Trainer|Runner)\s*(?:,|$)")
 
 
 def outline(text: str) -> dict[str, list[str]]:
     """For each function, class and method of a file, and for "" and MAIN, the names that its
-    code uses: ``=name`` of the file itself, ``name`` of what it imports, and ``.name``.
+    code uses: ``=name`` of the file itself, ``name`` of what it imports, ``.name``, and
+    ``*name`` of a module in which it may look up any name.
 
     A method ``Class.name`` that its class is made for, such as ``__init__`` or ``forward``, is
-    part of the class. Strings and comments do not count. What is decorated counts as used: it
-    may be registered.
+    part of the class, unless the workers of a loader call it. Strings and comments do not count.
+    What is decorated counts as used: it may be registered.
     """
     layout = layout_of(text)
     blocks = layout.top
     codes = [_code(layout, block.start, block.end) for block in blocks]
-    aliases = bound_names("\n".join(codes))
+    aliases, modules = bound_names("\n".join(codes)), bound_modules("\n".join(codes))
     known = {block.name for block in blocks if block.kind}
     found: dict[str, set[str]] = {"": set(), MAIN: set()}
     for block, code in zip(blocks, codes, strict=True):
         if block.kind == "class":
             for part, start, end in _members(layout, block):
                 names = found.setdefault(part, set())
-                names.update(_used(_code(layout, start, end), known, aliases))
+                names.update(_used(_code(layout, start, end), known, aliases, modules))
                 names.discard(LOCAL + block.name)
         else:
             names = found.setdefault(_part(block, text), set())
-            names.update(_used(code, known, aliases))
+            names.update(_used(code, known, aliases, modules))
             names.discard(LOCAL + block.name)
         if block.kind and _is_registered(layout, block):
             found[""].add(LOCAL + block.name)
+    found[""].update(_handed_on(codes, aliases, modules))
     for part in ("", MAIN):
         code = "\n".join(
             each
@@ -78,6 +86,14 @@ def outline(text: str) -> dict[str, list[str]]:
         if _COMMAND_LINE.search(code):
             found[part].update(LOCAL + name for name in known if not name.startswith("_"))
     return {part: sorted(names) for part, names in found.items()}
+
+
+def _handed_on(codes: list[str], aliases: dict[str, str], modules: set[str]) -> Iterator[str]:
+    """What a file only imports to offer it by another name."""
+    renamed = {bound for bound, name in aliases.items() if bound != name} - modules
+    if renamed:
+        used = set(re.findall(r"\w+", "\n".join(map(without_imports, codes))))
+        yield from (aliases[bound] for bound in renamed - used)
 
 
 def definitions(text: str) -> list[str]:
@@ -115,8 +131,9 @@ def _members(layout: Layout, block: Block) -> Iterator[tuple[str, int, int]]:
     if indents:
         drives = _DRIVES.search(block.bases) is not None
         for each in layout.blocks(block.start, block.end, min(indents, key=len)):
-            called = _CALLED.fullmatch(each.name) or (drives and _DRIVEN.fullmatch(each.name))
-            if each.kind == "def" and not called and not _is_registered(layout, each):
+            called = CALLED.fullmatch(each.name) or (drives and _DRIVEN.fullmatch(each.name))
+            merged = called and each.name not in IN_WORKERS
+            if each.kind == "def" and not merged and not _is_registered(layout, each):
                 if each.start > start:
                     yield block.name, start, each.start
                 yield f"{block.name}.{each.name}", each.start, each.end
@@ -146,7 +163,7 @@ def _code(layout: Layout, start: int, end: int) -> str:
     return " ".join([*pieces, layout.text[start:end]])
 
 
-def _used(code: str, known: set[str], aliases: dict[str, str]) -> Iterator[str]:
+def _used(code: str, known: set[str], aliases: dict[str, str], modules: set[str]) -> Iterator[str]:
     if _EXPORTS.match(code):
         return
     code = without_imports(code)
@@ -157,7 +174,17 @@ def _used(code: str, known: set[str], aliases: dict[str, str]) -> Iterator[str]:
         elif "*" in aliases:
             yield first
         if first in aliases:
-            yield aliases[first]
+            yield from () if first in modules else (aliases[first],)
             yield from looked_up  # in a module, or in its modules
     for name in set(_LOOKED_UP.findall(code)):
         yield ATTRIBUTE + name
+    yield from (WHOLE + name for name in _handed(code, aliases))
+
+
+def _handed(code: str, aliases: dict[str, str]) -> Iterator[str]:
+    """The modules that code hands on, as far as names tell: they are in lower case."""
+    if _OWN.search(code):
+        yield ""
+    names = [aliases[name] for name in set(_HANDED.findall(code)) & aliases.keys()]
+    names += [last for first, last in _SEARCHED.findall(code) if first in aliases]
+    yield from (name for name in names if name.islower())

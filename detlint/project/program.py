@@ -11,8 +11,7 @@ from detlint.kinds import NOTEBOOK, kind_of_name
 from detlint.project import roles
 from detlint.project.entrypoints import main_line
 from detlint.project.facts import EVERY, TRAINER, Fact
-from detlint.project.outline import MAIN
-from detlint.project.reach import Reach
+from detlint.project.running import Running
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
@@ -24,10 +23,8 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 50
-_FEW = 20  # names that are looked for in the files' text before all files are indexed
 _SETTLING = frozenset({"seeds", "enables", "sets", "tells"})
 _RARE = frozenset({"trains", "enables"})
-_NONE: frozenset[tuple[str, str]] = frozenset()
 
 
 class Located(NamedTuple):
@@ -62,10 +59,9 @@ class Program:
         self._told = told
         self._names = names
         self._files = files
+        self._finder = finder
         self.paths = finder.closure(path, files.imports) if finder else [path]
         self._members = frozenset(self.paths)
-        self._may: dict[tuple[str, str], bool] = {}
-        self._asked = 0
 
     def __contains__(self, path: str) -> bool:
         """Whether a file, by its real path, is one of the program's."""
@@ -82,6 +78,15 @@ class Program:
             return False
         stands = located.fact.row >= source.location(start)[0]
         return stands or (located.path == self.path and roles.tries(self.name, source.text[start:]))
+
+    def tries_itself(self) -> bool:
+        """Whether its main block calls no program: it may try what the file defines."""
+        start = main_line(self.source.text)
+        return start is not None and roles.tries(self.name, self.source.text[start:])
+
+    def is_in_workers(self, located: Located) -> bool:
+        """Whether a fact only holds in the workers of a loader, which seed what they use."""
+        return self._running.is_in_workers(located.path, located.fact.row)
 
     @property
     def _is_module(self) -> bool:
@@ -118,8 +123,9 @@ class Program:
             return
         if kind == "trains" and paths and self.only_shares():
             paths = [self.path] if self.path in paths else []
+        running = self._running
         for path in paths:
-            runs_here = partial(self._runs, path)
+            runs_here = partial(running.runs, path)
             # What runs takes long to tell, and so do facts where code may hold many.
             chosen = None if anywhere or kind in _RARE else runs_here
             for part, fact in self._files.facts(path, kind, chosen):
@@ -127,7 +133,11 @@ class Program:
                     self._is_about(fact, what)
                     and (kind != "trains" or self._learns_by(fact))
                     and value in ("", fact.text)
-                    and (kind == "tells" or (self._may_run if anywhere else self._runs)(path, part))
+                    and (
+                        kind == "tells"
+                        or (running.may_run if anywhere else running.runs)(path, part)
+                    )
+                    and (not fact.needs or running.may_pass(fact.needs))
                 ):
                     yield Located(path, fact)
         if kind == "sets":
@@ -147,49 +157,6 @@ class Program:
             for kind in self._files.kinds(path):
                 found.setdefault(kind, []).append(path)
         return found
-
-    def _runs(self, path: str, part: str) -> bool:
-        if not part or part == MAIN:
-            return not part or path == self.path
-        return self._is_named(path, part) and (path, part) in self._reached
-
-    def _is_named(self, path: str, part: str) -> bool:
-        """Whether names may lead from what runs to a part: what never does is soon told so,
-        without a look into most files."""
-        pending = [(path, part.partition(".")[0])]
-        for place, name in pending:
-            if self._asked > _FEW:
-                return True
-            for user, other in self._users(place, name):
-                if not other or (other == MAIN and user == self.path):
-                    return True
-                step = user, other.partition(".")[0]
-                if other != MAIN and step not in pending:
-                    pending.append(step)
-        return False
-
-    def _users(self, path: str, name: str) -> Iterator[tuple[str, str]]:
-        """The parts of the program's files that use what a file defines by a name."""
-        self._asked += 1
-        if self._asked <= _FEW:
-            return iter(self._files.users(name, path, self.paths))
-        if self._asked == _FEW + 1:
-            self._files.index(self.paths)
-        found = self._files.indexed_users(name, path)
-        return (each for each in found if each[0] in self._members)
-
-    def _may_run(self, path: str, part: str, asked: frozenset[tuple[str, str]] = _NONE) -> bool:
-        """Whether a part of a file may run for all that one can see: not the main block of
-        another file, nor a function that no code names but such."""
-        if not part or part == MAIN or "." in part:
-            return part != MAIN or path == self.path
-        if (path, part) not in self._may:
-            asked |= {(path, part)}
-            self._may[path, part] = any(
-                (user, other) not in asked and self._may_run(user, other, asked)
-                for user, other in self._users(path, part)
-            ) or self._files.is_class(path, part)
-        return self._may[path, part]
 
     def first(self, kind: str, what: str = "") -> Located | None:
         """The first of these facts."""
@@ -235,8 +202,9 @@ class Program:
         return helper != fact.what and not self._defines(helper)
 
     @cached_property
-    def _reached(self) -> Reach:
-        return Reach({path: self._files.outline(path) for path in self.paths}, self.path)
+    def _running(self) -> Running:
+        looks_up = "looks_up" in self._holders and self._finder is not None
+        return Running(self.paths, self._files, self._finder if looks_up else None)
 
     def _defines(self, name: str) -> bool:
         return any(self._files.defines(each, name) for each in self.paths)
@@ -252,6 +220,10 @@ class Program:
         """The entrypoint's source, and that of a fact."""
         yield self.source
         yield self._files.source(located.path)
+
+    def text_of(self, located: Located) -> str:
+        """The text of the file that holds a fact."""
+        return self._files.source(located.path).text
 
     @property
     def name(self) -> str:
@@ -290,7 +262,7 @@ class Program:
         come only with a finding in it."""
         path, place = self.path, self._start()
         if at is not None and at.path in self._names and (rule.code, at) not in self._told:
-            path, place = at.path, at.fact[-4:]
+            path, place = at.path, at.fact[2:6]
             self._told.add((rule.code, at))
         return Finding(
             self._names[path],

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.project.outline import ATTRIBUTE, LOCAL, MAIN
+from detlint.project.outline import ATTRIBUTE, IN_WORKERS, LOCAL, MAIN, WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 _Place = tuple[str, str]  # a file and a part of its outline
 
 
 class Reach:
     """The parts of some files that run: those that what runs names, and, of a class that is in
-    use, the methods whose names something that runs looks up."""
+    use, the methods whose names something that runs looks up. ``offers`` tells what may be
+    looked up in a module that is handed on, and ``apart`` what only another process runs."""
 
-    def __init__(self, outlines: Mapping[str, Mapping[str, list[str]]], entrypoint: str) -> None:
+    def __init__(
+        self,
+        outlines: Mapping[str, Mapping[str, list[str]]],
+        entrypoint: str,
+        offers: Callable[[str, str], Iterable[_Place]] = lambda *_: (),
+        apart: Callable[[str, str], bool] = lambda *_: False,
+    ) -> None:
+        self._apart = apart
+        self._offers = offers
         self._holders: dict[str, list[str]] = {}  # the files that define a name
         self._methods: dict[_Place, list[str]] = {}  # the parts of a class
         for path, outline in outlines.items():
@@ -44,6 +53,9 @@ class Reach:
     def _follow(self, path: str, name: str) -> None:
         if name.startswith(LOCAL):
             self._enter((path, name.removeprefix(LOCAL)))
+        elif name.startswith(WHOLE):
+            for place in self._offers(path, name):
+                self._enter(place)
         elif name not in self._names:
             self._names.add(name)
             for place in self._waiting.pop(name, ()):
@@ -58,8 +70,11 @@ class Reach:
         self._pending.append(place)
         path, _ = place
         for part in self._methods.get(place, ()):
-            called = ATTRIBUTE + part.partition(".")[2]
-            if called in self._names:
+            name = part.partition(".")[2]
+            called = ATTRIBUTE + name
+            if name in IN_WORKERS and self._apart(path, part):
+                continue
+            if name in IN_WORKERS or called in self._names:
                 self._enter((path, part))
             else:
                 self._waiting.setdefault(called, []).append((path, part))

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from detlint.analysis.environments import assignments
+from detlint.analysis.random_orders import drawing
 from detlint.analysis.seeding import means_seeding
+from detlint.analysis.unreachable import never_runs
 from detlint.analysis.uses import last_name
 from detlint.project import epochs
 from detlint.project.facts import EVERY, Fact
 from detlint.project.idle import is_idle
+from detlint.project.needs import need_of
 from detlint.project.training import trained_with, unversioned
 from detlint.project.vocabulary import (
     FIXED_INITS,
@@ -29,13 +32,15 @@ from detlint.project.vocabulary import (
     SWITCHES,
     TORCH,
 )
+from detlint.scope import dotted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from detlint.module import Module
 
-    Reader = Callable[[Module], list[Fact]]
+    Found = Iterator[tuple[cst.CSTNode, str, str | None]]  # where, what, and how it is shown
+    Reader = Callable[[Module], Found]
 
 # Helpers that turn determinism on, by their names: not `is_deterministic`, not `determine_size`.
 _ENABLES = re.compile(
@@ -43,34 +48,56 @@ _ENABLES = re.compile(
     r"(?<!non)(?<!non_)determinis",
     re.IGNORECASE,
 )
+_CONDITIONAL = frozenset({"seeds", "draws", "orders", "builds"})  # what an argument may turn on
+_SPELLED = {"random": "random", "np": "numpy", "numpy": "numpy", "torch": "torch", "nn": "torch.nn"}
+_STAR = re.compile(r"\bimport[ \t]*\*")
 _CONFIGURES = re.compile(r"(?:Trainer|Fabric|Config|Args|Arguments)$")
 
 
-def _seeds(module: Module) -> list[Fact]:
-    return [fact for node in module.tree.nodes for fact in _seeds_at(module, node)]
+def facts_of(module: Module, kind: str) -> list[Fact]:
+    """The facts of one kind: not those that visibly never run."""
+    return [
+        _fact(module, *found)._replace(needs=_needs(module, found[0], kind))
+        for found in READERS[kind](module)
+        if not never_runs(module, found[0])
+    ]
 
 
-def _seeds_at(module: Module, node: cst.CSTNode) -> Iterator[Fact]:
+def _needs(module: Module, node: cst.CSTNode, kind: str) -> str:
+    need = need_of(module, node) if kind in _CONDITIONAL else None
+    return "" if need is None else need.dump()
+
+
+def _seeds(module: Module) -> Found:
+    for node in module.tree.nodes:
+        for what in _seeded_at(module, node):
+            yield node.name if isinstance(node, cst.ClassDef) else node, what, None
+
+
+def _seeded_at(module: Module, node: cst.CSTNode) -> Iterator[str]:
     if _is_guard(module, node):
-        yield _fact(module, node, EVERY)
+        yield EVERY
     if isinstance(node, cst.ClassDef):
         # Making one calls the library's constructor, which seeds.
         bases = (module.qualified_name(each.value) for each in node.bases)
         if any(map(_is_seeding_trainer, bases)):
-            yield _fact(module, node.name, EVERY)
+            yield EVERY
     if not isinstance(node, cst.Call):
         return
-    name = unversioned(module.called(node))
+    name = unversioned(_called(module, node))
     last = name.rpartition(".")[2] or last_name(node.func)
     if name in SEEDS:
         given = node.args[0].value if node.args else None
         if given is not None and not _is_none(given):
-            for library in SEEDS[name]:
-                yield _fact(module, node, library)
-    elif last in HELPERS or (name and _is_seeding_helper(name, last)):
-        yield _fact(module, node, f"{last}()")
+            yield from SEEDS[name]
+    elif (
+        last in HELPERS
+        or (last == "random_seed" and node.args)
+        or (name and _is_seeding_helper(name, last))
+    ):
+        yield f"{last}()"
     elif _is_seeding_trainer(name):
-        yield _fact(module, node, EVERY)
+        yield EVERY
 
 
 def _is_seeding_trainer(name: str | None) -> bool:
@@ -87,27 +114,35 @@ def _is_seeding_helper(name: str, last: str) -> bool:
 
 def _is_guard(module: Module, node: cst.CSTNode) -> bool:
     if isinstance(node, cst.Import):
-        return any(_dotted(each.name) == "guard.auto" for each in node.names)
+        return any(dotted(each.name) == "guard.auto" for each in node.names)
     return isinstance(node, cst.Call) and module.called(node) in GUARD
 
 
-def _calls(module: Module, judge: Callable[[Module, cst.Call], str | None]) -> list[Fact]:
-    """A fact for each call that something judges to be about a library."""
-    return [
-        _fact(module, node, library)
-        for node in module.tree.nodes
-        if isinstance(node, cst.Call) and (library := judge(module, node))
-    ]
+def _calls(module: Module, judge: Callable[[Module, cst.Call], str | None]) -> Found:
+    """Each call that something judges to be about a library."""
+    for node in module.tree.nodes:
+        if isinstance(node, cst.Call) and (library := judge(module, node)):
+            yield node, library, None
 
 
-def _draws(module: Module) -> list[Fact]:
+def _called(module: Module, call: cst.Call) -> str:
+    """The function that a call calls. A library that nothing binds comes with ``import *``."""
+    known = module.called(call)
+    first, _, rest = (dotted(call.func) or "").partition(".")
+    if known or not rest or first not in _SPELLED or not _STAR.search(module.source.text):
+        return known or ""
+    if module.bindings.scope_of[call].lookup(first):
+        return ""
+    return f"{_SPELLED[first]}.{rest}"
+
+
+def _draws(module: Module) -> Found:
     return _calls(module, _drawn_from)
 
 
 def _drawn_from(module: Module, call: cst.Call) -> str | None:
     """The library whose global generator a call draws from."""
-    name = module.called(call) or ""
-    owner, _, last = name.rpartition(".")
+    owner, _, last = _called(module, call).rpartition(".")
     library = None
     if owner == "random" and last in RANDOM:
         library = "random"
@@ -122,33 +157,42 @@ def _has_generator(call: cst.Call) -> bool:
     return any(each.keyword is not None and each.keyword.value == "generator" for each in call.args)
 
 
-def _builds(module: Module) -> list[Fact]:
+def _builds(module: Module) -> Found:
     return _calls(module, _built_with)
 
 
 def _built_with(module: Module, call: cst.Call) -> str | None:
     """The library whose layers a call makes, or whose weights it draws."""
-    owner, _, last = (module.called(call) or "").rpartition(".")
+    owner, _, last = _called(module, call).rpartition(".")
     if owner == "torch.nn.init":
         return None if last in FIXED_INITS else "torch"
+    if owner.startswith("transformers") and last == "from_config":
+        return "torch"
+    if owner.startswith("peft") and last == "get_peft_model":
+        return "torch"
     if owner.startswith("torch.nn"):
         return "torch" if last in LAYERS else None
     method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
     return "torch" if not owner and method in IN_PLACE and not _has_generator(call) else None
 
 
-def _trains(module: Module) -> list[Fact]:
+def _orders(module: Module) -> Found:
+    for node in module.tree.nodes:
+        found = drawing(module, node) if isinstance(node, cst.Call) else None
+        if found is not None:
+            yield node, "torch", found.name
+
+
+def _trains(module: Module) -> Found:
     return _calls(module, trained_with)
 
 
-def _enables(module: Module) -> list[Fact]:
-    found = []
+def _enables(module: Module) -> Found:
     for node in module.tree.nodes:
         if _is_guard(module, node):
-            found.append(_fact(module, node, EVERY))
+            yield node, EVERY, None
         elif isinstance(node, cst.Call) and (library := _enabled(module, node)):
-            found.append(_fact(module, node, library))
-    return found
+            yield node, library, None
 
 
 def _enabled(module: Module, call: cst.Call) -> str | None:
@@ -171,17 +215,14 @@ def _enabled(module: Module, call: cst.Call) -> str | None:
     return f"{last}()" if _ENABLES.match(last) else None
 
 
-def _sets(module: Module) -> list[Fact]:
-    return [
-        _fact(module, node, _text(module, name), _text(module, value))
-        for node in module.tree.nodes
-        for name, value in assignments(module, node)
-    ]
+def _sets(module: Module) -> Found:
+    for node in module.tree.nodes:
+        for name, value in assignments(module, node):
+            yield node, _text(module, name), _text(module, value)
 
 
-def _places(module: Module) -> list[Fact]:
+def _places(module: Module) -> Found:
     """Literals that name a CUDA device, and calls of ``.cuda()``."""
-    found = []
     for node in module.tree.nodes:
         if isinstance(node, cst.SimpleString):
             value = module.literal(node)
@@ -193,17 +234,16 @@ def _places(module: Module) -> list[Fact]:
                 and node.func.attr.value == "cuda"
             )
         if named:
-            found.append(_fact(module, node, "cuda"))
-    return found
+            yield node, "cuda", None
 
 
-def _samplers(module: Module) -> list[Fact]:
-    return [_fact(module, call, kind) for call, kind in epochs.samplers(module)]
+def _samplers(module: Module) -> Found:
+    return ((call, kind, None) for call, kind in epochs.samplers(module))
 
 
-def _rounds(module: Module) -> list[Fact]:
+def _rounds(module: Module) -> Found:
     """Of a loop, its first line."""
-    return [_fact(module, loop.target, "", _header(module, loop)) for loop in epochs.rounds(module)]
+    return ((loop.target, "", _header(module, loop)) for loop in epochs.rounds(module))
 
 
 def _header(module: Module, loop: cst.For) -> str:
@@ -211,8 +251,8 @@ def _header(module: Module, loop: cst.For) -> str:
     return f"for {' in '.join(parts)}"
 
 
-def _tells(module: Module) -> list[Fact]:
-    return [_fact(module, node, "") for node in epochs.tells(module)]
+def _tells(module: Module) -> Found:
+    return ((node, "", None) for node in epochs.tells(module))
 
 
 def _text(module: Module, node: cst.BaseExpression) -> str:
@@ -224,13 +264,7 @@ def _is_none(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Name) and node.value == "None"
 
 
-def _dotted(node: cst.BaseExpression) -> str:
-    if isinstance(node, cst.Attribute):
-        return f"{_dotted(node.value)}.{node.attr.value}"
-    return node.value if isinstance(node, cst.Name) else ""
-
-
-def _fact(module: Module, node: cst.CSTNode, what: str, text: str | None = None) -> Fact:
+def _fact(module: Module, node: cst.CSTNode, what: str, text: str | None) -> Fact:
     start, end = module.tree.span(node)
     place = (*module.source.location(start), *module.source.location(end))
     shown = " ".join(module.tree.text(node).split()) if text is None else text
@@ -241,6 +275,7 @@ READERS: dict[str, Reader] = {
     "seeds": _seeds,
     "draws": _draws,
     "builds": _builds,
+    "orders": _orders,
     "trains": _trains,
     "enables": _enables,
     "sets": _sets,

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # Programs that use a model or make its data, by the words of their names, unless they say more.
 _OTHER_TOOL = re.compile(
@@ -21,15 +25,25 @@ _MEASURES = re.compile(
 )
 _TRIES = re.compile(
     r"\btorch\.utils\.benchmark\b|\btriton\.testing\b|\bperf_report\b|\b(?:assert_close|allclose)\("
+    r"|\bonnx\.(?:utils\.)?_?export\(|\bjit\.trace\("
 )
 # Programs whose random numbers are inputs on which something is tried, or are no result.
 _CHECKS = re.compile(r"(?:^|_)(?:verify|check|compare|profile|serve|server|controller)(?:_|\.)")
 _MAKES = re.compile(r"prep|split|generat|make|creat|build|sampl|process|collect|mine|mining")
 # What a main block calls that is more than a try of what the file defines.
 _PROGRAM = re.compile(r"\b(?:main|run|cli|app|parse_\w+|Fire)\w*\(|\bargv\b")
+_TRIAL = re.compile(r"(?<![\w.])_?(?:test|demo|debug)\w*\(")
 _TRAINER = re.compile(r"train(?!ed)|tun(?:e|ing)|(?:^|[\W_])fit|learn|distill", re.IGNORECASE)
 _STARTS = re.compile(r"(?<![a-z])(?:train|fit|learn|launch|run_exp)\w*\(", re.IGNORECASE)
 _STARTER = re.compile(r"(?:__main__|cli|exp\w*|launch\w*|main\w*|run\w*)\.py", re.IGNORECASE)
+_WORKERS = re.compile(
+    r"\bDataLoader\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?\bnum_workers[ \t]*=[ \t]*(?!0\b|None\b)"
+)
+_NO_WORKERS = re.compile(r"workers[\"'][^()]*\bdefault[ \t]*=[ \t]*0\b")
+_CHANGES = re.compile(
+    r"transform|augment|preproc|dataset|data_?load|crop|flip|jitter|rotat|scale|blur|colou?r",
+    re.IGNORECASE,
+)
 _TESTS = re.compile(r"(?:^|/)tests?/")
 _APART = re.compile(r"(?:^|/)(?:tests?|bench|benchmarks?|benchmarking|speed_?tests?)/")
 
@@ -49,6 +63,17 @@ def calls_training(text: str) -> bool:
     if "gradio" in text:
         text = text.replace(".launch(", "(")  # shows a page
     return _STARTS.search(text) is not None
+
+
+def have_workers(texts: Iterable[str]) -> bool:
+    """Whether a loader of torch has workers, as far as the texts of a program tell."""
+    known = list(texts)
+    return any(map(_WORKERS.search, known)) and not any(map(_NO_WORKERS.search, known))
+
+
+def changes_items(name: str) -> bool:
+    """Whether the name of a file or a class says that it changes items of a data set."""
+    return _CHANGES.search(name) is not None
 
 
 def is_other_tool(name: str, shown: str) -> bool:
@@ -72,4 +97,6 @@ def checks(shown: str, text: str) -> bool:
 def tries(name: str, main_block: str) -> bool:
     """Whether the main block of a module only tries what that defines: it calls no program, and
     the file's name does not say that it makes something."""
-    return not (_MAKES.search(name) or _PROGRAM.search(main_block))
+    if _MAKES.search(name):
+        return False
+    return _TRIAL.search(main_block) is not None or not _PROGRAM.search(main_block)

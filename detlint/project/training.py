@@ -43,11 +43,21 @@ def trained_with(module: Module, call: cst.Call) -> str | None:
         return None if _is_other_backward(module, call) else "torch"
     if method in {"fit", "train"} and _is_trainer(module, owner, call):
         return _trainers_library(module.source.text)
-    if method == "minimize" and call.args:
+    if (method == "minimize" and call.args) or _applies_gradients(module, call, method):
         return "tensorflow"
     fitted = last_name(owner.func if isinstance(owner, cst.Call) else owner)  # UMAP(…).fit(x)
     fits = method == "fit" and not _OTHER_FITS.search(fitted)
     return "keras" if fits or method in {"train_on_batch", "fit_generator"} else None
+
+
+def _applies_gradients(module: Module, call: cst.Call, method: str) -> bool:
+    """``optimizer.apply_gradients(pairs)``, which of a state in JAX takes ``grads=``; not in an
+    optimizer's own method."""
+    if method != "apply_gradients" or not call.args or call.args[0].keyword is not None:
+        return False
+    around, text = module.enclosing_function(call), module.source.text
+    own = isinstance(around, cst.FunctionDef) and around.name.value in {method, "minimize"}
+    return not own and bool(_KERAS.search(text)) and not _JAX.search(text)
 
 
 def _is_other_backward(module: Module, call: cst.Call) -> bool:

@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from detlint.analysis.guard_calls import with_guard
-from detlint.analysis.loaders import TORCH, is_loader
+from detlint.analysis.random_orders import drawing
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.finding import Edit
 
 
-class _Drawing(NamedTuple):
-    """A call that draws an order: what it is called, what it draws, where its generator goes."""
-
-    name: str
-    drawn: str
-    position: int | None
-
-
-# Without the module: torch.utils.data has each of them under several.
-_DRAWING = {
-    "RandomSampler": _Drawing("RandomSampler()", "order", 3),
-    "WeightedRandomSampler": _Drawing("WeightedRandomSampler()", "choice", 3),
-    "SubsetRandomSampler": _Drawing("SubsetRandomSampler()", "order", 1),
-    "random_split": _Drawing("random_split()", "split", 2),
-}
-_MODULES = ("torch.utils.data", "torch.utils.data.sampler", "torch.utils.data.dataset")
-# Their places in the signature of torch's DataLoader.
-_SHUFFLE, _SAMPLER, _BATCH_SAMPLER, _GENERATOR = 2, 3, 4, 12
 _SEEDING = frozenset({"torch.manual_seed", "torch.random.manual_seed"})
 
 
@@ -96,20 +78,15 @@ class MissingLoaderGenerator(Rule):
     )
 
     def visit_Call(self, node: cst.Call) -> None:
-        drawing = self._drawing(node)
-        if drawing is None or self.module.has_unpacking(node):
-            return
-        given = self.module.argument(node, "generator", drawing.position)
-        if given is not None and self.module.literal(given) is not None:
-            return
-        if self._is_seeded_right_before(node):
+        found = drawing(self.module, node)
+        if found is None or self._is_seeded_right_before(node):
             return
         self.report(
             node,
-            f"{drawing.name} has no generator: its {drawing.drawn} depends on how many numbers "
+            f"{found.name} has no generator: its {found.drawn} depends on how many numbers "
             "were drawn before",
             advice="pass generator=guard.generator(seed), or a torch.Generator with a seed",
-            edits=self._fix(node, given),
+            edits=self._fix(node, self.module.argument(node, "generator", found.position)),
             safe=False,
         )
 
@@ -122,30 +99,6 @@ class MissingLoaderGenerator(Rule):
         small = above.body[0] if isinstance(above, cst.SimpleStatementLine) else None
         value = small.value if isinstance(small, cst.Expr) else None
         return self.module.called(value) in _SEEDING
-
-    def _drawing(self, call: cst.Call) -> _Drawing | None:
-        name = self.module.called(call)
-        if name is None:
-            return None
-        module, _, last = name.rpartition(".")
-        if module in _MODULES and last in _DRAWING:
-            return _DRAWING[last]
-        if is_loader(name) and self._shuffles(call, plain=name in TORCH):
-            position = _GENERATOR if name in TORCH else None
-            return _Drawing(f"{last}(shuffle=True)", "order", position)
-        return None
-
-    def _shuffles(self, call: cst.Call, *, plain: bool) -> bool:
-        """Whether a loader certainly draws an order itself."""
-
-        def value(keyword: str, position: int) -> cst.BaseExpression | None:
-            return self.module.argument(call, keyword, position if plain else None)
-
-        samplers = (value("sampler", _SAMPLER), value("batch_sampler", _BATCH_SAMPLER))
-        if any(each is not None and self.module.literal(each) is not None for each in samplers):
-            return False
-        shuffle = value("shuffle", _SHUFFLE)
-        return shuffle is not None and self.module.literal(shuffle) is True
 
     def _fix(self, call: cst.Call, given: cst.BaseExpression | None) -> tuple[Edit, ...]:
         made = "guard.generator(0)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from detlint.project.enabling import enabling
@@ -32,10 +33,16 @@ _NUMERIC = (
     *("tensorflow", "keras", "jax"),
 )
 # An input of fixed size on which a model is tried: `torch.rand(1, 3, 224, 224)`.
+_SIZES = r"(?:\d+\s*,\s*){2,}\d+"
 _EXAMPLE = re.compile(
-    r"torch\.\w+\([(\[]?(?:\d+\s*,\s*){2,}\d+[\d\s,)\]]*"
+    rf"torch\.\w+\([(\[]?{_SIZES}[\d\s,)\]]*"
     r"(?:(?:device|dtype|requires_grad)\s*=\s*[\w.\"':]+,?\s*)*\)"
+    rf"|(?:np|numpy)\.random\.(?:randn?\({_SIZES}|(?:normal|uniform|random|randint|standard_normal"
+    rf"|random_sample|sample)\([^()]*\({_SIZES}\s*,?\s*\))\s*\)"
 )
+# A file of models that are made for checkpoints to fill.
+_FILLED = re.compile(r"\bclass\s[^:]*PreTrainedModel\s*[,)]")
+_MANY = 50  # first weights among which one is chosen that is more than a checkpoint's
 
 
 class UnseededGlobalRng(Rule):
@@ -46,11 +53,14 @@ class UnseededGlobalRng(Rule):
 
     One finding an entrypoint and library, at the first draw. Judged over what the
     entrypoint imports: a helper that seeds counts however deep. In a program that trains,
-    initial weights count as a draw; in another, only what its own file draws. Silent in
-    tests and benchmarks, on what a program that does not train draws in the main block of a
-    package's module, or in three or more literal sizes, as inputs that a model is tried on; on
-    draws that no number depends on (pauses, ports, names); and on programs that use no numeric
-    library.
+    initial weights and the order of a shuffling loader count as a draw; in another, only what
+    its own file draws. Silent in tests and benchmarks, on what a program that does not train
+    draws in the main block of a package's module, or in three or more literal sizes, as inputs
+    that a model is tried on; on draws that no number depends on (pauses, ports, names); and on
+    programs that use no numeric library. Neither a draw nor a seed counts where it never runs:
+    behind a `return`, under a constant that says no, for an argument that no call passes, in a
+    class that nothing makes. Silent about `random` and NumPy in what only a loader's workers
+    call, where torch is seeded: torch seeds them there.
 
     Fix safety: unsafe. `guard.enable(seed=0)` at the entrypoint seeds every generator,
     and turns deterministic algorithms on as well.
@@ -106,12 +116,13 @@ class UnseededGlobalRng(Rule):
             # Of a program that trains, all files count, and what seeds is found sooner.
             if trains and program.has("seeds", library):
                 continue
-            first = cls._first_draw(program, library, trains=trains)
-            if first is not None and (trains or not program.has("seeds", library)):
+            found = next(cls._draws(program, library, trains=trains), None)
+            if found is not None and (trains or not program.has("seeds", library)):
+                first, verb = found
                 yield program.finding(
                     cls,
                     first,
-                    f"{program.shown(first)} draws from {generator}, and neither "
+                    f"{program.shown(first)} {verb} from {generator}, and neither "
                     f"{program.title} nor what it imports seeds it",
                     f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of "
                     f"{program.title}",
@@ -125,15 +136,30 @@ class UnseededGlobalRng(Rule):
             return True
         return program.imports("tensorflow", "keras") and program.has("trains", "keras")
 
-    @staticmethod
-    def _first_draw(program: Program, library: str, *, trains: bool) -> Located | None:
+    @classmethod
+    def _draws(
+        cls, program: Program, library: str, *, trains: bool
+    ) -> Iterator[tuple[Located, str]]:
+        """What draws, and how a message says so: last the weights, which a checkpoint may fill."""
         if not trains:
             # A tool's imports hold much that it never calls, and the main block of a package's
             # module often only tries it on random numbers, as tests do.
-            draws = () if program.only_checks() else program.facts("draws", library, own=True)
-            some = (each for each in draws if not _EXAMPLE.fullmatch(each.fact.text))
-            return next((each for each in some if not program.only_tries(each)), None)
-        first = program.first("draws", library)
-        if first is None and library == "torch":
-            return program.first("builds", "torch")
-        return first
+            draws = [] if program.only_checks() else [*program.facts("draws", library, own=True)]
+            some = [each for each in draws if not _EXAMPLE.fullmatch(each.fact.text)]
+            if len(some) == len(draws) or not program.tries_itself():
+                yield from ((each, "draws") for each in some if not program.only_tries(each))
+            return
+        # torch seeds the others in the workers of its loaders.
+        seeded = library != "torch" and program.has("seeds", "torch")
+        for each in program.facts("draws", library):
+            if not (seeded and program.is_in_workers(each)):
+                yield each, "draws"
+        if library == "torch":
+            yield from ((each, "draws") for each in program.facts("orders", "torch"))
+            yield from ((each, "draws first weights") for each in cls._weights(program))
+
+    @staticmethod
+    def _weights(program: Program) -> list[Located]:
+        """What draws initial weights: first what no checkpoint is made for."""
+        builds = list(islice(program.facts("builds", "torch"), _MANY))
+        return sorted(builds, key=lambda each: _FILLED.search(program.text_of(each)) is not None)
