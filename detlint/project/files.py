@@ -13,7 +13,7 @@ from detlint.project.facts import Fact, hints, read_facts
 from detlint.project.folders import Folders
 from detlint.project.imports import Import, imports
 from detlint.project.launched import Start, exports, starts
-from detlint.project.outline import ATTRIBUTE, LOCAL, WHOLE, definitions, outline, parts
+from detlint.project.outline import ATTRIBUTE, LOCAL, WHOLE, definitions, outline, parts, searched
 from detlint.source import DecodeError, Source
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Files:
         self._stored: dict[str, tuple[os.stat_result, str]] = {}
         self._changed: set[str] = set()
         self._handed_on: dict[str, list[tuple[str, str]]] = {}
+        self._searched: dict[str, frozenset[str]] = {}
         self._users: dict[str, list[tuple[str, str]]] = {}
         self._indexed: set[str] = set()
 
@@ -54,6 +55,7 @@ class Files:
         self._ranges.pop(path, None)
         self._stored.pop(path, None)
         self._handed_on.pop(path, None)
+        self._searched.pop(path, None)
         self._users.clear()
         self._indexed.clear()
 
@@ -109,6 +111,13 @@ class Files:
                 if name.startswith(WHOLE)
             ]
         return self._handed_on[path]
+
+    def searched(self, path: str) -> frozenset[str]:
+        """The last names of modules ``a.name`` in which a file may look up names."""
+        if path not in self._searched:
+            may = "looks_up" in self.kinds(path)
+            self._searched[path] = searched(self.source(path).text) if may else frozenset()
+        return self._searched[path]
 
     def users(self, name: str, home: str, paths: Iterable[str]) -> list[tuple[str, str]]:
         """The parts of some files that use a name which one of them defines at its top, told by

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from detlint.project.outline import MAIN, WHOLE
+from detlint.project.outline import MAIN, WHOLE, hands_on, searches_itself
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from detlint.project.files import Files
     from detlint.project.imports import Finder
@@ -24,19 +24,60 @@ class Lookups:
     def __init__(self, files: Files, finder: Finder, paths: Sequence[str]) -> None:
         self._files = files
         self._finder = finder
+        self._paths = paths
         self.offers = cache(self._offers)
-        self._users: dict[_Place, list[_Place]] = {}
-        for path in paths:
-            for part, name in files.handed_on(path):
-                self._index((path, part), name)
 
-    def users(self, path: str, name: str) -> Sequence[_Place]:
-        """The parts that may look up what a file defines by a name."""
-        return self._users.get((path, name), ())
+    def users(self, path: str, name: str) -> list[_Place]:
+        """The parts that may look up what a file defines by a name, told by a look into those
+        files only that may hold them."""
+        packages = (each for each in self._paths if os.path.basename(each) == _PACKAGE)
+        offering = {path, *(each for each in packages if self._may_offer(each, name))}
+        handed_on = self._handed_on(offering)
+        return [user for user, each in handed_on if (path, name) in self.offers(user[0], each)]
 
-    def _index(self, user: _Place, name: str) -> None:
-        for place in self.offers(user[0], name):
-            self._users.setdefault(place, []).append(user)
+    def indexed_users(self, path: str, name: str) -> Sequence[_Place]:
+        """The same, after a look into all files."""
+        return self._index.get((path, name), ())
+
+    @cached_property
+    def _index(self) -> dict[_Place, list[_Place]]:
+        found: dict[_Place, list[_Place]] = {}
+        for user, each in self._handed_on(self._paths):
+            for place in self.offers(user[0], each):
+                found.setdefault(place, []).append(user)
+        return found
+
+    def _handed_on(self, modules: Collection[str]) -> Iterator[tuple[_Place, str]]:
+        """The parts of files that may hand on some modules, and what they hand on."""
+        names = frozenset(map(_module, modules))
+        for path in self._paths:
+            text = self._files.source(path).text
+            if (
+                (path in modules and searches_itself(text))
+                or not names.isdisjoint(self._files.searched(path))
+                or (self._binds(path, names) and hands_on(text, names))
+            ):
+                for part, each in self._files.handed_on(path):
+                    if each == WHOLE or each.removeprefix(WHOLE) in names:
+                        yield (path, part), each
+
+    def _binds(self, path: str, names: frozenset[str]) -> bool:
+        """Whether a file may import modules of some names."""
+        return any(
+            not names.isdisjoint(each.names or (each.module.rpartition(".")[2],))
+            for each in self._files.imports(path)
+        )
+
+    def _may_offer(self, file: str, name: str, met: frozenset[str] = frozenset()) -> bool:
+        """Whether a file holds a name, or imports all of one that does."""
+        if name in self._files.source(file).text:
+            return True
+        return file not in met and any(
+            self._may_offer(other, name, met | {file})
+            for each in self._files.imports(file)
+            if "*" in each.names
+            for other in self._finder.files(file, each)[-1:]
+        )
 
     def _offers(self, path: str, name: str) -> list[_Place]:
         """What may be looked up in a module that a file imports, or in the file itself."""
@@ -52,7 +93,7 @@ class Lookups:
                 continue
             else:
                 wanted = each
-            yield from (file for file in self._finder.files(path, wanted) if _is_called(file, name))
+            yield from (file for file in self._finder.files(path, wanted) if _module(file) == name)
 
     def _public(self, path: str, met: frozenset[str]) -> Iterator[_Place]:
         """What a file defines, and what a package's own file imports to offer it."""
@@ -69,6 +110,7 @@ class Lookups:
                 yield from ((file, name) for name in each.names if self._files.defines(file, name))
 
 
-def _is_called(path: str, name: str) -> bool:
+def _module(path: str) -> str:
+    """What a module or package is called."""
     folder, file = os.path.split(path)
-    return file == f"{name}.py" or (file == _PACKAGE and os.path.basename(folder) == name)
+    return os.path.basename(folder) if file == _PACKAGE else file.removesuffix(".py")

@@ -96,6 +96,22 @@ def _handed_on(codes: list[str], aliases: dict[str, str], modules: set[str]) -> 
         yield from (aliases[bound] for bound in renamed - used)
 
 
+def searches_itself(text: str) -> bool:
+    """Whether a text may look up names in itself."""
+    return _OWN.search(text) is not None
+
+
+def searched(text: str) -> frozenset[str]:
+    """The last names of modules ``a.name`` in which a text may look up names."""
+    return frozenset(name for _, name in _SEARCHED.findall(text))
+
+
+def hands_on(text: str, names: frozenset[str]) -> bool:
+    """Whether a text may hand on modules that it imports by some names."""
+    aliases = {own: name for own, name in bound_names(text).items() if name in names}
+    return bool(aliases) and any(_handed(without_imports(text), aliases))
+
+
 def definitions(text: str) -> list[str]:
     """The functions and classes at the top of a file, with any that stand so in a string: told
     soon, and of the outline's all."""
@@ -183,7 +199,7 @@ def _used(code: str, known: set[str], aliases: dict[str, str], modules: set[str]
 
 def _handed(code: str, aliases: dict[str, str]) -> Iterator[str]:
     """The modules that code hands on, as far as names tell: they are in lower case."""
-    if _OWN.search(code):
+    if searches_itself(code):
         yield ""
     names = [aliases[name] for name in set(_HANDED.findall(code)) & aliases.keys()]
     names += [last for first, last in _SEARCHED.findall(code) if first in aliases]

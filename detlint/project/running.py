@@ -70,16 +70,18 @@ class Running:
 
     def _users(self, path: str, name: str) -> Iterator[tuple[str, str]]:
         """The parts of the program's files that use what a file defines by a name."""
-        if self._lookups is not None:
-            yield from self._lookups.users(path, name)
         self._asked += 1
         if self._asked <= _FEW:
             yield from self._files.users(name, path, self._paths)
+            if self._lookups is not None:
+                yield from self._lookups.users(path, name)
             return
         if self._asked == _FEW + 1:
             self._files.index(self._paths)
         found = self._files.indexed_users(name, path)
         yield from (each for each in found if each[0] in self._members)
+        if self._lookups is not None:
+            yield from self._lookups.indexed_users(path, name)
 
     def may_run(self, path: str, part: str) -> bool:
         """Whether a part of a file may run for all that one can see: not the main block of
