@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from guard.errors import GuardError
 from guard.rehearsal.side_effects import QUIET
 from guard.verification import circumstances, workplaces
+from guard.verification.hash_seeds import HashSeeds
 from guard.verification.processes import Process, stop
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Session:
         self.plan = plan
         self.isolated = _isolates(plan)
         self._scratch = scratch
+        self._hash_seeds = HashSeeds(plan.program, module=plan.module)
         self._started: list[Process] = []
 
     @property
@@ -68,7 +70,7 @@ class Session:
         if self.isolated:
             told["folder"] = self._workplace(place or folder)
         environ = {**_environment(self.plan, temporary)}
-        environ |= circumstances.variables(varied, environ, **told)
+        environ |= circumstances.variables(varied, environ, self._hash_seeds.of, **told)
         command = [*self._options(), *options, *self._program(), *arguments]
         process = Process(number, folder, command, environ)
         self._started.append(process)
