@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 SIZES = range(2, 9)  # elements: larger sets come in another order by chance
 _MAKERS = {"set", "frozenset"}
 _MOST = 24  # of each
+_DEEP = 4  # names and comprehensions, one made from the other
 
 
 class Found(NamedTuple):
@@ -86,8 +87,10 @@ class _Reader:
             elif isinstance(node, ast.Call) and (split := _split(node)):
                 yield split
 
-    def _given(self, node: ast.expr) -> Iterator[Strings]:
+    def _given(self, node: ast.expr, depth: int = 0) -> Iterator[Strings]:
         """The strings that going through an expression gives."""
+        if depth > _DEEP:
+            return
         if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
             yield _constants(node.elts)
         elif isinstance(node, ast.Dict):
@@ -95,20 +98,19 @@ class _Reader:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield tuple(node.value)
         elif isinstance(node, (ast.GeneratorExp, ast.ListComp, ast.SetComp)):
-            yield from self._comprehended(node)
+            yield from self._comprehended(node, depth)
         elif isinstance(node, ast.Name):
             for value in self._assigned.get(node.id, ()):
-                if not isinstance(value, ast.Name):
-                    yield from self._given(value)
+                yield from self._given(value, depth + 1)
         elif isinstance(node, ast.Call):
             yield _numbers(node) or _split(node)
 
     def _comprehended(
-        self, node: ast.SetComp | ast.GeneratorExp | ast.ListComp
+        self, node: ast.SetComp | ast.GeneratorExp | ast.ListComp, depth: int = 0
     ) -> Iterator[Strings]:
         first = node.generators[0]
         if len(node.generators) == 1 and isinstance(first.target, ast.Name):
-            for values in self._given(first.iter):
+            for values in self._given(first.iter, depth + 1):
                 yield tuple(_text(node.elt, first.target.id, each) for each in values)
 
 
