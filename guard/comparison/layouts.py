@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SIGNATURE = 16  # bytes of ``Trace.raw`` that stand for the schema
 KIND = SIGNATURE  # where the kind of the step stands: 0 for training
+EVALUATION, END = 1, 2  # other kinds
 _DIGEST = slice(KIND + 1, KIND + 1 + STEP_DIGEST)
 _BODY = _DIGEST.stop
 _WORDS = {4: "I", 8: "Q"}

@@ -50,6 +50,12 @@ class _Plan:
         self.values: list[Any] = []  # of its hyperparameters
         self.digests: dict[str, Digest] = {}
         self.digest: Digest = b""  # over them
+        self.place: Place | None = None  # that set them
+
+    def keep(self, old: _Plan) -> None:
+        """What was known of the hyperparameters."""
+        self.values, self.digests, self.digest = old.values, old.digests, old.digest
+        self.place = old.place
 
 
 class Optimizers:
@@ -159,7 +165,7 @@ class Optimizers:
         if found is None or found.key != key:
             old, found = found, _Plan(list(self._sources(optimizer)), key)
             if old is not None:
-                found.values, found.digests, found.digest = old.values, old.digests, old.digest
+                found.keep(old)
             self._plans.set(optimizer, found)
         return found
 
@@ -200,27 +206,34 @@ class Optimizers:
         name = self.recorder.names.of_optimizer(optimizer)
         if values != plan.values:
             plan.values = values
-            place = self._setting(optimizer, plan)
-            self._changed(dict(flat(name, optimizer.param_groups)), plan, place)
-        self.recorder.target.add(source("hyperparameter", name), "", None, plan.digest)
+            plan.place = self._setting(optimizer, plan)
+            self._changed(dict(flat(name, optimizer.param_groups)), plan)
+        self.recorder.target.add(source("hyperparameter", name), "", plan.place, plan.digest)
 
     def _setting(self, optimizer: Optimizer, plan: _Plan) -> Place | None:
         """The line that gave it its hyperparameters, as near as is known: that made the optimizer,
-        later its scheduler; of one that the program sets by hand, its step."""
+        or called its scheduler; of one that the program sets by hand, its step."""
         origins = self.recorder.origins
-        if not plan.digests:
-            return origins.of(optimizer)
-        return origins.of_schedule(optimizer) or frames.own()
+        scheduled = origins.of_schedule(optimizer)
+        if not plan.digests and not _is_scheduled(optimizer):
+            scheduled = origins.of(optimizer)
+        return scheduled or frames.own()
 
-    def _changed(self, found: dict[str, Any], plan: _Plan, place: Place | None) -> None:
+    def _changed(self, found: dict[str, Any], plan: _Plan) -> None:
         digests = {name: fingerprint(value).digest for name, value in found.items()}
         for name, value in found.items():
             digest = digests[name]
             if digest != plan.digests.get(name):
-                number = number_in(value)
-                self.recorder.target.add(source("hyperparameter", name), "", place, digest, number)
+                number, of = number_in(value), source("hyperparameter", name)
+                self.recorder.target.add(of, "", plan.place, digest, number)
         plan.digests = digests
         plan.digest = joined(list(digests.values()), 0)
+
+
+def _is_scheduled(optimizer: Optimizer) -> bool:
+    """Whether a scheduler has given it another rate than it was made with."""
+    rates = [(each.get("lr"), each.get("initial_lr")) for each in optimizer.param_groups]
+    return any(type(lr) is type(first) is float and lr != first for lr, first in rates)
 
 
 def install(stack: ExitStack, session: Session) -> None:

@@ -127,7 +127,7 @@ def _name(node: ast.expr) -> str:
 
 
 def _numbers(node: ast.Call) -> Strings:
-    """ "0", "1" … of ``range(5)``."""
+    """The numbers of ``range(5)``, as text has them."""
     given = [each.value for each in node.args if isinstance(each, ast.Constant)]
     if _name(node.func) != "range" or len(given) != len(node.args) or not given:
         return ()
