@@ -61,6 +61,14 @@ class Layout:
         start = _BODY + at * self._size
         return raw[start : start + self._size]
 
+    def inputs(self, raw: bytes, at: int) -> bytes:
+        """What an event has of its inputs, or of its samples; b"" where it has nothing."""
+        if not self.labels[at].has_inputs:
+            return b""
+        before = sum(each.has_inputs for each in self.labels[:at])
+        start = _BODY + (len(self.labels) + before) * self._size
+        return raw[start : start + self._size]
+
     def digests(self, raw: bytes) -> Sequence[int | bytes]:
         """The digests of all events, as something that compares."""
         if self._words is not None:

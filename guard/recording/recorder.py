@@ -14,6 +14,7 @@ from guard.recording.constructions import Origins
 from guard.recording.generators import Generators
 from guard.recording.labels import Events, source
 from guard.recording.naming import Names
+from guard.recording.samples import of_samples
 from guard.recording.state import States
 from guard.recording.structures import fingerprint
 from guard.recording.summaries import summary_of
@@ -99,6 +100,7 @@ class Recorder:
         self.target = self.training
         self._waiting: list[tuple[Any, ...]] = []
         self._batches = 0  # that wait
+        self._loads = False  # a loader has given batches, whose samples are known
         self._forwards = 0  # in the step, of models
         self._left_backward = False
 
@@ -154,8 +156,15 @@ class Recorder:
         self.generators.look(self.target.add, place)
         self.states.before(self.target)
         args, kwargs = given
-        self._add(known.entered, (args, kwargs) if kwargs else _single(args), place)
+        self._enter(known.entered, (args, kwargs) if kwargs else _single(args), place)
         self._forwards += 1
+
+    def _enter(self, of: Source, value: Any, place: Place | None) -> None:  # noqa: ANN401
+        """Something is given to a model."""
+        found = fingerprint(value)
+        summary = summary_of(value) if self.options.values else None
+        samples = None if self._loads else of_samples(value)
+        self.target.add(of, found.detail, place, found.digest, None, summary, "", samples)
 
     def _continue_training(self) -> None:
         if self.ends_by_itself and self._left_backward:
@@ -190,7 +199,8 @@ class Recorder:
         found = fingerprint(value)
         summary = summary_of(value) if self.options.values else None
         of = source("batch", name)
-        self._wait(of, found.detail, place, found.digest, None, summary)
+        self._loads = True
+        self._wait(of, found.detail, place, found.digest, None, summary, "", of_samples(value))
         self.generators.look(self._wait, place, all_of_them=True)
         self._batches += 1
         if self._batches > _MOST_WAITING:

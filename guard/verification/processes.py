@@ -36,9 +36,11 @@ class Process:
         folder: str,
         arguments: Sequence[str],
         environ: Mapping[str, str],
-        cwd: str | None = None,
+        *,
+        ranks: int = 1,
     ) -> None:
         self.number = number
+        self._ranks = ranks
         self.folder = folder
         self.traces: list[Trace] = []
         os.makedirs(self._traces_folder, exist_ok=True)
@@ -54,7 +56,6 @@ class Process:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=dict(environ),
-                cwd=cwd,
                 start_new_session=True,
             )
 
@@ -81,7 +82,7 @@ class Process:
         """Whether nothing more will be recorded, though the program may run on."""
         if self.status is not None:
             return True
-        return bool(self.traces) and all(each.complete for each in self.traces)
+        return len(self.traces) >= self._ranks and all(each.complete for each in self.traces)
 
     def failed_recording(self) -> str | None:
         """Why its recording ended before it did, which leaves the rest unknown; or None."""
@@ -102,10 +103,12 @@ class Process:
         """Take in traces that are there by now, and what they have got since."""
         for each in self.traces:
             each.refresh()
-        name = os.path.join(self._traces_folder, f"rank{len(self.traces)}.trace")
-        if os.path.exists(name):
-            with suppress(TraceError):
+        with suppress(TraceError):
+            while os.path.exists(name := self._trace_of(len(self.traces))):
                 self.traces.append(open_trace(name))
+
+    def _trace_of(self, rank: int) -> str:
+        return os.path.join(self._traces_folder, f"rank{rank}.trace")
 
     def tail(self, lines: int = 12) -> tuple[str, ...]:
         """The last lines of what the program wrote."""

@@ -65,6 +65,8 @@ class Session:
             "own": [folder, *([place] if place else [])],
             "leaves": leaves,
         }
+        if self.plan.ranks > 1:
+            told["ranks"] = self.plan.ranks
         if self.plan.seed is not None and not self.plan.guard:
             told["seed"] = self.plan.seed
         if self.isolated:
@@ -72,7 +74,7 @@ class Session:
         environ = {**_environment(self.plan, temporary)}
         environ |= circumstances.variables(varied, environ, self._hash_seeds.of, **told)
         command = [*self._options(), *options, *self._program(), *arguments]
-        process = Process(number, folder, command, environ)
+        process = Process(number, folder, command, environ, ranks=self.plan.ranks)
         self._started.append(process)
         return process
 
@@ -100,6 +102,7 @@ class Session:
         plan = self.plan
         found = ["--guard"] if plan.guard else []
         found += ["--values"] if plan.values else []
+        found += ["--replicas", str(plan.replicas)] if plan.replicas else []
         return found
 
     def _program(self) -> list[str]:
