@@ -13,7 +13,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-from guard.fingerprints import form_of, hashed, of_tensor
+from guard.fingerprints import form_of, hashed, of_tensor, seen
 from guard.interception import replace
 from guard.recording import frames
 from guard.recording.backwards import number_of
@@ -41,11 +41,45 @@ if TYPE_CHECKING:
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
+class _Kept:
+    """A parameter that has been seen, and its bytes where they lay then."""
+
+    __slots__ = ("address", "content", "seed", "shape", "tensor")
+
+    def __init__(self, tensor: Any) -> None:  # noqa: ANN401
+        self.tensor = tensor
+        self.address = -1
+        self.shape: Any = None
+        self.content: Any = None
+        self.seed = 0
+
+    def digest(self) -> Digest:
+        """Its fingerprint. A parameter stays where it is, so that little has to be asked."""
+        tensor = self.tensor
+        if (
+            tensor.data_ptr() == self.address
+            and tensor.shape == self.shape
+            and tensor.is_contiguous()
+        ):
+            return hashed(self.content, self.seed)
+        return self._look()
+
+    def _look(self) -> Digest:
+        tensor, form = self.tensor, form_of(self.tensor)
+        self.address = -1
+        plain = tensor.layout == torch.strided and not tensor.is_nested and not tensor.is_neg()
+        if plain and form.array is not None and tensor.is_cpu and tensor.data_ptr():
+            self.address, self.shape, self.seed = tensor.data_ptr(), tensor.shape, form.seed
+            self.content = form.array.from_address(self.address)
+        return of_tensor(tensor, form)
+
+
 class _Plan:
     """An optimizer's parameters in about the order in which backward reaches them."""
 
     def __init__(self, parameters: list[tuple[Any, Source]], key: tuple[int, ...]) -> None:
         self.parameters = parameters
+        self.kept = [_Kept(each) for each, _ in parameters]
         self.key = key
         self.values: list[Any] = []  # of its hyperparameters
         self.digests: dict[str, Digest] = {}
@@ -128,8 +162,8 @@ class Optimizers:
     def _left(self, optimizer: Optimizer) -> Digest:
         """Over all the parameters as the step has left them: what no later forward may show."""
         digests = [
-            of_tensor(each, form_of(each)) if type(each) in _PLAIN else fingerprint(each).digest
-            for each, _ in self._plan(optimizer).parameters
+            each.digest() if type(each.tensor) in _PLAIN else fingerprint(each.tensor).digest
+            for each in self._plan(optimizer).kept
         ]
         try:
             return hashed(b"".join(digests), 0)  # type: ignore[arg-type]
@@ -188,11 +222,7 @@ class Optimizers:
             gradient = parameter.grad
             if gradient is None:
                 continue
-            if type(gradient) in _PLAIN:
-                form = form_of(gradient)
-                digest, detail = of_tensor(gradient, form), form.detail
-            else:
-                digest, detail = fingerprint(gradient)
+            digest, detail = seen(gradient) if type(gradient) in _PLAIN else fingerprint(gradient)
             summary = summary_of(gradient) if values else None
             add(of, detail, place, digest, None, summary)
 

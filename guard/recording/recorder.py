@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import threading
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import ref
 
 import torch
 
-from guard.fingerprints import form_of, of_tensor
+from guard.fingerprints import seen
 from guard.recording import frames
 from guard.recording.constructions import Origins
 from guard.recording.generators import Generators
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
+    from guard.fingerprints import Digest
     from guard.places import Place
     from guard.recording.labels import Source
     from guard.recording.naming import Known
@@ -100,6 +102,8 @@ class Recorder:
         self.target = self.training
         self._waiting: list[tuple[Any, ...]] = []
         self._batches = 0  # that wait
+        self._in_detail = options.values or operators is not None
+        self._last: tuple[Any, ...] | None = None  # a module's result, its version, what it is
         self._loads = False  # a loader has given batches, whose samples are known
         self._forwards = 0  # in the step, of models
         self._left_backward = False
@@ -112,9 +116,18 @@ class Recorder:
 
     # Modules
 
-    @guarded
     def enter(self, module: Module, frame: FrameType, args: Any, kwargs: Any) -> Known:  # noqa: ANN401
-        """A module is called."""
+        """A module is called: by another one, which has been called before, with little ado."""
+        calls = self.calls
+        known = self.names.known.get(id(module))
+        if known is None or not calls or self.operators is not None:
+            found: Known = self._enter(module, frame, args, kwargs)
+            return found
+        calls.append(frames.calling(frame) or calls[-1])
+        return known
+
+    @guarded
+    def _enter(self, module: Module, frame: FrameType, args: Any, kwargs: Any) -> Known:  # noqa: ANN401
         calls = self.calls
         place = frames.calling(frame)
         if place is None:
@@ -127,13 +140,38 @@ class Recorder:
         calls.append(place)
         return known
 
-    @guarded
     def leave(self, known: Known, result: Any) -> None:  # noqa: ANN401
         """Its forward has ended."""
+        if self._in_detail or self.backwards or type(result) not in _PLAIN or _functions():
+            self._leave(known, result)
+            return
+        try:
+            place = self.calls.pop()
+            digest, detail = self._repeated(result) or self._seen(result)
+            self.target.add(known.output, detail, place, digest, None, None, "forward")
+        except Exception as error:  # noqa: BLE001 - as guarded does, without another call
+            self.sink.fail(error)
+
+    @guarded
+    def _leave(self, known: Known, result: Any) -> None:  # noqa: ANN401
         place = self.calls.pop()
+        self._last = None
         if self.operators is not None:
             self.operators.leave(known.name)
         self._add(known.output, result, place, "backward" if self.backwards else "forward")
+
+    def _repeated(self, result: Any) -> tuple[Digest, str] | None:  # noqa: ANN401
+        """What the last module gave, if this one gives just that, as a container does."""
+        last = self._last
+        if last is None or last[0]() is not result or last[1] != result._version:  # noqa: SLF001
+            return None
+        return last[2]
+
+    def _seen(self, result: Any) -> tuple[Digest, str]:  # noqa: ANN401
+        found = seen(result)
+        outer = self.calls and not result.is_inference()  # which has no version
+        self._last = (ref(result), result._version, found) if outer else None  # noqa: SLF001
+        return found
 
     def drop(self, depth: int) -> None:
         """A forward was left by an exception."""
@@ -156,10 +194,10 @@ class Recorder:
         self.generators.look(self.target.add, place)
         self.states.before(self.target)
         args, kwargs = given
-        self._enter(known.entered, (args, kwargs) if kwargs else _single(args), place)
+        self._given(known.entered, (args, kwargs) if kwargs else _single(args), place)
         self._forwards += 1
 
-    def _enter(self, of: Source, value: Any, place: Place | None) -> None:  # noqa: ANN401
+    def _given(self, of: Source, value: Any, place: Place | None) -> None:  # noqa: ANN401
         """Something is given to a model."""
         found = fingerprint(value)
         summary = summary_of(value) if self.options.values else None
@@ -181,11 +219,7 @@ class Recorder:
         self._write("evaluation", self._renew())
 
     def _add(self, of: Source, value: Any, place: Place | None, phase: Phase = "") -> None:  # noqa: ANN401
-        if type(value) in _PLAIN:
-            form = form_of(value)
-            digest, detail = of_tensor(value, form), form.detail
-        else:
-            digest, detail = fingerprint(value)
+        digest, detail = seen(value) if type(value) in _PLAIN else fingerprint(value)
         summary = summary_of(value) if self.options.values else None
         self.target.add(of, detail, place, digest, None, summary, phase)
 
