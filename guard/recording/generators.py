@@ -139,7 +139,7 @@ def _has_started(module: Any) -> bool:  # noqa: ANN401
 def _python_lies() -> int:
     """Where Python's global generator has its position and its key, after the object's head; 0
     where they are not to be found there."""
-    generator: Any = random._inst  # type: ignore[attr-defined]  # noqa: SLF001 - no other way
+    generator: Any = random._inst  # noqa: SLF001 - no other way
     if sys.implementation.name != "cpython" or type(generator) is not random.Random:
         return 0
     place = id(generator) + object.__basicsize__
@@ -153,7 +153,7 @@ def _quick_python() -> tuple[bytes, float | None] | None:
     place = _python_lies()
     if not place:
         return None
-    generator: Any = random._inst  # type: ignore[attr-defined]  # noqa: SLF001 - no other way
+    generator: Any = random._inst  # noqa: SLF001 - no other way
     return hashed((ctypes.c_char * _MT19937).from_address(place), 0), generator.gauss_next
 
 

@@ -27,19 +27,25 @@ _WRAPPERS = {
 }
 
 
+_SEQUENTIAL = "torch.nn.modules.container.Sequential"
+
+
 class Known:
     """What is known of a module that has been called.
 
     learns  whether it has parameters
+    passes  whether it gives what the last of its parts gave, as it is
     """
 
-    __slots__ = ("entered", "learns", "name", "output", "reference")
+    __slots__ = ("entered", "learns", "name", "output", "passes", "reference")
 
     def __init__(self, name: str, module: Module, reference: weakref.ref[Module]) -> None:
         self.name = name
         self.output = source("output", name)
         self.entered = source("batch", f"{name} input")
         self.learns = next(module.parameters(), None) is not None
+        kind = type(module)
+        self.passes = f"{kind.__module__}.{kind.__qualname__}" == _SEQUENTIAL
         self.reference = reference
 
 

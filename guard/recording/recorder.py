@@ -147,7 +147,8 @@ class Recorder:
             return
         try:
             place = self.calls.pop()
-            digest, detail = self._repeated(result) or self._seen(result)
+            passed = self._passed(result) if known.passes else None
+            digest, detail = passed or self._seen(result)
             self.target.add(known.output, detail, place, digest, None, None, "forward")
         except Exception as error:  # noqa: BLE001 - as guarded does, without another call
             self.sink.fail(error)
@@ -160,12 +161,13 @@ class Recorder:
             self.operators.leave(known.name)
         self._add(known.output, result, place, "backward" if self.backwards else "forward")
 
-    def _repeated(self, result: Any) -> tuple[Digest, str] | None:  # noqa: ANN401
-        """What the last module gave, if this one gives just that, as a container does."""
+    def _passed(self, result: Any) -> tuple[Digest, str] | None:  # noqa: ANN401
+        """What its last part gave, if it is that: hooks may give another one, or write to it."""
         last = self._last
         if last is None or last[0]() is not result or last[1] != result._version:  # noqa: SLF001
             return None
-        return last[2]
+        found: tuple[Digest, str] = last[2]
+        return found
 
     def _seen(self, result: Any) -> tuple[Digest, str]:  # noqa: ANN401
         found = seen(result)

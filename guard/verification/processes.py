@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _SUBJECT = "guard.verification.subject"
 _GRACE = 3.0  # seconds between asking a process to end and ending it
 _PAUSE = 0.02
+_LINES, _LINES_OF_RANKS = 12, 60  # of its output that are told
 _LOOK = 4096  # bytes of a line of output, on average no more
 
 
@@ -110,8 +111,10 @@ class Process:
     def _trace_of(self, rank: int) -> str:
         return os.path.join(self._traces_folder, f"rank{rank}.trace")
 
-    def tail(self, lines: int = 12) -> tuple[str, ...]:
-        """The last lines of what the program wrote."""
+    def tail(self) -> tuple[str, ...]:
+        """The last lines of what the program wrote: of several ranks, what the others say when one
+        has failed comes after what that one said."""
+        lines = _LINES if self._ranks == 1 else _LINES_OF_RANKS
         with open(self._output, "rb") as file:
             file.seek(max(0, os.path.getsize(self._output) - lines * _LOOK))
             text = file.read().decode("utf-8", "replace")

@@ -64,8 +64,9 @@ class _Reader:
                 names = [node.target.id]
             else:
                 continue
-            for name in names if node.value is not None else ():
-                self._assigned.setdefault(name, []).append(node.value)
+            if node.value is not None:
+                for name in names:
+                    self._assigned.setdefault(name, []).append(node.value)
 
     def sets(self) -> Iterator[Strings]:
         """What is put into sets."""

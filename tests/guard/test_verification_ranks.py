@@ -11,6 +11,7 @@ from programs import python, write
 
 from guard.__main__ import main
 from guard.trace import open_run
+from guard.verification.hash_seeds import FIRST, best
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +22,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
-# It fails in rank 1 alone, and in its last step only.
+LETTERS = ("a", "b", "c", "d", "e")
+# What differs or fails does in rank 1 alone, and in its last step only.
 PROGRAM = """
     import os, sys
     import torch
@@ -66,9 +68,9 @@ def test_torchrun_records_every_rank_and_compare_takes_them_all(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for run in ("a", "b", "c"):
-        more = ["--other"] if run == "c" else []
-        command = (*TORCHRUN, "-m", "guard", "record", "--out", run, "train.py", *more)
-        done = python(*command, cwd=folder)
+        seed = best(range(2, 402), [[LETTERS]]) if run == "c" else FIRST
+        command = (*TORCHRUN, "-m", "guard", "record", "--out", run, "train.py", "--other")
+        done = python(*command, cwd=folder, environ={"PYTHONHASHSEED": str(seed)})
         assert done.returncode == 0, done.stderr
         headers = [each.header for each in open_run(folder / run)]
         assert [(each.rank, each.world_size) for each in headers] == [(0, 2), (1, 2)]
