@@ -30,7 +30,7 @@ class Watched(NamedTuple):
     difference  of one of them from the first, or None
     other       which it was, by its place in ``processes``
     hung        those that were stopped for want of progress
-    seconds     that it took
+    seconds     that it took, up to where a batch was found to differ
     """
 
     processes: tuple[Process, ...]
@@ -86,7 +86,7 @@ class Watch:
         finally:
             stop(self._processes)
         other, difference = found or (1, None)
-        seconds = time.monotonic() - self._begun
+        seconds = (self._parted or time.monotonic()) - self._begun
         return Watched(tuple(self._processes), difference, other, hung, seconds)
 
     def _is_decided(self, found: tuple[int, Difference] | None) -> bool:
