@@ -50,13 +50,16 @@ class Form:
     detail  "float32[2, 3]"
     seed    of the hash
     array   a ctypes array of so many bytes; None where the bytes are not all
+    seed_of_parts  of what lies along the first dimension, however long that is
     """
 
-    __slots__ = ("array", "detail", "seed")
+    __slots__ = ("array", "detail", "seed", "seed_of_parts")
 
     def __init__(self, dtype: torch.dtype, shape: tuple[int, ...]) -> None:
         self.detail = f"{str(dtype).removeprefix('torch.')}{list(shape)}"
         self.seed = int.from_bytes(hashlib.sha256(self.detail.encode()).digest()[:8], "little")
+        part = f"{dtype}{list(shape[1:])}"
+        self.seed_of_parts = int.from_bytes(hashlib.sha256(part.encode()).digest()[:8], "little")
         self.array: Any = None
         if -1 in shape:
             return
@@ -84,6 +87,21 @@ def _shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
     if tensor.is_nested and tensor.layout == torch.strided:
         return (tensor.size(0), -1)
     return tuple(each if type(each) is int else -1 for each in tensor.shape)
+
+
+def seen(tensor: torch.Tensor) -> tuple[Digest, str]:
+    """The fingerprint and what is known of the form; some 200 times a step, so in one piece."""
+    if type(tensor) in _PLAIN:
+        try:
+            form = _forms.get((tensor.dtype, tensor.shape))
+            if form is not None and form.array is not None and tensor.is_cpu:
+                address = tensor.data_ptr()
+                if address and tensor.is_contiguous() and not tensor.is_neg():
+                    return hashed(form.array.from_address(address), form.seed), form.detail
+        except RuntimeError:  # sparse, nested, or wrapped by a transformation
+            pass
+    form = form_of(tensor)
+    return of_tensor(tensor, form), form.detail
 
 
 def of_tensor(tensor: torch.Tensor, form: Form) -> Digest:

@@ -20,7 +20,7 @@ def hash_seed() -> int | None:
     text = os.environ.get("PYTHONHASHSEED", "")
     if not (text.isascii() and text.isdigit()):
         return None
-    return int(text) if _secret() in (b"", _expanded(int(text))) else None
+    return int(text) if _secret() in (b"", expanded(int(text))) else None
 
 
 @cache
@@ -34,7 +34,7 @@ def _secret() -> bytes:
         return b""
 
 
-def _expanded(seed: int) -> bytes:
+def expanded(seed: int) -> bytes:
     """The secret that CPython makes of a seed, by a linear congruential generator."""
     secret = bytearray()
     for _ in range(_SECRET_BYTES):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from guard.comparison import draws
-from guard.comparison.batches import is_reordered
+from guard.comparison.batches import is_reordered, samples
 from guard.comparison.differences import Cause
 from guard.comparison.environments import COMMAND, SEED, told
 from guard.comparison.names import INPUT, MADE, describe
@@ -13,6 +13,7 @@ from guard.comparison.situations import Verdict
 from guard.comparison.walks import START
 
 if TYPE_CHECKING:
+    from guard.comparison.batches import Samples
     from guard.comparison.draws import Draw
     from guard.comparison.situations import Situation
 
@@ -23,8 +24,7 @@ _ORDER = (
 _CONTENT = (
     "Look at what the loader, its sampler and its transforms draw from: a generator object without "
     "a seed (numpy.random.default_rng(), random.Random()), the time, hash(), memory from "
-    "torch.empty or numpy.empty; then at files that one run saw and the other did not. "
-    "Batches are compared whole, so that samples in another order show here too."
+    "torch.empty or numpy.empty; then at files that one run saw and the other did not."
 )
 _BETWEEN = (
     "Look at what the program does with the batch before it calls the model: noise, a mask, mixing "
@@ -59,13 +59,17 @@ def judge(situation: Situation) -> Verdict:
             f"in another order. {_agreeing(situation)}{changed}"
         )
         return Verdict(Cause.BATCH_ORDER, why.strip(), _ORDER, place=place)
+    found = samples(situation.parting.pair, situation.parting.position, name)
+    if found.batches:
+        why = f"{_upper(what)} is another one, and {_same(found)}. {_agreeing(situation)}{changed}"
+        return Verdict(Cause.BATCH_ORDER, why.strip(), _ORDER, place=place)
     if name.endswith(INPUT) and any(each.kind == "batch" for each in situation.before):
         why = f"{_upper(what)} holds something else, and the batch that the loader gave agrees. "
         why += f"{_agreeing(situation)}{_shapes(situation)}{changed}"
         return Verdict(Cause.BATCH_CONTENT, why.strip(), _BETWEEN, place=place)
     why = (
         f"{_upper(what)} holds something else, and everything before it agrees. "
-        f"{_agreeing(situation)}{_shapes(situation)}{changed}"
+        f"{_other(found)}{_agreeing(situation)}{_shapes(situation)}{changed}"
     )
     return Verdict(Cause.BATCH_CONTENT, why.strip(), _CONTENT, place=place)
 
@@ -98,6 +102,23 @@ def _is_consequence(situation: Situation, explaining: list[Draw]) -> bool:
     first, second = situation.first, situation.second
     other_shape = first is not None and second is not None and first.detail != second.detail
     return other_shape and all(each.since == situation.parting.position for each in explaining)
+
+
+def _same(found: Samples) -> str:
+    if found.batches == 1:
+        return "it holds the same samples in another order"
+    return f"the {found.batches:,} batches from there on hold the same samples in another order"
+
+
+def _other(found: Samples) -> str:
+    if not found.compared:
+        return ""
+    if found.compared == 1:
+        return "It holds other samples; whether they come in later batches is not known. "
+    return (
+        f"The {found.compared:,} batches from there on do not hold the same samples in another "
+        "order, as far as they were compared. "
+    )
 
 
 def _agreeing(situation: Situation) -> str:

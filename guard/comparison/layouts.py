@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SIGNATURE = 16  # bytes of ``Trace.raw`` that stand for the schema
 KIND = SIGNATURE  # where the kind of the step stands: 0 for training
+EVALUATION, END = 1, 2  # other kinds
 _DIGEST = slice(KIND + 1, KIND + 1 + STEP_DIGEST)
 _BODY = _DIGEST.stop
 _WORDS = {4: "I", 8: "Q"}
@@ -58,6 +59,14 @@ class Layout:
     def digest(self, raw: bytes, at: int) -> bytes:
         """The digest of one event."""
         start = _BODY + at * self._size
+        return raw[start : start + self._size]
+
+    def inputs(self, raw: bytes, at: int) -> bytes:
+        """What an event has of its inputs, or of its samples; b"" where it has nothing."""
+        if not self.labels[at].has_inputs:
+            return b""
+        before = sum(each.has_inputs for each in self.labels[:at])
+        start = _BODY + (len(self.labels) + before) * self._size
         return raw[start : start + self._size]
 
     def digests(self, raw: bytes) -> Sequence[int | bytes]:

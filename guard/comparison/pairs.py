@@ -7,14 +7,13 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from guard.comparison.layouts import KIND, Layouts
+from guard.comparison.layouts import END, EVALUATION, KIND, Layouts
 from guard.comparison.overlaps import shared
 from guard.trace import TraceError
 
 if TYPE_CHECKING:
     from guard.trace import Event, Step, Trace
 
-_EVALUATION, _END = 1, 2  # kinds of steps, as their bytes have them
 _HELD = ("parameter", "buffer")
 _RUNS = ("output", "loss", "gradient", "operator")
 # Options of a recording that do not change what a step holds.
@@ -81,7 +80,7 @@ class Pair:
 
     def _has_end(self, run: int) -> bool:
         trace = self.traces[run]
-        return len(trace) > 0 and trace.raw(len(trace) - 1)[KIND] == _END
+        return len(trace) > 0 and trace.raw(len(trace) - 1)[KIND] == END
 
     @property
     def common(self) -> int:
@@ -156,6 +155,6 @@ class Pair:
         """Note the steps, but evaluations, that have come since the last look."""
         for at, trace in enumerate(self.traces):
             for index in range(self._looked[at], len(trace)):
-                if trace.raw(index)[KIND] != _EVALUATION:
+                if trace.raw(index)[KIND] != EVALUATION:
                     self._trainings[at].append(index)
             self._looked[at] = len(trace)

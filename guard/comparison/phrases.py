@@ -65,7 +65,10 @@ def aftermath(comparison: Comparison) -> str:
         f"{number:,} of {count(comparison.totals.get(kind, number), kind)}"
         for kind, number in difference.consequences.items()
     ]
-    return f"{steps(comparison.differing)} differ from there on: {listed(counted)}"
+    if not comparison.differing:
+        return f"no step differs, only the state in which the runs end: {listed(counted)}"
+    differ = "differs" if comparison.differing == 1 else "differ"
+    return f"{steps(comparison.differing)} {differ} from there on: {listed(counted)}"
 
 
 def placed(place: Place | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from guard.comparison.layouts import KIND, SIGNATURE
+from guard.comparison.layouts import END, KIND, SIGNATURE
 from guard.comparison.walks import START
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Tally:
     a step are of; its number stands for it, since its hash takes long.
 
     shapes           by number
-    differing_steps  how many steps differ
+    differing_steps  how many steps differ; the state at the end is none
     trainings        how many are training steps
     held             by column and shape: how many steps
     differing        likewise: how often each event differs
@@ -77,6 +77,8 @@ class Tally:
         self._after[shape] += 1
         if differing:
             self._note(position, shape, differing)
+            if first[KIND] != END and not self._decisive[shape].isdisjoint(differing):
+                self.differing_steps += 1
 
     def _by_key(self, position: int) -> tuple[int, list[int]]:
         """The events of both, and which differ or stand in one run alone."""
@@ -92,12 +94,11 @@ class Tally:
 
     def _note(self, position: int, shape: int, differing: Sequence[int]) -> None:
         self.differing.setdefault((position // self.width, shape), Counter()).update(differing)
-        seen, decisive = self._seen[shape], self._decisive[shape]
+        seen = self._seen[shape]
         if len(seen) < len(self.shapes[shape]):
             for at in set(differing) - seen:
                 self.since.setdefault(self.shapes[shape][at], position)
             seen.update(differing)
-        self.differing_steps += not decisive.isdisjoint(differing)
 
     def _shape(self, run: int, index: int, raw: bytes) -> int:
         """The number of what the events of a step are of: the same in both runs."""

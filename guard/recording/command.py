@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
 from guard.program import Program
+from guard.recording.arrival import when_imported
 from guard.recording.options import Options
 from guard.recording.recording import running
 
@@ -49,6 +51,8 @@ def main(arguments: Sequence[str]) -> int:
         if options.guard:
             _enable()
         stack.enter_context(running(options.out, told, command))
+        if options.replicas is not None:
+            stack.callback(when_imported("torch", partial(_watch, stack, options.replicas)))
     except GuardError as error:
         sys.stderr.write(f"guard record: {error}\n")
         return FAILED
@@ -61,6 +65,12 @@ def _enable() -> None:
     from guard.activation import enable  # imports torch, for which the program is now prepared
 
     enable()
+
+
+def _watch(stack: ExitStack, every: int) -> None:
+    from guard.replicas.watch import watch_replicas
+
+    stack.enter_context(watch_replicas(every=every))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -82,6 +92,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--state-every", type=_interval, default=50, metavar="N", help="steps between full states")
     add("--first-step", type=_count, default=0, metavar="STEP", help="of a run that was resumed")
+    add(
+        "--replicas",
+        type=_interval,
+        metavar="K",
+        help="have data-parallel ranks compare their parameters and data every K steps",
+    )
     add("--guard", action="store_true", help="under guard, with the settings it finds")
     add("-m", dest="module", action="store_true", help="what follows is a module, not a script")
     add("program", metavar="script.py", help="what to run, as Python itself would take it")

@@ -1,6 +1,6 @@
 """Seeing what the program makes, and the lines that do: where a value that differs came from.
 
-Lines are looked for when something is made, and never in a step.
+Lines are looked for when something is made, and when a scheduler steps; never in a training step.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import torch
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.optim import lr_scheduler
 
+from guard import places
 from guard.interception import replace
 from guard.recording import frames
 from guard.recording.identity import ByIdentity
@@ -36,15 +37,17 @@ class Origins:
 
     def __init__(self) -> None:
         self._lines: ByIdentity[Place] = ByIdentity()
-        self._schedules: ByIdentity[Place] = ByIdentity()
+        self._schedules: ByIdentity[tuple[Place | None, list[Any]]] = ByIdentity()
 
     def of(self, made: Any) -> Place | None:  # noqa: ANN401
         """The line that made a parameter or an optimizer."""
         return self._lines.get(made)
 
     def of_schedule(self, optimizer: Any) -> Place | None:  # noqa: ANN401
-        """The line that made the last scheduler of an optimizer."""
-        return self._schedules.get(optimizer)
+        """The line of the user's own files that called the step of an optimizer's scheduler last,
+        or made it where a library calls it; None if other rates have been set since."""
+        place, rates = self._schedules.get(optimizer) or (None, [])
+        return place if rates == _rates(optimizer) else None
 
     def made(self, thing: Any, kind: type) -> None:  # noqa: ANN401
         """Something is made now; within another one of the kind, that one's line is meant."""
@@ -53,10 +56,23 @@ class Origins:
             self._lines.set(thing, place)
 
     def scheduled(self, optimizer: Any) -> None:  # noqa: ANN401
-        """A scheduler of an optimizer is made now."""
-        place = frames.making(lr_scheduler.LRScheduler)
-        if place is not None and isinstance(optimizer, _Optimizer):
-            self._schedules.set(optimizer, place)
+        """A scheduler of an optimizer has been made now."""
+        if isinstance(optimizer, _Optimizer):
+            place = frames.making(lr_scheduler.LRScheduler)
+            self._schedules.set(optimizer, (place, _rates(optimizer)))
+
+    def stepped(self, optimizer: Any, place: Place | None) -> None:  # noqa: ANN401
+        """A scheduler has done a step, which a line has called."""
+        if isinstance(optimizer, _Optimizer):
+            before, _ = self._schedules.get(optimizer) or (None, [])
+            is_own = place is not None and not places.is_installed(place.filename)
+            self._schedules.set(optimizer, (place if is_own else before, _rates(optimizer)))
+
+
+def _rates(optimizer: Any) -> list[Any]:  # noqa: ANN401
+    """Those that are numbers: to compare one on a device would wait for it."""
+    found = (group.get("lr") for group in optimizer.param_groups)
+    return [None if isinstance(each, torch.Tensor) else each for each in found]
 
 
 def install(stack: ExitStack, session: Session) -> None:
@@ -72,26 +88,59 @@ def install(stack: ExitStack, session: Session) -> None:
             session.recorder.optimizers.exist = True
             session.recorder.origins.made(made, _Optimizer)
 
-    def scheduler(_: object, *args: Any, **kwargs: Any) -> None:
+    seen: set[type] = set()
+
+    def scheduler(made: Any, *_: object, **__: object) -> None:  # noqa: ANN401
         if session.recorder is not None:
-            session.recorder.origins.scheduled(kwargs.get("optimizer", args[0] if args else None))
+            _see_steps(stack, session, type(made), seen)
+            session.recorder.origins.scheduled(getattr(made, "optimizer", None))
 
     stack.callback(register_module_parameter_registration_hook(registered).remove)
     replace(stack, _Optimizer, _Init, _telling(_Optimizer.__init__, optimizer))
+    for each in vars(lr_scheduler).values():  # some do not call the __init__ of the others
+        if isinstance(each, type) and issubclass(each, _SCHEDULERS):
+            _see_steps(stack, session, each, seen)
     for each in _SCHEDULERS:
-        replace(stack, each, _Init, _telling(getattr(each, _Init), scheduler))
+        replace(stack, each, _Init, _telling(getattr(each, _Init), scheduler, after=True))
     _see_generators(stack, session)
 
 
-def _telling(original: Callable[..., None], tell: Callable[..., None]) -> Callable[..., None]:
-    """A class's ``__init__`` that tells of the object first."""
+def _telling(
+    original: Callable[..., None], tell: Callable[..., None], *, after: bool = False
+) -> Callable[..., None]:
+    """A class's ``__init__`` that tells of the object: first, or when it is done."""
 
     @functools.wraps(original)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
-        tell(self, *args, **kwargs)
+        if not after:
+            tell(self, *args, **kwargs)
         original(self, *args, **kwargs)
+        if after:
+            tell(self, *args, **kwargs)
 
     return init
+
+
+def _see_steps(stack: ExitStack, session: Session, kind: type, seen: set[type]) -> None:
+    """See the steps of a class of schedulers: some classes have one of their own."""
+    for each in kind.__mro__:
+        step = vars(each).get("step")
+        if step is not None and each not in seen:
+            seen.add(each)
+            replace(stack, each, "step", _stepping(step, session))
+
+
+def _stepping(original: Callable[..., Any], session: Session) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def step(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        result = original(self, *args, **kwargs)
+        recorder = session.recorder
+        if recorder is not None:
+            place = frames.calling(sys._getframe(1))  # noqa: SLF001 - the documented way
+            recorder.origins.stepped(getattr(self, "optimizer", None), place)
+        return result
+
+    return step
 
 
 def _see_generators(stack: ExitStack, session: Session) -> None:

@@ -26,7 +26,7 @@ _numbers = count()  # of labels: ids come again
 class Source:
     """Something that has events: a module's output, a parameter's gradient, a generator."""
 
-    __slots__ = ("counted", "kind", "labels", "module", "name")
+    __slots__ = ("counted", "kind", "labels", "last", "module", "name")
 
     def __init__(self, kind: Kind, name: str, module: str = "") -> None:
         self.kind = kind
@@ -34,6 +34,7 @@ class Source:
         self.module = module
         self.counted = f"{kind} {name}"  # calls are, whatever module an operator runs in
         self.labels: dict[tuple[Any, ...], tuple[int, Label]] = {}
+        self.last: tuple[Any, ...] = (-1,)  # what the last plain label was for, its number, it
 
 
 _sources: dict[tuple[str, str, str], Source] = {}
@@ -81,6 +82,20 @@ class Events:
         call = self.calls.get(source.counted, 0)
         self.calls[source.counted] = call + 1
         plain = value is None and summary is None and inputs is None
+        last = source.last
+        if (
+            plain
+            and last[0] == call
+            and last[1] is detail
+            and last[2] is place
+            and last[3] is phase
+        ):
+            self.numbers.append(last[4])
+            self.labels.append(last[5])
+            self.digests.append(digest)
+            if type(digest) is not bytes:
+                self.waits = True
+            return
         flags = () if plain else (value is not None, summary is not None, inputs is not None)
         key = (call, detail, id(place), phase, flags)
         found = source.labels.get(key)
@@ -97,6 +112,7 @@ class Events:
         if type(digest) is not bytes:
             self.waits = True
         if plain:
+            source.last = (call, detail, place, phase, *found)
             return
         if value is not None:
             self.values.append(value)

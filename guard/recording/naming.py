@@ -27,19 +27,25 @@ _WRAPPERS = {
 }
 
 
+_SEQUENTIAL = "torch.nn.modules.container.Sequential"
+
+
 class Known:
     """What is known of a module that has been called.
 
     learns  whether it has parameters
+    passes  whether it gives what the last of its parts gave, as it is
     """
 
-    __slots__ = ("entered", "learns", "name", "output", "reference")
+    __slots__ = ("entered", "learns", "name", "output", "passes", "reference")
 
     def __init__(self, name: str, module: Module, reference: weakref.ref[Module]) -> None:
         self.name = name
         self.output = source("output", name)
         self.entered = source("batch", f"{name} input")
         self.learns = next(module.parameters(), None) is not None
+        kind = type(module)
+        self.passes = f"{kind.__module__}.{kind.__qualname__}" == _SEQUENTIAL
         self.reference = reference
 
 
@@ -49,11 +55,14 @@ class Names:
     The modules of the first model with parameters have their plain paths, "encoder.0"; those of
     others begin with the name of theirs, "Discriminator:main.0". A model itself has the name of
     its class.
+
+    count  of models met
+    known  modules that have been called, by their ids; what goes is taken away
     """
 
     def __init__(self) -> None:
-        self.count = 0  # of models met
-        self._known: dict[int, Known] = {}
+        self.count = 0
+        self.known: dict[int, Known] = {}
         self._paths: ByIdentity[str] = ByIdentity()
         self._classes: Counter[str] = Counter()
         self._models: list[tuple[weakref.ref[Module], str]] = []
@@ -64,7 +73,7 @@ class Names:
 
     def of(self, module: Module, *, outermost: bool) -> Known:
         """What is known of a module that is called; found out when it is called first."""
-        found = self._known.get(id(module))
+        found = self.known.get(id(module))
         if found is None:
             found = self._meet(module, outermost=outermost)
         return found
@@ -74,7 +83,7 @@ class Names:
         if name is None:
             self.add_model(_holder(module) if outermost else module)
             name = self._paths.get(module) or type(module).__name__
-        key, known = id(module), self._known
+        key, known = id(module), self.known
         reference = weakref.ref(module, lambda _: known.pop(key, None))
         found = known[key] = Known(name, module, reference)
         return found

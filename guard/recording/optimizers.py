@@ -13,7 +13,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-from guard.fingerprints import form_of, hashed, of_tensor
+from guard.fingerprints import form_of, hashed, of_tensor, seen
 from guard.interception import replace
 from guard.recording import frames
 from guard.recording.backwards import number_of
@@ -41,15 +41,55 @@ if TYPE_CHECKING:
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
+class _Kept:
+    """A parameter that has been seen, and its bytes where they lay then."""
+
+    __slots__ = ("address", "content", "seed", "shape", "tensor")
+
+    def __init__(self, tensor: Any) -> None:  # noqa: ANN401
+        self.tensor = tensor
+        self.address = -1
+        self.shape: Any = None
+        self.content: Any = None
+        self.seed = 0
+
+    def digest(self) -> Digest:
+        """Its fingerprint. A parameter stays where it is, so that little has to be asked."""
+        tensor = self.tensor
+        if (
+            tensor.data_ptr() == self.address
+            and tensor.shape == self.shape
+            and tensor.is_contiguous()
+        ):
+            return hashed(self.content, self.seed)
+        return self._look()
+
+    def _look(self) -> Digest:
+        tensor, form = self.tensor, form_of(self.tensor)
+        self.address = -1
+        plain = tensor.layout == torch.strided and not tensor.is_nested and not tensor.is_neg()
+        if plain and form.array is not None and tensor.is_cpu and tensor.data_ptr():
+            self.address, self.shape, self.seed = tensor.data_ptr(), tensor.shape, form.seed
+            self.content = form.array.from_address(self.address)
+        return of_tensor(tensor, form)
+
+
 class _Plan:
     """An optimizer's parameters in about the order in which backward reaches them."""
 
     def __init__(self, parameters: list[tuple[Any, Source]], key: tuple[int, ...]) -> None:
         self.parameters = parameters
+        self.kept = [_Kept(each) for each, _ in parameters]
         self.key = key
         self.values: list[Any] = []  # of its hyperparameters
         self.digests: dict[str, Digest] = {}
         self.digest: Digest = b""  # over them
+        self.place: Place | None = None  # that set them
+
+    def keep(self, old: _Plan) -> None:
+        """What was known of the hyperparameters."""
+        self.values, self.digests, self.digest = old.values, old.digests, old.digest
+        self.place = old.place
 
 
 class Optimizers:
@@ -122,8 +162,8 @@ class Optimizers:
     def _left(self, optimizer: Optimizer) -> Digest:
         """Over all the parameters as the step has left them: what no later forward may show."""
         digests = [
-            of_tensor(each, form_of(each)) if type(each) in _PLAIN else fingerprint(each).digest
-            for each, _ in self._plan(optimizer).parameters
+            each.digest() if type(each.tensor) in _PLAIN else fingerprint(each.tensor).digest
+            for each in self._plan(optimizer).kept
         ]
         try:
             return hashed(b"".join(digests), 0)  # type: ignore[arg-type]
@@ -159,7 +199,7 @@ class Optimizers:
         if found is None or found.key != key:
             old, found = found, _Plan(list(self._sources(optimizer)), key)
             if old is not None:
-                found.values, found.digests, found.digest = old.values, old.digests, old.digest
+                found.keep(old)
             self._plans.set(optimizer, found)
         return found
 
@@ -182,11 +222,7 @@ class Optimizers:
             gradient = parameter.grad
             if gradient is None:
                 continue
-            if type(gradient) in _PLAIN:
-                form = form_of(gradient)
-                digest, detail = of_tensor(gradient, form), form.detail
-            else:
-                digest, detail = fingerprint(gradient)
+            digest, detail = seen(gradient) if type(gradient) in _PLAIN else fingerprint(gradient)
             summary = summary_of(gradient) if values else None
             add(of, detail, place, digest, None, summary)
 
@@ -200,27 +236,34 @@ class Optimizers:
         name = self.recorder.names.of_optimizer(optimizer)
         if values != plan.values:
             plan.values = values
-            place = self._setting(optimizer, plan)
-            self._changed(dict(flat(name, optimizer.param_groups)), plan, place)
-        self.recorder.target.add(source("hyperparameter", name), "", None, plan.digest)
+            plan.place = self._setting(optimizer, plan)
+            self._changed(dict(flat(name, optimizer.param_groups)), plan)
+        self.recorder.target.add(source("hyperparameter", name), "", plan.place, plan.digest)
 
     def _setting(self, optimizer: Optimizer, plan: _Plan) -> Place | None:
         """The line that gave it its hyperparameters, as near as is known: that made the optimizer,
-        later its scheduler; of one that the program sets by hand, its step."""
+        or called its scheduler; of one that the program sets by hand, its step."""
         origins = self.recorder.origins
-        if not plan.digests:
-            return origins.of(optimizer)
-        return origins.of_schedule(optimizer) or frames.own()
+        scheduled = origins.of_schedule(optimizer)
+        if not plan.digests and not _is_scheduled(optimizer):
+            scheduled = origins.of(optimizer)
+        return scheduled or frames.own()
 
-    def _changed(self, found: dict[str, Any], plan: _Plan, place: Place | None) -> None:
+    def _changed(self, found: dict[str, Any], plan: _Plan) -> None:
         digests = {name: fingerprint(value).digest for name, value in found.items()}
         for name, value in found.items():
             digest = digests[name]
             if digest != plan.digests.get(name):
-                number = number_in(value)
-                self.recorder.target.add(source("hyperparameter", name), "", place, digest, number)
+                number, of = number_in(value), source("hyperparameter", name)
+                self.recorder.target.add(of, "", plan.place, digest, number)
         plan.digests = digests
         plan.digest = joined(list(digests.values()), 0)
+
+
+def _is_scheduled(optimizer: Optimizer) -> bool:
+    """Whether a scheduler has given it another rate than it was made with."""
+    rates = [(each.get("lr"), each.get("initial_lr")) for each in optimizer.param_groups]
+    return any(type(lr) is type(first) is float and lr != first for lr, first in rates)
 
 
 def install(stack: ExitStack, session: Session) -> None:

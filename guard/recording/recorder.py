@@ -5,15 +5,17 @@ from __future__ import annotations
 import functools
 import threading
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import ref
 
 import torch
 
-from guard.fingerprints import form_of, of_tensor
+from guard.fingerprints import seen
 from guard.recording import frames
 from guard.recording.constructions import Origins
 from guard.recording.generators import Generators
 from guard.recording.labels import Events, source
 from guard.recording.naming import Names
+from guard.recording.samples import of_samples
 from guard.recording.state import States
 from guard.recording.structures import fingerprint
 from guard.recording.summaries import summary_of
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
+    from guard.fingerprints import Digest
     from guard.places import Place
     from guard.recording.labels import Source
     from guard.recording.naming import Known
@@ -99,6 +102,9 @@ class Recorder:
         self.target = self.training
         self._waiting: list[tuple[Any, ...]] = []
         self._batches = 0  # that wait
+        self._in_detail = options.values or operators is not None
+        self._last: tuple[Any, ...] | None = None  # a module's result, its version, what it is
+        self._loads = False  # a loader has given batches, whose samples are known
         self._forwards = 0  # in the step, of models
         self._left_backward = False
 
@@ -110,9 +116,18 @@ class Recorder:
 
     # Modules
 
-    @guarded
     def enter(self, module: Module, frame: FrameType, args: Any, kwargs: Any) -> Known:  # noqa: ANN401
-        """A module is called."""
+        """A module is called: by another one, which has been called before, with little ado."""
+        calls = self.calls
+        known = self.names.known.get(id(module))
+        if known is None or not calls or self.operators is not None:
+            found: Known = self._enter(module, frame, args, kwargs)
+            return found
+        calls.append(frames.calling(frame) or calls[-1])
+        return known
+
+    @guarded
+    def _enter(self, module: Module, frame: FrameType, args: Any, kwargs: Any) -> Known:  # noqa: ANN401
         calls = self.calls
         place = frames.calling(frame)
         if place is None:
@@ -125,13 +140,40 @@ class Recorder:
         calls.append(place)
         return known
 
-    @guarded
     def leave(self, known: Known, result: Any) -> None:  # noqa: ANN401
         """Its forward has ended."""
+        if self._in_detail or self.backwards or type(result) not in _PLAIN or _functions():
+            self._leave(known, result)
+            return
+        try:
+            place = self.calls.pop()
+            passed = self._passed(result) if known.passes else None
+            digest, detail = passed or self._seen(result)
+            self.target.add(known.output, detail, place, digest, None, None, "forward")
+        except Exception as error:  # noqa: BLE001 - as guarded does, without another call
+            self.sink.fail(error)
+
+    @guarded
+    def _leave(self, known: Known, result: Any) -> None:  # noqa: ANN401
         place = self.calls.pop()
+        self._last = None
         if self.operators is not None:
             self.operators.leave(known.name)
         self._add(known.output, result, place, "backward" if self.backwards else "forward")
+
+    def _passed(self, result: Any) -> tuple[Digest, str] | None:  # noqa: ANN401
+        """What its last part gave, if it is that: hooks may give another one, or write to it."""
+        last = self._last
+        if last is None or last[0]() is not result or last[1] != result._version:  # noqa: SLF001
+            return None
+        found: tuple[Digest, str] = last[2]
+        return found
+
+    def _seen(self, result: Any) -> tuple[Digest, str]:  # noqa: ANN401
+        found = seen(result)
+        outer = self.calls and not result.is_inference()  # which has no version
+        self._last = (ref(result), result._version, found) if outer else None  # noqa: SLF001
+        return found
 
     def drop(self, depth: int) -> None:
         """A forward was left by an exception."""
@@ -154,8 +196,15 @@ class Recorder:
         self.generators.look(self.target.add, place)
         self.states.before(self.target)
         args, kwargs = given
-        self._add(known.entered, (args, kwargs) if kwargs else _single(args), place)
+        self._given(known.entered, (args, kwargs) if kwargs else _single(args), place)
         self._forwards += 1
+
+    def _given(self, of: Source, value: Any, place: Place | None) -> None:  # noqa: ANN401
+        """Something is given to a model."""
+        found = fingerprint(value)
+        summary = summary_of(value) if self.options.values else None
+        samples = None if self._loads else of_samples(value)
+        self.target.add(of, found.detail, place, found.digest, None, summary, "", samples)
 
     def _continue_training(self) -> None:
         if self.ends_by_itself and self._left_backward:
@@ -172,11 +221,7 @@ class Recorder:
         self._write("evaluation", self._renew())
 
     def _add(self, of: Source, value: Any, place: Place | None, phase: Phase = "") -> None:  # noqa: ANN401
-        if type(value) in _PLAIN:
-            form = form_of(value)
-            digest, detail = of_tensor(value, form), form.detail
-        else:
-            digest, detail = fingerprint(value)
+        digest, detail = seen(value) if type(value) in _PLAIN else fingerprint(value)
         summary = summary_of(value) if self.options.values else None
         self.target.add(of, detail, place, digest, None, summary, phase)
 
@@ -190,7 +235,8 @@ class Recorder:
         found = fingerprint(value)
         summary = summary_of(value) if self.options.values else None
         of = source("batch", name)
-        self._wait(of, found.detail, place, found.digest, None, summary)
+        self._loads = True
+        self._wait(of, found.detail, place, found.digest, None, summary, "", of_samples(value))
         self.generators.look(self._wait, place, all_of_them=True)
         self._batches += 1
         if self._batches > _MOST_WAITING:

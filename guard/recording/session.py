@@ -152,7 +152,10 @@ class Session:
     # Ending
 
     def fail(self, error: Exception) -> None:
-        """Stop the recording because of an error, and let the program go on."""
+        """Stop the recording because of an error, and let the program go on. Modules that were
+        running then may fail as well."""
+        if self._outcome is not None:
+            return
         message = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
         sys.stderr.write(f"guard record: the recording has stopped: {message}\n")
         self.uninstall()

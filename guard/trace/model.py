@@ -80,7 +80,8 @@ class Event:
     value    of a loss or a hyperparameter
     phase    of an operator or a module's output
     module   of an operator: the module it ran in
-    inputs   of an operator: the digest of its inputs; b"" for anything else
+    inputs   of an operator: the digest of its inputs; of a batch: the sum over its samples, the
+             lowest bytes first; b"" for anything else
     """
 
     kind: Kind

@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 VARIABLE = "_GUARD_CIRCUMSTANCES"  # one that begins with GUARD_ would be taken for a setting
 
@@ -72,17 +72,23 @@ def named(name: str) -> Circumstance:
     return CIRCUMSTANCES[NAMES.index(name)]
 
 
-def variables(runs: Mapping[str, int], environ: Mapping[str, str], **told: Any) -> dict[str, str]:
+def variables(
+    runs: Mapping[str, int],
+    environ: Mapping[str, str],
+    hash_seed: Callable[[int], int] = lambda run: run + 1,
+    **told: Any,
+) -> dict[str, str]:
     """The variables of a process whose circumstances are each those of a run, from 0.
 
     Those of run 0 are Python's and the file system's own, but for what differs by itself: the
     hash seed and the memory are fixed. A circumstance that is not in ``runs`` is left as it is.
-    What the user has set stays. ``told`` goes to the process as well (see ``told``).
+    What the user has set stays. ``hash_seed`` gives that of a run; ``told`` goes to the process
+    as well (see ``told``).
     """
     free = {name: run for name, run in runs.items() if name not in given(environ)}
     found = {VARIABLE: json.dumps({"runs": free, **told})}
     if HASHES.name in free:
-        found["PYTHONHASHSEED"] = str(free[HASHES.name] + 1)
+        found["PYTHONHASHSEED"] = str(hash_seed(free[HASHES.name]))
     if MEMORY.name in free:
         found["MALLOC_PERTURB_"] = str(_perturbation(free[MEMORY.name]))
     return found

@@ -70,6 +70,8 @@ def _verdict(options: argparse.Namespace, folder: str) -> Verdict:
         isolate=options.isolate,
         one_by_one=options.one_by_one,
         seconds=options.seconds,
+        ranks=options.nproc_per_node,
+        replicas=options.replicas,
         budget=options.budget,
         trackers=options.trackers,
     )
@@ -171,6 +173,8 @@ def _joined(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> list[s
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Refuse what does not go together."""
+    if options.nproc_per_node > 1 and options.resume_at is not None:
+        parser.error("--resume-at takes a program of one process, and no --nproc-per-node")
     if options.resume_at is None:
         if options.resume_args is not None or options.stop_args is not None:
             parser.error("--resume-args and --stop-args belong to --resume-at")
@@ -232,6 +236,19 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         default=None,
         help="each run in a copy of the working folder (default: if that is small)",
+    )
+    add(
+        "--nproc-per-node",
+        type=_at_least(1),
+        default=1,
+        metavar="N",
+        help="ranks of each run, started as torchrun does (default: 1, without torchrun)",
+    )
+    add(
+        "--replicas",
+        type=_at_least(1),
+        metavar="K",
+        help="have data-parallel ranks compare their parameters and data every K steps",
     )
     add("--one-by-one", action="store_true", help="not side by side: takes less memory")
     add(

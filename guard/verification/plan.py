@@ -16,6 +16,8 @@ class Plan:
     isolate     whether each run works in a copy of the working folder; None: if that is small
     one_by_one  whether a run begins when the one before has ended
     seconds     without a new step, after which a run counts as hung
+    ranks       processes of a run, started as torchrun does; 1: the program alone
+    replicas    steps after which ranks compare their parameters and data; None: never
     budget      runs on top, to name the operator and the circumstance
     trackers    whether experiment trackers stay on
     """
@@ -32,6 +34,8 @@ class Plan:
     isolate: bool | None = None
     one_by_one: bool = False
     seconds: int = 900
+    ranks: int = 1
+    replicas: int | None = None
     budget: int = 8
     trackers: bool = False
     keep: str = ""

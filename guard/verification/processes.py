@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _SUBJECT = "guard.verification.subject"
 _GRACE = 3.0  # seconds between asking a process to end and ending it
 _PAUSE = 0.02
+_LINES, _LINES_OF_RANKS = 12, 60  # of its output that are told
 _LOOK = 4096  # bytes of a line of output, on average no more
 
 
@@ -36,9 +37,11 @@ class Process:
         folder: str,
         arguments: Sequence[str],
         environ: Mapping[str, str],
-        cwd: str | None = None,
+        *,
+        ranks: int = 1,
     ) -> None:
         self.number = number
+        self._ranks = ranks
         self.folder = folder
         self.traces: list[Trace] = []
         os.makedirs(self._traces_folder, exist_ok=True)
@@ -54,7 +57,6 @@ class Process:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=dict(environ),
-                cwd=cwd,
                 start_new_session=True,
             )
 
@@ -81,7 +83,7 @@ class Process:
         """Whether nothing more will be recorded, though the program may run on."""
         if self.status is not None:
             return True
-        return bool(self.traces) and all(each.complete for each in self.traces)
+        return len(self.traces) >= self._ranks and all(each.complete for each in self.traces)
 
     def failed_recording(self) -> str | None:
         """Why its recording ended before it did, which leaves the rest unknown; or None."""
@@ -102,13 +104,17 @@ class Process:
         """Take in traces that are there by now, and what they have got since."""
         for each in self.traces:
             each.refresh()
-        name = os.path.join(self._traces_folder, f"rank{len(self.traces)}.trace")
-        if os.path.exists(name):
-            with suppress(TraceError):
+        with suppress(TraceError):
+            while os.path.exists(name := self._trace_of(len(self.traces))):
                 self.traces.append(open_trace(name))
 
-    def tail(self, lines: int = 12) -> tuple[str, ...]:
-        """The last lines of what the program wrote."""
+    def _trace_of(self, rank: int) -> str:
+        return os.path.join(self._traces_folder, f"rank{rank}.trace")
+
+    def tail(self) -> tuple[str, ...]:
+        """The last lines of what the program wrote: of several ranks, what the others say when one
+        has failed comes after what that one said."""
+        lines = _LINES if self._ranks == 1 else _LINES_OF_RANKS
         with open(self._output, "rb") as file:
             file.seek(max(0, os.path.getsize(self._output) - lines * _LOOK))
             text = file.read().decode("utf-8", "replace")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from guard.errors import GuardError
 from guard.rehearsal.side_effects import QUIET
 from guard.verification import circumstances, workplaces
+from guard.verification.hash_seeds import HashSeeds
 from guard.verification.processes import Process, stop
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Session:
         self.plan = plan
         self.isolated = _isolates(plan)
         self._scratch = scratch
+        self._hash_seeds = HashSeeds(plan.program, module=plan.module)
         self._started: list[Process] = []
 
     @property
@@ -63,14 +65,16 @@ class Session:
             "own": [folder, *([place] if place else [])],
             "leaves": leaves,
         }
+        if self.plan.ranks > 1:
+            told["ranks"] = self.plan.ranks
         if self.plan.seed is not None and not self.plan.guard:
             told["seed"] = self.plan.seed
         if self.isolated:
             told["folder"] = self._workplace(place or folder)
         environ = {**_environment(self.plan, temporary)}
-        environ |= circumstances.variables(varied, environ, **told)
+        environ |= circumstances.variables(varied, environ, self._hash_seeds.of, **told)
         command = [*self._options(), *options, *self._program(), *arguments]
-        process = Process(number, folder, command, environ)
+        process = Process(number, folder, command, environ, ranks=self.plan.ranks)
         self._started.append(process)
         return process
 
@@ -98,6 +102,7 @@ class Session:
         plan = self.plan
         found = ["--guard"] if plan.guard else []
         found += ["--values"] if plan.values else []
+        found += ["--replicas", str(plan.replicas)] if plan.replicas else []
         return found
 
     def _program(self) -> list[str]:

@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 
-from guard.verification import circumstances, interruption, turns
+from guard.verification import circumstances, interruption, launching, turns
 
 _DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG
 
@@ -17,6 +17,8 @@ def main(arguments: list[str]) -> int:
     """Become what ``guard verify`` told this process to be, then record the program."""
     told = circumstances.told()
     _end_with(told.get("parent", 0))
+    if "ranks" in told:
+        return launching.launch(told, arguments)
     circumstances.vary()
     if "turn" in told:
         turns.take(told["turn"], told["waiting"], told["own"])

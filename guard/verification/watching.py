@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison import Comparer
+from guard.comparison import Cause, Comparer
 from guard.verification.processes import Process, stop
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     Start = Callable[[], Process]
 
 _PAUSE = 0.1  # seconds between two looks
+# After a batch that differs: whether it was the order shows at the end of the epoch.
+_FURTHER = 20.0  # seconds
+_BEYOND = 1_000  # steps
 
 
 class Watched(NamedTuple):
@@ -27,7 +30,7 @@ class Watched(NamedTuple):
     difference  of one of them from the first, or None
     other       which it was, by its place in ``processes``
     hung        those that were stopped for want of progress
-    seconds     that it took
+    seconds     that it took, up to where a batch was found to differ
     """
 
     processes: tuple[Process, ...]
@@ -62,6 +65,7 @@ class Watch:
         self._comparers: list[tuple[int, Comparer]] = []
         self._begun = self._moved = time.monotonic()
         self._steps = -1
+        self._parted = 0.0  # when a batch was found to differ
         for each in self.known:
             self._add(each)
 
@@ -70,7 +74,7 @@ class Watch:
         found: tuple[int, Difference] | None = None
         hung: tuple[Process, ...] = ()
         try:
-            while found is None and not hung:
+            while not hung and not self._is_decided(found):
                 self._start()
                 self.session.give_turns()
                 ended = not self._waiting and all(p.status is not None for p in self._processes)
@@ -82,8 +86,22 @@ class Watch:
         finally:
             stop(self._processes)
         other, difference = found or (1, None)
-        seconds = time.monotonic() - self._begun
+        seconds = (self._parted or time.monotonic()) - self._begun
         return Watched(tuple(self._processes), difference, other, hung, seconds)
+
+    def _is_decided(self, found: tuple[int, Difference] | None) -> bool:
+        """Whether a difference is known for what it is. Of a batch, it may be the order alone."""
+        if found is None:
+            return False
+        difference = found[1]
+        samples = difference.first is not None and difference.first.inputs
+        if self.limited or difference.cause is not Cause.BATCH_CONTENT or not samples:
+            return True
+        self._parted = self._parted or time.monotonic()
+        if time.monotonic() - self._parted > _FURTHER:
+            return True
+        both = (self._processes[0], self._processes[found[0]])
+        return min(each.steps for each in both) > difference.step + _BEYOND
 
     def _start(self) -> None:
         while self._waiting:

@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from recorded_runs import altered, place, summary, write
+from recorded_runs import altered, digest, event, place, summary, write
 
 from guard.__main__ import main
 from guard.comparison import Comparison, Operator, Suspect, as_json, examine, page, text
-from guard.trace import Header
+from guard.trace import Header, TraceWriter, open_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +47,29 @@ def test_the_text_says_where_why_and_what_next(comparison: Comparison) -> None:
     assert told["suspect"].startswith("DET204 data.py:12: os.listdir ")
     assert told["then"] == "3 steps differ from there on: 2 of 18 module outputs"
     assert "\x1b" not in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("since", "told"),
+    [
+        (0, "1 step differs from there on: 1 of 1 parameter"),
+        (1, "no step differs, only the state in which the runs end: 1 of 2 parameters"),
+    ],
+)
+def test_the_state_at_the_end_is_no_step_that_differs(
+    tmp_path: Path, since: int, told: str
+) -> None:
+    traces = []
+    for run in ("a", "b"):
+        with_loss = [event("loss", "loss", run if since == 0 else 1, value=1.0)]
+        held = [event("parameter", name, run) for name in ("weight", "bias")[: since + 1]]
+        writer = TraceWriter(tmp_path / run, Header())
+        writer.step("training", with_loss, digest(run if since == 0 else 1, size=16))
+        writer.step("end", held, digest(run, size=16))
+        writer.end("finished")
+        traces.append(open_trace(tmp_path / run))
+    found = text(examine(traces[:1], traces[1:]), io.StringIO())
+    assert told in " ".join(found.split())
 
 
 def test_the_text_of_identical_runs_says_what_was_compared(tmp_path: Path) -> None:

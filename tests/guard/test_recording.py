@@ -556,13 +556,14 @@ def test_a_full_disk_ends_the_recording_alone(
     assert len(trace) == 1
 
 
+@pytest.mark.parametrize("name", ["_given", "_seen"])
 def test_an_error_of_ours_ends_the_recording_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: object) -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr(recorder.Recorder, "_add", fail)
+    monkeypatch.setattr(recorder.Recorder, name, fail)
     with guard.record(tmp_path):
         program()
     assert capsys.readouterr().err.count("\n") == 1
@@ -684,3 +685,65 @@ def test_operators_see_inputs_agree_and_outputs_differ(
     pairs = zip(of(first.step(0), "operator"), of(second.step(0), "operator"), strict=True)
     differing = [left.name for left, right in pairs if left.digest != right.digest]
     assert differing == ["aten.add.Tensor"]
+
+
+class Container(nn.Module):
+    """Gives what a part of it gave: as it is, written over, or another tensor in its place."""
+
+    def __init__(self, way: str) -> None:
+        super().__init__()
+        self.inner = nn.Linear(4, 4)
+        self.way = way
+
+    def forward(self, x: Any) -> Any:
+        found = self.inner(x)
+        if self.way == "over":
+            return found.mul_(2)
+        if self.way == "anew":
+            found.data = found.data * 2
+        return found
+
+
+@pytest.mark.parametrize("way", ["as it is", "over", "anew"])
+@pytest.mark.parametrize("mode", [torch.enable_grad, torch.no_grad, torch.inference_mode])
+def test_a_container_has_the_output_that_it_gives(tmp_path: Path, way: str, mode: Any) -> None:
+    model = nn.Sequential(Container(way), nn.Linear(4, 1))
+    with mode(), guard.record(tmp_path):
+        model(torch.ones(2, 4))
+    step = open_run(tmp_path)[0].step(0)
+    outputs = {each.name: each.digest for each in step.events if each.kind == "output"}
+    assert (outputs["0.inner"] == outputs["0"]) is (way == "as it is")
+    assert outputs["1"] == outputs["Sequential"]
+
+
+def test_parameters_that_move_are_read_where_they_are(tmp_path: Path) -> None:
+    model = nn.Linear(4, 4, bias=False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    first = model.weight.data
+    with guard.record(tmp_path):
+        for held in (first, first.clone(), first + 1, first[:2].clone(), first.t(), first):
+            model.weight.data = held
+            model.weight.grad = torch.zeros_like(held)
+            optimizer.step()
+    digests = [
+        next(each.digest for each in step.events if (each.kind, each.name) == ("parameter", "SGD"))
+        for step in open_run(tmp_path)[0].steps()
+        if step.kind == "training"
+    ]
+    assert digests[0] == digests[1] == digests[5]
+    assert len(set(digests)) == 4
+
+
+def test_pythons_generator_is_seen_to_move(tmp_path: Path) -> None:
+    model = nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    random.seed(3)
+    with guard.record(tmp_path):  # the first step: another state than when tests began
+        for draw in (None, random.random, None, lambda: random.gauss(0, 1), None):
+            if draw is not None:
+                draw()
+            model(torch.ones(2, 4)).sum().backward()
+            optimizer.step()
+    steps = [each for each in open_run(tmp_path)[0].steps() if each.kind == "training"]
+    names = [{each.name for each in step.events if each.kind == "generator"} for step in steps]
+    assert ["python" in each for each in names] == [True, True, False, True, False]

@@ -83,9 +83,60 @@ def test_parameters_and_hyperparameters_have_the_lines_that_made_them(tmp_path: 
     first, *_ = of(trace, "hyperparameter")
     assert line(first) == "optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)"
     assert {each.name: line(each) for each in of(trace, "hyperparameter", 1)} == {
-        "AdamW.lr": "schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1)",
-        "AdamW": "",
+        "AdamW.lr": "schedule.step()",
+        "AdamW": "schedule.step()",
     }
+
+
+class Halving(torch.optim.lr_scheduler.LRScheduler):
+    def get_lr(self) -> list[float]:
+        return [rate / (self.last_epoch + 2) for rate in self.base_lrs]
+
+    def step(self, epoch: int | None = None) -> None:
+        super().step(epoch)
+
+
+def rated(folder: Path, make: Callable[[Any], Any], by_hand: float | None = None) -> list[str]:
+    """The lines of the rate in two steps, "" where it has not changed."""
+
+    def program() -> None:
+        model = Block()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        schedule = make(optimizer)
+        for _ in range(2):
+            model(torch.ones(2, 4)).sum().backward()
+            optimizer.step()
+            schedule.step()
+            optimizer.param_groups[0]["lr"] = by_hand or optimizer.param_groups[0]["lr"]
+
+    trace = recorded(folder, program)
+    named = [{each.name: each for each in of(trace, "hyperparameter", at)} for at in (0, 1)]
+    return [line(each["SGD.lr"]) if "SGD.lr" in each else "" for each in named]
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_rate_has_the_line_that_called_its_scheduler(tmp_path: Path, own: bool) -> None:
+    def several(optimizer: Any) -> Any:
+        parts = [torch.optim.lr_scheduler.LambdaLR(optimizer, lambda at: at + 1) for _ in range(2)]
+        return torch.optim.lr_scheduler.SequentialLR(optimizer, parts, milestones=[5])
+
+    made, called = rated(tmp_path, Halving if own else several)
+    assert called == "schedule.step()"
+    assert made == ("schedule = make(optimizer)" if own else "optimizer = " + MADE)
+
+
+MADE = "torch.optim.SGD(model.parameters(), lr=0.1)"
+
+
+def test_a_rate_set_after_its_scheduler_has_the_step_that_reads_it(tmp_path: Path) -> None:
+    found = rated(tmp_path, lambda made: torch.optim.lr_scheduler.StepLR(made, 1), by_hand=0.5)
+    assert found[1] == "optimizer.step()"
+
+
+def test_schedulers_are_what_they_were(tmp_path: Path) -> None:
+    before = torch.optim.lr_scheduler.LRScheduler.step, Halving.step
+    rated(tmp_path, Halving)
+    assert (torch.optim.lr_scheduler.LRScheduler.step, Halving.step) == before
 
 
 def test_a_model_that_was_trained_on_has_no_line_that_made_it(tmp_path: Path) -> None:

@@ -101,3 +101,27 @@ def test_a_program_that_saves_all_its_state_resumes_exactly(tmp_path: Path) -> N
     found = json.loads(done.stdout)["verify"]
     assert (done.returncode, found["steps"]) == (0, 3), done.stdout
     assert found["resume"]["resumed_at"] == 3
+
+
+SHUFFLED = """
+    import torch
+    from torch.utils.data import DataLoader
+
+    torch.manual_seed(0)
+    data = torch.randn(24, 4)
+    held = [data[int(name)] for name in {str(number) for number in range(24)}]
+    net = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for x in DataLoader(held, 5):
+        net(x).pow(2).mean().backward()
+        optimizer.step()
+    """
+
+
+def test_samples_that_come_in_other_batches_are_an_order(tmp_path: Path) -> None:
+    script = write(tmp_path / "train.py", SHUFFLED)
+    options = ("--json", "--budget", "0")
+    done = python("-m", "guard", "verify", *options, script, cwd=tmp_path)
+    found = json.loads(done.stdout)["difference"]
+    assert (found["step"], found["cause"]) == (0, "BATCH_ORDER"), found["why"]
+    assert "the 5 batches from there on hold the same samples" in found["why"]
