@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 
 TORCH = ("torch", "torch._dynamo", "torch._inductor.config")
 PARENT = """
-import importlib, json, os, random, runpy, signal, sys, warnings
+import gc, importlib, json, os, random, runpy, signal, sys, warnings
 import numpy
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     for name in sys.argv[1:]:
         importlib.import_module(name)
+gc.collect()
+gc.freeze()  # or each fork's collections would copy all that was imported: a second
 for line in iter(sys.stdin.readline, ""):
     random.random(), numpy.random.rand()  # no two forks begin alike
     if "torch" in sys.modules:
