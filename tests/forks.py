@@ -1,8 +1,9 @@
 """Programs in forks of a process that has imported torch, where starting is not the point.
 
-Importing torch takes a second, and its compiler, which every optimizer imports, another. A
-fork has both. It does not have what is decided when Python starts: flags, the hash seed (0
-here), how many threads torch takes. Where those count, ``programs.python`` starts a process.
+Importing torch takes a second, its compiler, which every optimizer imports, another, and
+Lightning or TensorFlow five. A fork has them. It does not have what is decided when Python
+starts: flags, the hash seed, how many threads torch takes. Where those count,
+``programs.python`` starts a process, or each run has a process to fork of its own.
 """
 
 from __future__ import annotations
@@ -15,15 +16,24 @@ from typing import TYPE_CHECKING
 from programs import clean_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+TORCH = ("torch", "torch._dynamo", "torch._inductor.config")
 PARENT = """
-import json, os, random, runpy, sys
-import numpy, torch, torch._dynamo, torch._inductor.config
+import gc, importlib, json, os, random, runpy, signal, sys, warnings
+import numpy
 
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    for name in sys.argv[1:]:
+        importlib.import_module(name)
+gc.collect()
+gc.freeze()  # or each fork's collections would copy all that was imported: a second
 for line in iter(sys.stdin.readline, ""):
-    random.random(), numpy.random.rand(), torch.rand(1)  # no two forks begin alike
+    random.random(), numpy.random.rand()  # no two forks begin alike
+    if "torch" in sys.modules:
+        sys.modules["torch"].rand(1)
     given = json.loads(line)
     child = os.fork()
     if not child:
@@ -33,6 +43,7 @@ else:
     sys.exit()
 for descriptor, name in enumerate((os.devnull, *given["files"])):
     os.dup2(os.open(name, os.O_RDWR), descriptor)
+signal.alarm(given["seconds"])
 os.environ.update(given["environ"])
 os.chdir(given["cwd"])
 program, *sys.argv[1:] = given["arguments"]
@@ -47,13 +58,15 @@ else:
 
 
 class Forks:
-    """The process that forks, until it is closed."""
+    """The process that forks, until it is closed. Without a hash seed it draws one."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, *modules: str, hash_seed: str | None = "0", flags: Sequence[str] = ()
+    ) -> None:
         self.files = [folder / name for name in ("out", "err")]
         self.parent = subprocess.Popen(
-            [sys.executable, "-c", PARENT],
-            env=clean_environment(PYTHONHASHSEED="0"),
+            [sys.executable, *flags, "-c", PARENT, *(modules or TORCH)],
+            env=clean_environment(**({"PYTHONHASHSEED": hash_seed} if hash_seed else {})),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -70,6 +83,7 @@ class Forks:
             "cwd": str(cwd),
             "environ": dict(environ or {}),
             "files": [str(file) for file in self.files],
+            "seconds": 240,
         }
         assert self.parent.stdin is not None
         assert self.parent.stdout is not None

@@ -1,8 +1,10 @@
 """What a rule flags really differs from run to run, and what it advises does not.
 
 ``tests/proofs/<rule>/bad.py`` holds a finding of the rule and prints a result; ``good.py``
-holds none. Each process starts with a random hash seed, in a folder of its own on tmpfs,
+holds none. Each process has a random hash seed and a folder of its own on tmpfs,
 which lists files by when they were made, and they are made in an order of their own.
+No two runs that are compared share a start of Python or an import: what takes seconds to
+import is imported by a process for each run, which the programs of all proofs fork.
 A first line ``# needs: cuda, sklearn`` names what a proof cannot do without: modules, a GPU
 (``cuda``), or that order of listing (``tmpfs``).
 """
@@ -22,18 +24,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from forks import TORCH, Forks
 
 from detlint.rules import every_rule
 from detlint.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from detlint.engine import Engine
 
 PROOFS = Path(__file__).parent / "proofs"
 TMPFS = "/dev/shm"  # noqa: S108 - each run makes a folder of its own in it
 MOST = 20
+# What takes seconds to import, by the name that a program imports.
+WEIGHTY = {
+    "torch": TORCH,
+    "tensorflow": ("tensorflow", "keras"),
+    "sklearn": ("sklearn.ensemble",),
+}
 FILES = [f"{number:02}.txt" for number in range(20)]
 NAMES = sorted(path.name for path in PROOFS.iterdir() if path.is_dir())
 RULES = {rule.name().replace("-", "_"): rule for rule in every_rule()}
@@ -62,23 +71,52 @@ def proofs() -> list[object]:
     ]
 
 
-def result(program: Path) -> str:
-    """What a program prints, in a process and a folder of its own."""
+class Starts:
+    """Processes to fork, one for each run, of the weighty modules that its programs import."""
+
+    def __init__(self, folder: Callable[[str], Path]) -> None:
+        self.folder = folder
+        self.forks: dict[tuple[str, int], Forks] = {}
+
+    def run(self, program: Path, number: int, folder: str) -> subprocess.CompletedProcess[str]:
+        """Run a program for the n-th time."""
+        text = program.read_text(encoding="utf-8")
+        library = re.search(rf"^(?:import|from) ({'|'.join(WEIGHTY)})\b", text, re.MULTILINE)
+        # Programs that are quickly started may start themselves anew, and GPUs are not forked.
+        if library is None or "cuda" in needs(program.parent.name):
+            command = [sys.executable, "-W", "ignore", str(program)]
+            environ = {key: value for key, value in os.environ.items() if key != "PYTHONHASHSEED"}
+            return subprocess.run(
+                command,
+                cwd=folder,
+                env=environ,
+                capture_output=True,
+                text=True,
+                timeout=300,
+                check=False,
+            )
+        key = library[1], number
+        if key not in self.forks:
+            modules, flags = WEIGHTY[library[1]], ("-W", "ignore")
+            self.forks[key] = Forks(self.folder("start"), *modules, hash_seed=None, flags=flags)
+        return self.forks[key].python(program, cwd=Path(folder))
+
+
+@pytest.fixture(scope="module")
+def starts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starts]:
+    found = Starts(tmp_path_factory.mktemp)
+    yield found
+    for each in found.forks.values():
+        each.close()
+
+
+def result(starts: Starts, program: Path, number: int) -> str:
+    """What a program prints in its n-th run, in a process and a folder of its own."""
     folder = tempfile.mkdtemp(dir=TMPFS if os.path.isdir(TMPFS) else None)
     try:
         for name in random.SystemRandom().sample(FILES, len(FILES)):
             Path(folder, name).write_text(name, encoding="utf-8")
-        environment = {key: value for key, value in os.environ.items() if key != "PYTHONHASHSEED"}
-        command = [sys.executable, "-W", "ignore", str(program)]
-        run = subprocess.run(
-            command,
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        run = starts.run(program, number, folder)
     finally:
         shutil.rmtree(folder)
     assert run.returncode == 0, run.stderr
@@ -87,16 +125,17 @@ def result(program: Path) -> str:
 
 
 @pytest.mark.parametrize("name", proofs())
-def test_what_is_flagged_differs_and_the_advice_does_not(name: str) -> None:
+def test_what_is_flagged_differs_and_the_advice_does_not(name: str, starts: Starts) -> None:
     for need in needs(name):
         if lacks(need):
             pytest.skip(f"needs {need}")
     bad, good = PROOFS / name / "bad.py", PROOFS / name / "good.py"
-    seen = [result(bad)]
+    seen = [result(starts, bad, 0)]
     while len(set(seen)) == 1:
         assert len(seen) < MOST, f"{MOST} runs of {bad} agreed, on {seen[0]!r}"
-        seen.append(result(bad))
-    agreed = Counter(result(good) for _ in seen)  # as many as bad.py took to differ
+        seen.append(result(starts, bad, len(seen)))
+    # As many as bad.py took to differ.
+    agreed = Counter(result(starts, good, number) for number in range(len(seen)))
     assert len(agreed) == 1, f"{good} gave {len(agreed)} results: {agreed}"
 
 

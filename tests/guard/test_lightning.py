@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -11,9 +10,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from forks import TORCH, Forks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 
@@ -98,19 +98,27 @@ def fit(trainer, **more):
 """
 
 
-def run(folder: Path, text: str, environ: Mapping[str, str] | None = None, **options: Any) -> Any:  # noqa: ANN401 - whatever it gives
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    """Lightning, which takes five seconds to import."""
+    if find_spec("lightning") is None:
+        pytest.skip("lightning is not installed")
+    parent = Forks(tmp_path_factory.mktemp("forks"), *TORCH, "lightning.pytorch")
+    yield parent
+    parent.close()
+
+
+def run(
+    forks: Forks,
+    folder: Path,
+    text: str,
+    environ: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Any:  # noqa: ANN401 - whatever it gives
     """What a program on top of PROGRAM leaves in `result`."""
     program = folder / "program.py"
     program.write_text(PROGRAM + text + "\nprint('result:' + json.dumps(result))\n")
-    done = subprocess.run(
-        [sys.executable, str(program), json.dumps(options)],
-        cwd=folder,
-        env={**os.environ, "PYTHONHASHSEED": "0", **(environ or {})},
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
+    done = forks.python(program, json.dumps(options), cwd=folder, environ=environ)
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("result:")]
     return json.loads(lines[-1].removeprefix("result:"))
@@ -231,24 +239,22 @@ result["no seed"] = attempt(lambda: GuardCallback(seed=-1))[0]
 """
 
 
-def resumed(folder: Path, library: str, more: str = "") -> list[dict[str, Any]]:
-    """What two processes found, to which importing Lightning is most of their work.
+def resumed(forks: Forks, folder: Path, library: str, more: str = "") -> list[dict[str, Any]]:
+    """What two processes found, to which importing Lightning would be most of their work.
 
     Both fit with the callback and without. The second goes on from checkpoints of the first.
     """
     given = {"guard": {"seed": 3}, "library": library}
     return [
-        run(folder, TWICE + RESUMED, whole=True, **given),
-        run(folder, TWICE + RESUMED + more, whole=False, **given),
+        run(forks, folder, TWICE + RESUMED, whole=True, **given),
+        run(forks, folder, TWICE + RESUMED + more, whole=False, **given),
     ]
 
 
 @pytest.fixture(scope="module")
-def processes(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+def processes(imported: Forks, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """With Lightning, of which the second tries everything else, too."""
-    if find_spec("lightning") is None:
-        pytest.skip("lightning is not installed")
-    return resumed(tmp_path_factory.mktemp("fits"), "lightning.pytorch", SEMANTICS)
+    return resumed(imported, tmp_path_factory.mktemp("fits"), "lightning.pytorch", SEMANTICS)
 
 
 @pytest.fixture
@@ -273,7 +279,11 @@ def test_fits_agree_bitwise_with_the_callback_only_and_interrupted_is_uninterrup
 
 @pytest.mark.parametrize("library", LIBRARIES[1:])
 def test_so_they_do_with_the_older_package(tmp_path: Path, library: str) -> None:
-    check(*resumed(tmp_path, library))
+    forks = Forks(tmp_path, *TORCH, library)
+    try:
+        check(*resumed(forks, tmp_path, library))
+    finally:
+        forks.close()
 
 
 def test_every_stage_is_guarded_and_everything_is_put_back(semantics: dict[str, Any]) -> None:
@@ -368,10 +378,10 @@ def launched() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("library", [LIGHTNING])
-def test_every_rank_goes_on_where_it_was(tmp_path: Path, library: str) -> None:
+def test_every_rank_goes_on_where_it_was(tmp_path: Path, imported: Forks, library: str) -> None:
     given = {"guard": {"seed": 3, "rank_offset": True}, "library": library}
-    first, second = run(tmp_path, RANKS, whole=True, environ=launched(), **given)
-    later = run(tmp_path, RANKS, whole=False, environ=launched(), **given)
+    first, second = run(imported, tmp_path, RANKS, whole=True, environ=launched(), **given)
+    later = run(imported, tmp_path, RANKS, whole=False, environ=launched(), **given)
     assert not {each[1] for each in first} & {each[1] for each in second}
     assert later == [[each for each in rank if each[0] == 1] for rank in (first, second)]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -11,15 +10,11 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from forks import TORCH, Forks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
-
-needs_trainer = pytest.mark.skipif(
-    find_spec("transformers") is None or find_spec("accelerate") is None,
-    reason="transformers or accelerate is not installed",
-)
 
 PROGRAM = '''
 import hashlib, json, logging, os, random, sys, warnings
@@ -79,29 +74,41 @@ def train(trainer, **more):
 '''
 
 
-def run(folder: Path, text: str, environ: Mapping[str, str] | None = None, **options: Any) -> Any:  # noqa: ANN401 - whatever it gives
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    """Trainer, which takes five seconds to import."""
+    if find_spec("transformers") is None or find_spec("accelerate") is None:
+        pytest.skip("transformers or accelerate is not installed")
+    parent = Forks(tmp_path_factory.mktemp("forks"), *TORCH, "transformers.trainer")
+    yield parent
+    parent.close()
+
+
+def run(
+    forks: Forks,
+    folder: Path,
+    text: str,
+    environ: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Any:  # noqa: ANN401 - whatever it gives
     """What a program on top of PROGRAM leaves in `result`."""
     program = folder / "program.py"
     program.write_text(PROGRAM + text + "\nprint('result:' + json.dumps(result))\n")
-    done = subprocess.run(
-        [sys.executable, str(program), json.dumps(options)],
-        cwd=folder,
-        env={**os.environ, "PYTHONHASHSEED": "0", **(environ or {})},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = forks.python(program, json.dumps(options), cwd=folder, environ=environ)
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("result:")]
     return json.loads(lines[-1].rpartition("result:")[2])  # two ranks may share a line
 
 
 TWICE = """
+def unseeded(trainer):
+    random.seed()  # as a library may, after Trainer has seeded when it was made
+    return train(trainer)
+
 seeded = options.pop("guard")
-result = {"free": train(trainer(num_train_epochs=4))}
+result = {"free": unseeded(trainer(num_train_epochs=4))}
 options["guard"] = {}
-result["guarded"] = train(trainer(num_train_epochs=4))
+result["guarded"] = unseeded(trainer(num_train_epochs=4))
 options["guard"] = seeded
 """
 RESUMED = """
@@ -211,18 +218,16 @@ result["no seed"] = attempt(lambda: GuardCallback(seed=-1))[0]
 
 
 @pytest.fixture(scope="module")
-def processes(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """What two processes found, to which importing Trainer is most of their work.
+def processes(imported: Forks, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What two processes found, to which importing Trainer would be most of their work.
 
     Both train with the callback and without. The second goes on from checkpoints of the
     first, and tries everything else.
     """
-    if find_spec("transformers") is None or find_spec("accelerate") is None:
-        pytest.skip("transformers or accelerate is not installed")
     folder, given = tmp_path_factory.mktemp("trainings"), {"guard": {"seed": 3}}
     return [
-        run(folder, TWICE + RESUMED, whole=True, **given),
-        run(folder, TWICE + RESUMED + SEMANTICS, whole=False, **given),
+        run(imported, folder, TWICE + RESUMED, whole=True, **given),
+        run(imported, folder, TWICE + RESUMED + SEMANTICS, whole=False, **given),
     ]
 
 
@@ -322,12 +327,11 @@ def launched() -> dict[str, str]:
     return {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", **address}
 
 
-@needs_trainer
-def test_every_rank_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_every_rank_goes_on_where_it_was(tmp_path: Path, imported: Forks) -> None:
     drawn = []
     for whole in (True, False):
         options = {"guard": {"seed": 3, "rank_offset": True}, "environ": launched()}
-        run(tmp_path, RANKS, whole=whole, **options)
+        run(imported, tmp_path, RANKS, whole=whole, **options)
         files = [tmp_path / f"rank-{rank}.json" for rank in range(2)]
         drawn.append([json.loads(file.read_text()) for file in files])
     (first, second), resumed = drawn
