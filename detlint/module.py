@@ -10,6 +10,7 @@ import libcst as cst
 from detlint.bindings import Bindings
 from detlint.finding import Edit
 from detlint.header import below_imports
+from detlint.layout import layout_of
 from detlint.lexer import comments
 from detlint.names import Names
 from detlint.narrowing import narrow, whole
@@ -106,6 +107,11 @@ class Module:
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
         """Start and end of a node, as offsets in the source's text."""
         return self.tree.span(node)
+
+    def code(self, node: cst.CSTNode) -> str:
+        """The text of a definition without comments and docstrings, which a region has not."""
+        layout, (start, end) = layout_of(self.source.text), self.tree.span(node)
+        return "".join(layout.text[first:last] for first, last in layout.code(start, end))
 
     # Edits
 

@@ -139,7 +139,7 @@ def compares_answers(module: Module, node: cst.CSTNode) -> bool:
     if _CHECKS_FILE.search(file) is None:
         return False
     functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
-    texts = [module.source.text, *(module.tree.text(each) for each in functions)]
+    texts = [module.source.text, *map(module.code, functions)]
     return any(
         _COMPARES.search(text) and not (_TRAINS.search(text) or _BACKWARD.search(text))
         for text in texts
@@ -173,7 +173,7 @@ def _block(module: Module, node: cst.CSTNode) -> str:
 
 
 def _trains(module: Module, function: cst.CSTNode) -> bool:
-    return _TRAINS.search(module.tree.text(function)) is not None
+    return _TRAINS.search(module.code(function)) is not None
 
 
 def only_infers(module: Module) -> bool:

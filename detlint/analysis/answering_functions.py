@@ -20,7 +20,6 @@ _CACHE = re.compile(
 _ANSWERS = re.compile(
     r"(?:^|_)(?:eval|evaluate|evaluation|infer|inference|decod(?:e|ing)|generat\w+)(?:_|$)"
 )
-_CHOICES = (cst.If, cst.IfExp, cst.BooleanOperation, cst.Try, cst.While)
 
 
 def only_answers(module: Module, node: cst.CSTNode) -> bool:
@@ -55,10 +54,11 @@ def _bound(module: Module, function: cst.FunctionDef) -> Iterator[str]:
 
 
 def _always_runs(module: Module, node: cst.CSTNode, function: cst.FunctionDef) -> bool:
+    choices = (cst.If, cst.IfExp, cst.BooleanOperation, cst.Try, cst.While)
     for each in module.ancestors(node):
         if each is function:
             return True
-        if isinstance(each, (*_CHOICES, cst.FunctionDef, cst.Lambda)):
+        if isinstance(each, (*choices, cst.FunctionDef, cst.Lambda)):
             return False
     return False
 

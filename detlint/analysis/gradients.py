@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.kept_modules import kept_in
+from detlint.layout import layout_of
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -95,10 +96,7 @@ def are_unlikely(module: Module, node: cst.CSTNode) -> bool:
     Preprocessing and postprocessing, loading weights, inference.
     """
     nearest = module.enclosing_function(node)
-    if isinstance(nearest, cst.FunctionDef) and any(
-        isinstance(each, (cst.Name, cst.SimpleString)) and _LOADS.search(each.value)
-        for each in module.tree.descendants(nearest.body)
-    ):
+    if isinstance(nearest, cst.FunctionDef) and _loads(module, nearest):
         return True
     for above in module.ancestors(node):
         if isinstance(above, cst.FunctionDef) and _APART.search(above.name.value):
@@ -106,6 +104,14 @@ def are_unlikely(module: Module, node: cst.CSTNode) -> bool:
         if isinstance(above, cst.ClassDef) and is_apart(above.name.value):
             return True
     return False
+
+
+def _loads(module: Module, function: cst.FunctionDef) -> bool:
+    """Whether a function says, in its code or its docstring, that it loads weights."""
+    start, end = module.span(function)  # docstrings are not parsed
+    layout = layout_of(module.source.text)
+    found = (layout.at(each.start()) for each in _LOADS.finditer(layout.text, start, end))
+    return any(span is None or span.kind != "comment" for span in found)
 
 
 def is_apart(name: str) -> bool:

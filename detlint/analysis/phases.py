@@ -67,9 +67,17 @@ def _is_said_to_answer(module: Module, block: cst.IndentedBlock) -> bool:
     """Whether a comment at the top of a branch says so."""
     if not isinstance(module.parent(block), (cst.If, cst.Else)):
         return False
-    lines = getattr(block.body[0], "leading_lines", ())
-    comments = [block.header.comment, *(each.comment for each in lines)]
-    return any(each is not None and _COMMENT.match(each.value) for each in comments)
+    text = module.source.text  # what is parsed holds no comments
+    end = text.rfind("\n", 0, module.span(block.body[0])[0])
+    while end > 0:
+        begin = text.rfind("\n", 0, end) + 1
+        line = text[begin:end].strip()
+        if _COMMENT.search(line):
+            return True
+        if line and not line.startswith("#"):  # the line of the `if` or `else`
+            return False
+        end = begin - 1
+    return False
 
 
 def asserts_no_gradient(module: Module, node: cst.CSTNode) -> bool:

@@ -227,7 +227,7 @@ class UnseededGenerator(Rule):
         """The code that may use the generator: its function, or the file."""
         if held.function is None:
             return self._code
-        return uncommented(self.module.tree.text(held.function))
+        return self.module.code(held.function)
 
     def _shown(self, call: cst.Call) -> str:
         text = self.module.tree.text(call)
