@@ -858,6 +858,7 @@ _IMAGES = (
             "torch.nn.ReflectionPad3d",
             'torch.nn.Conv1d(padding_mode="reflect")',
             'torch.nn.Conv3d(padding_mode="reflect")',
+            'torch.stft(pad_mode="reflect")',
         ),
         calls=(
             "torch._C._nn.pad",
@@ -881,6 +882,13 @@ _IMAGES = (
             Usage(
                 ("torch.nn.Conv1d", "torch.nn.Conv3d"),
                 (Argument("padding_mode", 8, "in", ("reflect",)),),
+            ),
+            Usage(
+                ("torch.stft",),
+                (
+                    Argument("center", 5, "in", (True,), True),
+                    Argument("pad_mode", 6, "in", ("reflect",), "reflect"),
+                ),
             ),
         ),
     ),

@@ -217,6 +217,9 @@ IMAGES: dict[str, dict[str, Form]] = {
             )
             for axes in (1, 3)
         },
+        'torch.stft(pad_mode="reflect")': lambda device: torch.stft(
+            ROW(device), 4, window=torch.ones(4, device=device), return_complex=True
+        ).abs(),
     },
     "torch.nn.ReflectionPad2d": {
         REFLECT: function("pad", IMAGE, (1, 1, 1, 1), mode="reflect"),

@@ -61,6 +61,7 @@ class NoDeterministicImplementation(Rule):
         "Upsample",
         "upsample(",
         "pad(",
+        "stft(",
         "ReflectionPad",
         "Conv1d",
         "Conv3d",

@@ -838,3 +838,15 @@ def bound_to_a_name(logits, target, weight):
     loss_ce = nn.functional.cross_entropy(logits.transpose(1, 2), target, weight)  # DET501
     flat = F.cross_entropy(logits.view(-1, logits.size(-1)), target)
     return {"loss_ce": loss_ce + flat}
+
+
+# Spectra are padded by reflection
+
+
+class SpectralLoss(nn.Module):
+    def forward(self, made, wanted):
+        made = torch.stft(made, 512, 128, return_complex=True)  # DET501
+        centred = torch.stft(made, 512, 128, 512, None, True, "reflect")  # DET501
+        whole = torch.stft(made, 512, center=False, return_complex=True)
+        zeros = torch.stft(made, 512, pad_mode="constant", return_complex=True)
+        return sum((each - wanted).abs().mean() for each in (made, centred, whole, zeros))
