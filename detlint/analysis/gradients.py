@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.kept_modules import kept_in
+from detlint.analysis.text_places import function_of
 from detlint.layout import layout_of
 from detlint.rule import cst
 
@@ -95,8 +96,7 @@ def are_unlikely(module: Module, node: cst.CSTNode) -> bool:
 
     Preprocessing and postprocessing, loading weights, inference.
     """
-    nearest = module.enclosing_function(node)
-    if isinstance(nearest, cst.FunctionDef) and _loads(module, nearest):
+    if _loads(module, node):
         return True
     for above in module.ancestors(node):
         if isinstance(above, cst.FunctionDef) and _APART.search(above.name.value):
@@ -106,12 +106,13 @@ def are_unlikely(module: Module, node: cst.CSTNode) -> bool:
     return False
 
 
-def _loads(module: Module, function: cst.FunctionDef) -> bool:
-    """Whether a function says, in its code or its docstring, that it loads weights."""
-    start, end = module.span(function)  # docstrings are not parsed
-    layout = layout_of(module.source.text)
-    found = (layout.at(each.start()) for each in _LOADS.finditer(layout.text, start, end))
-    return any(span is None or span.kind != "comment" for span in found)
+def _loads(module: Module, node: cst.CSTNode) -> bool:
+    """Whether the function around a node says, in code or docstring, that it loads weights."""
+    layout = layout_of(module.source.text)  # docstrings are not parsed
+    around = function_of(layout.text, module.span(node)[0])
+    found = _LOADS.finditer(layout.text, *around) if around is not None else ()
+    spans = (layout.at(each.start()) for each in found)
+    return any(span is None or span.kind != "comment" for span in spans)
 
 
 def is_apart(name: str) -> bool:
