@@ -45,6 +45,8 @@ _TOOLS = {
 _ASCEND = re.compile(
     r"(?<![a-z])npus?(?![a-z])|ascend|mindspeed|torch_npu|HCCL_|TASK_QUEUE_ENABLE", re.IGNORECASE
 )
+# What a line says in front of the names of variables that it takes away.
+_UNSETS = re.compile(r"(?:^|[;&|({]|\b(?:then|else|do))[ \t]*unset[ \t][^;&|\n]*$")
 _DETERMINISTIC = words(
     """deterministic deterministic_mode full_determinism enable_full_determinism
     use_deterministic_algorithms deterministic_algorithms torch_deterministic
@@ -76,7 +78,12 @@ def started(command: Command) -> Launch | None:
 
 def for_ascend(document: Document) -> bool:
     """Whether a script is for Ascend devices, with other kernels and another NCCL."""
-    return _ASCEND.search(document.source.text) is not None
+    text = document.source.text
+    return any(
+        not any(each.start <= found.start() < each.end for each in document.comments)
+        and not _UNSETS.search(text[text.rfind("\n", 0, found.start()) + 1 : found.start()])
+        for found in _ASCEND.finditer(text)
+    )
 
 
 def launches(document: Document) -> Iterator[tuple[Command, Launch]]:

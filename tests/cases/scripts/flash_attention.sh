@@ -69,6 +69,19 @@ echo --use-flash-attn
 export HCCL_BUFFSIZE=200
 python t.py --use-flash-attn
 
+### Ascend's, as a comment has it
+#export PYTORCH_NPU_ALLOC_CONF=expandable_segments:True
+torchrun t.py --use-flash-attn # not on ascend  # DET601
+
+### Ascend's, taken away
+unset ASCEND_LAUNCH_BLOCKING
+if true; then unset -v HCCL_BUFFSIZE ASCEND_RT_VISIBLE_DEVICES; fi
+torchrun t.py --use-flash-attn  # DET601
+
+### Ascend's, of which one is taken away
+export HCCL_BUFFSIZE=200; unset ASCEND_LAUNCH_BLOCKING
+torchrun t.py --use-flash-attn
+
 ### a library's own command line
 swift sft --attn_impl flash_attention_2  # DET601
 
