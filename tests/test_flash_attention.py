@@ -357,6 +357,91 @@ def test_a_model_aside_of_the_one_that_is_trained(
     assert len(findings(text, "DET601")) == found
 
 
+REFERENCE = """
+def main():
+    model = AutoModel.from_pretrained(p)
+    {name} = AutoModel.from_pretrained(p, attn_implementation="flash_attention_2")
+    {then}
+
+    # a step
+    loss = model(x).loss
+    loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "then", "found"),
+    [
+        ("other", "DPOTrainer(model, other, args=args)", 0),
+        (
+            "other",
+            "DPOTrainer(  # TRL's\n        model,  # one\n        other,  # two\n    )",
+            0,
+        ),
+        ("other", "trl.KTOTrainer(model=model, ref_model=other)", 0),
+        ("other", "PPOTrainer(config, model, ref_model=other)", 0),
+        ("other", "OwnDPOTrainer(model, other)", 0),
+        ("other", "Own(model, other)", 1),
+        ("other", "PPOTrainer(config, other, ref_model=None)", 1),
+        ("other", "DPOTrainer(other, model)", 1),
+        ("other", "DPOTrainer(other, ref_model=other)", 1),
+        ("other", "DPOTrainer(model=other, ref_model=model)", 1),
+        ("other", "# DPOTrainer(model, other)", 1),
+        ("other", "other.eval()", 1),
+        ("ref_model", "ref_model.eval()", 0),
+        (
+            "reference",
+            "reference, *_ = wrap(model=reference)\n    reference.module.eval()",
+            0,
+        ),
+        ("teacher", "with torch.no_grad():\n        y = teacher(x)", 0),
+        ("teacher", "with torch.no_grad():\n        y = model(x)\n    y = teacher(x)", 1),
+        ("teacher", "# teacher.eval()", 1),
+        ("teacher", "teacher.eval(), teacher.train()", 1),
+        ("teacher", "teacher.eval(), optimizer(teacher.parameters())", 1),
+        ("teacher", "teacher.eval(), sum(p.numel() for p in teacher.parameters())", 0),
+        ("teacher", "teacher.eval(), get_peft_model(teacher, config)", 1),
+        ("teacher", "teacher.eval(), Trainer(model=teacher)", 1),
+        ("teacher", "teacher.eval(), Trainer(model, teacher)", 0),
+        ("preference", "preference.eval()", 1),
+    ],
+)
+def test_a_reference_that_no_optimizer_changes(
+    name: str, then: str, found: int, engine: Callable[..., Engine]
+) -> None:
+    text = REFERENCE.format(name=name, then=then)
+    for narrowed in (True, False):
+        told = engine("DET601", narrowed=narrowed).lint(Source("run.py", text))
+        assert len(told) == found
+
+
+def test_a_reference_of_a_trainer_that_the_file_derives(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    text = REFERENCE.format(name="other", then="Own_Trainer(model, other)")
+    assert findings(text + "\nclass Own_Trainer(trl.DPOTrainer):\n    pass\n", "DET601") == []
+    assert len(findings(text + "\nclass Own_Trainer(Trainer):\n    pass\n", "DET601")) == 1
+
+
+def test_a_reference_that_is_made_where_a_trainer_takes_it(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    made = 'AutoModel.from_pretrained(p, attn_implementation="flash_attention_2")'
+    assert findings(f"DPOTrainer(model, {made})", "DET601") == []
+    assert findings(f"OwnTrainer(model=model, ref_model={made})", "DET601") == []
+    assert len(findings(f"DPOTrainer({made}, model)", "DET601")) == 1
+    assert len(findings(f"OwnTrainer(args, {made})", "DET601")) == 1
+
+
+def test_a_reference_in_the_cells_of_a_notebook(engine: Callable[..., Engine]) -> None:
+    load = LOADS.replace("model =", "ref_model =")
+    cells = "ref_model.eval()", "with torch.no_grad():\n    y = ref_model(x)", "loss.backward()"
+    for narrowed in (True, False):
+        lint = engine("DET601", narrowed=narrowed).lint_bytes
+        assert lint("nb.ipynb", notebook(load, *cells).encode()) == []
+        assert len(lint("nb.ipynb", notebook(load, cells[2]).encode())) == 1
+
+
 @pytest.mark.parametrize(
     ("path", "found"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis import answering, answering_functions, attention, phases
+from detlint.analysis import answering, answering_functions, attention, phases, reference_models
 from detlint.analysis.argument import described
 from detlint.analysis.conditions import call_word
 from detlint.analysis.definitions import Definitions
@@ -67,6 +67,7 @@ _FOR_ANSWERS = (
     answering.compares_answers,
     answering.measures,
     answering.is_aside,
+    reference_models.is_reference,
     only_answers,
 )
 
