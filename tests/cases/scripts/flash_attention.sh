@@ -59,6 +59,18 @@ python eval.py --attn_implementation flash_attention_2
 ### a generation
 python tools/run_text_generation.py --use-flash-attn
 
+### a conversion of checkpoints
+python tools/hf2mcore_vita.py --use-flash-attn
+python tools/megatron_to_hf.py --use-flash-attn
+python tools/checkpoint.py --convert-checkpoint-from-megatron-to-transformers --use-flash-attn
+python wav2vec_hf2.py --use-flash-attn  # DET601
+
+### what is computed with a model
+python embed_datasets.py --use_flash_attention true
+python -m retrieval.encode --attn_implementation flash_attention_2
+python finetune_embed.py --use_flash_attention true  # DET601
+python embedder.py --use_flash_attention true  # DET601
+
 ### no program of Python
 echo --use-flash-attn
 
