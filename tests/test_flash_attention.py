@@ -128,6 +128,7 @@ def test_the_message_names_the_function_or_the_setting(
     assert asked.advice == "set FLASH_ATTENTION_DETERMINISTIC=1 (Hugging Face), or use sdpa"
 
 
+FAR = "\n" * 400
 ASKS = {
     "a call": "flash_attn_func(q, k, v)",
     "an import under another name": "flash_attn_varlen_func as attend",
@@ -136,6 +137,8 @@ ASKS = {
     "an annotated option": 'attn_implementation: str = "flash_attention_2"',
     "a key": 'attn_implementation": "flash_attention_2"',
     "a constant": 'attn_implementation=FLASH\nFLASH = "flash_attention_2"',
+    "a choice": f'attn_implementation=a{FAR}a = "flash_attention_2" if x else "eager"',
+    "the other side": f'attn_implementation=a{FAR}a = (\n "sdpa"\n if x\n else "flash_attention_2"',
     "a switch": "use_flash_attn=True",
     "a field": "use_flash_attn: bool = field(default=True)",
     "a switch by a constant": "use_flash_attn=ON\nON = True",
@@ -151,6 +154,7 @@ PASSES = {
     "another implementation": 'attn_implementation="sdpa"',
     "an option handed on": "attn_implementation=attn_implementation)",
     "a value alone": 'flash_attention_2"',
+    "a comparison": f'attn_implementation=a{FAR}if a == "flash_attention_2": pass',
     "a switch that is off": "use_flash_attn=False",
     "a switch handed on": "use_flash_attn=use_flash_attn)",
     "a switch from elsewhere": "use_flash_attn=config.use_flash_attn",

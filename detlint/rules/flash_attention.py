@@ -285,7 +285,7 @@ class FlashAttention(Rule):
         # No trigger stands where config._attn_implementation is set to a constant's name: it
         # occurs in nearly every model of a library, to be read.
         direct = option.name.startswith("_") and option.form != "keyword"
-        for value in chosen(option.value):
+        for value in chosen(self.module.names.value_of(option.value)):
             if direct and not isinstance(value, cst.SimpleString):
                 continue
             found = self.module.literal(value)

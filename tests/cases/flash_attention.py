@@ -551,3 +551,34 @@ fill_in("m", "flash_attention_2")
 model.set_attn_implementation("flash_attention_2")  # DET601
 model.set_attn_implementation("sdpa")
 model.enable("flash_attention_2")
+
+
+# A local that is a choice
+
+
+class Actor(torch.nn.Module):
+    def __init__(self, name, use_flash, bf16):
+        super().__init__()
+        implementation = "flash_attention_2" if use_flash else "eager"
+        if bf16:
+            self.model = AutoModel.from_pretrained(
+                name,
+                attn_implementation=implementation,  # DET601
+            )
+        other = (
+            "sdpa"
+            if not use_flash
+            else "flash_attention_2"
+        )
+        kwargs = {"attn_implementation": other}  # DET601
+        config = AutoConfig.from_pretrained(name, attn_implementation=other)  # DET601
+        neither = "sdpa" if use_flash else "eager"
+        self.critic = AutoModel.from_pretrained(name, attn_implementation=neither)
+        bound = "flash_attention_2" if use_flash else "eager"
+        bound = "sdpa"
+        self.last = AutoModel.from_pretrained(name, attn_implementation=bound)
+
+
+def default_by_name(implementation=None, use_flash=False):
+    implementation = implementation or ("flash_attention_2" if use_flash else "eager")
+    return AutoModel.from_pretrained("m", attn_implementation=implementation)
