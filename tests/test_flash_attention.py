@@ -115,6 +115,15 @@ def test_the_message_names_the_function_or_the_setting(
         "adds up gradients in varying order in its backward"
     )
     assert called.advice == "pass deterministic=True (flash-attn 2.4 and later)"
+    (called,) = findings(CALL.format(line="").replace("attn_f", "attn_unpadded_f"), "DET601")
+    assert called.advice == (
+        "pass deterministic=True, which late releases of flash-attn 1 take "
+        "(2 has no flash_attn_unpadded_func())"
+    )
+    text = "from flash_attn.modules.mha import FlashSelfAttention as A\nA()"
+    assert [each.advice for each in findings(text, "DET601")] == [
+        "pass deterministic=True, which newer releases of flash-attn 2 take"
+    ]
     (asked,) = findings(HUGGING_FACE.format(line=""), "DET601")
     assert asked.message == (
         'attn_implementation="flash_attention_2" asks for FlashAttention, '
@@ -126,6 +135,18 @@ def test_the_message_names_the_function_or_the_setting(
     )
     (asked,) = findings(HUGGING_FACE.format(line="import transformers"), "DET601")
     assert asked.advice == "set FLASH_ATTENTION_DETERMINISTIC=1 (Hugging Face), or use sdpa"
+    (asked,) = findings("model = load(use_flash_attention_2=True)", "DET601")
+    assert asked.advice == (
+        'use attn_implementation="sdpa", or set FLASH_ATTENTION_DETERMINISTIC=1, which newer '
+        "releases of transformers read"
+    )
+    (asked,) = findings('subprocess.run(["python", "train.py", "--use-flash-attn"])', "DET601")
+    assert asked.advice == (
+        "leave it out or turn it off, or make the backward deterministic: "
+        "FLASH_ATTENTION_DETERMINISTIC=1 for Hugging Face's models, "
+        "NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 for Transformer Engine, deterministic=True in calls "
+        "of the program's own"
+    )
 
 
 FAR = "\n" * 400

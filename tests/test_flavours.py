@@ -113,8 +113,7 @@ FOUND = [
     (
         "DET601",
         "training",
-        "a: {batch_size: 1, num_rollouts: 16, datasets: [], seed: 1}\n"
-        + "b: {sft_config: {use_flash_attention: true}}\n",
+        "batch_size: 1\nnum_rollouts: 16\nseed: 1\nmodel: {use_flash_attention: true}\n",
     ),
     ("DET601", "axolotl", RECOGNISED["axolotl"] + "flash_attention: true\n"),
     ("DET601", "llama-factory", RECOGNISED["llama-factory"] + "flash_attn: fa2\n"),

@@ -45,7 +45,7 @@ def _is_implementation(module: Module, argument: cst.Arg) -> bool:
     return plain and module.literal(argument.value) in IMPLEMENTATIONS
 
 
-def chosen(value: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+def chosen(value: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """What an expression may yield: both sides of a choice, the values of a mapping."""
     if isinstance(value, cst.IfExp):
         yield from chosen(value.body)

@@ -19,7 +19,8 @@ from flash_attn import flash_attn_interface
 from flash_attn.flash_attn_interface import _flash_attn_backward
 from flash_attn.flash_attn_interface import flash_attn_varlen_kvpacked_func as packed
 from flash_attn.flash_attn_triton import flash_attn_func as triton_attention
-from flash_attn.modules.mha import MHA
+from flash_attn.modules.mha import MHA, FlashSelfAttention
+from flash_attn.modules.mha import FlashCrossAttention as CrossAttention
 from kernels import get_kernel
 from streaming import StartKVCache
 from transformers import AutoConfig, AutoModel, Trainer
@@ -524,6 +525,20 @@ def in_a_branch(q, k, v, whole):
         out += flash_attn_func(q, k, v)
     # decode later
     return out + flash_attn_func(q, k, v)  # DET601
+
+
+# Modules of flash-attn
+
+MODULES = {
+    "self": FlashSelfAttention(causal=True),  # DET601
+    "told": FlashSelfAttention(causal=True, deterministic=True),
+    "by place": FlashSelfAttention(True, None, 0.0, (-1, -1), None, True),
+    "cross": CrossAttention(),  # DET601
+}
+
+
+class Own(FlashSelfAttention):
+    """FlashSelfAttention"""
 
 
 # By the place of an argument
