@@ -526,3 +526,32 @@ def test_a_wrapper_by_the_name_of_the_library_s_function_hides_no_call(
     """
     (found,) = findings(text, "DET601")
     assert found.message.startswith("flash_attn_func() without deterministic=True")
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("print(y.shape)", 0),
+        ("# y.sum().backward()", 0),
+        ("y.sum().backward()", 1),
+        ("torch.autograd.grad(y, x)", 1),
+        ("main(attend)", 1),
+        ("Trainer(attend).train()", 1),
+    ],
+)
+def test_a_main_block_that_tries_a_module_has_no_backward(
+    line: str, found: int, engine: Callable[..., Engine]
+) -> None:
+    text = """
+from flash_attn import flash_attn_func
+
+def attend(x, mask): ...
+
+if __name__ == "__main__":
+    y = flash_attn_func(q, k, v)
+
+    {}
+"""
+    for narrowed in (True, False):
+        lint = engine("DET601", narrowed=narrowed).lint
+        assert len(lint(Source("layers.py", text.format(line)))) == found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis import answering, answering_functions, attention, phases, reference_models
@@ -11,6 +12,7 @@ from detlint.analysis.definitions import Definitions
 from detlint.analysis.flash_flags import IMPLEMENTATIONS
 from detlint.analysis.notebook_models import only_answers
 from detlint.analysis.options import Option
+from detlint.lexer import masked
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 CHOICES = frozenset({"attn_implementation", "_attn_implementation"})
 # Of transformers' models.
 _SETTER = "set_attn_implementation"
+# What a main block that is more than a try says or calls.
+_LEARNS = re.compile(
+    r"backward|grad|optim|train|\bfit\b|\b(?:main|run|cli|app|parse_\w+|Fire)\w*\(", re.IGNORECASE
+)
 
 
 def by_place(module: Module, call: cst.Call) -> Iterator[Option]:
@@ -84,7 +90,16 @@ def calls_for_answers(module: Module, call: cst.Call) -> bool:
         or answering_functions.only_answers(module, call)
         or answering.compares_answers(module, call)
         or answering.measures(module, call)
+        or _is_tried(module, call)
     )
+
+
+def _is_tried(module: Module, call: cst.Call) -> bool:
+    """Whether a main block only tries what its file defines, without a backward."""
+    if module.enclosing_function(call) is not None:
+        return False
+    text = masked(answering.block_around(module, call))
+    return text.startswith("if __name__ ==") and _LEARNS.search(text) is None
 
 
 def shown(module: Module, option: Option, value: str) -> str:
