@@ -58,6 +58,16 @@ def whole_word(name: str) -> re.Pattern[str]:
     return re.compile(rf"{name}(?!\w)(?<!\w{name})")
 
 
+def masked(text: str) -> str:
+    """The text with underscores for strings and spaces for comments, each as long as before."""
+    pieces, position = [], 0
+    for start, end, kind in spans(text):
+        sign = " " if kind == "comment" else "_"
+        pieces += [text[position:start], re.sub(r"[^\r\n]", sign, text[start:end])]
+        position = end
+    return "".join([*pieces, text[position:]])
+
+
 def comments(text: str) -> list[tuple[int, int]]:
     """Offsets ``(start, end)`` of every comment, from its ``#`` to before the line's end."""
     return [(start, end) for start, end, kind in spans(text) if kind == "comment"]

@@ -115,6 +115,15 @@ def test_the_message_names_the_function_or_the_setting(
         "adds up gradients in varying order in its backward"
     )
     assert called.advice == "pass deterministic=True (flash-attn 2.4 and later)"
+    (called,) = findings(CALL.format(line="").replace("attn_f", "attn_unpadded_f"), "DET601")
+    assert called.advice == (
+        "pass deterministic=True, which late releases of flash-attn 1 take "
+        "(2 has no flash_attn_unpadded_func())"
+    )
+    text = "from flash_attn.modules.mha import FlashSelfAttention as A\nA()"
+    assert [each.advice for each in findings(text, "DET601")] == [
+        "pass deterministic=True, which newer releases of flash-attn 2 take"
+    ]
     (asked,) = findings(HUGGING_FACE.format(line=""), "DET601")
     assert asked.message == (
         'attn_implementation="flash_attention_2" asks for FlashAttention, '
@@ -126,8 +135,21 @@ def test_the_message_names_the_function_or_the_setting(
     )
     (asked,) = findings(HUGGING_FACE.format(line="import transformers"), "DET601")
     assert asked.advice == "set FLASH_ATTENTION_DETERMINISTIC=1 (Hugging Face), or use sdpa"
+    (asked,) = findings("model = load(use_flash_attention_2=True)", "DET601")
+    assert asked.advice == (
+        'use attn_implementation="sdpa", or set FLASH_ATTENTION_DETERMINISTIC=1, which newer '
+        "releases of transformers read"
+    )
+    (asked,) = findings('subprocess.run(["python", "train.py", "--use-flash-attn"])', "DET601")
+    assert asked.advice == (
+        "leave it out or turn it off, or make the backward deterministic: "
+        "FLASH_ATTENTION_DETERMINISTIC=1 for Hugging Face's models, "
+        "NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 for Transformer Engine, deterministic=True in calls "
+        "of the program's own"
+    )
 
 
+FAR = "\n" * 400
 ASKS = {
     "a call": "flash_attn_func(q, k, v)",
     "an import under another name": "flash_attn_varlen_func as attend",
@@ -136,6 +158,8 @@ ASKS = {
     "an annotated option": 'attn_implementation: str = "flash_attention_2"',
     "a key": 'attn_implementation": "flash_attention_2"',
     "a constant": 'attn_implementation=FLASH\nFLASH = "flash_attention_2"',
+    "a choice": f'attn_implementation=a{FAR}a = "flash_attention_2" if x else "eager"',
+    "the other side": f'attn_implementation=a{FAR}a = (\n "sdpa"\n if x\n else "flash_attention_2"',
     "a switch": "use_flash_attn=True",
     "a field": "use_flash_attn: bool = field(default=True)",
     "a switch by a constant": "use_flash_attn=ON\nON = True",
@@ -151,6 +175,7 @@ PASSES = {
     "another implementation": 'attn_implementation="sdpa"',
     "an option handed on": "attn_implementation=attn_implementation)",
     "a value alone": 'flash_attention_2"',
+    "a comparison": f'attn_implementation=a{FAR}if a == "flash_attention_2": pass',
     "a switch that is off": "use_flash_attn=False",
     "a switch handed on": "use_flash_attn=use_flash_attn)",
     "a switch from elsewhere": "use_flash_attn=config.use_flash_attn",
@@ -357,6 +382,91 @@ def test_a_model_aside_of_the_one_that_is_trained(
     assert len(findings(text, "DET601")) == found
 
 
+REFERENCE = """
+def main():
+    model = AutoModel.from_pretrained(p)
+    {name} = AutoModel.from_pretrained(p, attn_implementation="flash_attention_2")
+    {then}
+
+    # a step
+    loss = model(x).loss
+    loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "then", "found"),
+    [
+        ("other", "DPOTrainer(model, other, args=args)", 0),
+        (
+            "other",
+            "DPOTrainer(  # TRL's\n        model,  # one\n        other,  # two\n    )",
+            0,
+        ),
+        ("other", "trl.KTOTrainer(model=model, ref_model=other)", 0),
+        ("other", "PPOTrainer(config, model, ref_model=other)", 0),
+        ("other", "OwnDPOTrainer(model, other)", 0),
+        ("other", "Own(model, other)", 1),
+        ("other", "PPOTrainer(config, other, ref_model=None)", 1),
+        ("other", "DPOTrainer(other, model)", 1),
+        ("other", "DPOTrainer(other, ref_model=other)", 1),
+        ("other", "DPOTrainer(model=other, ref_model=model)", 1),
+        ("other", "# DPOTrainer(model, other)", 1),
+        ("other", "other.eval()", 1),
+        ("ref_model", "ref_model.eval()", 0),
+        (
+            "reference",
+            "reference, *_ = wrap(model=reference)\n    reference.module.eval()",
+            0,
+        ),
+        ("teacher", "with torch.no_grad():\n        y = teacher(x)", 0),
+        ("teacher", "with torch.no_grad():\n        y = model(x)\n    y = teacher(x)", 1),
+        ("teacher", "# teacher.eval()", 1),
+        ("teacher", "teacher.eval(), teacher.train()", 1),
+        ("teacher", "teacher.eval(), optimizer(teacher.parameters())", 1),
+        ("teacher", "teacher.eval(), sum(p.numel() for p in teacher.parameters())", 0),
+        ("teacher", "teacher.eval(), get_peft_model(teacher, config)", 1),
+        ("teacher", "teacher.eval(), Trainer(model=teacher)", 1),
+        ("teacher", "teacher.eval(), Trainer(model, teacher)", 0),
+        ("preference", "preference.eval()", 1),
+    ],
+)
+def test_a_reference_that_no_optimizer_changes(
+    name: str, then: str, found: int, engine: Callable[..., Engine]
+) -> None:
+    text = REFERENCE.format(name=name, then=then)
+    for narrowed in (True, False):
+        told = engine("DET601", narrowed=narrowed).lint(Source("run.py", text))
+        assert len(told) == found
+
+
+def test_a_reference_of_a_trainer_that_the_file_derives(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    text = REFERENCE.format(name="other", then="Own_Trainer(model, other)")
+    assert findings(text + "\nclass Own_Trainer(trl.DPOTrainer):\n    pass\n", "DET601") == []
+    assert len(findings(text + "\nclass Own_Trainer(Trainer):\n    pass\n", "DET601")) == 1
+
+
+def test_a_reference_that_is_made_where_a_trainer_takes_it(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    made = 'AutoModel.from_pretrained(p, attn_implementation="flash_attention_2")'
+    assert findings(f"DPOTrainer(model, {made})", "DET601") == []
+    assert findings(f"OwnTrainer(model=model, ref_model={made})", "DET601") == []
+    assert len(findings(f"DPOTrainer({made}, model)", "DET601")) == 1
+    assert len(findings(f"OwnTrainer(args, {made})", "DET601")) == 1
+
+
+def test_a_reference_in_the_cells_of_a_notebook(engine: Callable[..., Engine]) -> None:
+    load = LOADS.replace("model =", "ref_model =")
+    cells = "ref_model.eval()", "with torch.no_grad():\n    y = ref_model(x)", "loss.backward()"
+    for narrowed in (True, False):
+        lint = engine("DET601", narrowed=narrowed).lint_bytes
+        assert lint("nb.ipynb", notebook(load, *cells).encode()) == []
+        assert len(lint("nb.ipynb", notebook(load, cells[2]).encode())) == 1
+
+
 @pytest.mark.parametrize(
     ("path", "found"),
     [
@@ -416,3 +526,32 @@ def test_a_wrapper_by_the_name_of_the_library_s_function_hides_no_call(
     """
     (found,) = findings(text, "DET601")
     assert found.message.startswith("flash_attn_func() without deterministic=True")
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("print(y.shape)", 0),
+        ("# y.sum().backward()", 0),
+        ("y.sum().backward()", 1),
+        ("torch.autograd.grad(y, x)", 1),
+        ("main(attend)", 1),
+        ("Trainer(attend).train()", 1),
+    ],
+)
+def test_a_main_block_that_tries_a_module_has_no_backward(
+    line: str, found: int, engine: Callable[..., Engine]
+) -> None:
+    text = """
+from flash_attn import flash_attn_func
+
+def attend(x, mask): ...
+
+if __name__ == "__main__":
+    y = flash_attn_func(q, k, v)
+
+    {}
+"""
+    for narrowed in (True, False):
+        lint = engine("DET601", narrowed=narrowed).lint
+        assert len(lint(Source("layers.py", text.format(line)))) == found

@@ -110,6 +110,11 @@ FOUND = [
     ("DET307", "training", RECOGNISED["training"] + "inductor: {max_autotune: true}\n"),
     ("DET601", "megatron", RECOGNISED["megatron"] + "--use-flash-attn: true\n"),
     ("DET601", "megatron", RECOGNISED["megatron"] + "attention_backend: flash\n"),
+    (
+        "DET601",
+        "training",
+        "batch_size: 1\nnum_rollouts: 16\nseed: 1\nmodel: {use_flash_attention: true}\n",
+    ),
     ("DET601", "axolotl", RECOGNISED["axolotl"] + "flash_attention: true\n"),
     ("DET601", "llama-factory", RECOGNISED["llama-factory"] + "flash_attn: fa2\n"),
     (

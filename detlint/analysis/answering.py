@@ -153,7 +153,7 @@ def is_aside(module: Module, node: cst.CSTNode) -> bool:
     name = last_name(made.targets[0].target) if made is not None else ""
     if not _ASIDE.search(name):
         return False
-    block = _block(module, node)
+    block = block_around(module, node)
     frozen = re.compile(
         rf"\b{name}\.requires_grad_\(False\)"
         rf"|\bfor (\w+) in (?:\w+\.)?{name}\.parameters\(\):\s*\1\.requires_grad(?:_\(| = )False"
@@ -164,7 +164,7 @@ def is_aside(module: Module, node: cst.CSTNode) -> bool:
     return within and _NO_GRADIENT.search(block) is not None and not _OPTIMIZES.search(block)
 
 
-def _block(module: Module, node: cst.CSTNode) -> str:
+def block_around(module: Module, node: cst.CSTNode) -> str:
     """The text of the statement at the top of the file that a node stands in: what is around it
     may have been narrowed away."""
     text, (place, _) = module.source.text, module.span(node)

@@ -25,6 +25,9 @@ FUNCTIONS = {
     "flash_attn_unpadded_func": 11,
     "flash_attn_unpadded_qkvpacked_func": 7,
     "flash_attn_unpadded_kvpacked_func": 10,
+    # Modules around them, in flash_attn.modules.mha.
+    "FlashSelfAttention": 5,
+    "FlashCrossAttention": 5,
 }
 BACKWARDS = frozenset({"_flash_attn_backward", "_flash_attn_varlen_backward"})
 _TAKEN = BACKWARDS | FUNCTIONS.keys()

@@ -18,7 +18,10 @@ _GIVEN = re.compile(r"(?:[\"']\s*\])?[ \t]*(?::[^=\n]*)?=(?!=)\s*|[\"']\s*[:,]\s
 _BY_PLACE = re.compile(r"\w\((?:[^()]*,)?\s*[\"']$")
 _TAKES = re.compile(r"\bdef[ \t]+\w+\([^()]*?\b_?attn_implementation\b")
 _FLASH = re.compile(r"flash_attention_[23]")
-_BOUND = re.compile(r"\w[ \t]*(?::[^=\n]*)?=[ \t]*[\"']$")
+# A name bound to a value, or to a choice between two: ``= "…" if x else "…"``.
+_BOUND = re.compile(
+    r"\w[ \t]*(?::[^=\n]*)?(?<![=!<>])=[ \t]*\(?\s*(?:[^=;]{1,120}?\belse\s+)?[\"']$"
+)
 _ON = re.compile(r"\(?\s*(?:True\b|\w*[fF]ield\(|attrib\()|(?!(?:False|None)\b)(\w+)\b(?![.(\[])")
 
 
@@ -60,7 +63,7 @@ def _is_given(text: str, offset: int, line: str) -> bool:
 def _has_constant(text: str) -> bool:
     """Whether the text binds a name to one of the values."""
     return any(
-        _BOUND.search(text, text.rfind("\n", 0, match.start()) + 1, match.start())
+        _BOUND.search(text, max(match.start() - _REACH, 0), match.start())
         for match in _FLASH.finditer(text)
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.analysis.flash_advice import ANY_FLASH, MAY_READ, READS
+from detlint.analysis.flash_advice import ANY_FLASH, MAY_READ, OLD_KEYWORD, READS
 from detlint.documents.flavour_words import TRAINER
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ ROWS = (
         good="sdpa",
         safe=False,
     ),
-    Row("DET601", "use_flash_attention_2", (True,), _FLASH, MAY_READ, beside=_has_backward),
+    Row("DET601", "use_flash_attention_2", (True,), _FLASH, OLD_KEYWORD, beside=_has_backward),
     Row(
         "DET601",
         r"use_flash_attn|use_flash_attention",

@@ -12,3 +12,27 @@ ANY_FLASH = (
     "make its backward deterministic (deterministic=True, NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 "
     "or FLASH_ATTENTION_DETERMINISTIC=1, whichever the program reads), or use sdpa"
 )
+# Of transformers before it had attn_implementation, and before it read the variable.
+OLD_KEYWORD = (
+    'use attn_implementation="sdpa", or set FLASH_ATTENTION_DETERMINISTIC=1, which newer releases '
+    "of transformers read"
+)
+FLAG = (
+    "leave it out or turn it off, or make the backward deterministic: "
+    "FLASH_ATTENTION_DETERMINISTIC=1 for Hugging Face's models, NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 "
+    "for Transformer Engine, deterministic=True in calls of the program's own"
+)
+HUGGING_FACE = frozenset({READS, MAY_READ, OLD_KEYWORD})
+ANY = frozenset({ANY_FLASH, FLAG})
+
+# Of calls of flash-attn's functions, and of its modules.
+CALL = "pass deterministic=True (flash-attn 2.4 and later)"
+OLD_CALL = "pass deterministic=True, which late releases of flash-attn 1 take (2 has no {}())"
+MODULE = "pass deterministic=True, which newer releases of flash-attn 2 take"
+
+
+def of_call(name: str) -> str:
+    """What to do about a call of a function or a module of flash-attn."""
+    if "unpadded" in name:
+        return OLD_CALL.format(name)
+    return MODULE if name[0].isupper() else CALL

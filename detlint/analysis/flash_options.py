@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis import answering, answering_functions, attention, phases
+from detlint.analysis import answering, answering_functions, attention, phases, reference_models
 from detlint.analysis.argument import described
 from detlint.analysis.conditions import call_word
 from detlint.analysis.definitions import Definitions
 from detlint.analysis.flash_flags import IMPLEMENTATIONS
 from detlint.analysis.notebook_models import only_answers
 from detlint.analysis.options import Option
+from detlint.lexer import masked
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 CHOICES = frozenset({"attn_implementation", "_attn_implementation"})
 # Of transformers' models.
 _SETTER = "set_attn_implementation"
+# What a main block that is more than a try says or calls.
+_LEARNS = re.compile(
+    r"backward|grad|optim|train|\bfit\b|\b(?:main|run|cli|app|parse_\w+|Fire)\w*\(", re.IGNORECASE
+)
 
 
 def by_place(module: Module, call: cst.Call) -> Iterator[Option]:
@@ -45,7 +51,7 @@ def _is_implementation(module: Module, argument: cst.Arg) -> bool:
     return plain and module.literal(argument.value) in IMPLEMENTATIONS
 
 
-def chosen(value: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+def chosen(value: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """What an expression may yield: both sides of a choice, the values of a mapping."""
     if isinstance(value, cst.IfExp):
         yield from chosen(value.body)
@@ -67,6 +73,7 @@ _FOR_ANSWERS = (
     answering.compares_answers,
     answering.measures,
     answering.is_aside,
+    reference_models.is_reference,
     only_answers,
 )
 
@@ -83,7 +90,16 @@ def calls_for_answers(module: Module, call: cst.Call) -> bool:
         or answering_functions.only_answers(module, call)
         or answering.compares_answers(module, call)
         or answering.measures(module, call)
+        or _is_tried(module, call)
     )
+
+
+def _is_tried(module: Module, call: cst.Call) -> bool:
+    """Whether a main block only tries what its file defines, without a backward."""
+    if module.enclosing_function(call) is not None:
+        return False
+    text = masked(answering.block_around(module, call))
+    return text.startswith("if __name__ ==") and _LEARNS.search(text) is None
 
 
 def shown(module: Module, option: Option, value: str) -> str:

@@ -17,10 +17,15 @@ if TYPE_CHECKING:
     from detlint.finding import Edit
 
 _TRAINS = re.compile(r"train|finetun|fine_?tun|(?:^|_)(?:sft|dpo|ppo|grpo|rlhf|lora|fit)(?:_|$)")
+# Of checkpoints, as the names of programs that convert these have them.
+_FORMATS = r"(?:hf|huggingface|mcore|megatron|mg|meg|nemo|ckpt|deepspeed|ds|zero|fsdp|safetensors)"
 _OTHER = re.compile(
     r"infer|generat|(?:^|_)serv|eval|predict|quanti|tokeni|preprocess|process_data|convert|export"
     r"|(?:^|_)(?:test|tests|pytest|unittest|sampl\w*|chat|demo|merge|score|perplexity|ppl|mmlu|vllm|sglang|download"
-    r"|prepare|gradio|webui|api|pip|http|venv|benchmarks?|visuali[sz]e|plot|setup|build)(?:_|$)"
+    r"|prepare|gradio|webui|api|pip|http|venv|benchmarks?|visuali[sz]e|plot|setup|build"
+    r"|embed|encode|rerank|extract)(?:_|$)"
+    # hf2mcore, megatron_to_hf
+    rf"|(?:^|_){_FORMATS}(?:2|_to_|_2_){_FORMATS}(?:_|$)"
 )
 # Folders of programs that train nothing.
 _OTHER_FOLDER = re.compile(
@@ -30,6 +35,7 @@ _TESTS = re.compile(
     r"(?:^|[/.])(?:py\.?test|unittest|nose2?|tox|nox|runtests?|run_tests?|test_[^/]*|[^/]*_tests?"
     r"|[^/]*(?:server|serving|benchmark)[^/]*)(?:\.py)?$"
 )
+_CONVERTS = re.compile(r"--convert[-_]checkpoint")
 # Command lines of libraries, and whether they have subcommands.
 _TOOLS = {
     "swift": True,
@@ -45,6 +51,8 @@ _TOOLS = {
 _ASCEND = re.compile(
     r"(?<![a-z])npus?(?![a-z])|ascend|mindspeed|torch_npu|HCCL_|TASK_QUEUE_ENABLE", re.IGNORECASE
 )
+# What a line says in front of the names of variables that it takes away.
+_UNSETS = re.compile(r"(?:^|[;&|({]|\b(?:then|else|do))[ \t]*unset[ \t][^;&|\n]*$")
 _DETERMINISTIC = words(
     """deterministic deterministic_mode full_determinism enable_full_determinism
     use_deterministic_algorithms deterministic_algorithms torch_deterministic
@@ -76,7 +84,12 @@ def started(command: Command) -> Launch | None:
 
 def for_ascend(document: Document) -> bool:
     """Whether a script is for Ascend devices, with other kernels and another NCCL."""
-    return _ASCEND.search(document.source.text) is not None
+    text = document.source.text
+    return any(
+        not any(each.start <= found.start() < each.end for each in document.comments)
+        and not _UNSETS.search(text[text.rfind("\n", 0, found.start()) + 1 : found.start()])
+        for found in _ASCEND.finditer(text)
+    )
 
 
 def launches(document: Document) -> Iterator[tuple[Command, Launch]]:
@@ -98,6 +111,8 @@ def may_train(launch: Launch) -> bool:
     name = path.rpartition("/")[2]
     if _TRAINS.search(name):
         return True
+    if any(_CONVERTS.match(each.text or "") for each in launch.arguments):
+        return False
     return _OTHER.search(name.replace(".", "_")) is None and not _OTHER_FOLDER.search(path)
 
 

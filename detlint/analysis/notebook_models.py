@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.kinds import NOTEBOOK
-from detlint.lexer import spans
+from detlint.lexer import masked
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -49,18 +49,9 @@ def only_answers(module: Module, node: cst.CSTNode) -> bool:
     target = bound.targets[0].target
     if not isinstance(target, cst.Name) or len(bound.targets) > 1:
         return False
-    text = _code(module.source.text)
+    text = masked(module.source.text)
     uses = [_use(text, *place) for place in _places(text, target.value, module.span(bound)[1])]
     return "answers" in uses and "" not in uses
-
-
-def _code(text: str) -> str:
-    """The text without comments, and with strings that say nothing, of the same length."""
-    pieces, position = [], 0
-    for start, end, _ in spans(text):
-        pieces += [text[position:start], re.sub(r"[^\r\n]", "_", text[start:end])]
-        position = end
-    return "".join([*pieces, text[position:]])
 
 
 def _places(text: str, name: str, start: int) -> Iterator[tuple[int, int]]:

@@ -106,6 +106,7 @@ TRAINING = frozenset(
             "max_grad_norm",
             "batch_size_per_gpu",
         ),
+        *("num_rollouts", "rollout_batch_size", "ppo_epochs", "total_steps", "total_timesteps"),
     )
 )
 FITTING = frozenset(

@@ -7,11 +7,11 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis import answering, attention, flash_arguments
+from detlint.analysis import answering, attention, flash_advice, flash_arguments
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.config_keys import is_deterministic, is_told, trains
-from detlint.analysis.flash_advice import ANY_FLASH, MAY_READ, READS
+from detlint.analysis.flash_advice import ANY_FLASH, FLAG, MAY_READ, OLD_KEYWORD, READS
 from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES, requests
 from detlint.analysis.flash_options import (
     CHOICES,
@@ -87,6 +87,8 @@ class FlashAttention(Rule):
         "use-flash-att",
         "attn-implementation",
         "--attention-backend",
+        "FlashSelfAttention",
+        "FlashCrossAttention",
     )
     mentions = ("attention-backend", "attn", "flash")
     source = "https://github.com/Dao-AILab/flash-attention#how-to-use-flashattention"
@@ -156,13 +158,13 @@ class FlashAttention(Rule):
         path = os.path.realpath(finding.path)
         if program.only_answers() and path != program.path:
             return "def backward(" not in program.source_of(path).text  # which is to train
-        if finding.advice not in (READS, MAY_READ, ANY_FLASH):
+        if finding.advice not in flash_advice.HUGGING_FACE | flash_advice.ANY:
             return False
         return (
             program.has("sets", "FLASH_ATTENTION_DETERMINISTIC=1")
             or program.is_guarded()
             or (
-                finding.advice == ANY_FLASH
+                finding.advice in flash_advice.ANY
                 and program.has("sets", "NVTE_ALLOW_NONDETERMINISTIC_ALGO=0")
             )
         )
@@ -251,8 +253,7 @@ class FlashAttention(Rule):
             edit = self.module.add_argument(call, "deterministic=True")
         how = "with deterministic=False" if off else "without deterministic=True"
         message = f"{name}() {how} adds up gradients in varying order in its backward"
-        advice = "pass deterministic=True (flash-attn 2.4 and later)"
-        self.report(call, message, advice=advice, edits=(edit,), safe=False)
+        self.report(call, message, advice=flash_advice.of_call(name), edits=(edit,), safe=False)
 
     def _leaves_it_out(self, call: cst.Call, name: str) -> bool:
         positional = sum(each.keyword is None for each in call.args)
@@ -266,7 +267,7 @@ class FlashAttention(Rule):
             if option.name in CHOICES:
                 self._check_choice(option)
             elif self.module.literal(option.value) is True and not self._is_deterministic(option):
-                advice = self._advice if option.name in _HUGGING_FACE else ANY_FLASH
+                advice = OLD_KEYWORD if option.name in _HUGGING_FACE else ANY_FLASH
                 if not self._is_quiet_about(option):
                     self._report(option.node, shown(self.module, option, "True"), advice)
 
@@ -285,7 +286,7 @@ class FlashAttention(Rule):
         # No trigger stands where config._attn_implementation is set to a constant's name: it
         # occurs in nearly every model of a library, to be read.
         direct = option.name.startswith("_") and option.form != "keyword"
-        for value in chosen(option.value):
+        for value in chosen(self.module.names.value_of(option.value)):
             if direct and not isinstance(value, cst.SimpleString):
                 continue
             found = self.module.literal(value)
@@ -302,12 +303,12 @@ class FlashAttention(Rule):
     def _check_elements(self, elements: Sequence[cst.BaseElement]) -> None:
         for value, said in flash_arguments.of_elements(self.module, elements):
             if not self._is_quiet:
-                self._report(value, said)
+                self._report(value, said, FLAG)
 
     def visit_SimpleString(self, node: cst.SimpleString) -> None:
         said = flash_arguments.of_text(self.module, node)
         if said and not self._is_quiet:
-            self._report(node, said)
+            self._report(node, said, FLAG)
 
     # Command lines in scripts
 
@@ -316,7 +317,7 @@ class FlashAttention(Rule):
         if launch is None or not may_train(launch) or for_ascend(self.document):
             return
         for request in requests(self.document.source, launch):
-            self._report(request.word, request.shown, MAY_READ if request.choice else ANY_FLASH)
+            self._report(request.word, request.shown, MAY_READ if request.choice else FLAG)
 
     def _report(
         self,

@@ -19,7 +19,8 @@ from flash_attn import flash_attn_interface
 from flash_attn.flash_attn_interface import _flash_attn_backward
 from flash_attn.flash_attn_interface import flash_attn_varlen_kvpacked_func as packed
 from flash_attn.flash_attn_triton import flash_attn_func as triton_attention
-from flash_attn.modules.mha import MHA
+from flash_attn.modules.mha import MHA, FlashSelfAttention
+from flash_attn.modules.mha import FlashCrossAttention as CrossAttention
 from kernels import get_kernel
 from streaming import StartKVCache
 from transformers import AutoConfig, AutoModel, Trainer
@@ -526,6 +527,20 @@ def in_a_branch(q, k, v, whole):
     return out + flash_attn_func(q, k, v)  # DET601
 
 
+# Modules of flash-attn
+
+MODULES = {
+    "self": FlashSelfAttention(causal=True),  # DET601
+    "told": FlashSelfAttention(causal=True, deterministic=True),
+    "by place": FlashSelfAttention(True, None, 0.0, (-1, -1), None, True),
+    "cross": CrossAttention(),  # DET601
+}
+
+
+class Own(FlashSelfAttention):
+    """FlashSelfAttention"""
+
+
 # By the place of an argument
 
 
@@ -551,3 +566,34 @@ fill_in("m", "flash_attention_2")
 model.set_attn_implementation("flash_attention_2")  # DET601
 model.set_attn_implementation("sdpa")
 model.enable("flash_attention_2")
+
+
+# A local that is a choice
+
+
+class Actor(torch.nn.Module):
+    def __init__(self, name, use_flash, bf16):
+        super().__init__()
+        implementation = "flash_attention_2" if use_flash else "eager"
+        if bf16:
+            self.model = AutoModel.from_pretrained(
+                name,
+                attn_implementation=implementation,  # DET601
+            )
+        other = (
+            "sdpa"
+            if not use_flash
+            else "flash_attention_2"
+        )
+        kwargs = {"attn_implementation": other}  # DET601
+        config = AutoConfig.from_pretrained(name, attn_implementation=other)  # DET601
+        neither = "sdpa" if use_flash else "eager"
+        self.critic = AutoModel.from_pretrained(name, attn_implementation=neither)
+        bound = "flash_attention_2" if use_flash else "eager"
+        bound = "sdpa"
+        self.last = AutoModel.from_pretrained(name, attn_implementation=bound)
+
+
+def default_by_name(implementation=None, use_flash=False):
+    implementation = implementation or ("flash_attention_2" if use_flash else "eager")
+    return AutoModel.from_pretrained("m", attn_implementation=implementation)

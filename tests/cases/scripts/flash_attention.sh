@@ -59,6 +59,18 @@ python eval.py --attn_implementation flash_attention_2
 ### a generation
 python tools/run_text_generation.py --use-flash-attn
 
+### a conversion of checkpoints
+python tools/hf2mcore_vita.py --use-flash-attn
+python tools/megatron_to_hf.py --use-flash-attn
+python tools/checkpoint.py --convert-checkpoint-from-megatron-to-transformers --use-flash-attn
+python wav2vec_hf2.py --use-flash-attn  # DET601
+
+### what is computed with a model
+python embed_datasets.py --use_flash_attention true
+python -m retrieval.encode --attn_implementation flash_attention_2
+python finetune_embed.py --use_flash_attention true  # DET601
+python embedder.py --use_flash_attention true  # DET601
+
 ### no program of Python
 echo --use-flash-attn
 
@@ -68,6 +80,19 @@ echo --use-flash-attn
 ### Ascend's own attention
 export HCCL_BUFFSIZE=200
 python t.py --use-flash-attn
+
+### Ascend's, as a comment has it
+#export PYTORCH_NPU_ALLOC_CONF=expandable_segments:True
+torchrun t.py --use-flash-attn # not on ascend  # DET601
+
+### Ascend's, taken away
+unset ASCEND_LAUNCH_BLOCKING
+if true; then unset -v HCCL_BUFFSIZE ASCEND_RT_VISIBLE_DEVICES; fi
+torchrun t.py --use-flash-attn  # DET601
+
+### Ascend's, of which one is taken away
+export HCCL_BUFFSIZE=200; unset ASCEND_LAUNCH_BLOCKING
+torchrun t.py --use-flash-attn
 
 ### a library's own command line
 swift sft --attn_impl flash_attention_2  # DET601

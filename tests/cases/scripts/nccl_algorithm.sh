@@ -56,6 +56,10 @@ torchrun --nproc-per-node 8 evaluate.py --deterministic
 export ASCEND_RT_VISIBLE_DEVICES=0,1
 torchrun --nproc-per-node 2 train.py --deterministic
 
+### Ascend's, as a comment has it
+# export ASCEND_RT_VISIBLE_DEVICES=0,1
+torchrun --nproc-per-node 2 train.py --deterministic  # DET702
+
 ### tasks of Slurm
 srun -n 4 python train.py --deterministic  # DET702
 
