@@ -9,6 +9,7 @@ from detlint.analysis.argument import Argument, has_one_order
 from detlint.analysis.expectations import asks_kind
 from detlint.analysis.mappings import treats_each_alone
 from detlint.analysis.order import Flow, Use
+from detlint.analysis.pools import slices_only_worked_on
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ class Expressions:
         if isinstance(index, cst.Slice):
             if index.lower is index.upper is None and index.step is None:
                 yield from self._all.follow(flow.into(subscript))
-            else:
+            elif not slices_only_worked_on(self._all, subscript):
                 yield Use(subscript, "sliced")
         elif (loop := self._all.indices.parallels.counted_loop(subscript)) is not None:
             yield from self._all.follow_counted(loop)

@@ -14,6 +14,7 @@ from detlint.analysis import selections
 from detlint.analysis.body_statements import BodyStatements, any_of
 from detlint.analysis.elements import Elements
 from detlint.analysis.expectations import is_of_a_kind
+from detlint.analysis.flushes import Flushes
 from detlint.analysis.order import Use
 from detlint.analysis.passes import Passes
 from detlint.rule import cst
@@ -117,6 +118,9 @@ class LoopBody(BodyStatements):
             self._effects += 1
             return False
         if self._elements.counts(node.test):
+            if Flushes(self._consumption).are_apart(node):
+                self._effects += 1
+                return False
             before = self._effects, len(self.kept)
             return self._any(node.body) or self._stops or before != (self._effects, len(self.kept))
         best = selections.keeps_best(node, self._module)

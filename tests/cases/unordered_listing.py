@@ -2693,3 +2693,91 @@ def how_many_are_final(d):
     final = ["final" in name for name in names]
     numbers = [float(name) for name in os.listdir(d + "/numbers")]  # DET203
     return np.sum(final) == 1, np.any(final), np.sum(numbers)
+
+
+# Tasks of a pool that nobody wants the results of
+
+
+def convert(name, out):
+    with open(os.path.join(out, name), "w") as file:
+        json.dump(load(name), file)
+
+
+def convert_part(out, part):
+    for name in part:
+        with open(f"{out}/{name}.json", "w") as file:
+            json.dump(load(name), file)
+
+
+def first_of(out, part):
+    with open(f"{out}/{part[0]}.json", "w") as file:
+        json.dump(load(part), file)
+
+
+def append_to(name, out):
+    with open(out, "a") as file:
+        json.dump(load(name), file)
+
+
+def in_a_pool(d, out, n):
+    tasks = [(name, out) for name in os.listdir(d)]
+    print(len(tasks))
+    with Pool() as pool:
+        pool.starmap(convert, tasks)
+        pool.starmap(append_to, [(x, out) for x in os.listdir(d)])  # DET203
+        made = pool.starmap(convert, [(x, out) for x in os.listdir(d)])  # DET203
+        unknown(pool.starmap(unknown, [(x, out) for x in os.listdir(d)]))  # DET203
+    return made
+
+
+def in_parts(d, out, n):
+    names = os.listdir(d)
+    parts = [names[i : i + n] for i in range(0, len(names), n)]
+    tasks = [(out, part) for part in parts]
+    with Pool() as pool:
+        pool.starmap(convert_part, tasks)
+
+
+def in_parts_that_are_seen(d, out, n):
+    names = os.listdir(d)  # DET203
+    parts = [names[i : i + n] for i in range(0, len(names), n)]
+    with Pool() as pool:
+        pool.starmap(first_of, [(out, part) for part in parts])
+
+
+def in_parts_with_gaps(d, out, n):
+    names = os.listdir(d)  # DET203
+    parts = [names[i : i + 3] for i in range(0, len(names), n)]
+    with Pool() as pool:
+        pool.starmap(convert_part, [(out, part) for part in parts])
+
+
+# Emptied every so many, each to a file of its own
+
+
+def features(d, out):
+    found = {}
+    count = 0
+    for name in os.listdir(d):
+        found[name] = load(name)
+        count += 1
+        if count % 512 == 0:
+            for key in found.keys():
+                with open(f"{out}/{key}.pkl", "wb") as file:
+                    pickle.dump(found[key], file)
+            found = {}
+    for key in found.keys():
+        with open(f"{out}/{key}.pkl", "wb") as file:
+            pickle.dump(found[key], file)
+
+
+def shards(d, out):
+    found = {}
+    count = 0
+    for name in os.listdir(d):  # DET203
+        found[name] = load(name)
+        count += 1
+        if count % 512 == 0:
+            with open(f"{out}/{count}.pkl", "wb") as file:
+                pickle.dump(found, file)
+            found = {}
