@@ -2781,3 +2781,100 @@ def shards(d, out):
             with open(f"{out}/{count}.pkl", "wb") as file:
                 pickle.dump(found, file)
             found = {}
+
+
+# Keys that are there before, in an order of their own
+
+
+def scores(d, known):
+    found = {}
+    for key in known:
+        found[key] = None
+    for name in os.listdir(d):
+        mine = None
+        for key in known:
+            if name == f"{key}.json":
+                mine = key
+                break
+        if mine:
+            found[mine] = load(name)
+    return list(found.values())
+
+
+def scores_of_some(d, known):
+    found = {}
+    for name in os.listdir(d):  # DET203
+        mine = None
+        for key in known:
+            if name == f"{key}.json":
+                mine = key
+        if mine:
+            found[mine] = load(name)
+    return list(found.values())
+
+
+# Dicts that nobody looks into
+
+
+def counts_per_folder(folders):
+    found = {folder: {} for folder in folders}
+    for folder in folders:
+        names = os.listdir(folder)
+        found[folder]["names"] = names
+        found[folder]["count"] = len(names)
+        print(len(names))
+
+
+def files_per_folder(folders):
+    found = {folder: {} for folder in folders}
+    for folder in folders:
+        names = os.listdir(folder)  # DET203
+        found[folder]["names"] = names
+    return found
+
+
+# Each at the end of those before
+
+
+def joined_rows(d, full):
+    for name in os.listdir(d):  # DET203
+        part = load(name)
+        n = len(full["rows"][:])
+        end = n + len(part)
+        full["rows"].resize((end,))
+        full["rows"][n:end] = part
+
+
+def rows_at_places(d, full, places):
+    for name in os.listdir(d):
+        n = len(places[name])
+        full[name][:n] = load(name)
+
+
+# A dict in the order of a folder, for others to go through
+
+
+class Alignments:
+    def _parse(self, d):
+        found = {}
+        for name in os.listdir(d):  # DET203
+            found[name] = load(name)
+        return found
+
+    def rows(self, d):
+        return list(self._parse(d).values())
+
+    def _by_name(self, d):
+        found = {}
+        for name in os.listdir(d):
+            found[name] = load(name)
+        return found
+
+    def row(self, d, name):
+        return self._by_name(d)[name]
+
+    def seen(self, d):
+        found = {}
+        for name in os.listdir(d):
+            found[name] = load(name)
+        return found
