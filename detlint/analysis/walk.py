@@ -90,6 +90,12 @@ class Walk:
 
     # All elements
 
+    def goes_up(self) -> bool:
+        """``os.walk(top, topdown=False)``, which has read all folders before the loop sees one."""
+        given = (each for each in self._call.args if each.keyword is not None)
+        options = [each.value for each in given if each.keyword.value in ("topdown", "top_down")]  # type: ignore[union-attr]
+        return any(self._module.literal(each) is False for each in options)
+
     def _names(self) -> dict[int, cst.Name]:
         """The names that a loop unpacks each element into, by place."""
         target = self._target
@@ -116,7 +122,7 @@ class Walk:
     def _sorts_dirs(self) -> bool:
         """``dirs.sort()`` or ``dirs[:] = sorted(…)`` in the loop: the walk follows that order."""
         name = self._names().get(_DIRS)
-        if name is None or not isinstance(self._consumer, cst.For):
+        if name is None or not isinstance(self._consumer, cst.For) or self.goes_up():
             return False
         for each in self._module.tree.descendants(self._consumer.body):
             if isinstance(each, cst.Call) and reductions.SORTING.search(call_word(each)):

@@ -2878,3 +2878,34 @@ class Alignments:
         for name in os.listdir(d):
             found[name] = load(name)
         return found
+
+
+# The largest by a number in the name, of what a method makes of it
+
+
+class Checkpoints:
+    def _saved_paths(self):
+        return [os.path.join(self.directory, name) for name in os.listdir(self.directory)]
+
+    def _of_path(self, path):
+        match = re.match(r"(\w+)_epoch-(\d+)", os.path.basename(path))
+        return Checkpoint(path=path, epochs=int(match.group(2)), loss=read(path))
+
+    def latest(self):
+        found = [self._of_path(path) for path in self._saved_paths()]
+        return max(found, key=lambda info: info.epochs).path
+
+    def _others(self):
+        return [os.path.join(self.directory, x) for x in os.listdir(self.directory)]  # DET203
+
+    def best(self):
+        found = [self._of_path(path) for path in self._others()]
+        return max(found, key=lambda info: info.loss).path
+
+
+def from_the_bottom_up(top):
+    found = []
+    for root, dirs, files in os.walk(top, topdown=False):  # DET203
+        dirs.sort()
+        found.extend(sorted(files))
+    return found
