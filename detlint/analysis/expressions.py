@@ -135,10 +135,19 @@ class Expressions:
         """The element that a comprehension makes is itself unordered."""
         arg = self._module.parent(outer)
         call = self._module.parent(arg) if isinstance(arg, cst.Arg) else None
-        if self._module.called(call) not in ("builtins.all", "builtins.any"):
+        if self._joins_lists(call, flow):
+            yield from self._all.follow(flow.into(call))  # type: ignore[arg-type]
+        elif self._module.called(call) not in ("builtins.all", "builtins.any"):
             yield from flow.escapes(outer, "collected")
 
     in_generator_exp = in_dict_comp = in_list_comp
+
+    def _joins_lists(self, call: cst.CSTNode | None, flow: Flow) -> bool:
+        """``sum([glob.glob(x) for x in patterns], [])``."""
+        if not isinstance(call, cst.Call) or len(call.args) != len(("parts", "start")):
+            return False
+        lists = isinstance(call.args[1].value, cst.List) and not flow.keyed
+        return lists and self._module.called(call) == "builtins.sum"
 
     # Operators
 

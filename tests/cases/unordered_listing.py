@@ -2909,3 +2909,15 @@ def from_the_bottom_up(top):
         dirs.sort()
         found.extend(sorted(files))
     return found
+
+
+def names_at_the_top(d):
+    _, _, names = [each for each in os.walk(d)][0]  # DET203
+    _, _, others = [each for each in os.walk(d)][0]
+    return list(names), sorted(others), [each for each in os.walk(d)][0][0]
+
+
+def of_several_patterns(patterns):
+    found = sum([list(glob.glob(each)) for each in patterns], [])
+    others = sum([list(glob.glob(each)) for each in patterns], [])  # DET203
+    return sorted(found), others
