@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
     from detlint.analysis.consumption import Consumption
 
-_APPLYING = words("imap imap_unordered map map_async process_map starmap starmap_async thread_map")
+_APPLYING = words(
+    """imap imap_unordered map map_async parallel_processes parallel_threads process_map starmap
+    starmap_async thread_map"""
+)
 
 
 class _Tasks(NamedTuple):
@@ -126,7 +129,9 @@ def _is_handed_on(consumption: Consumption, clause: cst.CompFor, tasks: _Tasks) 
 
 def _works_alone(consumption: Consumption, call: cst.Call, tasks: _Tasks) -> bool:
     """Whether the worker does with its element, or with each of its part, what has no order."""
-    if call_word(call).startswith("starmap") is not bool(tasks.places):
+    told = consumption.module.literal(consumption.module.argument(call, "star_args"))
+    unpacks = call_word(call).startswith("starmap") or told is True
+    if unpacks is not bool(tasks.places):
         return False
     functions, worker = consumption.functions, call.args[0].value
     if tasks.part:

@@ -2921,3 +2921,8 @@ def of_several_patterns(patterns):
     found = sum([list(glob.glob(each)) for each in patterns], [])
     others = sum([list(glob.glob(each)) for each in patterns], [])  # DET203
     return sorted(found), others
+
+
+def in_threads(d, out):
+    parallel_threads(convert, [(x, out) for x in os.listdir(d)], star_args=True, leave=False)
+    parallel_threads(convert, [(x, out) for x in os.listdir(d)])  # DET203
