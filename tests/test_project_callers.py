@@ -86,6 +86,14 @@ def lint(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., li
         pytest.param(
             {"a.py": "import data\nx = set(data.names_in('d')\n"}, FOUND, id="does not parse"
         ),
+        pytest.param(
+            {
+                "a.py": "from data import (\n    names_in,\n)\nx = set(names_in('d'))",
+                "b.py": "names_in = [2, 1]\nload(names_in[0])",
+            },
+            [],
+            id="a variable of another file",
+        ),
     ],
 )
 def test_callers_settle_what_becomes_of_the_order(
@@ -107,3 +115,55 @@ def test_what_is_used_in_the_function_is_not_for_its_callers(
     lists = "import os\n\ndef names(d):\n    x = os.listdir(d)\n    load(x[0])\n    return x\n"
     project({"data.py": lists, "a.py": "from data import names\nx = sorted(names('d'))\n"})
     assert lint() == ["data.py:4"]
+
+
+OWN = """
+    import os
+
+    def listdir(folder):
+        return os.listdir(folder)
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "found"),
+    [
+        pytest.param("import data\nx = sorted(data.listdir('d'))", [], id="sorts"),
+        pytest.param("from data import listdir\nx = sorted(listdir('d'))", [], id="by name"),
+        pytest.param("from data import listdir\nx = listdir('d')[0]", ["data.py:5"], id="first"),
+        pytest.param("import os\nx = len(os.listdir('d'))", ["data.py:5"], id="another's"),
+    ],
+)
+def test_a_function_may_have_the_name_of_the_one_that_it_calls(
+    project: Project, lint: Callable[..., list[str]], file: str, found: list[str]
+) -> None:
+    project({"data.py": OWN, "a.py": file})
+    assert lint() == found
+
+
+RECURSIVE = """
+    import os
+
+    def ls(folder, level=1):
+        if level == 1:
+            return [os.path.join(folder, name) for name in os.listdir(folder)]
+        found = []
+        for name in sorted(os.listdir(folder)):
+            found.extend(ls(os.path.join(folder, name), level - 1))
+        return found
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "found"),
+    [
+        pytest.param("names = ls('d')\nassert len(names) == 1\nload(names[0])", [], id="one"),
+        pytest.param("load(ls('d')[0])", ["data.py:6"], id="first"),
+    ],
+)
+def test_a_star_import_brings_a_caller_and_a_function_may_call_itself(
+    project: Project, lint: Callable[..., list[str]], file: str, found: list[str]
+) -> None:
+    files = {"pack/__init__.py": "from .data import *", "pack/data.py": RECURSIVE}
+    project({"data.py": RECURSIVE, **files, "a.py": f"from data import *\n{file}\n"})
+    assert [each for each in lint() if each.startswith("data")] == found

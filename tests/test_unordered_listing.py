@@ -34,6 +34,13 @@ HEADER = "import glob, os, fsspec\nfrom pathlib import Path\n"
             id="a maximum by a key",
         ),
         pytest.param(
+            "jobs = [pool.apply_async(load, (x,)) for x in os.listdir('.')]\n"
+            "build([job.get() for job in jobs])\n",
+            "os.listdir() lists in the file system's order, and here results in that order are "
+            "passed to build()",
+            id="jobs of a pool",
+        ),
+        pytest.param(
             "pairs = zip(Path('a').iterdir(), labels)\n",
             "Path.iterdir() lists in the file system's order, and here it is paired by zip()",
             id="a zip with another list",
@@ -246,3 +253,11 @@ def test_a_global_is_followed_into_the_functions_that_read_it(
     code: str, rows: list[int], findings: Callable[..., list[Finding]]
 ) -> None:
     assert [each.row for each in findings(HEADER + code, "DET203")] == rows
+
+
+def test_a_walk_from_the_bottom_up_is_sorted_as_a_whole(
+    findings: Callable[[str], list[Finding]],
+) -> None:
+    code = "for r, dirs, files in os.walk('.', topdown=False):\n    load(files[0])\n    add(dirs)\n"
+    (found,) = findings(HEADER + code)
+    assert found.advice.startswith("sort the whole walk, sorted(os.walk(…))")

@@ -9,10 +9,12 @@ from detlint.analysis.function_body import FunctionBody
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     import libcst as cst
 
     from detlint.analysis.consumption import Consumption
+    from detlint.analysis.definitions import Definition
     from detlint.analysis.elements import Elements
 
 
@@ -43,8 +45,30 @@ class CalledFunctions:
         if definition is None or not is_plain(definition.node) or self._consumption.is_deep():
             return False
         given = definition.arguments(call) or {}
-        inner = self._consumption.of_other(definition.module)
         names = {name for name, each in given.items() if each is value}
+        return self._ignores(definition, names, keyed=keyed)
+
+    def ignore_order_at(self, function: cst.BaseExpression, places: AbstractSet[int]) -> bool:
+        """Whether a function does not use the order of what it is given at some places."""
+        definition = self._consumption.definitions.of(function)
+        if definition is None or not is_plain(definition.node) or self._consumption.is_deep():
+            return False
+        return self._ignores(definition, _at(places, _parameters(definition)))
+
+    def depend_at(self, function: cst.BaseExpression, places: AbstractSet[int]) -> bool | None:
+        """Whether what a function does has an order, called with each element at some places."""
+        definition = self._consumption.definitions.of(function)
+        if definition is None or not is_plain(definition.node) or self._consumption.is_deep():
+            return None
+        names = _parameters(definition)
+        element = _at(places, names)
+        if not element:
+            return None
+        inner = self._consumption.of_other(definition.module)
+        return FunctionBody(inner, definition, element, set(names)).depends_on_order()
+
+    def _ignores(self, definition: Definition, names: set[str], *, keyed: bool = False) -> bool:
+        inner = self._consumption.of_other(definition.module)
         reads = (each for each in inner.reads.variables(definition.node.body))
         for read in reads:
             scope = inner.reads.home(read) if read.value in names else None
@@ -71,6 +95,16 @@ class CalledFunctions:
         inner = self._consumption.of_other(definition.module)
         given = element | keywords | set(parameters[:first])
         return FunctionBody(inner, definition, element, given).depends_on_order()
+
+
+def _at(places: AbstractSet[int], names: Sequence[str]) -> set[str]:
+    return {name for place, name in enumerate(names) if place in places}
+
+
+def _parameters(definition: Definition) -> list[str]:
+    """What a call gives a value by place."""
+    names = [each.name.value for each in definition.node.params.params]
+    return names[1:] if definition.method else names
 
 
 def _outer_names(consumption: Consumption, function: cst.FunctionDef) -> Iterator[str]:

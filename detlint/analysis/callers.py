@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.rule import cst
 from detlint.scope import dotted
@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 _SCRIPT = re.compile(r"__name__\s*==\s*[\"']__main__[\"']")
 
 
+class _Called(NamedTuple):
+    """A function by its name, with what mentions it in a module."""
+
+    module: Module
+    name: str
+    calls: list[cst.CSTNode]
+
+
 class Callers:
     """Answers for the functions that no other file is likely to call."""
 
@@ -24,16 +32,12 @@ class Callers:
         self._consumption = consumption
         self._module = consumption.module
 
-    def ignore_order(self, statement: cst.CSTNode, *, keyed: bool) -> bool:
+    def ignore_order(self, statement: cst.CSTNode) -> bool:
         """Whether the order of what a statement returns is lost in every call of its function."""
-        function = self._module.enclosing_function(statement)
-        if not isinstance(function, cst.FunctionDef) or self._consumption.is_deep():
+        called = self._calls_around(statement)
+        if called is None:
             return False
-        module = self._calling(function)
-        if module is None:
-            return False
-        name = function.name.value
-        calls = [each for node in module.tree.occurrences[name] for each in _calls(module, node)]
+        module, name, calls = called
         # What a script defines may still be imported, if only a test of it calls the function.
         public = not name.startswith("_")
         if public and any(module.enclosing_function(each) is None for each in calls):
@@ -41,8 +45,28 @@ class Callers:
         if not calls or not all(isinstance(each, cst.Call) for each in calls):
             return False
         inner = self._consumption.of_other(module)
-        uses = (use for each in calls for use in inner.uses(each, keyed=keyed))
+        uses = (use for each in calls for use in inner.uses(each))
         return next(uses, None) is None
+
+    def go_through(self, statement: cst.CSTNode) -> bool:
+        """Whether some call of the function goes through the dict that a statement returns."""
+        called = self._calls_around(statement)
+        if called is None:
+            return False
+        inner = self._consumption.of_other(called.module)
+        calls = (each for each in called.calls if isinstance(each, cst.Call))
+        return any(next(inner.uses(each, keyed=True), None) for each in calls)
+
+    def _calls_around(self, statement: cst.CSTNode) -> _Called | None:
+        """What calls the function that a statement stands in, or mentions it."""
+        function = self._module.enclosing_function(statement)
+        if not isinstance(function, cst.FunctionDef) or self._consumption.is_deep():
+            return None
+        module, name = self._calling(function), function.name.value
+        if module is None:
+            return None
+        calls = [each for node in module.tree.occurrences[name] for each in _calls(module, node)]
+        return _Called(module, name, calls)
 
     def _calling(self, function: cst.FunctionDef) -> Module | None:
         """What of the file mentions a function, if all its calls are likely to stand there."""

@@ -23,6 +23,7 @@ from detlint.analysis.global_names import GlobalNames
 from detlint.analysis.handlers import handler
 from detlint.analysis.indices import Indices
 from detlint.analysis.iterations import Iterations
+from detlint.analysis.kept_aside import is_only_filled
 from detlint.analysis.keys import Keys
 from detlint.analysis.later_sorts import is_sorted_later
 from detlint.analysis.loop_body import LoopBody
@@ -197,7 +198,7 @@ class Consumption:
         """Whether the order of an attribute or element does not matter once it is assigned."""
         if is_sorted_later(self, target) or self._attributes.only_looked_up(target):
             return True
-        return self._attributes.is_never_read(target)
+        return self._attributes.is_never_read(target) or is_only_filled(self, target)
 
     def sorts(self, read: cst.CSTNode) -> bool:
         """``x.sort()``, ``sort(x)``, or ``x = sorted(x)`` in any branch."""

@@ -51,7 +51,7 @@ class DistinctBody(LoopBody):
     def _yields(self) -> bool:
         """Whether callers see the order of what the loop yields."""
         callers = self._consumption.callers
-        return super()._yields() and not callers.ignore_order(self._loop, keyed=False)
+        return super()._yields() and not callers.ignore_order(self._loop)
 
     def on_aug_assign(self, node: cst.AugAssign) -> bool:
         if self._has_own_slot(node.target):

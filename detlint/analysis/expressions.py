@@ -9,6 +9,7 @@ from detlint.analysis.argument import Argument, has_one_order
 from detlint.analysis.expectations import asks_kind
 from detlint.analysis.mappings import treats_each_alone
 from detlint.analysis.order import Flow, Use
+from detlint.analysis.pools import slices_only_worked_on
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -134,10 +135,19 @@ class Expressions:
         """The element that a comprehension makes is itself unordered."""
         arg = self._module.parent(outer)
         call = self._module.parent(arg) if isinstance(arg, cst.Arg) else None
-        if self._module.called(call) not in ("builtins.all", "builtins.any"):
+        if self._joins_lists(call, flow):
+            yield from self._all.follow(flow.into(call))  # type: ignore[arg-type]
+        elif self._module.called(call) not in ("builtins.all", "builtins.any"):
             yield from flow.escapes(outer, "collected")
 
     in_generator_exp = in_dict_comp = in_list_comp
+
+    def _joins_lists(self, call: cst.CSTNode | None, flow: Flow) -> bool:
+        """``sum([glob.glob(x) for x in patterns], [])``."""
+        if not isinstance(call, cst.Call) or len(call.args) != len(("parts", "start")):
+            return False
+        lists = isinstance(call.args[1].value, cst.List) and not flow.keyed
+        return lists and self._module.called(call) == "builtins.sum"
 
     # Operators
 
@@ -198,7 +208,7 @@ class Expressions:
         if isinstance(index, cst.Slice):
             if index.lower is index.upper is None and index.step is None:
                 yield from self._all.follow(flow.into(subscript))
-            else:
+            elif not slices_only_worked_on(self._all, subscript):
                 yield Use(subscript, "sliced")
         elif (loop := self._all.indices.parallels.counted_loop(subscript)) is not None:
             yield from self._all.follow_counted(loop)

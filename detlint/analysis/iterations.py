@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import selections
 from detlint.analysis.order import Use
+from detlint.analysis.pools import only_worked_on
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -50,8 +51,13 @@ class Iterations:
         if names & self._positions(flow.node, clause.target):
             yield Use(outer, "numbered by enumerate()")
         elif names & self._targets(clause):  # else all elements are equal
+            if isinstance(outer, cst.ListComp) and self._only_worked_on(outer, clause):
+                return
             keyed = isinstance(outer, cst.DictComp)
             yield from self._all.follow(flow.into(outer)._replace(keyed=keyed))
+
+    def _only_worked_on(self, made: cst.ListComp, clause: cst.CompFor) -> bool:
+        return only_worked_on(self._all, made, self._targets(clause))
 
     def _finds_one(self, clause: cst.CompFor) -> bool:
         """``for x in folder.iterdir() if x.name == "config.json"``."""

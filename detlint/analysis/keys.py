@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.uses import words
@@ -33,6 +34,8 @@ class Keys:
         """Whether a key is a number in the name of a file, or the name itself."""
         if self._module.qualified_name(key) in (*_NUMBERS, *_NAMES):
             return True
+        if isinstance(key, cst.Lambda) and self._is_parsed(key):
+            return True
         if isinstance(key, cst.Lambda):
             parameters, value, module = key.params.params, key.body, self._module
         else:
@@ -43,6 +46,16 @@ class Keys:
             parameters, value, module = definition.node.params.params, returned, definition.module
             parameters = parameters[definition.method :]
         return len(parameters) == 1 and _Key(module, parameters[0].name.value).is_unique(value)
+
+    def _is_parsed(self, key: cst.Lambda) -> bool:
+        """``lambda info: info.epoch``, where the file makes that by ``epoch=int(match.group(1))``:
+        a number in the name of a file. The text tells, because methods may have been cut."""
+        part, names = key.body, [each.name.value for each in key.params.params]
+        if not isinstance(part, cst.Attribute) or not isinstance(part.value, cst.Name):
+            return False
+        parsed = rf"\b{part.attr.value}\s*=\s*int\(\s*\w*match\w*(?:\.group\b|\[)"
+        made = re.search(parsed, self._module.source.text)
+        return names == [part.value.value] and made is not None
 
 
 class _Key:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import selections
 from detlint.analysis.body_statements import BodyStatements, any_of
+from detlint.analysis.chosen_keys import ChosenKeys
 from detlint.analysis.elements import Elements
 from detlint.analysis.expectations import is_of_a_kind
+from detlint.analysis.flushes import Flushes
 from detlint.analysis.order import Use
 from detlint.analysis.passes import Passes
 from detlint.rule import cst
@@ -43,6 +45,8 @@ class LoopBody(BodyStatements):
         self._target = loop.target if isinstance(loop, cst.For) else None
         self._constants: dict[str, set[str]] = {}
         self._strange: list[cst.Call] = []
+        self._chosen = ChosenKeys(consumption, self._target)
+        self._made: dict[str, cst.BaseExpression] = {}
         self._apart = False
         self.kept: list[tuple[cst.Name, cst.CSTNode]] = []
 
@@ -112,11 +116,15 @@ class LoopBody(BodyStatements):
         self._note_named(node.test)
         if selections.is_unique_match(node.test, self._target, self._elements.varies):
             self._effects += 1
+            self._note_chosen(node.body)
             return False
         if self._takes_first(node) and is_of_a_kind(self._module, node.test, self._target):
             self._effects += 1
             return False
         if self._elements.counts(node.test):
+            if Flushes(self._consumption).are_apart(node):
+                self._effects += 1
+                return False
             before = self._effects, len(self.kept)
             return self._any(node.body) or self._stops or before != (self._effects, len(self.kept))
         best = selections.keeps_best(node, self._module)
@@ -126,6 +134,14 @@ class LoopBody(BodyStatements):
         if isinstance(other, cst.If):
             return self.on_if(other) or below
         return (other is not None and self._any(other.body)) or below
+
+    def _note_chosen(self, block: cst.BaseSuite) -> None:
+        for each in self._module.tree.descendants(block):
+            target = each.targets[0].target if isinstance(each, cst.Assign) else None
+            if not isinstance(each, cst.Assign) or not isinstance(target, cst.Name):
+                continue
+            if self._chosen.note(target, each.value, each):
+                self._elements.add(target)
 
     def _takes_first(self, node: cst.If) -> bool:
         """``if …: found = element; break``, and nothing else in the loop."""
@@ -186,8 +202,10 @@ class LoopBody(BodyStatements):
     def _store(self, target: cst.Subscript, value: cst.BaseExpression) -> bool:
         """``found[name] = …``."""
         counts = self._elements.counts(target) or self._elements.counts(value)
-        if counts or self._numbers(target, value):
+        if counts or self._numbers(target, value) or self._adds_at_end(target):
             return True
+        if self._chosen.is_there(target, self._loop):
+            return self._stops
         if not self._elements.varies(target.slice[0]):
             return self._elements.varies(value)
         if isinstance(target.value, cst.Name):
@@ -195,6 +213,7 @@ class LoopBody(BodyStatements):
         return self._stops
 
     def _bind(self, target: cst.Name, value: cst.BaseExpression, node: cst.CSTNode) -> None:
+        self._made[target.value] = value
         called = self._module.called(value)
         again = target.value in self._elements.names(value)
         if called in ("builtins.max", "builtins.min") and again:
@@ -231,6 +250,19 @@ class LoopBody(BodyStatements):
         if "next" in set(self._elements.names(value)):
             return True
         below = self._module.tree.descendants(value)
+        return any(each.deep_equals(target.value) for each in below)
+
+    def _adds_at_end(self, target: cst.Subscript) -> bool:
+        """``n = len(all[:])``, and then ``all[n:end] = part``."""
+        names = (each.value for each in self._consumption.reads.variables(target.slice[0]))
+        lengths = [
+            each
+            for name in names
+            for each in self._module.tree.descendants(self._made.get(name, target.slice[0]))
+            if self._module.called(each) == "builtins.len"
+            or (isinstance(each, cst.Attribute) and each.attr.value in ("shape", "size"))
+        ]
+        below = (x for each in lengths for x in self._module.tree.descendants(each))
         return any(each.deep_equals(target.value) for each in below)
 
     def _changes(self, target: cst.CSTNode, value: cst.CSTNode) -> bool:

@@ -39,7 +39,7 @@ def is_ignored(source: Source, name: str, *, own: bool) -> bool | None:
     text = source.text
     defines = re.search(rf"\bdef[ \t]+{name}\b", text) is not None
     imports = re.search(rf"^[ \t]*(?:from|import)\b[^\n]*\b{name}\b", text, re.MULTILINE)
-    if defines and not own and imports is None:
+    if not own and ((defines and imports is None) or not _may_mean(text, name)):
         return None
     if source.kind != PYTHON or re.search(rf"[\"']{name}[\"']|\b{name}[ \t]+as\b", text):
         return False
@@ -54,6 +54,13 @@ def is_ignored(source: Source, name: str, *, own: bool) -> bool | None:
         return False
 
 
+def _may_mean(text: str, name: str) -> bool:
+    """Whether a file can name a function of another: by an import, ``*`` or an attribute."""
+    several = rf"\bimport\s*\([^)]*\b{name}\b|\bimport\s*\*"
+    found = rf"\bimport\b[^\n]*\b{name}\b|{several}|\.\s*{name}\b|[\"']{name}\\?[\"']"
+    return re.search(found, text) is not None
+
+
 def _shows_nothing(module: Module, name: str) -> bool | None:
     from detlint.analysis.consumption import Consumption
 
@@ -61,12 +68,30 @@ def _shows_nothing(module: Module, name: str) -> bool | None:
     if not all(isinstance(each, cst.Call) for each in mentions):
         return False
     consumption = Consumption(module)
-    shown = (use for each in mentions for use in consumption.uses(each))
+    shown = (
+        use
+        for each in mentions
+        for use in consumption.uses(each)
+        if not _is_returned_by(module, use, name)
+    )
     return next(shown, None) is None if mentions else None
 
 
+def _is_returned_by(module: Module, use: Use, name: str) -> bool:
+    """Whether a function calls itself: what it returns is for those who call it."""
+    function = module.enclosing_function(use.node)
+    own = isinstance(function, cst.FunctionDef) and function.name.value == name
+    return own and isinstance(use.node, cst.Return)
+
+
 def _mentions(module: Module, name: str) -> Iterator[cst.CSTNode]:
-    """The calls of a function, and what else mentions it but to import or to define it."""
+    """The calls of a function, and what else mentions it but to import or to define it.
+
+    ``os.listdir`` is not the project's own ``listdir``.
+    """
+    from detlint.analysis.listings import Listings
+
+    listings = Listings(module)
     for each in module.tree.occurrences.get(name, ()):
         node: cst.CSTNode = each
         above = module.parent(node)
@@ -74,4 +99,7 @@ def _mentions(module: Module, name: str) -> Iterator[cst.CSTNode]:
             continue
         if isinstance(above, cst.Attribute) and above.attr is node:
             node, above = above, module.parent(above)
-        yield above if isinstance(above, cst.Call) and above.func is node else node
+        if not isinstance(above, cst.Call) or above.func is not node:
+            yield node
+        elif listings.of(above) is None:
+            yield above

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.analysis.order import Use
 from detlint.rule import cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.analysis.consumption import Consumption
-    from detlint.analysis.order import Flow, Use
+    from detlint.analysis.order import Flow
 
 
 class Statements:
@@ -49,8 +50,11 @@ class Statements:
     def in_return(self, statement: cst.CSTNode, flow: Flow) -> Iterator[Use]:
         """``return x``; what was found before an error is no result."""
         partial = flow.filled and self._all.conditions.handles_error(statement)
-        if not partial and not self._all.callers.ignore_order(statement, keyed=flow.keyed):
-            yield from flow.escapes(statement, "returned")
+        if flow.keyed:
+            if not partial and self._all.callers.go_through(statement):
+                yield Use(statement, "returned in a dict that is gone through")
+        elif not partial and not self._all.callers.ignore_order(statement):
+            yield Use(statement, "returned")
 
     def in_lambda(self, function: cst.CSTNode, flow: Flow) -> Iterator[Use]:
         """``lambda: x``; of ``find = lambda d: os.listdir(d)`` the calls tell."""

@@ -63,6 +63,8 @@ class Walk:
     def _first(self) -> cst.CSTNode | None:
         """The expression that takes the first element and no other."""
         taken = self._module.parent(self._call)
+        if isinstance(taken, cst.CompFor):
+            return self._first_listed(taken)
         if isinstance(taken, cst.Attribute) and taken.attr.value in ("next", "__next__"):
             return self._module.parent(taken)
         arg = self._module.parent(self._call)
@@ -74,6 +76,17 @@ class Walk:
         top = len(self._call.args) == 1  # else it may go from the bottom up
         zero = isinstance(index, cst.Index) and self._module.literal(index.value) == 0
         return above if top and zero else None
+
+    def _first_listed(self, clause: cst.CompFor) -> cst.CSTNode | None:
+        """``[each for each in os.walk(top)][0]``."""
+        made = self._module.parent(clause)
+        above = self._module.parent(made) if isinstance(made, cst.ListComp) else None
+        plain = not clause.ifs and clause.inner_for_in is None and len(self._call.args) == 1
+        if not isinstance(made, cst.ListComp) or not isinstance(above, cst.Subscript):
+            return None
+        index = above.slice[0].slice
+        zero = isinstance(index, cst.Index) and self._module.literal(index.value) == 0
+        return above if plain and zero and made.elt.deep_equals(clause.target) else None
 
     def _uses_of_first(self, first: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, Use]]:
         """The first folder is the top; only the names in it have no order."""
@@ -89,6 +102,12 @@ class Walk:
                     yield from self._consumption.used_reads(element.value, parent).items()
 
     # All elements
+
+    def goes_up(self) -> bool:
+        """``os.walk(top, topdown=False)``, which has read all folders before the loop sees one."""
+        given = (each for each in self._call.args if each.keyword is not None)
+        options = [each.value for each in given if each.keyword.value in ("topdown", "top_down")]  # type: ignore[union-attr]
+        return any(self._module.literal(each) is False for each in options)
 
     def _names(self) -> dict[int, cst.Name]:
         """The names that a loop unpacks each element into, by place."""
@@ -116,7 +135,7 @@ class Walk:
     def _sorts_dirs(self) -> bool:
         """``dirs.sort()`` or ``dirs[:] = sorted(…)`` in the loop: the walk follows that order."""
         name = self._names().get(_DIRS)
-        if name is None or not isinstance(self._consumer, cst.For):
+        if name is None or not isinstance(self._consumer, cst.For) or self.goes_up():
             return False
         for each in self._module.tree.descendants(self._consumer.body):
             if isinstance(each, cst.Call) and reductions.SORTING.search(call_word(each)):

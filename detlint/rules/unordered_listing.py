@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.analysis.conditions import call_word
 from detlint.analysis.consumption import Consumption
 from detlint.analysis.file_roles import builds_package, is_tested, lists_machine, lists_sources
 from detlint.analysis.listings import Listings
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _SORT = "sort it: sorted(…)"
 _SORT_WALK = "sort dirs in place, and files where they are used"
+_SORT_UP = "sort the whole walk, sorted(os.walk(…)), and files where they are used"
 
 
 class UnorderedListing(Rule):
@@ -126,11 +128,21 @@ class UnorderedListing(Rule):
         if uses:
             self.report(
                 node,
-                f"{listing.name}() lists in the file system's order, and here it is "
-                f"{most_telling(uses).how}",
+                f"{listing.name}() lists in the file system's order, and here "
+                f"{self._said(node, most_telling(uses))}",
                 advice=self._advice(uses, _SORT),
                 edits=self._fix(node, listing, uses),
             )
+
+    def _said(self, node: cst.Call, use: Use) -> str:
+        """What happens to the names, or to what a comprehension calls something for to get."""
+        clause = self.module.parent(node)
+        made = self.module.parent(clause) if isinstance(clause, cst.CompFor) else None
+        job = made.elt if isinstance(made, (cst.ListComp, cst.GeneratorExp)) else None
+        submits = isinstance(job, cst.Call) and call_word(job) in ("apply_async", "submit")
+        if submits and use.how.startswith("passed to"):
+            return f"results in that order are {use.how}"
+        return f"it is {use.how}"
 
     def _trains_nothing(self, node: cst.Call) -> bool:
         module = self.module
@@ -148,7 +160,7 @@ class UnorderedListing(Rule):
             message = f"{lists}, and here it is {next(iter(walk.entries.values())).how}"
         else:
             return
-        advice = self._advice(uses, _SORT_WALK)
+        advice = self._advice(uses, _SORT_UP if walk.goes_up() else _SORT_WALK)
         self.report(node, message, advice=advice, edits=walk.fix())
 
     def _advice(self, uses: list[Use], advice: str) -> str:

@@ -2693,3 +2693,236 @@ def how_many_are_final(d):
     final = ["final" in name for name in names]
     numbers = [float(name) for name in os.listdir(d + "/numbers")]  # DET203
     return np.sum(final) == 1, np.any(final), np.sum(numbers)
+
+
+# Tasks of a pool that nobody wants the results of
+
+
+def convert(name, out):
+    with open(os.path.join(out, name), "w") as file:
+        json.dump(load(name), file)
+
+
+def convert_part(out, part):
+    for name in part:
+        with open(f"{out}/{name}.json", "w") as file:
+            json.dump(load(name), file)
+
+
+def first_of(out, part):
+    with open(f"{out}/{part[0]}.json", "w") as file:
+        json.dump(load(part), file)
+
+
+def append_to(name, out):
+    with open(out, "a") as file:
+        json.dump(load(name), file)
+
+
+def in_a_pool(d, out, n):
+    tasks = [(name, out) for name in os.listdir(d)]
+    print(len(tasks))
+    with Pool() as pool:
+        pool.starmap(convert, tasks)
+        pool.starmap(append_to, [(x, out) for x in os.listdir(d)])  # DET203
+        made = pool.starmap(convert, [(x, out) for x in os.listdir(d)])  # DET203
+        unknown(pool.starmap(unknown, [(x, out) for x in os.listdir(d)]))  # DET203
+    return made
+
+
+def in_parts(d, out, n):
+    names = os.listdir(d)
+    parts = [names[i : i + n] for i in range(0, len(names), n)]
+    tasks = [(out, part) for part in parts]
+    with Pool() as pool:
+        pool.starmap(convert_part, tasks)
+
+
+def in_parts_that_are_seen(d, out, n):
+    names = os.listdir(d)  # DET203
+    parts = [names[i : i + n] for i in range(0, len(names), n)]
+    with Pool() as pool:
+        pool.starmap(first_of, [(out, part) for part in parts])
+
+
+def in_parts_with_gaps(d, out, n):
+    names = os.listdir(d)  # DET203
+    parts = [names[i : i + 3] for i in range(0, len(names), n)]
+    with Pool() as pool:
+        pool.starmap(convert_part, [(out, part) for part in parts])
+
+
+# Emptied every so many, each to a file of its own
+
+
+def features(d, out):
+    found = {}
+    count = 0
+    for name in os.listdir(d):
+        found[name] = load(name)
+        count += 1
+        if count % 512 == 0:
+            for key in found.keys():
+                with open(f"{out}/{key}.pkl", "wb") as file:
+                    pickle.dump(found[key], file)
+            found = {}
+    for key in found.keys():
+        with open(f"{out}/{key}.pkl", "wb") as file:
+            pickle.dump(found[key], file)
+
+
+def shards(d, out):
+    found = {}
+    count = 0
+    for name in os.listdir(d):  # DET203
+        found[name] = load(name)
+        count += 1
+        if count % 512 == 0:
+            with open(f"{out}/{count}.pkl", "wb") as file:
+                pickle.dump(found, file)
+            found = {}
+
+
+# Keys that are there before, in an order of their own
+
+
+def scores(d, known):
+    found = {}
+    for key in known:
+        found[key] = None
+    for name in os.listdir(d):
+        mine = None
+        for key in known:
+            if name == f"{key}.json":
+                mine = key
+                break
+        if mine:
+            found[mine] = load(name)
+    return list(found.values())
+
+
+def scores_of_some(d, known):
+    found = {}
+    for name in os.listdir(d):  # DET203
+        mine = None
+        for key in known:
+            if name == f"{key}.json":
+                mine = key
+        if mine:
+            found[mine] = load(name)
+    return list(found.values())
+
+
+# Dicts that nobody looks into
+
+
+def counts_per_folder(folders):
+    found = {folder: {} for folder in folders}
+    for folder in folders:
+        names = os.listdir(folder)
+        found[folder]["names"] = names
+        found[folder]["count"] = len(names)
+        print(len(names))
+
+
+def files_per_folder(folders):
+    found = {folder: {} for folder in folders}
+    for folder in folders:
+        names = os.listdir(folder)  # DET203
+        found[folder]["names"] = names
+    return found
+
+
+# Each at the end of those before
+
+
+def joined_rows(d, full):
+    for name in os.listdir(d):  # DET203
+        part = load(name)
+        n = len(full["rows"][:])
+        end = n + len(part)
+        full["rows"].resize((end,))
+        full["rows"][n:end] = part
+
+
+def rows_at_places(d, full, places):
+    for name in os.listdir(d):
+        n = len(places[name])
+        full[name][:n] = load(name)
+
+
+# A dict in the order of a folder, for others to go through
+
+
+class Alignments:
+    def _parse(self, d):
+        found = {}
+        for name in os.listdir(d):  # DET203
+            found[name] = load(name)
+        return found
+
+    def rows(self, d):
+        return list(self._parse(d).values())
+
+    def _by_name(self, d):
+        found = {}
+        for name in os.listdir(d):
+            found[name] = load(name)
+        return found
+
+    def row(self, d, name):
+        return self._by_name(d)[name]
+
+    def seen(self, d):
+        found = {}
+        for name in os.listdir(d):
+            found[name] = load(name)
+        return found
+
+
+# The largest by a number in the name, of what a method makes of it
+
+
+class Checkpoints:
+    def _saved_paths(self):
+        return [os.path.join(self.directory, name) for name in os.listdir(self.directory)]
+
+    def _of_path(self, path):
+        match = re.match(r"(\w+)_epoch-(\d+)", os.path.basename(path))
+        return Checkpoint(path=path, epochs=int(match.group(2)), loss=read(path))
+
+    def latest(self):
+        found = [self._of_path(path) for path in self._saved_paths()]
+        return max(found, key=lambda info: info.epochs).path
+
+    def _others(self):
+        return [os.path.join(self.directory, x) for x in os.listdir(self.directory)]  # DET203
+
+    def best(self):
+        found = [self._of_path(path) for path in self._others()]
+        return max(found, key=lambda info: info.loss).path
+
+
+def from_the_bottom_up(top):
+    found = []
+    for root, dirs, files in os.walk(top, topdown=False):  # DET203
+        dirs.sort()
+        found.extend(sorted(files))
+    return found
+
+
+def names_at_the_top(d):
+    _, _, names = [each for each in os.walk(d)][0]  # DET203
+    _, _, others = [each for each in os.walk(d)][0]
+    return list(names), sorted(others), [each for each in os.walk(d)][0][0]
+
+
+def of_several_patterns(patterns):
+    found = sum([list(glob.glob(each)) for each in patterns], [])
+    others = sum([list(glob.glob(each)) for each in patterns], [])  # DET203
+    return sorted(found), others
+
+
+def in_threads(d, out):
+    parallel_threads(convert, [(x, out) for x in os.listdir(d)], star_args=True, leave=False)
+    parallel_threads(convert, [(x, out) for x in os.listdir(d)])  # DET203
