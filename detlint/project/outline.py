@@ -93,7 +93,7 @@ def _handed_on(codes: list[str], aliases: dict[str, str], modules: set[str]) -> 
     renamed = {bound for bound, name in aliases.items() if bound != name} - modules
     if renamed:
         used = set(re.findall(r"\w+", "\n".join(map(without_imports, codes))))
-        yield from (aliases[bound] for bound in renamed - used)
+        yield from (aliases[bound] for bound in sorted(renamed - used))
 
 
 def searches_itself(text: str) -> bool:
@@ -201,6 +201,6 @@ def _handed(code: str, aliases: dict[str, str]) -> Iterator[str]:
     """The modules that code hands on, as far as names tell: they are in lower case."""
     if searches_itself(code):
         yield ""
-    names = [aliases[name] for name in set(_HANDED.findall(code)) & aliases.keys()]
+    names = [aliases[name] for name in sorted(set(_HANDED.findall(code)) & aliases.keys())]
     names += [last for first, last in _SEARCHED.findall(code) if first in aliases]
     yield from (name for name in names if name.islower())
