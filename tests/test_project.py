@@ -593,6 +593,73 @@ def test_an_object_may_keep_the_argument(  # noqa: PLR0913
 
 
 @pytest.mark.parametrize(
+    ("test", "calls", "found"),
+    [
+        ("seed", "load(x)", True),
+        ("seed", "load(x, None)", True),
+        ("seed", "load(x, seed=0)", True),
+        ("seed", "load(x, seed=1)", False),
+        ("seed", "load(x, seed=options.seed)", False),
+        ("seed is not None", "load(x, seed=0)", False),
+        ("exists(seed)", "load(x)", True),
+        ("exists(seed)", "load(x, 0)", False),
+        ("seed", "around(x)", True),
+        ("seed", "around(x, 1)", False),
+        ("seed", "around(x); Outer(x)", True),
+        ("seed", "Outer(x, s=3)", False),
+        ("seed", "load(x); around(x, s=options.seed)", False),
+    ],
+)
+def test_a_seed_counts_where_a_call_may_pass_one(
+    project: Project, lint: Lint, test: str, calls: str, *, found: bool
+) -> None:
+    data = """
+        import random
+        from einops_exts import exists
+
+        def load(x, seed=None):
+            if TEST:
+                random.seed(seed)
+            random.shuffle(x)
+
+        def around(x, s=None):
+            load(x, s)
+
+        class Outer:
+            def __init__(self, x, s=0):
+                load(x, seed=s)
+
+        def unused(x):
+            load(x, 5)
+    """.replace("TEST", test)
+    train = TRAIN.format(f"from data import Outer, around, load\n{calls}")
+    project({"data.py": data, "train.py": train})
+    assert lint("--select", "DET102") == ["data.py:8 DET102"] * found
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [("make(3)", True), ("make(3, fill=False)", False), ("make(3, fill=options.fill)", True)],
+)
+def test_a_call_may_turn_a_draw_off(
+    project: Project, lint: Lint, call: str, *, found: bool
+) -> None:
+    data = """
+        import random
+
+        def make(size, fill=True):
+            if fill:
+                return random.random()
+
+        class Config:
+            def build(self):
+                return make(**self.dump())
+    """
+    project({"data.py": data, "train.py": TRAIN.format(f"from data import make\n{call}")})
+    assert lint("--select", "DET102") == ["data.py:6 DET102"] * found
+
+
+@pytest.mark.parametrize(
     ("line", "found"),
     [
         ("images.Noise(1)", False),

@@ -33,6 +33,7 @@ class Running:
         self._files = files
         self._lookups = None if finder is None else Lookups(files, finder, paths)
         self._may: dict[tuple[str, str], bool] = {}
+        self._passed: dict[str, bool] = {}
         self._asked = 0
 
     def runs(self, path: str, part: str) -> bool:
@@ -43,8 +44,16 @@ class Running:
 
     def may_pass(self, need: str) -> bool:
         """Whether a call may pass an argument: one does, or none is to be seen."""
-        known = {self._files.gives(path, need) for path in self._paths}
-        return True in known or False not in known
+        if need not in self._passed:
+            self._passed[need] = False  # a call of itself that hands it on settles nothing
+            found = [
+                given if isinstance(given, bool) else self.may_pass(given)
+                for path in self._paths
+                for row, given in self._files.gives(path, need)
+                if not row or self.may_run(path, self._files.part_at(path, row))
+            ]
+            self._passed[need] = any(found) or not found
+        return self._passed[need]
 
     def _is_named(self, path: str, part: str) -> bool:
         """Whether names may lead from what runs to a part: what never does is soon told so,
