@@ -11,6 +11,7 @@ import libcst as cst
 
 from detlint.analysis.definitions import Definitions
 from detlint.analysis.unreachable import runs_without, tested_places
+from detlint.analysis.uses import last_name
 from detlint.module import read
 from detlint.names import UNKNOWN
 from detlint.narrowing import narrow
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
 
 _LIBRARIES = sys.stdlib_module_names | {"numpy", "torch", "tensorflow", "jax", "scipy", "pandas"}
 _DEFINED = r"\b(?:class|def)[ \t]+%s\b"
+_LOOKS_UP = re.compile(
+    r"getattr|attrgetter|methodcaller|globals\(|locals\(|vars\(|__dict__|eval\(|[Rr]egist|\]\("
+)
 _CONSTRUCTOR = "__init__"
+_PASSES_ON = frozenset({"no_grad", "inference_mode", "classmethod"})  # what is given, as it is
 _SWITCHES = (None, False, 0, True)  # values that calls pass to turn something on or off
 Answer = tuple[int, "bool | str"]
 
@@ -124,7 +129,7 @@ def _need(
 ) -> Need | None:
     name = function.name.value
     places = [each.name.value for each in function.params.params][owner is not None :]
-    if function.decorators:
+    if not all(map(_passes_on, function.decorators)):
         return None
     if name == _CONSTRUCTOR and owner is not None and not owner.decorators:
         name = owner.name.value
@@ -132,6 +137,11 @@ def _need(
         return None
     taken = given.name.value
     return Need(name, taken, places.index(taken) if taken in places else -1, stops, unset)
+
+
+def _passes_on(decorator: cst.Decorator) -> bool:
+    made = decorator.decorator
+    return last_name(made.func if isinstance(made, cst.Call) else made) in _PASSES_ON
 
 
 def gives(source: Source, need: Need) -> list[Answer]:
@@ -143,7 +153,7 @@ def gives(source: Source, need: Need) -> list[Answer]:
         return [(0, True)]
     if not places:
         return []
-    if re.search(rf"[\"']{name}[\"']", text):
+    if re.search(rf"[\"']{name}[\"']", text) and _LOOKS_UP.search(text):
         return [(0, True)]
     region = narrow(text, [(each, "function") for each in places])
     if region is None:
@@ -169,7 +179,7 @@ def _mentions(module: Module, name: str) -> Iterator[tuple[cst.Name, cst.Call | 
             continue
         if isinstance(above, cst.ImportAlias) and above.asname is None:
             continue
-        if isinstance(above, cst.Arg) and above.keyword is each:
+        if isinstance(above, cst.Arg) and (above.keyword is each or _is_of_super(module, above)):
             continue
         if isinstance(above, cst.Attribute):
             function, above = above, module.parent(above)
@@ -178,6 +188,11 @@ def _mentions(module: Module, name: str) -> Iterator[tuple[cst.Name, cst.Call | 
         if _library(module, function) not in _LIBRARIES:
             call = above if isinstance(above, cst.Call) and above.func is function else None
             yield each, call
+
+
+def _is_of_super(module: Module, argument: cst.Arg) -> bool:
+    call = module.parent(argument)
+    return isinstance(call, cst.Call) and last_name(call.func) == "super"
 
 
 def _is_function(module: Module, name: cst.Name) -> bool:
