@@ -449,7 +449,7 @@ def test_a_seed_may_be_drawn_where_that_is_asked_for(
     assert lint("--select", "DET102") == ["app.py:5 DET102"]
 
 
-SEEDED = """
+IMPORTED = """
     import bmtrain as bmt
     import datasets
     import ours
@@ -477,7 +477,7 @@ SEEDED = """
 def test_a_library_that_takes_a_seed_may_seed_everything(
     project: Project, lint: Lint, line: str, *, found: bool
 ) -> None:
-    head = f"{textwrap.dedent(SEEDED)}\nimport random\nargs = 1\n{line}\nrandom.random()"
+    head = f"{textwrap.dedent(IMPORTED)}\nimport random\nargs = 1\n{line}\nrandom.random()"
     project({"ours.py": "def start(seed):\n    print(seed)\n", "train.py": TRAIN.format(head)})
     assert (lint("--select", "DET102") != []) is found
 

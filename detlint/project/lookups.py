@@ -6,7 +6,7 @@ import os
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from detlint.project.outline import MAIN, WHOLE, hands_on, searches_itself
+from detlint.project.outline import MAIN, WHOLE, hands_on
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -53,7 +53,7 @@ class Lookups:
         for path in self._paths:
             text = self._files.source(path).text
             if (
-                (path in modules and searches_itself(text))
+                "" in self._files.searched(path)
                 or not names.isdisjoint(self._files.searched(path))
                 or (self._binds(path, names) and hands_on(text, names))
             ):

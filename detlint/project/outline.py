@@ -107,8 +107,9 @@ def searches_itself(text: str) -> bool:
 
 
 def searched(text: str) -> frozenset[str]:
-    """The last names of modules ``a.name`` in which a text may look up names."""
-    return frozenset(name for _, name in _SEARCHED.findall(text))
+    """The last names of modules ``a.name`` in which a text may look up names; "" for itself."""
+    own = [""] if searches_itself(text) else []
+    return frozenset([*own, *(name for _, name in _SEARCHED.findall(text))])
 
 
 def hands_on(text: str, names: frozenset[str]) -> bool:
