@@ -306,6 +306,28 @@ def test_modules_are_found_as_python_finds_them(tmp_path: Path) -> None:
     assert found(Import("torch", 0, ())) == []
 
 
+@pytest.mark.parametrize("repository", ["repo", "self-critical.pytorch"])
+@pytest.mark.parametrize("start", [".", "repository", "outside"])
+def test_where_detlint_starts_changes_nothing(  # noqa: PLR0913, PLR0917
+    project: Project,
+    lint: Lint,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    repository: str,
+    start: str,
+) -> None:
+    train = "from lib.data import batch\nbatch().backward(); o.step()\n"
+    data = "import numpy as np\n\ndef batch():\n    return np.random.rand(3)\n"
+    root = project({f"{repository}/tools/train.py": train, f"{repository}/lib/data.py": data})
+    outside = tmp_path / "elsewhere"
+    outside.mkdir()
+    monkeypatch.chdir({".": root, "repository": root / repository, "outside": outside}[start])
+    where = os.path.relpath(root / repository)
+    shown = os.path.normpath(os.path.join(where, "lib", "data.py"))
+    found = lint("--select", "DET102", "--isolated", paths=(str(root / repository),))
+    assert found == [f"{shown}:4 DET102"]
+
+
 def test_a_module_of_a_packages_name_holds_no_others(tmp_path: Path) -> None:
     for name in ("p/sub/p.py", "p/sub/other.py", "run.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -425,6 +447,47 @@ def test_a_seed_may_be_drawn_where_that_is_asked_for(
     assert lint("--select", "DET102") == []
     project({"app.py": text.format("seed = random.randint(0, LIMIT)")})
     assert lint("--select", "DET102") == ["app.py:5 DET102"]
+
+
+IMPORTED = """
+    import bmtrain as bmt
+    import datasets
+    import ours
+    from bmtrain import (
+        Sampler,
+        init_distributed,
+    )
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("bmt.init_distributed(seed=args.seed)", False),
+        ("bmt.init_distributed(size=f(2), seed=3)", False),
+        ("init_distributed(random_seed=3)", False),
+        ("bmt.init_distributed(seed=None)", True),
+        ("bmt.init_distributed(size=3)", True),
+        ("Sampler(seed=3)", True),
+        ("datasets.load(seed=3)", True),
+        ("rows.start(seed=3)", True),
+        ("ours.start(seed=3)", True),
+    ],
+)
+def test_a_library_that_takes_a_seed_may_seed_everything(
+    project: Project, lint: Lint, line: str, *, found: bool
+) -> None:
+    head = f"{textwrap.dedent(IMPORTED)}\nimport random\nargs = 1\n{line}\nrandom.random()"
+    project({"ours.py": "def start(seed):\n    print(seed)\n", "train.py": TRAIN.format(head)})
+    assert (lint("--select", "DET102") != []) is found
+
+
+@pytest.mark.parametrize("made", ["eval(name)()", "Net = eval(names[0])\nNet()"])
+def test_a_class_may_be_made_by_its_name(project: Project, lint: Lint, made: str) -> None:
+    net = "from torch import nn\nclass Small(nn.Module):\n    def __init__(self):\n"
+    project({"net.py": net + "        self.out = nn.Linear(2, 2)\n"})
+    project({"train.py": TRAIN.format(f"from net import Small\n{made}")})
+    assert lint("--select", "DET102") == ["net.py:4 DET102"]
 
 
 @pytest.mark.parametrize(
@@ -593,6 +656,73 @@ def test_an_object_may_keep_the_argument(  # noqa: PLR0913
 
 
 @pytest.mark.parametrize(
+    ("test", "calls", "found"),
+    [
+        ("seed", "load(x)", True),
+        ("seed", "load(x, None)", True),
+        ("seed", "load(x, seed=0)", True),
+        ("seed", "load(x, seed=1)", False),
+        ("seed", "load(x, seed=options.seed)", False),
+        ("seed is not None", "load(x, seed=0)", False),
+        ("exists(seed)", "load(x)", True),
+        ("exists(seed)", "load(x, 0)", False),
+        ("seed", "around(x)", True),
+        ("seed", "around(x, 1)", False),
+        ("seed", "around(x); Outer(x)", True),
+        ("seed", "Outer(x, s=3)", False),
+        ("seed", "load(x); around(x, s=options.seed)", False),
+    ],
+)
+def test_a_seed_counts_where_a_call_may_pass_one(
+    project: Project, lint: Lint, test: str, calls: str, *, found: bool
+) -> None:
+    data = """
+        import random
+        from einops_exts import exists
+
+        def load(x, seed=None):
+            if TEST:
+                random.seed(seed)
+            random.shuffle(x)
+
+        def around(x, s=None):
+            load(x, s)
+
+        class Outer:
+            def __init__(self, x, s=0):
+                load(x, seed=s)
+
+        def unused(x):
+            load(x, 5)
+    """.replace("TEST", test)
+    train = TRAIN.format(f"from data import Outer, around, load\n{calls}")
+    project({"data.py": data, "train.py": train})
+    assert lint("--select", "DET102") == ["data.py:8 DET102"] * found
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [("make(3)", True), ("make(3, fill=False)", False), ("make(3, fill=options.fill)", True)],
+)
+def test_a_call_may_turn_a_draw_off(
+    project: Project, lint: Lint, call: str, *, found: bool
+) -> None:
+    data = """
+        import random
+
+        def make(size, fill=True):
+            if fill:
+                return random.random()
+
+        class Config:
+            def build(self):
+                return make(**self.dump())
+    """
+    project({"data.py": data, "train.py": TRAIN.format(f"from data import make\n{call}")})
+    assert lint("--select", "DET102") == ["data.py:6 DET102"] * found
+
+
+@pytest.mark.parametrize(
     ("line", "found"),
     [
         ("images.Noise(1)", False),
@@ -628,6 +758,40 @@ def test_a_seed_in_a_class_counts_where_something_may_make_one(
     project({"images.py": images})
     project({"train.py": TRAIN.format(f"import images\nrandom.random()\n{line}")})
     assert lint("--select", "DET102") == ["train.py:4 DET102"] * found
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("adam.runner", False), ("random", False), ("ops", True), ("_C", True)]
+)
+def test_a_file_of_the_project_that_is_not_there_may_seed(
+    project: Project, lint: Lint, name: str, *, found: bool
+) -> None:
+    head = f"import pkg.models\nfrom pkg.{name} import start\nrandom.random()"
+    project({"pkg/__init__.py": "", "pkg/models.py": "", "train.py": TRAIN.format(head)})
+    assert bool(lint("--select", "DET102")) is found
+    project({f"pkg/{name.replace('.', '/')}.py": ""})
+    assert lint("--select", "DET102") == ["train.py:5 DET102"]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("net.optimize_parameters()", True),
+        ("train_one_epoch(net)", True),
+        ("net.train(False)", False),
+        ("net.train()", False),
+        ("load_train_data(x)", False),
+    ],
+)
+def test_a_name_does_not_outweigh_what_trains(
+    project: Project, lint: Lint, line: str, *, found: bool
+) -> None:
+    net = "import torch\nclass Net:\n    def optimize_parameters(self):\n"
+    net += "        loss(torch.randn(3)).backward(); self.optimizer.step()\n"
+    net += "def train_one_epoch(net):\n    net.optimize_parameters()\n"
+    text = f"from net import Net, train_one_epoch\ndef main():\n    net = Net()\n    {line}\n\n"
+    project({"net.py": net, "sample.py": text + MAIN, "go.py": "import net\n"})
+    assert lint("--select", "DET102") == ["net.py:4 DET102"] * found
 
 
 @pytest.mark.parametrize(

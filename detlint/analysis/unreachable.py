@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _LEAVES = (cst.Return, cst.Raise, cst.Continue, cst.Break)
 _EXITS = frozenset({"sys.exit", "os._exit", "builtins.exit", "builtins.quit"})
+_EXIST = frozenset({"exists", "is_some", "not_none"})  # of None nothing of that name holds
 _ORDERS: dict[type[cst.BaseCompOp], Callable[[Any, Any], bool]] = {
     cst.LessThan: lt,
     cst.LessThanEqual: le,
@@ -147,6 +148,8 @@ def _holds(test: cst.BaseExpression, literal: Literal) -> bool | None:
         return decides if decides in sides else None if None in sides else not decides
     if isinstance(test, cst.Comparison):
         return _compares(test, literal) if len(test.comparisons) == 1 else None
+    if isinstance(test, cst.Call) and dotted(test.func) in _EXIST and len(test.args) == 1:
+        return False if literal(test.args[0].value) is None else None
     value = literal(test)
     return None if value is UNKNOWN else bool(value)
 

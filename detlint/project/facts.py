@@ -27,7 +27,7 @@ VARIABLES = (  # of the environment, those that a rule asks about
 _TOKENS: dict[str, tuple[str, ...]] = {
     "seeds": (
         *("seed", "Seed", "determinism(", "guard.", "rng_state(", "setstate(", "set_state("),
-        *("Trainer(", "Trainer)"),
+        *("Trainer(", "Trainer)", "seed="),
     ),
     "draws": tuple(
         f"{name}("
@@ -61,7 +61,15 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         ".grad.zero_(",
     ),
     # Only looked for: without one of these, nothing is called by a name that the text hides.
-    "looks_up": ("getattr(", ".__dict__[", "getmembers(", "vars(", "globals()", "sys.modules[__n"),
+    "looks_up": (
+        "getattr(",
+        ".__dict__[",
+        "getmembers(",
+        "vars(",
+        "globals()",
+        "sys.modules[__n",
+        "eval(",
+    ),
     # Likewise: how classes are made of which only a setting knows the name, or their base.
     "makes_unseen": (
         *("import_module(", "__import__(", "__subclasses__", "__init_subclass__", "metaclass="),
@@ -96,6 +104,10 @@ _COMMON = {
     "vars(": _SEARCHED,
 }
 _BEFORE = {"setstate(": _START, "set_state(": _START, "eval(": _BARE}
+# A call that hands a seed to a function that some module holds, and the start of its name.
+_SEEDED = re.compile(r"(?![ \t]*None\b)[^=]")
+_CALL_OF = re.compile(r"(?<![\w.)\]])(?!def\b|class\b)([^\W\d]\w*)(?:\.\w+)*\($")
+_FARTHEST = 600  # characters from a call's name to its argument
 _DEFINES = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+\w*")
 
 
@@ -121,11 +133,35 @@ def hints(text: str) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {kind: [] for kind in _TOKENS}
     for index, start, end in _automaton().find_matches_as_indexes(text, overlapping=True):
         word = _WORDS[index]
-        if (word not in _COMMON or _is_used(text, start, _COMMON[word].match(text, end))) and (
-            word not in _BEFORE or _BEFORE[word].match(text, start)
+        if (
+            (word not in _COMMON or _is_used(text, start, _COMMON[word].match(text, end)))
+            and (word not in _BEFORE or _BEFORE[word].match(text, start))
+            and (word != "seed=" or _hands_seed_on(text, start, end))
         ):
             found[_KINDS[index]].append(start)
     return found
+
+
+def _hands_seed_on(text: str, start: int, end: int) -> bool:
+    """Whether a call of what the file imports takes a seed: ``init(seed=args.seed)``."""
+    if not _SEEDED.match(text, end):
+        return False
+    depth = 0
+    for place in range(start - 1, max(start - _FARTHEST, -1), -1):
+        if text[place] == ")":
+            depth += 1
+        elif text[place] == "(":
+            if not depth:
+                line = text.rfind("\n", 0, place) + 1
+                called = _CALL_OF.search(text, line, place + 1)
+                return called is not None and _is_imported(text, called[1])
+            depth -= 1
+    return False
+
+
+def _is_imported(text: str, name: str) -> bool:
+    imported = rf"^[ \t]*(?:(?:from|import)\b[^\n]*\b{name}\b|{name},?[ \t]*$)"
+    return name != "self" and re.search(imported, text, re.MULTILINE) is not None
 
 
 def _is_used(text: str, start: int, match: re.Match[str] | None) -> bool:

@@ -231,15 +231,14 @@ class Files:
             self._learn(path, "exports", [list(each) for each in exports(self.source(path))])
         return [Fact(*each) for each in answers["exports"]]
 
-    def gives(self, path: str, need: str) -> bool | None:
-        """Whether a file may pass an argument; None where it does not call what takes it."""
+    def gives(self, path: str, need: str) -> list[tuple[int, bool | str]]:
+        """Whether the calls in a file may pass an argument, as ``needs.gives`` tells it."""
         from detlint.project.needs import Need, gives
 
         answers, question = self._of(path), f"gives {need}"
         if question not in answers:
             self._learn(path, question, gives(self.source(path), Need.parse(need)))
-        given: bool | None = answers[question]
-        return given
+        return [(row, given) for row, given in answers[question]]
 
     def defines(self, path: str, name: str) -> bool:
         """Whether a file defines a function or class of a name at its top."""

@@ -155,6 +155,16 @@ class Finder:
         """The files that run when a file imports something: packages' own first."""
         return self._found(os.path.dirname(importer), wanted)
 
+    def lacks(self, importer: str, wanted: Import) -> bool:
+        """Whether a module is of one of the project's packages, which does not hold it."""
+        _, dot, last = wanted.module.rpartition(".")
+        found = self.files(importer, wanted) if dot else ()
+        return bool(found) and not {last, *wanted.names} & {
+            part
+            for each in found
+            for part in (os.path.basename(each)[:-3], os.path.basename(os.path.dirname(each)))
+        }
+
     def _find(self, folder: str, wanted: Import) -> tuple[str, ...]:
         if wanted.level:
             for _ in range(wanted.level - 1):
@@ -214,6 +224,7 @@ class Finder:
     def _list(self, folder: str) -> dict[str, str]:
         # Most of what is looked up is no folder, which the one above tells.
         above, name = os.path.split(folder)
-        if folder.startswith(self._inside) and name not in self._listed(above):
+        told = folder.startswith(self._inside) and "." not in name
+        if told and name not in self._listed(above):
             return {}
         return self._folders.entries(folder)

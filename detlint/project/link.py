@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cache as cached
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.kinds import PYTHON
@@ -33,6 +34,7 @@ class Linker:
         self, rules: Sequence[AnyRule], settings: Settings, cache: Cache, paths: Sequence[str] = ()
     ) -> None:
         self._rules = rules
+        self._paths = paths
         self._settings = settings
         self._files = Files(cache)
         self._launches = Launches(paths, self._files, self._bound)
@@ -124,14 +126,23 @@ class Linker:
 
     def _bound(self, path: str) -> str:
         """The folder that a program's files lie in: the project's root, if it holds the
-        entrypoint, else the folder above the packages that this is in."""
+        entrypoint, else the folder above the packages that this is in, or above it the one that
+        holds all that is linted."""
         root = os.path.realpath(self._settings.root or os.curdir)
         if path.startswith(os.path.join(root, "")):
             return root
         folder = os.path.dirname(path)
         while self._files.folders.is_package(folder):
             folder = os.path.dirname(folder)
-        return folder
+        shared = self._shared
+        above = shared != os.sep and folder.startswith(os.path.join(shared, ""))
+        return shared if above else folder
+
+    @cached_property
+    def _shared(self) -> str:
+        """The folder that holds all that is linted."""
+        folders = {os.path.realpath(os.path.dirname(each)) for each in self._paths}
+        return os.path.commonpath(folders) if folders else os.sep
 
 
 def _by_real_path(paths: Sequence[str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ import os
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from detlint.project.outline import MAIN, WHOLE, hands_on, searches_itself
+from detlint.project.outline import MAIN, WHOLE, hands_on
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -53,7 +53,7 @@ class Lookups:
         for path in self._paths:
             text = self._files.source(path).text
             if (
-                (path in modules and searches_itself(text))
+                "" in self._files.searched(path)
                 or not names.isdisjoint(self._files.searched(path))
                 or (self._binds(path, names) and hands_on(text, names))
             ):
@@ -82,7 +82,9 @@ class Lookups:
     def _offers(self, path: str, name: str) -> list[_Place]:
         """What may be looked up in a module that a file imports, or in the file itself."""
         module = name.removeprefix(WHOLE)
-        found = self._modules(path, module) if module else [path]
+        if not module:
+            return [*self._public(path, frozenset()), *self._imported(path, frozenset({path}))]
+        found = self._modules(path, module)
         return [place for each in found for place in self._public(each, frozenset())]
 
     def _modules(self, path: str, name: str) -> Iterator[str]:
@@ -100,9 +102,11 @@ class Lookups:
         for part in self._files.outline(path):
             if part != MAIN and part and "." not in part and not part.startswith("_"):
                 yield path, part
-        if os.path.basename(path) != _PACKAGE:
-            return
-        met |= {path}
+        if os.path.basename(path) == _PACKAGE:
+            yield from self._imported(path, met | {path})
+
+    def _imported(self, path: str, met: frozenset[str]) -> Iterator[_Place]:
+        """What a file imports by name, or with all that another one offers."""
         for each in self._files.imports(path):
             for file in self._finder.files(path, each)[-1:]:
                 if "*" in each.names and file not in met:

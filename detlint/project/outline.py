@@ -23,7 +23,12 @@ _DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _LOOKED_UP = re.compile(r"\.\s*([^\W\d]\w*)")
 _HANDED = re.compile(r"(?<![\w.])([^\W\d]\w*)\s*(?:[,)\]}]|\.__dict__\b)")
 _SEARCHED = re.compile(r"\b(?:getattr|vars|getmembers)\(\s*([^\W\d]\w*)(?:\.\w+)*?\.(\w+)\s*[,)]")
-_OWN = re.compile(r"\bglobals\(\)\s*(?:\[|\.get\()|\bsys\.modules\[\s*__name__\s*\]")
+_OWN = re.compile(
+    r"\bglobals\(\)\s*(?:\[|\.get\()|\bsys\.modules\[\s*__name__\s*\]"
+    # `Model = eval(name)`, `eval(name)(…)`
+    r"|(?<![\w.])eval\([^()\n]*\)\s*\("
+    r"|\b(?:[A-Z]\w*|\w*(?:model|net|cls|class)\w*)\s*=\s*eval\([^()\n]*\)"
+)
 _DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _METHOD = re.compile(r"^([ \t]+)(?:async[ \t]+def|def)[ \t]", re.MULTILINE)
 # Without arguments these offer all functions and classes of the file that calls them.
@@ -102,8 +107,9 @@ def searches_itself(text: str) -> bool:
 
 
 def searched(text: str) -> frozenset[str]:
-    """The last names of modules ``a.name`` in which a text may look up names."""
-    return frozenset(name for _, name in _SEARCHED.findall(text))
+    """The last names of modules ``a.name`` in which a text may look up names; "" for itself."""
+    own = [""] if searches_itself(text) else []
+    return frozenset([*own, *(name for _, name in _SEARCHED.findall(text))])
 
 
 def hands_on(text: str, names: frozenset[str]) -> bool:

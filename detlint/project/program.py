@@ -14,6 +14,7 @@ from detlint.project.facts import EVERY, TRAINER, Fact
 from detlint.project.running import Running
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Container, Iterable, Iterator, Mapping
 
     from detlint.project.files import Files
@@ -137,7 +138,7 @@ class Program:
                         kind == "tells"
                         or (running.may_run if anywhere else running.runs)(path, part)
                     )
-                    and (not fact.needs or running.may_pass(fact.needs))
+                    and (not fact.needs or running.may_pass(fact.needs, surely=not anywhere))
                 ):
                     yield Located(path, fact)
         if kind == "sets":
@@ -173,7 +174,18 @@ class Program:
         trains = roles.trains(self.name)
         starts = trains or roles.starts(self.name, self.source.text)
         tool = roles.is_other_tool(self.name, self._names.get(self.path, ""))
+        trains = trains or (tool and roles.trains_here(self.source.text))
         return (apart and not starts) or (tool and not trains)
+
+    def lacks(self, wanted: re.Pattern[str]) -> bool:
+        """Whether one of its files imports something of the project that is not there, and of
+        which a name is as wanted."""
+        finder = self._finder
+        return finder is not None and any(
+            wanted.search(" ".join((each.module, *each.names))) and finder.lacks(path, each)
+            for path in self.paths
+            for each in self._files.imports(path)
+        )
 
     def only_answers(self) -> bool:
         """Whether nothing in its files trains, nor do its name and what it calls say so."""

@@ -27,6 +27,7 @@ from detlint.project.vocabulary import (
     LIGHTNING,
     NUMPY,
     RANDOM,
+    SEEDED_APART,
     SEEDING_TRAINERS,
     SEEDS,
     SWITCHES,
@@ -46,6 +47,14 @@ if TYPE_CHECKING:
 _ENABLES = re.compile(
     r"_?(?:set|enable|use|make|turn|ensure|force|seed|setup|init|config|full|activate)\w*"
     r"(?<!non)(?<!non_)determinis",
+    re.IGNORECASE,
+)
+_SEED = frozenset({"seed", "random_seed", "manual_seed"})
+# What draws by itself with the seed that it is given.
+_KEEPS_SEED = re.compile(
+    r"sampl|data|load|split|shuffle|generat|config|param|request|random|noise|initializer|normal"
+    r"|uniform|augment|transform|fold|choice|dropout|permut|iter|rng|hash|key|env|make"
+    r"|classif|regress|search|completion|client",
     re.IGNORECASE,
 )
 _CONDITIONAL = frozenset({"seeds", "draws", "orders", "builds"})  # what an argument may turn on
@@ -98,6 +107,20 @@ def _seeded_at(module: Module, node: cst.CSTNode) -> Iterator[str]:
         yield f"{last}()"
     elif _is_seeding_trainer(name):
         yield EVERY
+    elif _hands_seed_on(node, name):
+        yield f"{last}()"
+
+
+def _hands_seed_on(call: cst.Call, name: str) -> bool:
+    """Whether a function of some library takes a seed, with which it may seed everything."""
+    library, _, last = name.rpartition(".")
+    first, owner = library.partition(".")[0], library.rpartition(".")[2]
+    if not first or first in SEEDED_APART or owner[:1].isupper() or _KEEPS_SEED.search(last):
+        return False
+    return any(
+        each.keyword is not None and each.keyword.value in _SEED and not _is_none(each.value)
+        for each in call.args
+    )
 
 
 def _is_seeding_trainer(name: str | None) -> bool:

@@ -35,6 +35,13 @@ _PROGRAM = re.compile(r"\b(?:main|run|cli|app|parse_\w+|Fire)\w*\(|\bargv\b")
 _TRIAL = re.compile(r"(?<![\w.])_?(?:test|demo|debug)\w*\(")
 _TRAINER = re.compile(r"train(?!ed)|tun(?:e|ing)|(?:^|[\W_])fit|learn|distill", re.IGNORECASE)
 _STARTS = re.compile(r"(?<![a-z])(?:train|fit|learn|launch|run_exp)\w*\(", re.IGNORECASE)
+# What trains in the text of a program that its name says is for something else.
+_TRAINS_HERE = re.compile(
+    r"(?<![\w])(?:train|fit|finetune|fine_tune)(?:_(?:model|net|network|epoch|one_epoch|loop|step"
+    r"|batch))?\(\s*(?!False\b|True\b|mode\b|self\b|\))|\.optimize_parameters\("
+)
+_DEFINED = re.compile(r"\bdef[ \t]+\w+\(")
+_FITTED = re.compile(r"\.(?:fit|train)\(\s*(?!False\b|True\b|mode\b|\))")
 _STARTER = re.compile(r"(?:__main__|cli|exp\w*|launch\w*|main\w*|run\w*)\.py", re.IGNORECASE)
 _WORKERS = re.compile(
     r"\bDataLoader\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?\bnum_workers[ \t]*=[ \t]*(?!0\b|None\b)"
@@ -63,6 +70,11 @@ def calls_training(text: str) -> bool:
     if "gradio" in text:
         text = text.replace(".launch(", "(")  # shows a page
     return _STARTS.search(text) is not None
+
+
+def trains_here(text: str) -> bool:
+    """Whether a program's own text calls what trains, and not only a mode: ``net.train(False)``."""
+    return _TRAINS_HERE.search(_DEFINED.sub("", text)) is not None
 
 
 def have_workers(texts: Iterable[str]) -> bool:
@@ -98,5 +110,7 @@ def tries(name: str, main_block: str) -> bool:
     """Whether the main block of a module only tries what that defines: it calls no program, and
     the file's name does not say that it makes something."""
     if _MAKES.search(name):
+        return False
+    if _FITTED.search(main_block):
         return False
     return _TRIAL.search(main_block) is not None or not _PROGRAM.search(main_block)

@@ -33,6 +33,7 @@ class Running:
         self._files = files
         self._lookups = None if finder is None else Lookups(files, finder, paths)
         self._may: dict[tuple[str, str], bool] = {}
+        self._passed: dict[tuple[str, bool], bool] = {}
         self._asked = 0
 
     def runs(self, path: str, part: str) -> bool:
@@ -41,10 +42,25 @@ class Running:
             return not part or path == self._path
         return self._is_named(path, part) and (path, part) in self._reached
 
-    def may_pass(self, need: str) -> bool:
-        """Whether a call may pass an argument: one does, or none is to be seen."""
-        known = {self._files.gives(path, need) for path in self._paths}
-        return True in known or False not in known
+    def may_pass(self, need: str, *, surely: bool = False) -> bool:
+        """Whether a call may pass an argument: one does, or none is to be seen. ``surely``: one
+        of which the text shows that it runs, if there is any."""
+        asked = need, surely
+        if asked not in self._passed:
+            self._passed[asked] = False  # a call of itself that hands it on settles nothing
+            calls = [
+                (path, self._files.part_at(path, row) if row else "", given)
+                for path in self._paths
+                for row, given in self._files.gives(path, need)
+            ]
+            running = [each for each in calls if self.may_run(*each[:2])]
+            if surely:
+                running = [each for each in running if self.runs(*each[:2])] or running
+            self._passed[asked] = not running or any(
+                given if isinstance(given, bool) else self.may_pass(given, surely=surely)
+                for _, _, given in running
+            )
+        return self._passed[asked]
 
     def _is_named(self, path: str, part: str) -> bool:
         """Whether names may lead from what runs to a part: what never does is soon told so,

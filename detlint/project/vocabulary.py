@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from detlint.analysis.uses import words
 
 TENSORFLOW = ("random", "numpy", "tensorflow")
@@ -30,6 +32,14 @@ HELPERS = words(
 GENERATOR_METHODS = frozenset({"seed", "manual_seed", "manual_seed_all"})
 # Their trainers seed `random`, NumPy and torch from an argument with a fixed default.
 SEEDING_TRAINERS = ("transformers.", "trl.", "ultralytics.")
+# Libraries of which nothing else takes a seed for the global generators.
+SEEDED_APART = sys.stdlib_module_names | words(
+    """numpy torch torchvision torchaudio torchdata torch_geometric tensorflow keras jax jaxlib flax
+    tensorflow_probability tensorflow_datasets haiku optax scipy pandas polars sklearn datasets
+    skimage cv2 cupy dask networkx xgboost lightgbm catboost optuna hyperopt skopt gym gymnasium
+    albumentations imgaug kornia openai litellm vllm sglang diffusers sentencepiece faiss umap
+    pyspark ray grain seqio tfds numba triton nltk gensim annoy wandb timm"""
+)
 RANDOM = words(
     """random uniform randint randrange choice choices sample shuffle gauss normalvariate
     betavariate expovariate triangular getrandbits randbytes lognormvariate"""
