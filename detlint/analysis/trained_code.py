@@ -44,7 +44,8 @@ def may_be_trained(module: Module, node: cst.CSTNode) -> bool:
         return True
     owner = module.enclosing_class(node)
     if owner is not None:
-        return _is_module([module.tree.text(each.value) for each in owner.bases])
+        bases = [module.tree.text(each.value) for each in owner.bases]
+        return _is_module([each for each in bases if not _is_plain(module.source.text, each)])
     if any(_LOSS.search(each.name.value) for each in functions):
         return True
     if not functions:
@@ -72,6 +73,12 @@ def _goes_back(module: Module, function: cst.FunctionDef | None) -> bool:
 
 def _is_module(bases: list[str]) -> bool:
     return any(not _NO_MODULE.search(each) for each in bases)
+
+
+def _is_plain(text: str, name: str) -> bool:
+    """Whether a class at the top of the file derives from nothing."""
+    head = rf"^class[ \t]+{re.escape(name)}[ \t]*(?:\([ \t]*(?:object)?[ \t]*\))?[ \t]*:"
+    return re.search(head, text, re.MULTILINE) is not None
 
 
 @lru_cache(maxsize=64)
