@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from detlint.analysis.gradient_evidence import shows_gradient
 from detlint.analysis.operator_calls import OperatorCalls
 from detlint.analysis.operator_text import NEAR, leads
 from detlint.analysis.operator_values import is_same_in_each_run
@@ -156,6 +157,10 @@ class NoDeterministicImplementation(Rule):
         if row.direction == "backward" and not self._may_be_trained(node):
             return
         if self._calls.is_harmless(node, found):
+            return
+        if row.direction == "backward" and not (
+            self.settings.strict or shows_gradient(self.module, node, found)
+        ):
             return
         shown, alternative = self._calls.shown(node, found), row.alternatives[0].text
         if is_same_in_each_run(self.module, node, found):
