@@ -232,9 +232,7 @@ class Constants:
         finally:
             self._asked.pop()
 
-    def _are_untrained(
-        self, node: cst.Attribute, places: list[int], *, registered: bool
-    ) -> bool:
+    def _are_untrained(self, node: cst.Attribute, places: list[int], *, registered: bool) -> bool:
         """Whether all that is assigned to an attribute is ``Parameter(…, requires_grad=False)``,
         or made of numbers, and nothing else is written into it."""
         text, name = self._module.source.text, re.escape(node.attr.value)

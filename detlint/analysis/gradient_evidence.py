@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import trained_layers
 from detlint.analysis.definitions import Definitions
+from detlint.analysis.gradient_uses import is_never_read
 from detlint.analysis.gradients import ENDING, are_off
 from detlint.analysis.kept_modules import kept_in, later_calls
 from detlint.analysis.private_calls import file_calls
@@ -62,7 +63,10 @@ def shows_gradient(module: Module, call: cst.Call, found: Match) -> bool:
 def _is_fed(module: Module, made: cst.Call) -> bool:
     """Whether a layer follows others with weights, or is called with what such give."""
     target = kept_in(module, made)
-    calls = list(later_calls(module, made)) if isinstance(target, cst.Attribute) else []
+    kept = isinstance(target, cst.Attribute) and module.names.is_self(target.value)
+    if isinstance(target, cst.Attribute) and kept and is_never_read(module, target):
+        return False
+    calls = list(later_calls(module, made)) if kept else []
     if calls:
         return any(
             _Evidence(inside).gives(each.value)
@@ -107,9 +111,7 @@ class _Evidence:
             return True
         kinds = {each.kind for each in self._module.names.visible(name)}
         return (
-            "parameter" in kinds
-            and not self._reads.hides_parameter(name)
-            and self._is_given(name)
+            "parameter" in kinds and not self._reads.hides_parameter(name) and self._is_given(name)
         )
 
     def _is_given(self, name: cst.Name) -> bool:
@@ -122,9 +124,7 @@ class _Evidence:
         owner = self._module.enclosing_class(function)
         if function.name.value in ("forward", "__call__"):
             text = self._module.source.text
-            return owner is not None and trained_layers.is_made_after_others(
-                text, owner.name.value
-            )
+            return owner is not None and trained_layers.is_made_after_others(text, owner.name.value)
         return any(
             call is not None
             and not are_off(definition.module, call)
@@ -167,7 +167,8 @@ class _Evidence:
                     origin = origin.args[-1].value
                 if isinstance(origin, (cst.Attribute, cst.Subscript)) and self._is_layer(origin):
                     return True
-            return self._module.qualified_name(function) is None and bool(_MODEL.search(function.value))
+            known = self._module.qualified_name(function) is not None
+            return not known and _MODEL.search(function.value) is not None
         if not isinstance(function, cst.Attribute):
             return False
         if self._module.names.is_self(function.value):
@@ -190,8 +191,9 @@ def _value(statement: cst.CSTNode) -> cst.CSTNode | None:
     """What a statement binds a name to, or takes it out of."""
     if isinstance(statement, (cst.For, cst.CompFor)):
         return statement.iter
-    known = isinstance(statement, (cst.Assign, cst.AnnAssign, cst.NamedExpr))
-    return statement.value if known else None
+    if isinstance(statement, (cst.Assign, cst.AnnAssign, cst.NamedExpr)):
+        return statement.value
+    return None
 
 
 def _parts(node: cst.CSTNode) -> list[cst.CSTNode]:

@@ -63,13 +63,12 @@ class _Ends:
             return self._of_argument(above)
         if isinstance(above, cst.Assign):
             return self._of_assignment(above)
-        if isinstance(above, cst.Return):
-            return self._of_function(above)
-        kept = (
-            *(cst.BinaryOperation, cst.UnaryOperation, cst.IfExp, cst.Subscript),
-            *(cst.Element, cst.List, cst.Tuple),
-        )
-        return self.end(above) if isinstance(above, kept) else False
+        return self._of_function(above) if isinstance(above, cst.Return) else self._of_part(above)
+
+    def _of_part(self, above: cst.CSTNode) -> bool | None:
+        kept = (cst.BinaryOperation, cst.UnaryOperation, cst.IfExp, cst.Subscript)
+        listed = (cst.Element, cst.List, cst.Tuple)
+        return self.end(above) if isinstance(above, (*kept, *listed)) else False
 
     def _of_attribute(self, attribute: cst.Attribute) -> bool | None:
         name, call = attribute.attr.value, self._module.parent(attribute)
@@ -142,10 +141,8 @@ class _Ends:
 
 def is_never_used(module: Module, made: cst.Call) -> bool:
     """Whether a module that a call makes is bound to a name that nothing in the file mentions
-    again: a local, a variable of a script, an attribute of a class that has a ``forward``."""
+    again: a local, a variable of a script."""
     target, text = kept_in(module, made), module.source.text
-    if isinstance(target, cst.Attribute) and module.names.is_self(target.value):
-        return _is_never_read(module, target)
     if not isinstance(target, cst.Name):
         return False
     function = module.enclosing_function(target)
@@ -156,7 +153,8 @@ def is_never_used(module: Module, made: cst.Call) -> bool:
     return script and _RUNS.search(text) is not None and _is_mentioned_once(text, target.value)
 
 
-def _is_never_read(module: Module, target: cst.Attribute) -> bool:
+def is_never_read(module: Module, target: cst.Attribute) -> bool:
+    """Whether nothing in the file reads the attribute of a class that has a ``forward``."""
     text, layout = module.source.text, layout_of(module.source.text)
     start, _ = module.span(target)
     owner = next((each for each in layout.top if each.start <= start < each.end), None)

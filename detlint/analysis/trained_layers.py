@@ -52,10 +52,10 @@ def is_made_after_others(text: str, name: str, depth: int = 0) -> bool:
     layout = layout_of(text)
     for match in re.finditer(rf"(?<!class )(?<!def )\b{re.escape(name)}[ \t]*\(", text):
         block = _block(text, match.start())
-        own = block is not None and block.name == name
-        if not own and block is not None and not layout.hides(match.start()):
-            if come_before(text, match.start(), depth):
-                return True
+        if block is None or block.name == name or layout.hides(match.start()):
+            continue
+        if come_before(text, match.start(), depth):
+            return True
     return False
 
 
