@@ -13,6 +13,7 @@ from detlint.analysis.kept_modules import kept_in, later_calls
 from detlint.analysis.private_calls import file_calls
 from detlint.analysis.reads import Reads
 from detlint.analysis.trained_code import goes_back, is_of_a_loss
+from detlint.analysis.uses import words
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _POSITIONS = re.compile(r"pos(?:ition(?:al)?)?_?(?:emb|enc|bias)|(?:abs|rel)_?po
 _MODEL = re.compile(r"(?:^|_)(?:model|net|network|generator|decoder|encoder|backbone)$")
 _RUNS = re.compile(r"^(?:forward|encode|decode|extract)(?:_|$)")
 _NOT_FLOWING = ENDING | frozenset(
-    "device dim dtype generate inference nonzero ndim requires_grad sample shape size".split()
+    words("device dim dtype generate inference nonzero ndim requires_grad sample shape size")
 )
 _DATA = re.compile(
     r"torch\.(?:arange|as_tensor|from_numpy|linspace|load|tensor|(?:empty|full|ones|rand|randn"

@@ -93,7 +93,9 @@ class _Ends:
             call is not None and _Ends(definition.module, self._returns - 1).end(call)
             for definition, call in file_calls(self._module, function)
         ]
-        return False if False in found else (True if True in found else None)
+        if not found or False in found:
+            return False
+        return True if True in found else None
 
     def _of_argument(self, argument: cst.Arg) -> bool | None:
         """Of what a function is given: it computes with it, or only shows it."""
