@@ -420,3 +420,43 @@ FLATTENED = "loss = nn.CrossEntropyLoss()\ny = x.permute(0, 2, 1)\n"
 )
 def test_text_tells_what_need_not_be_parsed(text: str, token: str, *, concerned: bool) -> None:
     assert NoDeterministicImplementation.concerns(text, text.index(token)) is concerned
+
+
+HELD = """
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        self.register_buffer("mean", torch.zeros(8))
+        self.register_buffer("last", torch.zeros(8))
+        self.grid = nn.Parameter(torch.rand(8)){frozen}
+
+    def update(self):
+        self.last = self.mean
+        self.last.zero_()
+
+    def forward(self, x, old):
+        {line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "frozen", "found"),
+    [
+        ('y = F.pad(self.last, (3, 3), mode="reflect")', "", 0),
+        ('y = F.pad(self.grid, (3, 3), mode="reflect")', "", 1),
+        ('y = F.pad(self.grid, (3, 3), mode="reflect")', ".requires_grad_(False)", 0),
+        ('y = old.data; y = F.pad(y.float(), (3, 3), mode="reflect")', "", 0),
+        ('y = F.pad(x, (3, 3), mode="reflect"); x.data = y', "", 0),
+        ('self.y = nn.Parameter(torch.cat([x, F.pad(x, (3, 3), mode="reflect")]))', "", 0),
+        ('y, _ = self.flow.inference(x); y = F.pad(y, (3, 3), mode="reflect")', "", 0),
+    ],
+)
+def test_what_is_held_or_becomes_a_leaf_has_no_gradient(
+    line: str, frozen: str, found: int, findings: Callable[..., list[Finding]]
+) -> None:
+    text = HELD.format(line=line, frozen=frozen)
+    for narrowed in (True, False):
+        assert len(findings(text, "DET501", narrowed=narrowed)) == found
