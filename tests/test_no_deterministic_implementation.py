@@ -257,6 +257,34 @@ from torch import nn
 {}
 """
 
+LAYERED = """class Warp(nn.Module):
+    def __init__(self):
+        self.conv = nn.Conv2d(3, 8, 3)
+
+    def forward(self, x, g):
+        x = {}
+        return {{}}"""
+
+HELPER = """class Warp(nn.Module):
+    def __init__(self):
+        self.convs = nn.ModuleList([nn.Conv2d(3, 8, 3)])
+
+    def forward(self, x, g):
+        for conv in self.convs:
+            x = conv(x)
+        return self._warp(x.relu(), g)
+
+    def _warp(self, x, g):
+        return {}"""
+
+POOLED = """class Net(nn.Module):
+    def __init__(self):
+        self.conv = nn.Conv2d(3, 8, 3)
+        self.pool = nn.AdaptiveAvgPool2d(7)
+
+    def forward(self, x):
+        return {}"""
+
 USED = """def warp(x, g):
     return {}
 
@@ -271,15 +299,28 @@ class Net(nn.Module):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("class Warp(nn.Module):\n    def forward(self, x, g):\n        return {}", 1),
-        ("class Warp(Base):\n    def warp(self, x, g):\n        return {}", 1),
+        ("class Warp(nn.Module):\n    def forward(self, x, g):\n        return {}", 0),
+        (LAYERED.format("self.conv(x)"), 1),
+        (LAYERED.format("self.normalize_mel(x)"), 0),
+        (LAYERED.format("self.model.generate(x)"), 0),
+        (LAYERED.format("self.conv(x).detach()"), 0),
+        (LAYERED.format("x.float()"), 0),
+        (HELPER, 1),
+        ("class Warp(Base):\n    def warp(self, feat, g):\n        x = feat\n        return {}", 1),
+        ("class Scale:\n    pass\n\nclass Warp(Scale):\n    def f(self, x, g):\n        {}", 0),
+        ("def step(x, g):\n    x = model(x)[0]\n    return {}\n\ndef loss(x):\n    step(x)", 1),
         ("def warp(x, g):\n    return {}", 0),
         ("def warp_loss(x, g):\n    return {}.mean()", 1),
         ("x = g = images\ny = {}", 0),
         ("class Warp:\n    def __call__(self, x, g):\n        return {}", 0),
         ("class Pairs(Dataset):\n    def __getitem__(self, x):\n        return {}", 0),
-        (USED, 1),
-        ("def pool():\n    return nn.AdaptiveAvgPool2d(7)", 1),
+        (USED, 0),
+        ("def pool():\n    return nn.AdaptiveAvgPool2d(7)", 0),
+        ("net = nn.Sequential(nn.AdaptiveAvgPool2d(7), nn.Conv2d(3, 8, 3))", 0),
+        ("net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.AdaptiveAvgPool2d(7))", 1),
+        (POOLED.format("self.pool(self.conv(x))"), 1),
+        (POOLED.format("self.conv(self.pool(x))"), 0),
+        (POOLED.format("self.conv(x)  # self.pool(x)"), 0),
         ("import torch\n\ndef middle(x):\n    return torch.median(x, dim=0)", 1),
         ("def step(x, g):\n    y = {}\n    y.mean().backward()", 1),
         ("class Trainer:\n    def step(self, x, g):\n        {}.mean().backward()", 1),
@@ -299,8 +340,8 @@ def test_a_backward_is_reported_where_a_gradient_may_be_asked_for(
 def test_embeddings_that_are_resized_beside_models_come_from_checkpoints(
     engine: Callable[..., Engine],
 ) -> None:
-    text = 'def {}(x, size):\n    return F.interpolate(x, size, mode="bicubic")'
-    for name, found in (("resample_abs_pos_embed", 0), ("get_rel_pos", 1)):
+    text = 'def {}(features, size):\n    return F.interpolate(features, size, mode="bicubic")'
+    for name, found in (("resample_abs_pos_embed", 0), ("get_rel_pos", 0), ("fit", 1)):
         source = Source("layers/pos_embed.py", WARPS.format(text.format(name)))
         assert len(engine("DET501", strict=False).lint(source)) == found
 
@@ -320,7 +361,7 @@ def test_embeddings_that_are_resized_beside_models_come_from_checkpoints(
 def test_functions_beside_models_are_what_these_use(
     path: str, found: int, engine: Callable[..., Engine]
 ) -> None:
-    text = WARPS.format("def warp(x, g):\n    return F.grid_sample(x, g)")
+    text = WARPS.format("def warp(features, g):\n    return F.grid_sample(features, g)")
     assert len(engine("DET501", strict=False).lint(Source(path, text))) == found
 
 
@@ -379,3 +420,43 @@ FLATTENED = "loss = nn.CrossEntropyLoss()\ny = x.permute(0, 2, 1)\n"
 )
 def test_text_tells_what_need_not_be_parsed(text: str, token: str, *, concerned: bool) -> None:
     assert NoDeterministicImplementation.concerns(text, text.index(token)) is concerned
+
+
+HELD = """
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        self.register_buffer("mean", torch.zeros(8))
+        self.register_buffer("last", torch.zeros(8))
+        self.grid = nn.Parameter(torch.rand(8)){frozen}
+
+    def update(self):
+        self.last = self.mean
+        self.last.zero_()
+
+    def forward(self, x, old):
+        {line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "frozen", "found"),
+    [
+        ('y = F.pad(self.last, (3, 3), mode="reflect")', "", 0),
+        ('y = F.pad(self.grid, (3, 3), mode="reflect")', "", 1),
+        ('y = F.pad(self.grid, (3, 3), mode="reflect")', ".requires_grad_(False)", 0),
+        ('y = old.data; y = F.pad(y.float(), (3, 3), mode="reflect")', "", 0),
+        ('y = F.pad(x, (3, 3), mode="reflect"); x.data = y', "", 0),
+        ('self.y = nn.Parameter(torch.cat([x, F.pad(x, (3, 3), mode="reflect")]))', "", 0),
+        ('y, _ = self.flow.inference(x); y = F.pad(y, (3, 3), mode="reflect")', "", 0),
+    ],
+)
+def test_what_is_held_or_becomes_a_leaf_has_no_gradient(
+    line: str, frozen: str, found: int, findings: Callable[..., list[Finding]]
+) -> None:
+    text = HELD.format(line=line, frozen=frozen)
+    for narrowed in (True, False):
+        assert len(findings(text, "DET501", narrowed=narrowed)) == found

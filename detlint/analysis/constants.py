@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.definitions import Definitions, is_plain
 from detlint.analysis.gradient_names import is_called_target, is_loaded, is_loader
-from detlint.analysis.gradients import are_off
+from detlint.analysis.gradients import are_off, stops
 from detlint.analysis.private_calls import file_calls, is_private
 from detlint.analysis.unpacking import origins
 from detlint.analysis.uses import words
@@ -30,8 +30,8 @@ _MAKERS = frozenset(
 _NUMBERS = frozenset(f"builtins.{name}" for name in ("float", "int", "len", "range"))
 _FUNCTION = re.compile(r"(?:torch|torch\.nn\.functional|math)\.[a-z]\w*$")
 # What these attributes and methods give has no gradient, whoever's they are.
-_MEASURES = words("device dtype ndim shape")
-_COUNTS = words("detach dim item numel numpy size tolist")
+_MEASURES = words("data device dtype ndim shape")
+_COUNTS = words("detach dim generate inference item numel numpy size tolist")
 # Their arguments say of what shape, type or place the result is.
 _SHAPING = words(
     """
@@ -112,6 +112,10 @@ class Constants:
         if self._handed_on >= _HANDED_ON:
             return False
         found = Definitions(self._module).of(call.func)
+        if found is not None and any(
+            stops(found.module, each.decorator) for each in found.node.decorators
+        ):
+            return True
         if found is None or not is_plain(found.node):
             return False
         inside = Constants(found.module, self._handed_on + 1)
@@ -224,17 +228,17 @@ class Constants:
             return registered is not None
         self._asked.append(key)
         try:
-            return self._are_untrained(node, bound)
+            return self._are_untrained(node, bound, registered=registered is not None)
         finally:
             self._asked.pop()
 
-    def _are_untrained(self, node: cst.Attribute, places: list[int]) -> bool:
+    def _are_untrained(self, node: cst.Attribute, places: list[int], *, registered: bool) -> bool:
         """Whether all that is assigned to an attribute is ``Parameter(…, requires_grad=False)``,
         or made of numbers, and nothing else is written into it."""
         text, name = self._module.source.text, re.escape(node.attr.value)
         untrained = _UNTRAINED.search(text) is not None
         objects = any(_OBJECT.match(text, place) for place in places)
-        if not untrained and (objects or not _MADE.search(text)):
+        if not (untrained or registered) and (objects or not _MADE.search(text)):
             return False
         around, owner = self._module.around(places), self._module.enclosing_class(node)
         if around is None or owner is None:
@@ -247,7 +251,7 @@ class Constants:
         ]
         if values and all(_is_untrained(around, value) for value in values):
             return True
-        if re.search(_WRITTEN.format(name=name), text):
+        if not registered and re.search(_WRITTEN.format(name=name), text):
             return False
         inside = Constants(around, _HANDED_ON)
         inside._asked, inside._depth = [*self._asked], self._depth
@@ -256,6 +260,11 @@ class Constants:
 
 
 def _is_untrained(module: Module, value: cst.CSTNode | None) -> bool:
+    if isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
+        made = value.func.value
+        if value.func.attr.value == "requires_grad_" and module.called(made) in _PARAMETERS:
+            told = module.argument(value, "requires_grad", 0)
+            return module.literal(told) is False
     return module.literal(value) is None or (
         isinstance(value, cst.Call)
         and module.called(value) in _PARAMETERS

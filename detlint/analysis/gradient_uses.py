@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.gradients import ENDING, is_dropped
 from detlint.analysis.kept_modules import kept_in
+from detlint.analysis.private_calls import file_calls
 from detlint.analysis.reads import Reads
 from detlint.layout import layout_of
 from detlint.lexer import whole_word
@@ -20,8 +21,13 @@ _MEASURES = frozenset({"device", "dim", "dtype", "is_cuda", "ndim", "numel", "sh
 # They give values and the places of these.
 _PLACED = frozenset({"max", "min", "median", "mode", "sort", "topk", "kthvalue"})
 _SELECTIONS = frozenset(f"torch.{name}" for name in _PLACED)
+_LEAVES = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+_RETURNS = 2  # functions through which a result is handed back
 _FARTHEST = 40  # steps from an operator to where a gradient ends
 _FEW = 5  # mentions of a name, some of which may stand in comments
+_FORWARD = re.compile(r"^[ \t]+def[ \t]+(?:forward|__call__)\(", re.MULTILINE)
+_ASKS = re.compile(r"\bgetattr\(|\bself\.(?:_modules|(?:named_)?(?:children|modules)\()")
+_LEAF = re.compile(r"\bParameter\(|\.data[ \t]*=[^=]")
 _RUNS = re.compile(r"^(?:for|while|with)\b|__name__\s*==", re.MULTILINE)
 
 
@@ -37,8 +43,9 @@ class _Ends:
     True: at such a place; False: not, or out of sight; None: only its size or type was asked for.
     """
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, returns: int = _RETURNS) -> None:
         self._module = module
+        self._returns = returns
         self._reads = Reads(module)
         self._steps = _FARTHEST
 
@@ -56,8 +63,12 @@ class _Ends:
             return self._of_argument(above)
         if isinstance(above, cst.Assign):
             return self._of_assignment(above)
+        return self._of_function(above) if isinstance(above, cst.Return) else self._of_part(above)
+
+    def _of_part(self, above: cst.CSTNode) -> bool | None:
         kept = (cst.BinaryOperation, cst.UnaryOperation, cst.IfExp, cst.Subscript)
-        return self.end(above) if isinstance(above, kept) else False
+        listed = (cst.Element, cst.List, cst.Tuple)
+        return self.end(above) if isinstance(above, (*kept, *listed)) else False
 
     def _of_attribute(self, attribute: cst.Attribute) -> bool | None:
         name, call = attribute.attr.value, self._module.parent(attribute)
@@ -71,12 +82,29 @@ class _Ends:
             return self._of_places(call)
         return self.end(call)
 
+    def _of_function(self, statement: cst.Return) -> bool | None:
+        """Of what a function returns, by all the calls of it in the file."""
+        function = self._module.enclosing_function(statement)
+        if self._returns == 0 or not isinstance(function, cst.FunctionDef):
+            return False
+        if _LEAF.search(self._module.source.text) is None:
+            return False
+        found = [
+            call is not None and _Ends(definition.module, self._returns - 1).end(call)
+            for definition, call in file_calls(self._module, function)
+        ]
+        if not found or False in found:
+            return False
+        return True if True in found else None
+
     def _of_argument(self, argument: cst.Arg) -> bool | None:
         """Of what a function is given: it computes with it, or only shows it."""
         call = self._module.parent(argument)
         owner, _, name = (self._module.called(call) or "").rpartition(".")
         if not isinstance(call, cst.Call):
             return False
+        if f"{owner}.{name}" in _LEAVES:
+            return True  # a new leaf
         if owner == "torchvision.utils" or (owner.startswith("torch") and name in ENDING):
             return True
         if f"{owner}.{name}" in _SELECTIONS and len(call.args) > 1:
@@ -102,6 +130,8 @@ class _Ends:
     def _of_assignment(self, assignment: cst.Assign) -> bool | None:
         """Of a local, all of whose reads end it."""
         target = assignment.targets[0].target
+        if isinstance(target, cst.Attribute) and target.attr.value == "data":
+            return True
         local = isinstance(target, cst.Name) and len(assignment.targets) == 1
         if not isinstance(target, cst.Name) or not local:
             return False
@@ -123,6 +153,20 @@ def is_never_used(module: Module, made: cst.Call) -> bool:
         return sum(each.value == target.value for each in alike) == 1
     script = isinstance(module.bindings.scope_of[target].node, cst.Module)
     return script and _RUNS.search(text) is not None and _is_mentioned_once(text, target.value)
+
+
+def is_never_read(module: Module, target: cst.Attribute) -> bool:
+    """Whether nothing in the file reads the attribute of a class that has a ``forward``."""
+    text, layout = module.source.text, layout_of(module.source.text)
+    start, _ = module.span(target)
+    owner = next((each for each in layout.top if each.start <= start < each.end), None)
+    if owner is None or owner.kind != "class" or "Sequential" in owner.bases:
+        return False
+    if not _FORWARD.search(text, owner.start, owner.end) or _ASKS.search(
+        text, owner.start, owner.end
+    ):
+        return False
+    return _is_mentioned_once(text, target.attr.value)
 
 
 def _is_mentioned_once(text: str, name: str) -> bool:

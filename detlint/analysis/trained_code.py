@@ -22,6 +22,7 @@ _NO_MODULE = re.compile(
 )
 _LOSS = re.compile(r"loss|criterion|forward|backward|objective|penalty", re.IGNORECASE)
 
+_JUDGES = re.compile(r"loss(?!less)|criterion|discriminator|penalty", re.IGNORECASE)
 _MODELS = re.compile(
     r"(?:^|_)(?:arch|architecture|backbone|layer|loss|losse|model|modeling|module|net|network|warp)s?"
     r"(?:_|$)"
@@ -29,6 +30,30 @@ _MODELS = re.compile(
 _ABOVE = 2  # folders
 # Embeddings of a checkpoint, which are made to fit another size as they are loaded.
 _RESIZES = re.compile(r"^_?(?:resize|resample|interpolate|adapt)\w*(?:pos|bias)")
+
+
+def is_of_a_loss(module: Module, node: cst.CSTNode) -> bool:
+    """Whether code is that of a loss or a discriminator, what is compared or judged in which was
+    computed by a model; or of a function that a loss of the file calls."""
+    path = module.source.path.replace(os.sep, "/")
+    if _JUDGES.search(os.path.splitext(path.rpartition("/")[2])[0]):
+        return True
+    functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
+    owner = module.enclosing_class(node)
+    names = [each.name.value for each in functions] + ([owner.name.value] if owner else [])
+    if any(_JUDGES.search(each) for each in names):
+        return True
+    return owner is None and bool(functions) and _serves_a_loss(module.source.text, names[-1])
+
+
+def _serves_a_loss(text: str, name: str) -> bool:
+    uses, layout = re.compile(rf"\b{name}[ \t]*\("), layout_of(text)
+    return any(
+        not layout.hides(match.start())
+        for block in layout.top
+        if block.name != name and _JUDGES.search(block.name)
+        for match in uses.finditer(text, block.start, block.end)
+    )
 
 
 def may_be_trained(module: Module, node: cst.CSTNode) -> bool:
@@ -40,11 +65,12 @@ def may_be_trained(module: Module, node: cst.CSTNode) -> bool:
     is drawn or measured.
     """
     functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
-    if _goes_back(module, functions[-1] if functions else None):
+    if goes_back(module, functions[-1] if functions else None):
         return True
     owner = module.enclosing_class(node)
     if owner is not None:
-        return _is_module([module.tree.text(each.value) for each in owner.bases])
+        bases = [module.tree.text(each.value) for each in owner.bases]
+        return _is_module([each for each in bases if not _is_plain(module.source.text, each)])
     if any(_LOSS.search(each.name.value) for each in functions):
         return True
     if not functions:
@@ -60,7 +86,7 @@ def _is_of_models(path: str) -> bool:
     return any(_MODELS.search(each) for each in (*folders[-_ABOVE:], os.path.splitext(name)[0]))
 
 
-def _goes_back(module: Module, function: cst.FunctionDef | None) -> bool:
+def goes_back(module: Module, function: cst.FunctionDef | None) -> bool:
     """Whether a function, or the code of a script, has a ``loss.backward()``."""
     for each in module.tree.occurrences.get("backward", ()):
         if isinstance(above := module.parent(each), cst.Attribute) and above.attr is each:
@@ -72,6 +98,12 @@ def _goes_back(module: Module, function: cst.FunctionDef | None) -> bool:
 
 def _is_module(bases: list[str]) -> bool:
     return any(not _NO_MODULE.search(each) for each in bases)
+
+
+def _is_plain(text: str, name: str) -> bool:
+    """Whether a class at the top of the file derives from nothing."""
+    head = rf"^class[ \t]+{re.escape(name)}[ \t]*(?:\([ \t]*(?:object)?[ \t]*\))?[ \t]*:"
+    return re.search(head, text, re.MULTILINE) is not None
 
 
 @lru_cache(maxsize=64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from detlint.analysis.gradient_evidence import shows_gradient
 from detlint.analysis.operator_calls import OperatorCalls
 from detlint.analysis.operator_text import NEAR, leads
 from detlint.analysis.operator_values import is_same_in_each_run
@@ -33,10 +34,10 @@ class NoDeterministicImplementation(Rule):
     where only the backward is, on integers, on detached inputs, buffers, targets, what a loader
     gives and tensors made of data alone, on results of which only `.data`, the place of a maximum
     or a comparison is used, and on code that visibly runs without gradients, or is called in its
-    file only from such. A function whose backward alone is concerned is reported in classes that
-    derive from something like `nn.Module`, in functions that these use, in losses, beside a
-    `loss.backward()` and in the files of models: elsewhere its input is mostly data;
-    `strict = true` reports it there as well. Where the values cannot differ, and the switch
+    file only from such. Where the backward alone is concerned, silent, unless `strict = true`,
+    where the file does not show that a gradient comes to it: out of a layer with weights, a model
+    or a parameter that is trained, in a loss or a discriminator, or beside a `loss.backward()`.
+    Where the values cannot differ, and the switch
     refuses all the same, it says so.
     """
 
@@ -102,20 +103,31 @@ class NoDeterministicImplementation(Rule):
                 import torch.nn.functional as F
 
                 class Warp(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.features = nn.Conv2d(3, 64, 3)
+
                     def forward(self, image, grid):
-                        return F.grid_sample(image, grid, align_corners=False)  # DET501
+                        x = self.features(image)
+                        return F.grid_sample(x, grid, align_corners=False)  # DET501
             """,
         ),
         Example(
             bad="""
                 from torch import nn
 
-                pool = nn.AdaptiveAvgPool2d((7, 7))  # DET501
+                net = nn.Sequential(
+                    nn.Conv2d(3, 64, 3),
+                    nn.AdaptiveAvgPool2d((7, 7)),  # DET501
+                )
             """,
             good="""
                 from torch import nn
 
-                pool = nn.AvgPool2d(2)  # of an image of 14 x 14
+                net = nn.Sequential(
+                    nn.Conv2d(3, 64, 3),
+                    nn.AvgPool2d(2),  # of an image of 14 x 14
+                )
             """,
         ),
         Example(
@@ -157,6 +169,10 @@ class NoDeterministicImplementation(Rule):
         if row.direction == "backward" and not self._may_be_trained(node):
             return
         if self._calls.is_harmless(node, found):
+            return
+        if row.direction == "backward" and not (
+            self.settings.strict or shows_gradient(self.module, node, found)
+        ):
             return
         shown, alternative = self._calls.shown(node, found), row.alternatives[0].text
         if is_same_in_each_run(self.module, node, found):
