@@ -73,10 +73,23 @@ def culprit(first: Step, second: Step, device: str) -> Culprit | None:
     ones, others = list(_operators(first)), list(_operators(second))
     for event, other in zip_longest(ones, others):
         if event is None or other is None or _key(event) != _key(other):
-            return _parting(event, other)
+            return _of_kernel(ones, others, device) or _parting(event, other)
         # zero_() and their like read what was there before, and give the same for all that.
         if event.digest != other.digest:
             return _culprit(event, other, device, allocates=_allocates(first, event))
+    return None
+
+
+def _of_kernel(ones: list[Event], others: list[Event], device: str) -> Culprit | None:
+    """One that gave another result for the same, in runs that do other things: what a run does
+    now and then, such as logging by the clock, need not be why they part."""
+    known = {(*_key(each), each.call): each for each in others}
+    for event in ones:
+        other = known.get((*_key(event), event.call))
+        if other and event.inputs == other.inputs and event.digest != other.digest:
+            found = _culprit(event, other, device, allocates=False)
+            if found.cause is Cause.KERNEL:
+                return found
     return None
 
 

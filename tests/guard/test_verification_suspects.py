@@ -134,8 +134,11 @@ def step(*results: tuple[str, bytes, bytes]) -> Step:
          Cause.GENERATOR),
         ([("aten.mm.default", b"a", b"b")], [("aten.bmm.default", b"a", b"c")],
          Cause.CONTROL_FLOW),
+        ([("aten.neg.default", b"d", b"e"), ("aten.mm.default", b"a", b"b")],
+         [("aten.mm.default", b"a", b"c")], Cause.KERNEL),
     ],
-    ids=["result", "input", "overwritten", "allocated", "drawn", "other operators"],
+    ids=["result", "input", "overwritten", "allocated", "drawn", "other operators",
+         "a result after others"],
 )  # fmt: skip
 def test_what_an_operator_shows(
     first: list[tuple[str, bytes, bytes]],
