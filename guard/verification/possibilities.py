@@ -121,7 +121,7 @@ def advised(difference: Difference, circumstance: str, suspects: Sequence[Suspec
     fits = suspects[0].fits if suspects else ""
     if difference.cause is Cause.STATE and fits == _SAVED:
         return difference.advice + _WHOLE
-    if circumstance not in ("", "none"):
+    if circumstance in _CODES:
         return difference.advice
     return _ADVICE.get(fits, difference.advice)
 
@@ -227,7 +227,7 @@ def _own(tree: ast.AST) -> Iterator[_Found]:
     for call, name in calls(tree):
         if what := told(name):
             order = 0 if last_two(name) in CLOCKS else 1 if name != "hash" else 2
-            yield _Found(_SURE + order, call.lineno, what, _FROM_A_CLOCK)
+            yield _Found(_SURE + order, call.lineno, what)
 
 
 def _short(node: ast.expr) -> str:
