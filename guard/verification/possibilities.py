@@ -121,7 +121,7 @@ def advised(difference: Difference, circumstance: str, suspects: Sequence[Suspec
     fits = suspects[0].fits if suspects else ""
     if difference.cause is Cause.STATE and fits == _SAVED:
         return difference.advice + _WHOLE
-    if circumstance in _CODES:
+    if circumstance in _CODES and difference.cause not in _CONDITIONS:
         return difference.advice
     return _ADVICE.get(fits, difference.advice)
 
@@ -144,6 +144,9 @@ def _possible(
         yield from _listed(tree)
     elif circumstance == MEMORY.name or cause is Cause.UNWRITTEN_MEMORY:
         yield from _unwritten(tree)
+    if circumstance in _CODES:  # when a clock ends a loop, another circumstance can do so by luck
+        late = _flowing(path, tree, difference) if cause in _CONDITIONS else ()
+        yield from (each._replace(rank=each.rank + 2 * _SURE) for each in late)
     elif cause in _BY_CLOCK:
         yield from _flowing(path, tree, difference)
         yield from _own(tree)

@@ -187,5 +187,7 @@ def test_advice_fits_the_first_suspect(tmp_path: Path) -> None:
     assert "a count of steps or epochs in the place of seconds" in advised(
         difference, "none", found
     )
-    assert advised(difference, "hashes", found) == "Look."
+    by_luck = lines_of((), Cause.CONTROL_FLOW, "hashes", [path])
+    assert [each.line for each in by_luck] == [4, 2]
+    assert "in the place of seconds" in advised(difference, "hashes", by_luck)
     assert advised(difference, "none", ()) == "Look."
