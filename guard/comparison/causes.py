@@ -52,6 +52,7 @@ def judge(parting: Parting, changes: tuple[Change, ...]) -> Difference:
         place=verdict.place or situation.place_of(first or second),
         advice=verdict.advice,
         parted=mismatch.parted if mismatch else (),
+        lost=verdict.lost,
         size=apart(first, second) if first and second else None,
     )
 

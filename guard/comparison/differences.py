@@ -21,6 +21,7 @@ class Cause(Enum):
     GENERATOR = "random numbers"
     KERNEL = "kernel"
     UNWRITTEN_MEMORY = "unwritten memory"
+    OUTSIDE = "a value from outside torch"
     HYPERPARAMETER = "hyperparameter"
     STATE = "state lost on resume"
     CONTROL_FLOW = "control flow"
@@ -64,6 +65,7 @@ class Difference:
     advice        what to do next
     parted        names of events that only one run has there (control flow): "+ output block.3"
     size          how far apart the values are, where both traces hold some
+    lost          kinds of events of which a resumed run did not get the state back
     """
 
     rank: int
@@ -80,6 +82,7 @@ class Difference:
     advice: str = ""
     parted: tuple[str, ...] = ()
     size: Size | None = None
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,8 @@ def _values(first: Event, second: Event) -> list[tuple[float, float]]:
             (each.min, each.max, *each.sample) for each in (first.summary, second.summary)
         )
         return list(zip(ones, others, strict=False))
+    if first.kind == "operator":  # its value went in
+        return []
     if first.value is not None and second.value is not None:
         return [(first.value, second.value)]
     return []

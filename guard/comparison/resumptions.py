@@ -50,9 +50,11 @@ def judge(situation: Situation) -> Verdict | None:
     if told_of:
         why += f" When it resumed, these were not as they had been: {listed(told_of)}."
     why += _beside(situation, event)
-    restored = [_KEPT[kind] for kind in _kinds(situation, event, gone)]
+    kinds = _kinds(situation, event, gone)
+    restored = [_KEPT[kind] for kind in kinds]
     advice = f"{_RESTORE}: {listed(restored) or _ALL}."
-    return Verdict(Cause.STATE, why[0].upper() + why[1:], advice, place=situation.place_of(event))
+    why = why[0].upper() + why[1:]
+    return Verdict(Cause.STATE, why, advice, place=situation.place_of(event), lost=tuple(kinds))
 
 
 def _explaining(situation: Situation, event: Event) -> dict[str, list[str]]:

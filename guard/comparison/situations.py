@@ -26,6 +26,7 @@ class Verdict(NamedTuple):
     advice: str
     since: str = ""
     place: Place | None = None
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

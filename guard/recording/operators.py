@@ -113,8 +113,9 @@ class _Mode(_DispatchMode):  # type: ignore[misc]  # torch gives it no types
         name = str(func)
         unwritten = name.partition(".")[2].startswith(_ALLOCATING)
         inputs = b"" if unwritten else self.entering(args, given)
+        number = _number((*args, *given.values()))
         result = func(*args, **given)
-        self.done(name, where, inputs, result, unwritten)
+        self.done(name, where, (inputs, number), result, unwritten)
         return result
 
     @guarded
@@ -139,8 +140,9 @@ class _Mode(_DispatchMode):  # type: ignore[misc]  # torch gives it no types
         return fingerprint((args, kwargs) if kwargs else args).digest
 
     @guarded
-    def done(self, name: str, where: _Made, inputs: Any, result: Any, unwritten: bool) -> None:  # noqa: ANN401
+    def done(self, name: str, where: _Made, given: Any, result: Any, unwritten: bool) -> None:  # noqa: ANN401
         """It has run."""
+        inputs, number = given
         found = fingerprint(result)
         digest, detail, summary = found.digest, found.detail, None
         if unwritten:
@@ -150,7 +152,12 @@ class _Mode(_DispatchMode):  # type: ignore[misc]  # torch gives it no types
         phase: Phase = "backward" if self.backward else "forward"
         of = source("operator", name, where.module)
         add = self.recorder.operator
-        add(of, detail, where.place, digest, None, summary, phase, inputs or None)
+        add(of, detail, where.place, digest, number, summary, phase, inputs or None)
+
+
+def _number(given: tuple[Any, ...]) -> float | None:
+    """The first number of Python's that an operator was given."""
+    return next((each for each in given if type(each) is float), None)
 
 
 def _line() -> Place | None:

@@ -77,7 +77,7 @@ class Event:
     detail   "float32[2, 3]", or ""
     place    the line of the user's code that called the module, drew the batch, called backward
     digest   ``Header.digest_size`` bytes in a file: equal means equal
-    value    of a loss or a hyperparameter
+    value    of a loss or a hyperparameter; of an operator: the first Python float it was given
     phase    of an operator or a module's output
     module   of an operator: the module it ran in
     inputs   of an operator: the digest of its inputs; of a batch: the sum over its samples, the

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from guard.comparison import Cause, Operator
-from guard.verification.operators import culprit
+from guard.comparison import Cause
+from guard.verification.operators import Culprit, culprit
 from guard.verification.plan import recording
 from guard.verification.watching import Watch
 
 if TYPE_CHECKING:
-    from guard.comparison import Difference
+    from guard.comparison import Difference, Operator
     from guard.trace import Step
     from guard.verification.processes import Process
     from guard.verification.sessions import Session
@@ -26,18 +26,21 @@ _CAUSES = (Cause.KERNEL, Cause.UNWRITTEN_MEMORY, Cause.GENERATOR)
 class Bisection:
     """What recording in detail showed.
 
-    operators   one, or none where no operator is at fault or none was found
-    cause       that the operator shows, or None
+    culprit     the operator and what it shows, or None where none was found
     runs        that it took
     reproduced  whether the difference came again; None where nothing was tried
     notes       what a person should know
     """
 
-    operators: tuple[Operator, ...] = ()
-    cause: Cause | None = None
+    culprit: Culprit | None = None
     runs: int = 0
     reproduced: bool | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def operators(self) -> tuple[Operator, ...]:
+        """The operator, or none."""
+        return () if self.culprit is None else (self.culprit.operator,)
 
 
 def is_of_an_operator(difference: Difference) -> bool:
@@ -113,7 +116,7 @@ def _concluded(result: Bisection, first: Step, second: Step, seen: list[str]) ->
     if found is None:
         text = "no operator gave another result than in the first run for what it was given"
         return replace(result, notes=(*notes, text))
-    return replace(result, operators=(found.operator,), cause=found.cause, notes=notes)
+    return replace(result, culprit=found, notes=notes)
 
 
 def _step(process: Process, rank: int, number: int) -> Step | None:

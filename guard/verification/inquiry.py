@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from guard.comparison import Cause, Comparison, examine
 from guard.errors import GuardError
-from guard.verification.attribution import LONGEST, Attribution, attribute
+from guard.verification.attribution import LONGEST, NONE, Attribution, attribute
 from guard.verification.bisection import Bisection, bisect, is_of_an_operator
+from guard.verification.circumstances import MEMORY
+from guard.verification.operators import READ, Culprit, unwritten
 from guard.verification.plan import recording
-from guard.verification.possibilities import with_possibilities
+from guard.verification.possibilities import Text, advised, with_possibilities
 from guard.verification.sessions import session
 from guard.verification.sources import program_files
 from guard.verification.suspects import suspects
@@ -32,15 +34,6 @@ _SHARED = (
     "the runs worked in the same folder, so that a later one may have read what an earlier one had "
     "left there: --isolate gives each a copy of the folder as it was"
 )
-# What recording in detail shows, where it shows another cause than the steps did.
-_SHOWN = {
-    Cause.UNWRITTEN_MEMORY: "What {} was given differs, though no operator before it gave another "
-    "result: it read what nothing had written.",
-    Cause.KERNEL: "{} was given the same in both runs, and gave another result.",
-    Cause.GENERATOR: "{} was given the same in both runs, and drew other random numbers.",
-}
-# Causes that are looked for in the program's own text, as no operator is at fault.
-_LINE_TELLS = (Cause.ENVIRONMENT, Cause.STATE)
 
 
 def verify(plan: Plan, scratch: str, tell: Callable[[int], None] = lambda _: None) -> Verdict:
@@ -152,7 +145,8 @@ def explained(
         reproduced=bisection.reproduced,
         circumstance=attribution.circumstance,
     )
-    advice = attribution.advice or ("" if bisection.runs else difference.advice)
+    drawn = difference.cause is Cause.GENERATOR
+    advice = attribution.advice or (difference.advice if drawn or not bisection.runs else "")
     verdict = with_findings(verdict, plan, replace(difference, advice=advice), bisection)
     shared = "" if opened.isolated else _SHARED
     return with_notes(verdict, *waits(watched), *bisection.notes, attribution.note, shared)
@@ -161,29 +155,49 @@ def explained(
 def with_findings(
     verdict: Verdict, plan: Plan, difference: Difference, bisection: Bisection
 ) -> Verdict:
-    """With the operator, and what the linter finds that fits."""
-    changes: dict[str, Any] = {"operators": bisection.operators}
-    cause = bisection.cause or difference.cause
-    places = (*(each.place for each in bisection.operators), difference.place)
-    place = next(filter(None, places), None)
-    refined = replace(difference, cause=cause, place=place)
-    if cause is not difference.cause:
-        refined = replace(refined, why=_SHOWN[cause].format(bisection.operators[0].name))
-    if cause not in _LINE_TELLS:
-        files = program_files(plan.program, module=plan.module)
-        try:
-            found = suspects(refined, files)
-        except GuardError as error:
-            found = ()
-            verdict = with_notes(verdict, str(error))
-        changes["suspects"] = with_possibilities(found, cause, verdict.circumstance, files, place)
-    changes["difference"] = refined
+    """With the operator, and what the linter and the program's text have that fits."""
     comparison = verdict.comparison
-    return (
-        verdict
-        if comparison is None
-        else replace(verdict, comparison=replace(comparison, **changes))
-    )
+    if comparison is None:
+        return verdict
+    files = program_files(plan.program, module=plan.module)
+    text = Text(files)
+    shown = settled(bisection, difference, verdict.circumstance, text)
+    operators = () if shown is None else (shown.operator,)
+    places = (*(each.place for each in operators), difference.place)
+    refined = replace(difference, place=next(filter(None, places), None))
+    if shown is not None and shown.cause is not difference.cause:
+        refined = replace(refined, cause=shown.cause, why=shown.why)
+    notes = comparison.notes
+    try:
+        found = suspects(refined, files)
+    except GuardError as error:
+        found, notes = (), (*notes, str(error))
+    lines = with_possibilities(found, refined, verdict.circumstance, text, comparison.changes)
+    refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
+    changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}
+    return replace(verdict, comparison=replace(comparison, notes=notes, **changes))
+
+
+def settled(
+    bisection: Bisection, difference: Difference, circumstance: str, text: Text
+) -> Culprit | None:
+    """What recording in detail shows, beside what else is known.
+
+    A generator that differs comes before what it makes differ. Memory that nothing has written
+    is told where something speaks for it: its circumstance, an allocation before, the text.
+    """
+    shown = bisection.culprit
+    if shown is None or shown.cause in (Cause.KERNEL, Cause.GENERATOR):
+        return shown
+    if difference.cause is Cause.GENERATOR:
+        return shown._replace(cause=Cause.GENERATOR)
+    if shown.cause is not Cause.OUTSIDE:
+        return shown
+    held = not shown.is_number and (shown.allocates or text.allocates)
+    if circumstance == MEMORY.name or (held and circumstance in ("", NONE)):
+        why = READ.format(shown.operator.name)
+        return Culprit(unwritten(shown.operator), Cause.UNWRITTEN_MEMORY, why)
+    return shown
 
 
 def with_notes(verdict: Verdict, *notes: str) -> Verdict:

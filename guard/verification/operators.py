@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
+from dataclasses import replace
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.operations import OPERATIONS, Operation
@@ -39,32 +40,81 @@ _DRAWS = (
 )
 
 
+_SHOWN = {
+    Cause.KERNEL: "{} was given the same in both runs, and gave another result.",
+    Cause.GENERATOR: "{} was given the same in both runs, and drew other random numbers.",
+    Cause.OUTSIDE: "What {} was given differs, though no operator before it gave another result: "
+    "it comes from outside of torch (a number of Python's, NumPy, a file).",
+}
+READ = (
+    "What {} was given differs, though no operator before it gave another result: it read what "
+    "nothing had written."
+)
+
+
 class Culprit(NamedTuple):
-    """An operator, and what it shows: its inputs agreed and its result did not, or it read memory
-    that nothing had written."""
+    """An operator, and what it shows.
+
+    why         a sentence for a person
+    allocates   whether memory was allocated before it and not filled
+    is_number   whether it was given another number of Python's
+    """
 
     operator: Operator
     cause: Cause
+    why: str
+    allocates: bool = False
+    is_number: bool = False
 
 
 def culprit(first: Step, second: Step, device: str) -> Culprit | None:
-    """The first operator whose results part, in two recordings of the same step in detail.
-
-    Where its inputs differ already, though no operator before it gave different results, what it
-    read was written by none: memory of ``torch.empty``, or data from outside.
-    """
-    others: dict[tuple[object, ...], deque[Event]] = {}
-    for event in _operators(second):
-        others.setdefault(_key(event), deque()).append(event)
-    for event in _operators(first):
-        found = others.get(_key(event))
-        if not found:
-            continue
-        other = found.popleft()
+    """The first operator that is another one, or whose results part, in two recordings of the
+    same step in detail."""
+    ones, others = list(_operators(first)), list(_operators(second))
+    for event, other in zip_longest(ones, others):
+        if event is None or other is None or _key(event) != _key(other):
+            return _of_kernel(ones, others, device) or _parting(event, other)
         # zero_() and their like read what was there before, and give the same for all that.
         if event.digest != other.digest:
-            return _culprit(event, device, reads=event.inputs != other.inputs)
+            return _culprit(event, other, device, allocates=_allocates(first, event))
     return None
+
+
+def _of_kernel(ones: list[Event], others: list[Event], device: str) -> Culprit | None:
+    """One that gave another result for the same, in runs that do other things: what a run does
+    now and then, such as logging by the clock, need not be why they part."""
+    known = {(*_key(each), each.call): each for each in others}
+    for event in ones:
+        other = known.get((*_key(event), event.call))
+        if other and event.inputs == other.inputs and event.digest != other.digest:
+            found = _culprit(event, other, device, allocates=False)
+            if found.cause is Cause.KERNEL:
+                return found
+    return None
+
+
+def _parting(event: Event | None, other: Event | None) -> Culprit:
+    """Where one run does something else."""
+    found = event or other
+    if found is None:
+        raise AssertionError("one of them has an operator there")
+    names = ["nothing more" if each is None else each.name for each in (event, other)]
+    operator = Operator(found.name, found.phase, found.place, found.module)
+    why = (
+        f"All operators up to there gave the same; then the first run does {names[0]} and the "
+        f"second {names[1]}."
+    )
+    return Culprit(operator, Cause.CONTROL_FLOW, why)
+
+
+def _allocates(step: Step, until: Event) -> bool:
+    """Whether memory was allocated before an operator, and the next did not write into it."""
+    ran = [each for each in step.events if each.kind == "operator"]
+    at = ran.index(until)
+    return any(
+        _packet(one.name).startswith(_EMPTY) and not _packet(other.name).endswith("_")
+        for one, other in pairwise(ran[: at + 1])
+    )
 
 
 def _operators(step: Step) -> Iterator[Event]:
@@ -73,11 +123,12 @@ def _operators(step: Step) -> Iterator[Event]:
 
 
 def _key(event: Event) -> tuple[object, ...]:
-    return event.name, event.call, event.phase
+    return event.name, event.phase
 
 
-def _culprit(event: Event, device: str, *, reads: bool) -> Culprit:
+def _culprit(event: Event, other: Event, device: str, *, allocates: bool) -> Culprit:
     packet = _packet(event.name)
+    reads = event.inputs != other.inputs
     draws = not reads and any(word in packet for word in _DRAWS)
     row = None if reads or draws else row_of(event.name, device, backward=_is_backward(event))
     operator = Operator(
@@ -85,12 +136,19 @@ def _culprit(event: Event, device: str, *, reads: bool) -> Culprit:
         phase=event.phase,
         place=event.place,
         module=event.module,
-        alternative=_UNWRITTEN if reads else _SEEDED if draws else alternative(row),
+        alternative="" if reads else _SEEDED if draws else alternative(row),
         row=None if row is None else row.name,
     )
-    if reads:
-        return Culprit(operator, Cause.UNWRITTEN_MEMORY)
-    return Culprit(operator, Cause.GENERATOR if draws else Cause.KERNEL)
+    cause = Cause.OUTSIDE if reads else Cause.GENERATOR if draws else Cause.KERNEL
+    if reads and event.value != other.value:
+        why = f"{event.name} was given another number: {event.value!r} and {other.value!r}."
+        return Culprit(operator, cause, why, is_number=True)
+    return Culprit(operator, cause, _SHOWN[cause].format(event.name), allocates=reads and allocates)
+
+
+def unwritten(operator: Operator) -> Operator:
+    """One that read memory which nothing had written, with what to do."""
+    return replace(operator, alternative=_UNWRITTEN)
 
 
 def _packet(name: str) -> str:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import ast
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.comparison import Cause, Suspect
+from guard.verification import passages
 from guard.verification.circumstances import HASHES, LISTINGS, MEMORY
+from guard.verification.flows import CLOCKS, Flow, last_two, told
+from guard.verification.passages import calls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from guard.places import Place
+    from guard.comparison import Change, Difference
+    from guard.verification.flows import Read, Use
 
 _MOST = 3  # lines that are told
 # What the linter says of these circumstances: where it says it, nothing is to be added.
@@ -25,18 +30,12 @@ _SETS = {"set", "frozenset"}
 _ORDERED = {"list", "tuple", "enumerate", "iter", "zip", "map", "dict", "fromkeys"}
 _LISTED = {"listdir", "scandir", "iterdir", "glob", "iglob", "rglob", "walk"}
 _UNWRITTEN = {"empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided"}
-_CLOCKS = {
-    "time.time", "time.time_ns", "time.monotonic", "time.monotonic_ns", "time.perf_counter",
-    "time.perf_counter_ns", "time.process_time", "perf_counter", "monotonic", "datetime.now",
-    "datetime.utcnow", "datetime.today", "date.today",
-}  # fmt: skip
-_OWN = {
-    "os.getpid", "getpid", "uuid.uuid1", "uuid.uuid4", "uuid1", "uuid4", "os.urandom", "urandom",
-    "SystemRandom", "random.SystemRandom", "secrets.randbits", "secrets.token_bytes",
-    "secrets.token_hex", "id", "tempfile.mkdtemp",
-}  # fmt: skip
+_TENSORS = {"torch.Tensor", "torch.FloatTensor", "torch.DoubleTensor"}
+_CONDITIONS = (Cause.CONTROL_FLOW, Cause.LENGTH)
+_DRAWN = (Cause.GENERATOR, Cause.BATCH_ORDER, Cause.BATCH_CONTENT)
 _BY_CLOCK = (
     Cause.HYPERPARAMETER,
+    Cause.OUTSIDE,
     Cause.LENGTH,
     Cause.CONTROL_FLOW,
     Cause.INITIALISATION,
@@ -46,76 +45,153 @@ _BY_CLOCK = (
 )
 
 
+_FROM_A_CLOCK = "a value that is another one in each run"
+_FROM_A_THREAD = "a generator that is drawn from at any time"
+_SET = "the program sets it itself"
+_SAVED = "what becomes of the state that was lost"
+_ADVICE = {
+    _FROM_A_CLOCK: "Compute it from what is the same in each run, such as a count of steps or "
+    "epochs in the place of seconds, or a fixed number in the place of hash() or a process id.",
+    _FROM_A_THREAD: "Give what draws there a generator of its own, random.Random(seed), "
+    "np.random.default_rng(seed) or torch.Generator(): which thread draws first differs.",
+    _SET: "The program sets it itself: give it the same value in each run there, and not one that "
+    "is measured or read from the machine.",
+}
+_WHOLE = " See that it is saved whole, and that nothing of it is left out or emptied there."
+_SURE = 10  # ranks below are told before the linter's findings
+
+
 class _Found(NamedTuple):
     """A line; the lower the rank, the likelier."""
 
     rank: int
     line: int
     what: str
+    fits: str = ""
+
+
+class Text:
+    """The program's own files, read once; those that cannot be read are left out."""
+
+    def __init__(self, files: Iterable[str]) -> None:
+        self.trees: dict[str, ast.Module] = {}
+        for path in files:
+            with suppress(OSError, SyntaxError, ValueError), open(path, "rb") as file:
+                self.trees[path] = ast.parse(file.read())
+
+    @property
+    def allocates(self) -> bool:
+        """Whether it has memory that nothing has written."""
+        return any(True for tree in self.trees.values() for _ in _unwritten(tree))
 
 
 def with_possibilities(
     suspects: tuple[Suspect, ...],
-    cause: Cause,
+    difference: Difference,
     circumstance: str,
-    files: Sequence[str],
-    place: Place | None,
+    text: Text,
+    changes: Sequence[Change] = (),
 ) -> tuple[Suspect, ...]:
-    """The linter's suspects; if none fits the circumstance, lines that do come before them.
+    """The linter's suspects; lines that are surely of the cause come before them, others only if
+    none of the linter's fits the circumstance.
 
     circumstance  that makes the difference, "none", or "" where it is not known
     """
     fitting = _CODES.get(circumstance, ("DET",))
-    if any(each.code.startswith(fitting) for each in suspects):
-        return suspects
+    fits = any(each.code.startswith(fitting) for each in suspects)
+    place = difference.place
     here = os.path.realpath(place.filename) if place is not None else ""
     ranked = []
-    for number, path in enumerate(files):
+    for number, path in enumerate(text.trees):
         is_far = os.path.realpath(path) != here
-        for rank, line, what in _possible(path, cause, circumstance):
-            suspect = Suspect("", what, path, line)
-            ranked.append(((rank, is_far, number, line), suspect))
-    told: dict[tuple[str, int], Suspect] = {}
+        for rank, line, what, why in _possible(path, difference, circumstance, text, changes):
+            if rank < _SURE or not fits:
+                ranked.append(((rank, is_far, number, line), Suspect("", what, path, line, why)))
+    told_of: dict[tuple[str, int], Suspect] = {}
+    exact = {(each.file, each.line): each for each in reversed(suspects)}
     for _, suspect in sorted(ranked, key=lambda each: each[0]):
-        told.setdefault((suspect.file, suspect.line), suspect)
-    return (*list(told.values())[:_MOST], *suspects)
+        at = (suspect.file, suspect.line)
+        told_of.setdefault(at, exact.get(at, suspect))
+    lines = list(told_of.values())[:_MOST]
+    return (*lines, *(each for each in suspects if each not in lines))
 
 
-def _possible(path: str, cause: Cause, circumstance: str) -> Iterator[_Found]:
-    try:
-        with open(path, "rb") as file:
-            tree = ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError):
-        return
+def advised(difference: Difference, circumstance: str, suspects: Sequence[Suspect]) -> str:
+    """What to do: what fits the first suspect, where it is a line of the text that tells."""
+    fits = suspects[0].fits if suspects else ""
+    if difference.cause is Cause.STATE and fits == _SAVED:
+        return difference.advice + _WHOLE
+    if circumstance in _CODES and difference.cause not in _CONDITIONS:
+        return difference.advice
+    return _ADVICE.get(fits, difference.advice)
+
+
+def _possible(
+    path: str, difference: Difference, circumstance: str, text: Text, changes: Sequence[Change]
+) -> Iterator[_Found]:
+    tree, cause = text.trees[path], difference.cause
+    if cause is Cause.ENVIRONMENT:
+        items = [each.name for each in changes if each.decides]
+        yield from (_Found(*each, _SET) for each in passages.setters(tree, items))
+    elif cause is Cause.STATE:
+        yield from (_Found(*each, _SAVED) for each in passages.states(tree, difference.lost))
+    if cause in _DRAWN:
+        handed = passages.threads_functions(text.trees.values())
+        yield from (_Found(*each, _FROM_A_THREAD) for each in passages.draws(tree, handed))
     if circumstance == HASHES.name:
         yield from _hashed(tree)
     elif circumstance == LISTINGS.name:
         yield from _listed(tree)
     elif circumstance == MEMORY.name or cause is Cause.UNWRITTEN_MEMORY:
-        for call, name in _calls(tree):
-            if name.rpartition(".")[2] in _UNWRITTEN:
-                yield _Found(0, call.lineno, f"{name}() gives memory that nothing has written")
+        yield from _unwritten(tree)
+    if circumstance in _CODES:  # when a clock ends a loop, another circumstance can do so by luck
+        late = _flowing(path, tree, difference) if cause in _CONDITIONS else ()
+        yield from (each._replace(rank=each.rank + 2 * _SURE) for each in late)
     elif cause in _BY_CLOCK:
+        yield from _flowing(path, tree, difference)
         yield from _own(tree)
 
 
-def _calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
-            yield node, ast.unparse(node.func)
+def _unwritten(tree: ast.AST) -> Iterator[_Found]:
+    for call, name in calls(tree):
+        sizes = call.args and not isinstance(call.args[0], (ast.List, ast.Tuple))
+        if name.rpartition(".")[2] in _UNWRITTEN or (name in _TENSORS and sizes):
+            text = f"{name}() gives memory that nothing has written"
+            yield _Found(_SURE, call.lineno, text)
+
+
+def _flowing(path: str, tree: ast.Module, difference: Difference) -> Iterator[_Found]:
+    """Values that differ in each run, by what they go into."""
+    flow, place, cause = Flow(tree), difference.place, difference.cause
+    found: Iterator[tuple[Use, list[Read]]] = iter(())
+    if cause in _CONDITIONS:
+        found = flow.into_conditions()
+    elif cause is Cause.HYPERPARAMETER and (event := difference.first or difference.second):
+        found = flow.into_item(event.name.rpartition(".")[2])
+    elif cause is Cause.OUTSIDE and place and os.path.realpath(place.filename) == path:
+        found = flow.into_line(place.line)
+    for use, reads in found:
+        for order, read in enumerate(reads[:_MOST]):
+            rank = order + (0 if use.ends or cause not in _CONDITIONS else _MOST)
+            text = f"{told(read.name)}, and {use.what.format(use.line)}"
+            yield _Found(rank, read.line, text, _FROM_A_CLOCK)
 
 
 def _hashed(tree: ast.AST) -> Iterator[_Found]:
     for node in ast.walk(tree):
         for each in _iterated(node):
             if _is_set(each):
-                yield _Found(0, each.lineno, f"{_short(each)} is gone through in no fixed order")
-    for call, name in _calls(tree):
+                yield _Found(
+                    _SURE, each.lineno, f"{_short(each)} is gone through in no fixed order"
+                )
+    for call, name in calls(tree):
         if name == "hash":
-            yield _Found(1, call.lineno, "hash() gives another value in each process for strings")
+            yield _Found(
+                _SURE + 1, call.lineno, "hash() gives another value in each process for strings"
+            )
     for node in ast.walk(tree):
         if isinstance(node, ast.expr) and _is_set(node):
-            yield _Found(2, node.lineno, f"{_short(node)} has no fixed order")
+            yield _Found(_SURE + 2, node.lineno, f"{_short(node)} has no fixed order")
 
 
 def _iterated(node: ast.AST) -> tuple[ast.expr, ...]:
@@ -140,25 +216,21 @@ def _is_set(node: ast.expr) -> bool:
 def _listed(tree: ast.AST) -> Iterator[_Found]:
     in_order = {
         id(each)
-        for call, name in _calls(tree)
+        for call, name in calls(tree)
         if name == "sorted"
         for argument in call.args
         for each in ast.walk(argument)
     }
-    for call, name in _calls(tree):
+    for call, name in calls(tree):
         if name.rpartition(".")[2] in _LISTED and id(call) not in in_order:
-            yield _Found(0, call.lineno, f"{name}() lists in no fixed order")
+            yield _Found(_SURE, call.lineno, f"{name}() lists in no fixed order")
 
 
 def _own(tree: ast.AST) -> Iterator[_Found]:
-    for call, name in _calls(tree):
-        end = ".".join(name.split(".")[-2:])
-        if end in _CLOCKS:
-            yield _Found(0, call.lineno, f"{name}() reads the clock")
-        elif end in _OWN:
-            yield _Found(1, call.lineno, f"{name}() is another value in each run")
-        elif name == "hash":
-            yield _Found(2, call.lineno, "hash() gives another value in each process for strings")
+    for call, name in calls(tree):
+        if what := told(name):
+            order = 0 if last_two(name) in CLOCKS else 1 if name != "hash" else 2
+            yield _Found(_SURE + order, call.lineno, what)
 
 
 def _short(node: ast.expr) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -25,6 +26,9 @@ _FAR = 100  # lines within a file, from which on they all count as far
 _FILE_COUNTS = 2  # as much as being so many codes further down the list
 
 _GENERAL = ("DET303", "DET304", "DET306", "DET7", "DET80")  # codes about a program as a whole
+
+_SHUFFLES = ("DET202",)  # they draw from torch's generator, and are in order where it is seeded
+_SEEDING = re.compile(r"\b(manual_seed|seed_everything|set_seed|seed_all)\s*\(")
 
 _SEEDS = "a generator without a fixed seed"
 _ORDERS = "an order that nothing fixes"
@@ -134,7 +138,11 @@ _FITTING: dict[Cause, tuple[tuple[str, str], ...]] = {
         ("DET202", _SEEDS),
     ),
 }
-_FITTING[Cause.CONTROL_FLOW] = _FITTING[Cause.LENGTH] = _FITTING[Cause.BATCH_CONTENT]
+_FITTING[Cause.OUTSIDE] = _FITTING[Cause.HYPERPARAMETER]
+# How data is shuffled decides nothing of what is done.
+_FITTING[Cause.CONTROL_FLOW] = _FITTING[Cause.LENGTH] = tuple(
+    each for each in _FITTING[Cause.BATCH_CONTENT] if each[0] not in _SHUFFLES
+)
 
 
 def suspects(
@@ -148,6 +156,8 @@ def suspects(
     fitting = _FITTING.get(cause or difference.cause, ())
     if not files or not fitting:
         return ()
+    if any(_SEEDING.search(_read(each)) for each in files):
+        fitting = tuple(each for each in fitting if each[0] not in _SHUFFLES)
     codes = [code for code, _ in fitting]
     return rank(findings(files, codes), fitting, difference.place, files)
 
@@ -198,9 +208,13 @@ def rank(
 
 
 def _has_data(path: str) -> bool:
+    return "Dataset" in _read(path)
+
+
+def _read(path: str) -> str:
     with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-        return "Dataset" in file.read()
-    return False
+        return file.read()
+    return ""
 
 
 def _fit(code: str, fitting: Sequence[tuple[str, str]]) -> tuple[int, str]:

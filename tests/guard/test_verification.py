@@ -144,10 +144,17 @@ def test_the_operator_is_named(verify: Verify) -> None:
     assert (found["verify"]["reproduced"], found["verify"]["reruns"]) == (True, 2)
 
 
-def test_memory_that_nothing_has_written_is_told_from_a_kernel(verify: Verify) -> None:
-    _, found = verify(OPERATORS.format(step=2, result="r, r"))
-    assert found["difference"]["cause"] == "UNWRITTEN_MEMORY"
-    assert "torch.zeros" in found["operators"][0]["alternative"]
+@pytest.mark.parametrize(
+    ("text", "cause", "alternative"),
+    [("", "OUTSIDE", ""), ("\nif 0: torch.empty(3)\n", "UNWRITTEN_MEMORY", "torch.zeros")],
+    ids=["nothing allocates", "the text allocates"],
+)
+def test_what_comes_from_nowhere_is_told_from_a_kernel(
+    verify: Verify, text: str, cause: str, alternative: str
+) -> None:
+    _, found = verify(OPERATORS.format(step=2, result="r, r") + text)
+    assert found["difference"]["cause"] == cause
+    assert alternative in found["operators"][0]["alternative"]
 
 
 ONCE = """

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from programs import write
 
-from guard.comparison import Cause, Difference, Suspect
+from guard.comparison import Cause, Change, Difference, Suspect
 from guard.comparison.phrases import suspect
 from guard.places import Place
 from guard.trace import Event
 from guard.verification.attribution import _what
-from guard.verification.possibilities import with_possibilities
+from guard.verification.possibilities import Text, advised, with_possibilities
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def lines_of(
+    suspects: tuple[Suspect, ...],
+    cause: Cause,
+    circumstance: str,
+    files: list[str],
+    changes: tuple[Change, ...] = (),
+    **told: Any,
+) -> tuple[Suspect, ...]:
+    difference = Difference(0, 0, "training", told.pop("first", None), None, cause, "", **told)
+    return with_possibilities(suspects, difference, circumstance, Text(files), changes)
+
 
 TEXT = """\
 import os, time, torch
@@ -47,7 +60,7 @@ def test_lines_that_are_possibly_to_blame(
     circumstance: str, cause: Cause, lines: list[int], tmp_path: Path
 ) -> None:
     path = str(write(tmp_path / "train.py", TEXT))
-    found = with_possibilities((), cause, circumstance, [path], None)
+    found = lines_of((), cause, circumstance, [path])
     assert [each.line for each in found] == lines
     assert all(each.code == "" for each in found)
 
@@ -55,16 +68,22 @@ def test_lines_that_are_possibly_to_blame(
 def test_what_the_linter_finds_comes_alone_if_it_fits(tmp_path: Path) -> None:
     path = str(write(tmp_path / "train.py", TEXT))
     fits, other = (Suspect(code, "m", path, 2) for code in ("DET204", "DET202"))
-    assert with_possibilities((fits,), Cause.BATCH_ORDER, "hashes", [path], None) == (fits,)
-    found = with_possibilities((other,), Cause.BATCH_ORDER, "hashes", [path], None)
+    assert lines_of((fits,), Cause.BATCH_ORDER, "hashes", [path]) == (fits,)
+    found = lines_of((other,), Cause.BATCH_ORDER, "hashes", [path])
     assert (found[0].line, found[-1]) == (3, other)
-    assert with_possibilities((other,), Cause.BATCH_ORDER, "", [path], None) == (other,)
+    assert lines_of((other,), Cause.BATCH_ORDER, "", [path]) == (other,)
+
+
+def test_the_linters_finding_stands_for_the_text_of_its_line(tmp_path: Path) -> None:
+    path = str(write(tmp_path / "train.py", "torch.manual_seed(hash(name))\n"))
+    seed = Suspect("DET103", "m", path, 1)
+    assert lines_of((seed,), Cause.INITIALISATION, "hashes", [path]) == (seed,)
 
 
 def test_the_file_of_the_place_comes_first(tmp_path: Path) -> None:
     paths = [str(write(tmp_path / name, "for a in set(b): pass\n")) for name in ("a.py", "b.py")]
     place = Place(paths[1], 9, "f")
-    found = with_possibilities((), Cause.BATCH_ORDER, "hashes", paths, place)
+    found = lines_of((), Cause.BATCH_ORDER, "hashes", paths, place=place)
     assert [each.file for each in found] == paths[::-1]
     told = suspect(found[0])
     assert told == (f"possibly {paths[1]}:1", "set(b) is gone through in no fixed order")
@@ -79,3 +98,96 @@ def test_only_the_same_difference_tells_a_circumstance() -> None:
     assert _what(difference(3)) != _what(difference(2))
     assert _what(difference(3)) != _what(difference(3, "output"))
     assert _what(difference(3)) != _what(difference(3, "", Cause.LENGTH))
+
+
+LOOP = """\
+def train(loader, limit):
+    begin = time.monotonic()
+    for batch in loader:
+        if time.monotonic() - begin > limit:
+            break
+    return time.monotonic() - begin
+if noisy: print(time.time())
+"""
+RATE = """\
+class Budget:
+    def start(self):
+        self.started = time.monotonic()
+    def step(self, groups):
+        print(time.monotonic())
+        used = time.monotonic() - self.started
+        for group in groups:
+            group["lr"] = cosine(used)
+"""
+THREADS = """\
+def fastest():
+    torch.set_num_threads(1)
+torch.set_num_threads(fastest())
+"""
+CHECKPOINT = """\
+torch.save({"model": model.state_dict(), "o": {**optimizer.state_dict(), "state": {}}}, path)
+optimizer.load_state_dict(state["o"])
+model.load_state_dict(state["model"])
+"""
+BEAT = """\
+class Beat(threading.Thread):
+    def run(self):
+        time.sleep(random.random())
+def jitter(own):
+    return own.random() + np.random.rand()
+pool.submit(jitter, random.Random(1))
+x = random.random()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "told", "lines"),
+    [
+        (LOOP, Cause.CONTROL_FLOW, {}, [4, 2, 6]),
+        (RATE, Cause.HYPERPARAMETER, {"first": "AdamW.lr"}, [6, 3, 5]),
+        (RATE, Cause.OUTSIDE, {"line": 8}, [6, 3, 5]),
+        (THREADS, Cause.ENVIRONMENT, {"change": "torch: threads"}, [3, 2]),
+        (THREADS, Cause.ENVIRONMENT, {"change": "torch: version"}, []),
+        (CHECKPOINT, Cause.STATE, {"lost": ("optimizer",)}, [1, 2]),
+        (BEAT, Cause.GENERATOR, {}, [3, 5]),
+    ],
+    ids=[
+        "condition",
+        "hyperparameter",
+        "number",
+        "threads",
+        "version",
+        "state",
+        "drawn in threads",
+    ],
+)
+def test_what_the_text_says_comes_before_what_the_linter_says(
+    text: str, cause: Cause, told: dict[str, Any], lines: list[int], tmp_path: Path
+) -> None:
+    path = str(write(tmp_path / "train.py", text))
+    given: dict[str, Any] = {}
+    if "first" in told:
+        given["first"] = Event("hyperparameter", told["first"], 0, "", None, b"")
+    if "line" in told:
+        given["place"] = Place(path, told["line"], "f")
+    changes = (Change(told["change"], "1", "2"),) if "change" in told else ()
+    given["lost"] = told.get("lost", ())
+    found = lines_of((), cause, "none", [path], changes, **given)
+    assert [each.line for each in found] == lines
+    vague = Suspect("DET101", "m", path, 90)
+    found = lines_of((vague,), cause, "none", [path], changes, **given)
+    assert found[-1] == vague
+    assert not lines or found[0].line == lines[0]
+
+
+def test_advice_fits_the_first_suspect(tmp_path: Path) -> None:
+    path = str(write(tmp_path / "train.py", LOOP))
+    found = lines_of((), Cause.CONTROL_FLOW, "none", [path])
+    difference = Difference(0, 0, "training", None, None, Cause.CONTROL_FLOW, "", advice="Look.")
+    assert "a count of steps or epochs in the place of seconds" in advised(
+        difference, "none", found
+    )
+    by_luck = lines_of((), Cause.CONTROL_FLOW, "hashes", [path])
+    assert [each.line for each in by_luck] == [4, 2]
+    assert "in the place of seconds" in advised(difference, "hashes", by_luck)
+    assert advised(difference, "none", ()) == "Look."

@@ -11,7 +11,10 @@ from guard.comparison import Cause, Difference
 from guard.places import Place
 from guard.trace import Event, Step
 from guard.verification import sources, suspects
+from guard.verification.bisection import Bisection
+from guard.verification.inquiry import settled
 from guard.verification.operators import culprit, row_of
+from guard.verification.possibilities import Text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,14 +127,18 @@ def step(*results: tuple[str, bytes, bytes]) -> Step:
     [
         ([("aten.mm.default", b"a", b"b")], [("aten.mm.default", b"a", b"c")], Cause.KERNEL),
         ([("aten.sum.default", b"a", b"b")], [("aten.sum.default", b"x", b"c")],
-         Cause.UNWRITTEN_MEMORY),
+         Cause.OUTSIDE),
         ([("aten.zero_.default", b"a", b"b")], [("aten.zero_.default", b"x", b"b")], None),
         ([("aten.empty.default", b"a", b"b")], [("aten.empty.default", b"a", b"c")], None),
         ([("aten.bernoulli_.float", b"a", b"b")], [("aten.bernoulli_.float", b"a", b"c")],
          Cause.GENERATOR),
-        ([("aten.mm.default", b"a", b"b")], [("aten.bmm.default", b"a", b"c")], None),
+        ([("aten.mm.default", b"a", b"b")], [("aten.bmm.default", b"a", b"c")],
+         Cause.CONTROL_FLOW),
+        ([("aten.neg.default", b"d", b"e"), ("aten.mm.default", b"a", b"b")],
+         [("aten.mm.default", b"a", b"c")], Cause.KERNEL),
     ],
-    ids=["result", "input", "overwritten", "allocated", "drawn", "other operators"],
+    ids=["result", "input", "overwritten", "allocated", "drawn", "other operators",
+         "a result after others"],
 )  # fmt: skip
 def test_what_an_operator_shows(
     first: list[tuple[str, bytes, bytes]],
@@ -140,3 +147,58 @@ def test_what_an_operator_shows(
 ) -> None:
     found = culprit(step(*first), step(*second), "cpu")
     assert (found.cause if found else None) is expected
+
+
+def test_another_number_is_told() -> None:
+    runs = [
+        Step(0, "training", (Event("operator", "aten.mul.Tensor", 0, "", None, digest, number,
+                                   inputs=digest),), b"")
+        for digest, number in ((b"a", 1.5), (b"b", 2.5))
+    ]  # fmt: skip
+    found = culprit(*runs, "cpu")
+    assert found is not None
+    assert (found.cause, found.is_number) == (Cause.OUTSIDE, True)
+    assert found.why == "aten.mul.Tensor was given another number: 1.5 and 2.5."
+
+
+SUM = ("aten.sum.default", b"a", b"b")
+OTHER_SUM = ("aten.sum.default", b"x", b"c")
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "cause", "expected"),
+    [
+        ((), ("none", ""), Cause.KERNEL, Cause.OUTSIDE),
+        ((), ("memory", ""), Cause.KERNEL, Cause.UNWRITTEN_MEMORY),
+        ((), ("hashes", "torch.empty(3)"), Cause.KERNEL, Cause.OUTSIDE),
+        ((), ("", "torch.empty(3)"), Cause.KERNEL, Cause.UNWRITTEN_MEMORY),
+        ((), ("", "torch.Tensor(3)"), Cause.KERNEL, Cause.UNWRITTEN_MEMORY),
+        ((), ("", "torch.Tensor([3])"), Cause.KERNEL, Cause.OUTSIDE),
+        (("aten.empty.memory_format",), ("", ""), Cause.KERNEL, Cause.UNWRITTEN_MEMORY),
+        (("aten.empty_like.default", "aten.zero_.default"), ("", ""), Cause.KERNEL, Cause.OUTSIDE),
+        ((), ("", "torch.empty(3)"), Cause.GENERATOR, Cause.GENERATOR),
+    ],
+    ids=["nothing", "circumstance", "another", "text", "Tensor", "list", "operator", "filled",
+         "generator"],
+)  # fmt: skip
+def test_unwritten_memory_is_told_where_something_speaks_for_it(
+    before: tuple[str, ...], said: tuple[str, str], cause: Cause, expected: Cause, tmp_path: Path
+) -> None:
+    ran = [(name, b"", b"") for name in before]
+    shown = Bisection(culprit(step(*ran, SUM), step(*ran, OTHER_SUM), "cpu"))
+    text = Text([str(write(tmp_path / "train.py", said[1]))])
+    difference = Difference(0, 0, "training", None, None, cause, "")
+    found = settled(shown, difference, said[0], text)
+    assert found is not None
+    assert found.cause is expected
+
+
+def test_a_loader_that_shuffles_is_no_suspect_where_torch_is_seeded(tmp_path: Path) -> None:
+    loader = "import torch\ntorch.utils.data.DataLoader(data, shuffle=True)\n"
+    difference = Difference(0, 0, "training", None, None, Cause.BATCH_ORDER, "")
+    codes = []
+    for seeding in ("", "torch.manual_seed(1)\n"):
+        path = str(write(tmp_path / "train.py", loader + seeding))
+        codes.append([each.code for each in suspects.suspects(difference, [path])])
+    assert "DET202" in codes[0]
+    assert "DET202" not in codes[1]

@@ -1,0 +1,145 @@
+"""Lines of a program's text that set, save or draw what differs: read, never executed."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    Line = tuple[int, int, str]  # the lower the rank, the likelier; the line; what it does
+
+# Words of an item of the environment, and what sets it from within a program.
+_SETTERS = {
+    "thread": (
+        *("set_num_threads", "set_num_interop_threads", "OMP_NUM_THREADS", "MKL_NUM_THREADS"),
+        *("OPENBLAS_NUM_THREADS", "threadpool_limits"),
+    ),
+    "dtype": ("set_default_dtype", "set_default_tensor_type"),
+    "device": ("set_default_device", "set_device", "CUDA_VISIBLE_DEVICES"),
+    "matmul": ("set_float32_matmul_precision", "allow_tf32", "fp32_precision"),
+    "tf32": ("set_float32_matmul_precision", "allow_tf32", "fp32_precision"),
+    "deterministic": ("use_deterministic_algorithms", "deterministic"),
+    "benchmark": ("benchmark",),
+    "mkldnn": ("mkldnn",),
+    "denormal": ("set_flush_denormal",),
+}
+# What receives ``state_dict()`` of a state that was lost, and the functions that read or set it.
+_STATES = {
+    "optimizer": ("opt",),
+    "hyperparameter": ("sched", "scaler"),
+    "parameter": ("model", "net", "module"),
+    "buffer": ("model", "net", "module"),
+    "batch": ("sampler", "loader", "data"),
+    "generator": ("rng", "generator"),
+}
+_RNG = ("get_rng_state", "set_rng_state", "getstate", "setstate", "get_state", "set_state")
+_GIVEN_TO_THREADS = ("Thread", "Timer", "submit", "map", "run_in_executor", "apply_async")
+_GLOBAL = ("random.", "np.random.", "numpy.random.", "torch.rand")
+_NO_DRAWS = ("seed", "getstate", "setstate", "Random", "default_rng", "Generator", "RandomState")
+
+
+def setters(tree: ast.AST, items: Iterable[str]) -> Iterator[Line]:
+    """What sets an item of the environment; a value that is computed before one that is written
+    there, which is the same in each run."""
+    words = {
+        each
+        for item in items
+        for part, names in _SETTERS.items()
+        if part in item.lower()
+        for each in (*names, item.rpartition(": ")[2])
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name, values = ast.unparse(node.func).rpartition(".")[2], node.args
+            if name in ("setdefault", "putenv") and node.args:  # of os.environ
+                name, values = _constant(node.args[0]), node.args[1:]
+        elif isinstance(node, ast.Assign):
+            name, values = _last_part(node.targets[0]), [node.value]
+        else:
+            continue
+        if name in words:
+            fixed = all(isinstance(each, ast.Constant) for each in values)
+            yield 1 if fixed else 0, node.lineno, f"{name} is set here"
+
+
+def states(tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:
+    """What saves and loads a state of a kind that was lost; else what saves a checkpoint."""
+    kinds = tuple(lost)
+    holders = tuple(word for kind in kinds for word in _STATES.get(kind, ()))
+    in_part = {
+        id(value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Dict)
+        for key, value in zip(node.keys, node.values, strict=True)
+        if key is None
+    }
+    for call, name in calls(tree):
+        holder, _, method = name.rpartition(".")
+        is_rng = "generator" in kinds and method.startswith(_RNG)
+        if is_rng or any(word in holder.lower() for word in holders):
+            if method == "state_dict" or (is_rng and "get" in method):
+                changed = id(call) in in_part
+                more = ", and something is put in the place of a part of it" if changed else ""
+                yield 0 if changed else 1, call.lineno, f"{name}() is saved here{more}"
+            elif method == "load_state_dict" or is_rng:
+                yield 2, call.lineno, f"{name}() puts it back here"
+        elif name in ("torch.save", "torch.load", "pickle.dump", "pickle.load"):
+            does = "read" if name.endswith("load") else "written"
+            yield 3, call.lineno, f"{name}(): the checkpoint is {does} here"
+
+
+def threads_functions(trees: Iterable[ast.AST]) -> set[str]:
+    """Names of functions that are handed to threads, ``Class.run`` for classes that are one."""
+    found: set[str] = set()
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                bases = (ast.unparse(each) for each in node.bases)
+                if any(each.endswith(("Thread", "Timer")) for each in bases):
+                    found.add(f"{node.name}.run")
+        for call, name in calls(tree):
+            method = name.rpartition(".")[2]
+            if name == "map" or method not in _GIVEN_TO_THREADS:
+                continue
+            given = [*call.args, *(each.value for each in call.keywords)]
+            named = [each for each in given if isinstance(each, (ast.Name, ast.Attribute))]
+            found |= {ast.unparse(each).rpartition(".")[2] for each in named}
+    return found
+
+
+def draws(tree: ast.AST, names: set[str]) -> Iterator[Line]:
+    """Draws from a generator of the whole process, in functions that run in threads."""
+    for node in ast.walk(tree):
+        inside = node.name if isinstance(node, ast.ClassDef) else ""
+        for each in ast.iter_child_nodes(node):
+            if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                continue
+            if each.name in names or f"{inside}.{each.name}" in names:
+                for call, name in calls(each):
+                    if name.startswith(_GLOBAL) and not _seeds(call, name):
+                        text = "draws from the generator of the whole process, in a thread"
+                        yield 0, call.lineno, f"{name}() {text}"
+
+
+def _seeds(call: ast.Call, name: str) -> bool:
+    own = any(each.arg == "generator" for each in call.keywords)
+    return own or name.rpartition(".")[2] in _NO_DRAWS
+
+
+def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
+    """Calls by name, as the text has it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+            yield node, ast.unparse(node.func)
+
+
+def _constant(node: ast.expr) -> str:
+    return str(node.value) if isinstance(node, ast.Constant) else ""
+
+
+def _last_part(target: ast.expr) -> str:
+    if isinstance(target, ast.Subscript):
+        return _constant(target.slice)
+    return target.attr if isinstance(target, ast.Attribute) else ""
