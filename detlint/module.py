@@ -35,6 +35,7 @@ class Module:
         self.source = source
         self.tree = Tree(source, region)
         self._others = {} if others is None else others
+        self._asked: dict[tuple[int, ...], Module | None] = {}
         self.nodes = self.tree.nodes
         self.bindings = Bindings(self.tree)
         self.names = Names(self.bindings)
@@ -48,15 +49,23 @@ class Module:
         None if all of them stand in comments or docstrings. Narrowing may have cut them from
         this region, so whoever asks gets the same answer of a region and of the whole file.
         """
-        region = narrow(self.source.text, [(place, "function") for place in places])
-        if region is None or region == self.tree.region:
-            return self if region else None
-        if region not in self._others:  # rules ask about the same names
+        key = tuple(places)
+        if key not in self._asked:  # rules ask about the same names
+            region = narrow(self.source.text, [(place, "function") for place in places])
+            self._asked[key] = self._read(region) if region is not None else None
+        return self._asked[key]
+
+    def _read(self, region: Region) -> Module:
+        if region == self.tree.region:
+            return self
+        if region not in self._others:
             self._others[region] = read(self.source, region, self._others)
         return self._others[region]
 
     def forget(self) -> None:
         """Let go of what was parsed around places, which refers to itself."""
+        for each in (self, *self._others.values()):
+            each._asked.clear()  # noqa: SLF001 - they are of one kind
         self._others.clear()
 
     # Syntax

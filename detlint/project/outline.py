@@ -24,7 +24,9 @@ _LOOKED_UP = re.compile(r"\.\s*([^\W\d]\w*)")
 _HANDED = re.compile(r"(?<![\w.])([^\W\d]\w*)\s*(?:[,)\]}]|\.__dict__\b)")
 _SEARCHED = re.compile(r"\b(?:getattr|vars|getmembers)\(\s*([^\W\d]\w*)(?:\.\w+)*?\.(\w+)\s*[,)]")
 _OWN = re.compile(
-    r"\bglobals\(\)\s*(?:\[|\.get\()|\bsys\.modules\[\s*__name__\s*\](?!\s*=(?!=))"
+    # Not `globals()["__file__"]`, nor what only adds to a module.
+    r"\bglobals\(\)\s*(?:\[|\.get\()(?!\s*[\"']__)"
+    r"|(?<!setattr\()\bsys\.modules\[\s*__name__\s*\](?!\s*=(?!=))"
     # `Model = eval(name)`, `eval(name)(…)`
     r"|(?<![\w.])eval\([^()\n]*\)\s*\("
     r"|\b(?:[A-Z]\w*|\w*(?:model|net|cls|class)\w*)\s*=\s*eval\([^()\n]*\)"

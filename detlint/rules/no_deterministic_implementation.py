@@ -14,6 +14,7 @@ from detlint.analysis.uses import last_name
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
+    from detlint.analysis.operators import Match
     from detlint.operations import Operation
 
 _REFUSES = "use_deterministic_algorithms(True) refuses it on CUDA"
@@ -156,23 +157,22 @@ class NoDeterministicImplementation(Rule):
     def _calls(self) -> OperatorCalls:
         return OperatorCalls(self.module, self.triggers, NEAR)
 
-    def _may_be_trained(self, node: cst.Call) -> bool:
+    def _may_be_trained(self, node: cst.Call, found: Match) -> bool:
         """Layers are made to be trained; a function's gradient may be asked for by nobody."""
         makes_layer = last_name(node.func)[:1].isupper()
-        return self.settings.strict or makes_layer or may_be_trained(self.module, node)
+        return self.settings.strict or (
+            (makes_layer or may_be_trained(self.module, node))
+            and shows_gradient(self.module, node, found)
+        )
 
     def visit_Call(self, node: cst.Call) -> None:
         found = self._calls.match(node, "refused", self.settings.target_torch)
         if found is None:
             return
         row = cast("Operation", found.row)
-        if row.direction == "backward" and not self._may_be_trained(node):
+        if row.direction == "backward" and not self._may_be_trained(node, found):
             return
         if self._calls.is_harmless(node, found):
-            return
-        if row.direction == "backward" and not (
-            self.settings.strict or shows_gradient(self.module, node, found)
-        ):
             return
         shown, alternative = self._calls.shown(node, found), row.alternatives[0].text
         if is_same_in_each_run(self.module, node, found):
