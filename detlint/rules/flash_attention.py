@@ -67,8 +67,10 @@ class FlashAttention(Rule):
     serve a model, and in configurations of tests and evaluations, by their names or by what
     they call, if they train none; in files that only programs without a training step
     import; in tests that compare what models answer, or look at what a function makes of the
-    option; on a model that is frozen, or gives rewards, beside the one that is trained; and on
-    one that cells of a notebook only ask for answers, until its name is bound anew.
+    option; on a model that is frozen, or gives rewards, beside the one that is trained, or that a
+    trainer takes for its reference or teacher; on one that cells of a notebook only ask for
+    answers, until its name is bound anew; in launches of programs that by their names convert
+    checkpoints, embed, encode or rerank; and in a main block that only tries FlashAttention.
 
     Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa
     rounds differently.

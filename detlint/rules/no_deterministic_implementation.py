@@ -38,8 +38,7 @@ class NoDeterministicImplementation(Rule):
     file only from such. Where the backward alone is concerned, silent, unless `strict = true`,
     where the file does not show that a gradient comes to it: out of a layer with weights, a model
     or a parameter that is trained, in a loss or a discriminator, or beside a `loss.backward()`.
-    Where the values cannot differ, and the switch
-    refuses all the same, it says so.
+    Where the values cannot differ, and the switch refuses all the same, it says so.
     """
 
     code = "DET501"

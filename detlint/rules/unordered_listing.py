@@ -31,7 +31,8 @@ class UnorderedListing(Rule):
     whatever the seed. Sort what was listed.
 
     ``os.walk`` gives folders, and the files of each, in that order: sort ``dirs`` in place
-    (``os.walk`` then visits them in order) and ``files`` where they are used.
+    (``os.walk`` then visits them in order) and ``files`` where they are used. Under
+    ``topdown=False`` the folders are read before, so sort ``os.walk(…)`` as a whole.
 
     Of what a function returns, its callers are asked: silent where a project calls it, and
     each call sorts that or has no use for its order.
