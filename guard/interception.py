@@ -16,7 +16,7 @@ from guard.dependencies import import_torch
 from guard.explanations import explained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from contextlib import ExitStack
 
     from guard.watcher import Watcher
@@ -31,7 +31,7 @@ def install(stack: ExitStack, current: Current) -> None:
     for path, rows in _watched_functions().items():
         owner, name = _resolve(torch, path)
         if owner is not None:
-            replace(stack, owner, name, _watched(getattr(owner, name), rows, current))
+            replace(stack, owner, name, _watched(getattr(owner, name), tuple(rows), current))
     stack.enter_context(engine.around(lambda *args, **kwargs: current().backward(*args, **kwargs)))
     replace(stack, torch, "compile", _watched_compile(torch.compile))
     replace(stack, sys, "excepthook", _excepthook(sys.excepthook))
@@ -63,7 +63,9 @@ def replace(stack: ExitStack, owner: Any, name: str, new: Any) -> None:  # noqa:
     stack.callback(undo or functools.partial(delattr, owner, name))
 
 
-def _watched(function: Function, rows: Sequence[Operation], current: Current) -> Function:
+# One for all times: torch.compile keeps a list of torch's functions, as they were at its first use.
+@functools.cache
+def _watched(function: Function, rows: tuple[Operation, ...], current: Current) -> Function:
     # torch 2.2 has none; there, compiled code breaks off at a watched function.
     is_compiling = getattr(import_torch("guard").compiler, "is_compiling", bool)
 

@@ -243,6 +243,31 @@ def test_a_watched_function_compiles_and_scripts() -> None:
         assert torch.equal(traced(x), torch.nn.functional.adaptive_avg_pool2d(x, 2))
 
 
+BLOCKS = """
+import warnings
+import torch
+import guard
+
+x = torch.randn(3, 4)
+warnings.simplefilter("error")
+for _ in range(2):  # torch.compile learns of torch's functions in the first block
+    with guard.deterministic():
+        torch.compiler.reset()
+        torch.compile(lambda x: torch.median(x, dim=-1)[0], backend="eager", fullgraph=True)(x)
+print("compiled")
+"""
+
+
+def test_functions_compile_in_one_block_after_another(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        write(tmp_path / "train.py", BLOCKS),
+    ]  # a process that never compiled
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "compiled\n", done.stderr
+
+
 PROGRAM = """
 from torch import put
 import torch
