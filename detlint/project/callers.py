@@ -6,13 +6,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.layout import Layout
-from detlint.source import DecodeError, Source
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from detlint.finding import Finding
+    from detlint.source import Source
 
 # What the advice of such findings ends with, by code.
 _RETURNED = {"DET203": ", here or where it is returned to"}
@@ -43,11 +41,13 @@ def _is_asked(finding: Finding) -> bool:
 
 def _function(finding: Finding) -> _Function:
     """The function at the top of its file that a finding stands in; "" for none."""
+    from detlint.layout import layout_of
+
     home = os.path.realpath(finding.path)
     source = _source(finding.path, _data(finding.path))
     if source is None:
         return _Function("", home)
-    for block in Layout(source.text).blocks(0, len(source.text), ""):
+    for block in layout_of(source.text).top:
         if block.kind == "def" and not block.name.startswith("__"):
             first, last = (source.location(each)[0] for each in (block.start, block.end - 1))
             if first <= finding.row <= last:
@@ -83,6 +83,8 @@ def _data(path: str) -> bytes:
 
 
 def _source(path: str, data: bytes) -> Source | None:
+    from detlint.source import DecodeError, Source
+
     try:
         return Source.decode(path, data)
     except DecodeError:
