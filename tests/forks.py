@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from programs import clean_environment
 
@@ -95,3 +95,19 @@ class Forks:
 
     def close(self) -> None:
         self.parent.communicate()
+
+
+def result_of(
+    forks: Forks,
+    folder: Path,
+    text: str,
+    environ: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Any:  # noqa: ANN401 - whatever it gives
+    """What a program that is given some options leaves in `result`."""
+    program = folder / "program.py"
+    program.write_text(text + "\nprint('result:' + json.dumps(result))\n")
+    done = forks.python(program, json.dumps(options), cwd=folder, environ=environ)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("result:")]
+    return json.loads(lines[-1].rpartition("result:")[2])  # two ranks may share a line

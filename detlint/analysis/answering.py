@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.uses import last_name
-from detlint.layout import Layout
+from detlint.layout import layout_of
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def block_around(module: Module, node: cst.CSTNode) -> str:
     """The text of the statement at the top of the file that a node stands in: what is around it
     may have been narrowed away."""
     text, (place, _) = module.source.text, module.span(node)
-    blocks = Layout(text).blocks(0, len(text), "")
+    blocks = layout_of(text).top
     return next((text[each.start : each.end] for each in blocks if each.end > place), "")
 
 

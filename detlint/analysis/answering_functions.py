@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.layout import Layout
+from detlint.layout import layout_of
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -70,11 +70,11 @@ def _is_asked_for_answers(module: Module, function: cst.FunctionDef) -> bool:
     if module.enclosing_class(function) is not None:
         return False
     mentions = [each.start() for each in re.finditer(rf"(?<!def )\b{name}\b", text)]
-    layout = Layout(text)
+    layout = layout_of(text)
     asking = [each for each in mentions if not layout.hides(each)]
     blocks = [
         (each.start, each.end)
-        for each in layout.blocks(0, len(text), "")
+        for each in layout.top
         if each.kind == "def" and _ANSWERS.search(each.name)
     ]
     return bool(asking) and all(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import subprocess
 import sys
@@ -10,10 +9,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from forks import TORCH, Forks
+from forks import TORCH, Forks, result_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -106,22 +105,6 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     parent = Forks(tmp_path_factory.mktemp("forks"), *TORCH, "lightning.pytorch")
     yield parent
     parent.close()
-
-
-def run(
-    forks: Forks,
-    folder: Path,
-    text: str,
-    environ: Mapping[str, str] | None = None,
-    **options: Any,
-) -> Any:  # noqa: ANN401 - whatever it gives
-    """What a program on top of PROGRAM leaves in `result`."""
-    program = folder / "program.py"
-    program.write_text(PROGRAM + text + "\nprint('result:' + json.dumps(result))\n")
-    done = forks.python(program, json.dumps(options), cwd=folder, environ=environ)
-    assert done.returncode == 0, done.stderr
-    lines = [line for line in done.stdout.splitlines() if line.startswith("result:")]
-    return json.loads(lines[-1].removeprefix("result:"))
 
 
 TWICE = """
@@ -246,8 +229,8 @@ def resumed(forks: Forks, folder: Path, library: str, more: str = "") -> list[di
     """
     given = {"guard": {"seed": 3}, "library": library}
     return [
-        run(forks, folder, TWICE + RESUMED, whole=True, **given),
-        run(forks, folder, TWICE + RESUMED + more, whole=False, **given),
+        result_of(forks, folder, PROGRAM + TWICE + RESUMED, whole=True, **given),
+        result_of(forks, folder, PROGRAM + TWICE + RESUMED + more, whole=False, **given),
     ]
 
 
@@ -380,8 +363,10 @@ def launched() -> dict[str, str]:
 @pytest.mark.parametrize("library", [LIGHTNING])
 def test_every_rank_goes_on_where_it_was(tmp_path: Path, imported: Forks, library: str) -> None:
     given = {"guard": {"seed": 3, "rank_offset": True}, "library": library}
-    first, second = run(imported, tmp_path, RANKS, whole=True, environ=launched(), **given)
-    later = run(imported, tmp_path, RANKS, whole=False, environ=launched(), **given)
+    first, second = result_of(
+        imported, tmp_path, PROGRAM + RANKS, whole=True, environ=launched(), **given
+    )
+    later = result_of(imported, tmp_path, PROGRAM + RANKS, whole=False, environ=launched(), **given)
     assert not {each[1] for each in first} & {each[1] for each in second}
     assert later == [[each for each in rank if each[0] == 1] for rank in (first, second)]
 

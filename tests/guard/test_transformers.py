@@ -10,10 +10,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from forks import TORCH, Forks
+from forks import TORCH, Forks, result_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
 PROGRAM = '''
@@ -82,22 +82,6 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     parent = Forks(tmp_path_factory.mktemp("forks"), *TORCH, "transformers.trainer")
     yield parent
     parent.close()
-
-
-def run(
-    forks: Forks,
-    folder: Path,
-    text: str,
-    environ: Mapping[str, str] | None = None,
-    **options: Any,
-) -> Any:  # noqa: ANN401 - whatever it gives
-    """What a program on top of PROGRAM leaves in `result`."""
-    program = folder / "program.py"
-    program.write_text(PROGRAM + text + "\nprint('result:' + json.dumps(result))\n")
-    done = forks.python(program, json.dumps(options), cwd=folder, environ=environ)
-    assert done.returncode == 0, done.stderr
-    lines = [line for line in done.stdout.splitlines() if line.startswith("result:")]
-    return json.loads(lines[-1].rpartition("result:")[2])  # two ranks may share a line
 
 
 TWICE = """
@@ -226,8 +210,8 @@ def processes(imported: Forks, tmp_path_factory: pytest.TempPathFactory) -> list
     """
     folder, given = tmp_path_factory.mktemp("trainings"), {"guard": {"seed": 3}}
     return [
-        run(imported, folder, TWICE + RESUMED, whole=True, **given),
-        run(imported, folder, TWICE + RESUMED + SEMANTICS, whole=False, **given),
+        result_of(imported, folder, PROGRAM + TWICE + RESUMED, whole=True, **given),
+        result_of(imported, folder, PROGRAM + TWICE + RESUMED + SEMANTICS, whole=False, **given),
     ]
 
 
@@ -331,7 +315,7 @@ def test_every_rank_goes_on_where_it_was(tmp_path: Path, imported: Forks) -> Non
     drawn = []
     for whole in (True, False):
         options = {"guard": {"seed": 3, "rank_offset": True}, "environ": launched()}
-        run(imported, tmp_path, RANKS, whole=whole, **options)
+        result_of(imported, tmp_path, PROGRAM + RANKS, whole=whole, **options)
         files = [tmp_path / f"rank-{rank}.json" for rank in range(2)]
         drawn.append([json.loads(file.read_text()) for file in files])
     (first, second), resumed = drawn
