@@ -53,7 +53,7 @@ class Engine:
         self._enabled = {rule.code for rule in rules if not rule.judges_programs()}
         self._known = known
         self._narrowed = narrowed
-        self._triggers = Triggers(rules, settings.target_torch)
+        self._triggers = Triggers(rules, settings)
         self._mentions = Mentions(rules)
 
     def lint_bytes(self, path: str, data: bytes) -> list[Finding]:

@@ -85,6 +85,11 @@ class Rule:
         return True
 
     @classmethod
+    def expects(cls, text: str, offset: int) -> bool:  # noqa: ARG003  # for subclasses
+        """The same where ``strict`` is off."""
+        return True
+
+    @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
         """Findings of a program: an entrypoint with the files that it imports."""
         return iter(())

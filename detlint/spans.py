@@ -10,7 +10,8 @@ import libcst as cst
 from libcst._nodes.internal import CodegenState
 from libcst.metadata.span_provider import ByteSpanPositionProvider, SpanProvidingCodegenState
 
-from detlint.lexer import spans, whole_word
+from detlint.lexer import spans
+from detlint.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +77,7 @@ class Spans:
     def _of(self, name: str) -> list[int]:
         """Where a word stands in code."""
         if name not in self._places:
-            places = [match.start() for match in whole_word(name).finditer(self._text)]
+            places = mentions(self._text, name)
             self._places[name] = [each for each in places if not self._is_hidden(each)]
         return self._places[name]
 

@@ -11,15 +11,17 @@ if TYPE_CHECKING:
     from ahocorasick_rs import AhoCorasick
 
     from detlint.engine import AnyRule
+    from detlint.settings import Settings
 
 
 class Triggers:
     """The tokens of a set of rules."""
 
-    def __init__(self, rules: Sequence[AnyRule], target_torch: tuple[int, int]) -> None:
+    def __init__(self, rules: Sequence[AnyRule], settings: Settings) -> None:
+        self._strict = settings.strict
         self._rules: dict[str, list[AnyRule]] = {}
         for rule in rules:
-            settled = {token for token, release in rule.settled if target_torch >= release}
+            settled = {token for token, release in rule.settled if settings.target_torch >= release}
             for token in rule.triggers:
                 if token not in settled:
                     self._rules.setdefault(token, []).append(rule)
@@ -40,7 +42,7 @@ class Triggers:
             token = self._tokens[index]
             if _begins_word(text, start, token):
                 for rule in self._rules[token]:
-                    if rule.concerns(text, start):
+                    if rule.concerns(text, start) and (self._strict or rule.expects(text, start)):
                         found.setdefault(rule, []).append(start)
         return found
 

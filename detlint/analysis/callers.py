@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.mentions import heads, mentions
 from detlint.rule import cst
 from detlint.scope import dotted
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from detlint.analysis.consumption import Consumption
     from detlint.module import Module
 
+_QUOTES = ('"', "'")
 _SCRIPT = re.compile(r"__name__\s*==\s*[\"']__main__[\"']")
 
 
@@ -74,9 +76,10 @@ class Callers:
         private = name.startswith("_") and not name.endswith("__")
         if function.decorators or not (private or _SCRIPT.search(text)):
             return None
-        if len(re.findall(rf"\bdef[ \t]+{name}\b", text)) > 1 or re.search(rf"[\"']{name}\b", text):
+        places = mentions(text, name)
+        if len(heads(text, name)) > 1 or any(text[each - 1 : each] in _QUOTES for each in places):
             return None
-        return self._module.around([each.start() for each in re.finditer(rf"\b{name}\b", text)])
+        return self._module.around(places)
 
 
 def _calls(module: Module, name: cst.Name) -> Iterator[cst.CSTNode]:

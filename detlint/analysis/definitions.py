@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.layout import Block, layout_of
+from detlint.layout import layout_of
+from detlint.mentions import heads
 from detlint.rule import cst
 
 if TYPE_CHECKING:
-    from detlint.layout import Layout
     from detlint.module import Module
 
 _OWNERS = ("self", "cls")
+_WORD = re.compile(r"\w+")
 
 
 class Definition(NamedTuple):
@@ -81,31 +82,33 @@ class Definitions:
         definition = self._module.names.definition(name)
         if not isinstance(definition, cst.FunctionDef):
             return None
-        start = self._module.tree.span(definition)[0]
-        match = _heads(definition.name.value).search(self._module.source.text, start)
-        return match.start(1) if match else None
+        return self._module.tree.span(definition.name)[0]
 
     def _offset_of_method(self, owner: cst.ClassDef, name: str) -> int | None:
         """The one definition of a method in the text of a class at the top level of the file."""
         text = self._module.source.text
-        start = self._module.tree.span(owner)[0]
-        if start and text[start - 1] != "\n":
+        start = self._module.tree.span(owner.name)[0]
+        if not text.startswith("class", text.rfind("\n", 0, start) + 1):
             return None
         layout = layout_of(text)
-        block: Block = next(layout.blocks(start, len(text), ""))
-        found = [match.start(1) for match in _heads(name).finditer(text) if _is_code(layout, match)]
+        block = next(each for each in layout.top if each.start <= start < each.end)
+        found = [place for place in heads(text, name) if layout.at(place) is None]
         own = [offset for offset in found if block.start <= offset < block.end]
         if len(own) != 1 or re.search(rf"\.{name}\s*=[^=]", text):
             return None
-        inherited = re.search(rf"^[ \t]*class[ \t]+\w+[^:]*\b{block.name}\b", text, re.MULTILINE)
-        return None if len(found) > 1 and inherited else own[0]
+        derived = rf"^[ \t]*class[ \t]+\w+[^:]*\b{block.name}\b"
+        if len(found) > 1 and re.search(derived, text, re.MULTILINE):
+            return None
+        return own[0]
 
     def _parse(self, offset: int) -> Definition | None:
         module = self._module.around([offset])
-        if module is None:
+        name = _WORD.match(self._module.source.text, offset)
+        if module is None or name is None:
             return None
-        for node in module.tree.nodes:
-            if isinstance(node, cst.FunctionDef) and module.tree.span(node.name)[0] == offset:
+        for each in module.tree.occurrences.get(name[0], ()):
+            node = module.parent(each)
+            if isinstance(node, cst.FunctionDef) and module.tree.span(each)[0] == offset:
                 return Definition(module, node, offset)
         return None
 
@@ -129,11 +132,3 @@ def _is_placeholder(statement: cst.CSTNode) -> bool:
 
 def _is_named(decorator: cst.Decorator, word: str) -> bool:
     return isinstance(decorator.decorator, cst.Name) and decorator.decorator.value == word
-
-
-def _heads(name: str) -> re.Pattern[str]:
-    return re.compile(rf"\bdef[ \t]+({name})\b")
-
-
-def _is_code(layout: Layout, match: re.Match[str]) -> bool:
-    return layout.at(match.start()) is None

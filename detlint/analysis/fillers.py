@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.parameters import attribute_of_self, is_self
 from detlint.analysis.tensors import TORCH
 from detlint.analysis.uses import Event, Uses, last_name, loads, words
+from detlint.mentions import heads, mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -173,6 +174,5 @@ class Fillers:
         name = function.name.value
         if not name.startswith("_") or name.startswith("__"):
             return True
-        mentions = len(re.findall(rf"\b{name}\b", self._module.source.text))
-        definitions = len(re.findall(rf"\bdef[ \t]+{name}\b", self._module.source.text))
-        return mentions > definitions
+        text = self._module.source.text
+        return len(mentions(text, name)) > len(heads(text, name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from detlint.mentions import mentions
 from detlint.project.entrypoints import main_line
 from detlint.rule import cst
 
@@ -60,7 +61,7 @@ class GlobalNames:
         """The uses in all of the file that mentions a variable; None if no function does."""
         if name.value not in self._known:
             text = self._module.source.text
-            places = [x.start() for x in re.finditer(rf"\b{name.value}\b", text)]
+            places = mentions(text, name.value)
             known = self._module.tree.occurrences.get(name.value, ())
             outside = [x for x in known if self._module.enclosing_function(x) is None]
             around = self._module.around(places) if len(outside) < len(places) else None

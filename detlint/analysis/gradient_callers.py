@@ -9,7 +9,7 @@ from detlint.analysis.gradients import are_off
 from detlint.analysis.placement import is_off_gpu
 from detlint.analysis.private_calls import file_calls, is_private
 from detlint.analysis.text_places import function_of
-from detlint.lexer import whole_word
+from detlint.mentions import heads, mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 _CALLS = 2  # from a function without gradients to the one that is asked about
 _OFF = re.compile(r"\b(?:no_grad|inference_mode|is_available|is_cuda)\b")
 _CALLER = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
-_HEAD = re.compile(r"\bdef[ \t]+$")
 _FAR = 1500  # decorators, which may hold texts
 
 
@@ -52,9 +51,10 @@ def _may_be_off(text: str, name: str, depth: int = 0) -> bool:
     being off, or is another private function of that kind: told before anything is parsed."""
     if depth > _CALLS or not _OFF.search(text):
         return False
-    for mention in whole_word(name).finditer(text):
-        if not _HEAD.search(text, max(mention.start() - _FAR, 0), mention.start()):
-            around = function_of(text, mention.start())
+    defined = heads(text, name)
+    for mention in mentions(text, name):
+        if mention not in defined:
+            around = function_of(text, mention)
             if around is None:
                 return False
             if not _OFF.search(text, max(around[0] - _FAR, 0), around[1]):

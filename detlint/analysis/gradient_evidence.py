@@ -12,6 +12,7 @@ from detlint.analysis.gradients import ENDING, are_off
 from detlint.analysis.kept_modules import kept_in, later_calls
 from detlint.analysis.private_calls import file_calls
 from detlint.analysis.reads import Reads
+from detlint.analysis.text_places import function_of
 from detlint.analysis.trained_code import goes_back, is_of_a_loss
 from detlint.analysis.uses import words
 from detlint.rule import cst
@@ -27,6 +28,7 @@ _FEATURES = re.compile(
 )
 # Made to fit another size, which most configurations do not ask for.
 _POSITIONS = re.compile(r"pos(?:ition(?:al)?)?_?(?:emb|enc|bias)|(?:abs|rel)_?pos|relative_pos")
+_HEAD = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
 _MODEL = re.compile(r"(?:^|_)(?:model|net|network|generator|decoder|encoder|backbone)$")
 _RUNS = re.compile(r"^(?:forward|encode|decode|extract)(?:_|$)")
 _NOT_FLOWING = ENDING | frozenset(
@@ -44,6 +46,8 @@ def shows_gradient(module: Module, call: cst.Call, found: Match) -> bool:
     """Whether what a call computes with visibly comes out of a layer, a model or a parameter that
     is trained, or the call stands in a loss or a discriminator, or is one."""
     name = found.form.rpartition(".")[2]
+    if not name[0].isupper() and _is_of_positions(module, call, found):
+        return False
     functions = [each for each in module.ancestors(call) if isinstance(each, cst.FunctionDef)]
     if "loss" in name.lower() or is_of_a_loss(module, call):
         return True
@@ -51,14 +55,30 @@ def shows_gradient(module: Module, call: cst.Call, found: Match) -> bool:
         return True
     if name[0].isupper():
         return _is_fed(module, found.made or call)
-    if not functions or _POSITIONS.search(functions[0].name.value):
-        return False
+    return bool(functions) and any(map(_Evidence(module).gives, _tensors(call, found)))
+
+
+def _tensors(call: cst.Call, found: Match) -> list[cst.BaseExpression]:
     tensors = [each.value for each in call.args[:2]]
     if found.form.startswith("torch.Tensor.") and isinstance(call.func, cst.Attribute):
         tensors.append(call.func.value)
-    if any(_POSITIONS.search(module.tree.text(each)) for each in tensors):
-        return False
-    return any(map(_Evidence(module).gives, tensors))
+    return tensors
+
+
+def resizes_positions(text: str, offset: int) -> bool:
+    """Whether a function of torch is called, by the text, in one that makes embeddings of
+    positions fit another size."""
+    around = function_of(text, offset) if text[offset].islower() else None
+    head = _HEAD.match(text, around[0]) if around is not None else None
+    return head is not None and _POSITIONS.search(head[1]) is not None
+
+
+def _is_of_positions(module: Module, call: cst.Call, found: Match) -> bool:
+    """Whether a call, or the function that it stands in, is about embeddings of positions."""
+    name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
+    return resizes_positions(module.source.text, module.span(name)[0]) or any(
+        _POSITIONS.search(module.tree.module.code_for_node(each)) for each in _tensors(call, found)
+    )
 
 
 def _is_fed(module: Module, made: cst.Call) -> bool:

@@ -10,7 +10,7 @@ from detlint.analysis.kept_modules import kept_in
 from detlint.analysis.private_calls import file_calls
 from detlint.analysis.reads import Reads
 from detlint.layout import layout_of
-from detlint.lexer import whole_word
+from detlint.mentions import mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -170,8 +170,8 @@ def is_never_read(module: Module, target: cst.Attribute) -> bool:
 
 
 def _is_mentioned_once(text: str, name: str) -> bool:
-    mentions = [match.start() for match in whole_word(name).finditer(text)]
-    if len(mentions) == 1 or len(mentions) > _FEW:
-        return len(mentions) == 1
+    places = mentions(text, name)
+    if len(places) == 1 or len(places) > _FEW:
+        return len(places) == 1
     layout = layout_of(text)
-    return sum(not layout.hides(each) for each in mentions) == 1
+    return sum(not layout.hides(each) for each in places) == 1

@@ -185,7 +185,7 @@ def _uses_of_attribute(
     if owner is None or not ("no_grad" in text or "inference_mode" in text):
         return
     name = target.attr.value
-    places = [each.start() for each in re.finditer(rf"\bself\.{name}\b", text)]
+    places = [each.start() for each in re.finditer(rf"self\.{name}\b", text)]
     around = module.around(places)
     if around is None:
         return

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.conditions import call_word
 from detlint.analysis.seeding import target_name, words_of
 from detlint.analysis.uses import words
+from detlint.mentions import mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def makes_identifiers(module: Module, held: Holder) -> bool:
     text = module.source.text
     if not any(f".{bits}(" in text for bits in _BITS):
         return False
-    around = module.around([match.start() for match in re.finditer(rf"\b{name}\b", text)])
+    around = module.around(mentions(text, name))
     return around is not None and _draw_identifiers(around, around.tree.nodes, name)
 
 

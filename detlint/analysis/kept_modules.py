@@ -57,9 +57,9 @@ def later_calls(module: Module, made: cst.Call) -> Iterator[tuple[Module, cst.Ca
     variable of the file; each in a module that holds it."""
     target = kept_in(module, made)
     if isinstance(target, cst.Attribute) and module.names.is_self(target.value):
-        name, pattern = target.attr.value, r"\bself\.{}[ \t]*\("
+        name, pattern = target.attr.value, r"self\.{}[ \t]*\("
     elif isinstance(target, cst.Name) and module.enclosing_function(made) is None:
-        name, pattern = target.value, r"(?<![\w.]){}[ \t]*\("
+        name, pattern = target.value, r"{0}(?<![\w.]{0})[ \t]*\("
     else:
         return
     uses = re.compile(pattern.format(re.escape(name))).finditer(module.source.text)

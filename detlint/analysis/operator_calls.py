@@ -16,7 +16,7 @@ from detlint.analysis import (
 )
 from detlint.analysis.kept_modules import maker
 from detlint.analysis.operator_text import leads
-from detlint.lexer import whole_word
+from detlint.mentions import mentions
 from detlint.rule import cst
 from detlint.scope import dotted
 
@@ -76,8 +76,7 @@ class OperatorCalls:
             return f"{own}(" not in self._triggers and own not in self._near
         last = node.attr if isinstance(node, cst.Attribute) else node
         text = self._module.source.text
-        alike = whole_word(written).finditer(text)
-        told = {leads(text, match.start(), self._near) for match in alike}
+        told = {leads(text, place, self._near) for place in mentions(text, written)}
         if len(told) == 1:  # the same wherever it stands
             return told.pop()
         start, _ = self._module.tree.span(last)

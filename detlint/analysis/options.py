@@ -5,9 +5,9 @@ For options that are known by their name alone, whoever reads them.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.mentions import mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -126,4 +126,4 @@ def _field_default(value: cst.BaseExpression) -> cst.BaseExpression:
 
 def _written_once(module: Module, name: str) -> bool:
     # The text, not the tree: functions that read the name may have been narrowed away.
-    return len(re.findall(rf"\b{name}\b", module.source.text)) == 1
+    return len(mentions(module.source.text, name)) == 1

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.definitions import Definition
-from detlint.lexer import whole_word
+from detlint.mentions import heads, mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -35,22 +35,20 @@ def file_calls(module: Module, function: cst.FunctionDef) -> Calls:
     """The function, and each call of it; None for a mention that is no call. Each in a module
     that holds both. Nothing for what is decorated, or defined more than once."""
     name, text = function.name.value, module.source.text
-    if function.decorators or len(re.findall(rf"\bdef[ \t]+{name}\b", text)) > 1:
+    if function.decorators or len(heads(text, name)) > 1:
         return
-    around = module.around([each.start() for each in whole_word(name).finditer(text)])
+    around = module.around(mentions(text, name))
     if around is None:
         return
-    mentions = around.tree.occurrences.get(name, [])
-    heads = [
-        above for each in mentions if isinstance(above := around.parent(each), cst.FunctionDef)
-    ]
-    if len(heads) == 1:
-        offset = around.tree.span(heads[0].name)[0]
-        top = around.parent(heads[0]) is around.tree.module
-        for each in mentions:
-            if around.parent(each) is not heads[0] and not (top and _is_other(around, each)):
+    alike = around.tree.occurrences.get(name, [])
+    defined = [above for each in alike if isinstance(above := around.parent(each), cst.FunctionDef)]
+    if len(defined) == 1:
+        offset = around.tree.span(defined[0].name)[0]
+        top = around.parent(defined[0]) is around.tree.module
+        for each in alike:
+            if around.parent(each) is not defined[0] and not (top and _is_other(around, each)):
                 call, method = _call(around, each)
-                yield Definition(around, heads[0], offset, method), call
+                yield Definition(around, defined[0], offset, method), call
 
 
 def calls_or_makings(module: Module, function: cst.FunctionDef) -> Calls:
@@ -80,8 +78,7 @@ def file_makings(module: Module, owner: cst.ClassDef) -> Calls:
     found = _CONSTRUCTOR.search(text, module.tree.span(owner.name)[0])
     if found is None or found[1] is None:
         return
-    places = [each.start() for each in whole_word(name).finditer(text)]
-    around = module.around([found.start(1), *places])
+    around = module.around([found.start(1), *mentions(text, name)])
     for head in around.tree.occurrences.get("__init__", []) if around is not None else ():
         function = around.parent(head) if around is not None else None
         if around is None or around.tree.span(head)[0] != found.start(1):

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.layout import layout_of
-from detlint.lexer import whole_word
+from detlint.mentions import mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _MODELS = re.compile(
     r"(?:^|_)(?:arch|architecture|backbone|layer|loss|losse|model|modeling|module|net|network|warp)s?"
     r"(?:_|$)"
 )
+_CALLED = re.compile(r"[ \t]*\(")
 _ABOVE = 2  # folders
 # Embeddings of a checkpoint, which are made to fit another size as they are loaded.
 _RESIZES = re.compile(r"^_?(?:resize|resample|interpolate|adapt)\w*(?:pos|bias)")
@@ -47,12 +48,12 @@ def is_of_a_loss(module: Module, node: cst.CSTNode) -> bool:
 
 
 def _serves_a_loss(text: str, name: str) -> bool:
-    uses, layout = re.compile(rf"\b{name}[ \t]*\("), layout_of(text)
+    layout = layout_of(text)
     return any(
-        not layout.hides(match.start())
+        _CALLED.match(text, place + len(name)) and not layout.hides(place)
         for block in layout.top
         if block.name != name and _JUDGES.search(block.name)
-        for match in uses.finditer(text, block.start, block.end)
+        for place in mentions(text, name, block.start, block.end)
     )
 
 
@@ -114,9 +115,8 @@ def _is_used_in_a_module(text: str, name: str) -> bool:
     while names - asked:
         one = (names - asked).pop()
         asked.add(one)
-        uses = whole_word(one)
         for block in blocks:
-            if block.name != one and uses.search(text, block.start, block.end):
+            if block.name != one and mentions(text, one, block.start, block.end):
                 if block.kind != "class":
                     names.add(block.name)
                     if _LOSS.search(block.name):

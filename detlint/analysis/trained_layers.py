@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.layout import layout_of
+from detlint.mentions import heads, mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +32,7 @@ _LAYER = re.compile(
 )
 _BUILT = re.compile(r"(?:\w+\.)*([A-Z]\w*)[ \t]*\(")
 _STATEMENT_END = re.compile(r"\n(?=[ \t]*(?:self\.\w|def\b|class\b|if\b|for\b|else\b|return\b|\n))")
+_CALLED = re.compile(r"[ \t]*\(")
 _DEEPEST = 4  # classes that make one another
 
 
@@ -50,31 +52,38 @@ def is_made_after_others(text: str, name: str, depth: int = 0) -> bool:
     if depth > _DEEPEST:
         return False
     layout = layout_of(text)
-    for match in re.finditer(rf"(?<!class )(?<!def )\b{re.escape(name)}[ \t]*\(", text):
-        block = _block(text, match.start())
-        if block is None or block.name == name or layout.hides(match.start()):
+    for place in mentions(text, name):
+        block = _block(text, place) if _is_called(text, name, place) else None
+        if block is None or block.name == name or layout.hides(place):
             continue
-        if come_before(text, match.start(), depth):
+        if come_before(text, place, depth):
             return True
     return False
 
 
+def _is_called(text: str, name: str, place: int) -> bool:
+    defined = text.endswith(("class ", "def "), 0, place)
+    return not defined and _CALLED.match(text, place + len(name)) is not None
+
+
 def is_parameter(text: str, name: str) -> bool:
     """Whether ``self.name`` is a parameter that the file does not freeze."""
-    made = re.search(rf"\bself\.{name}\b[^=\n]*=\s*(?:\w+\.)*Parameter\(", text)
-    frozen = re.search(rf"\b{name}\.requires_grad(?:_\(|[ \t]*=)[ \t]*(?:\w+=)?False", text)
-    return made is not None and frozen is None
+    made = re.search(rf"self\.{name}\b[^=\n]*=\s*(?:\w+\.)*Parameter\(", text)
+    if made is None:
+        return False
+    frozen = rf"{name}(?<!\w{name})\.requires_grad(?:_\(|[ \t]*=)[ \t]*(?:\w+=)?False"
+    return re.search(frozen, text) is None
 
 
 def has_weights(text: str, function: cst.Attribute) -> bool:
     """Whether ``self.name``, which is called, is a layer or model with weights."""
     name = function.attr.value
-    if re.search(rf"\bdef[ \t]+{name}\b", text) or _WEIGHTLESS.search(name):
+    if _WEIGHTLESS.search(name) or heads(text, name):
         return False
     layout = layout_of(text)
     values = [
         _statement(text, match.end())
-        for match in re.finditer(rf"\bself\.{name}[ \t]*=(?!=)[ \t]*", text)
+        for match in re.finditer(rf"self\.{name}[ \t]*=(?!=)[ \t]*", text)
         if not layout.hides(match.start())
     ]
     if not values:

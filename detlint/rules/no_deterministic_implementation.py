@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from detlint.analysis.gradient_evidence import shows_gradient
+from detlint.analysis.gradient_evidence import resizes_positions, shows_gradient
 from detlint.analysis.operator_calls import OperatorCalls
 from detlint.analysis.operator_text import NEAR, leads
 from detlint.analysis.operator_values import is_same_in_each_run
@@ -151,6 +151,11 @@ class NoDeterministicImplementation(Rule):
     def concerns(cls, text: str, offset: int) -> bool:
         """Not where no argument stands near that makes it such a call."""
         return leads(text, offset, NEAR)
+
+    @classmethod
+    def expects(cls, text: str, offset: int) -> bool:
+        """Not where embeddings are made to fit another size."""
+        return not resizes_positions(text, offset)
 
     @cached_property
     def _calls(self) -> OperatorCalls:
