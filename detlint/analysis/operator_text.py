@@ -6,6 +6,7 @@ import re
 
 from detlint.analysis.gradients import is_apart
 from detlint.layout import layout_of
+from detlint.mentions import mentions
 
 _WORD = re.compile(r"\w+")
 # Longer words that begin so are other names: ``interpolate_pos_encoding``.
@@ -44,6 +45,7 @@ _FLAT = re.compile(
     r"\(\s*-1\s*,\s*[\w.]+(?:\([^()]*\))?\s*\)(?:\.\w+\(\))*\s*[,)]"
 )
 _BOUND = re.compile(r"([ \t]*)(self\.\w+|\w+)[ \t]*=[ \t]*[\w.]*$")
+_CALLED = re.compile(r"[ \t]*(?=\()")
 _BEFORE, _BEHIND = 1000, 300  # characters around a loss where its input may be made
 # For names that have many other uses: what must stand near (characters before, and behind).
 Near = dict[str, tuple[int, int, re.Pattern[str]]]
@@ -89,18 +91,13 @@ def leads(text: str, offset: int, near: Near) -> bool:
     if word[0].lower().startswith(("adaptiveavg", "adaptive_avg")):
         return not _TO_ONE.match(text, word.end())
     before, behind, wanted = near.get(word[0], (0, 0, _WORD))
+    bound = _BOUND.match(text[line:offset]) if word[0].endswith("Loss") else None
+    if wanted is _DEEP and bound is not None:
+        return _is_fed(text, offset, bound[2], len(bound[1]))
+    if wanted is _DEEP and _FLAT.match(text, word.end()):  # two dimensions
+        return False
     near_it = wanted.search(text, max(offset - before, 0), word.end() + behind) is not None
-    if wanted is _DEEP:
-        return _is_of_many(text, word, line, near_it=near_it)
     return near_it and not (word[0] in _OF_DATA and _is_apart(text, offset))
-
-
-def _is_of_many(text: str, word: re.Match[str], line: int, *, near_it: bool) -> bool:
-    """Whether what a loss is given may have more than two dimensions."""
-    bound = _BOUND.match(text[line : word.start()]) if word[0].endswith("Loss") else None
-    if bound is not None:
-        return _is_fed(text, word.start(), bound[2], len(bound[1]))
-    return near_it and not _FLAT.match(text, word.end())
 
 
 def _may_be_torch(text: str, word: re.Match[str]) -> bool:
@@ -125,9 +122,10 @@ def _is_fed(text: str, offset: int, name: str, indent: int) -> bool:
         following = re.compile(rf"^[ \t]{{0,{indent - 1}}}(?:async|class|def|@)", re.MULTILINE)
         found = following.search(text, offset)
         start, end = offset, found.start() if found is not None else end
-    calls = re.compile(rf"(?<![\w.]){re.escape(name)}[ \t]*(?=\()")
-    return any(
-        not _FLAT.match(text, call.end())
-        and _DEEP.search(text, max(call.start() - _BEFORE, 0), call.end() + _BEHIND)
-        for call in calls.finditer(text, start, end)
-    )
+    for place in mentions(text, name, start, end):
+        call = _CALLED.match(text, place + len(name))
+        if call is None or text[place - 1 : place] == "." or _FLAT.match(text, call.end()):
+            continue
+        if _DEEP.search(text, max(place - _BEFORE, 0), call.end() + _BEHIND):
+            return True
+    return False

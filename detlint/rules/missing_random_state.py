@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _GLOBAL = "draws from NumPy's global generator, which nothing in this file seeds"
 _SYSTEM = "is seeded by the operating system, whatever else is seeded"
 
+_NAMES = frozenset({*short_names(), *(each.rstrip("(") for each in (*SAMPLES, *SHUFFLES))})
 _TOKEN = re.compile(r"(\w+)[ \t]*(?:\(|as\b|#|$)", re.MULTILINE)
 _BY_KEYWORD = re.compile(r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*?\b(?:frac|n)\s*=(?!=)")
 
@@ -92,12 +93,15 @@ class MissingRandomState(Rule):
     def concerns(cls, text: str, offset: int) -> bool:
         """Only names that are called or renamed, in a file of their library."""
         found = _TOKEN.match(text, offset)
-        if found is None:
+        if found is None or found[1] not in _NAMES:
             return False
         method = offset > 0 and text[offset - 1] == "."
         if found[1] == "sample":
             return method and _BY_KEYWORD.match(text, found.end()) is not None
-        return "sklearn" in text or "imblearn" in text or (method and "datasets" in text)
+        if f"{found[1]}(" in SHUFFLES and method and "datasets" in text:
+            return True
+        own = text.endswith("self.", 0, offset)
+        return not own and ("sklearn" in text or "imblearn" in text)
 
     def visit_Call(self, node: cst.Call) -> None:
         name = self.module.called(node)
