@@ -285,6 +285,35 @@ POOLED = """class Net(nn.Module):
     def forward(self, x):
         return {}"""
 
+SHIFTED = """class Shift(nn.Module):
+    def forward(self, x, g):
+        return {{}}
+
+class Agent:
+    def __init__(self):
+        self.encoder = nn.Conv2d(3, 8, 3)
+        self.shift = Shift()
+
+    def update(self, x):
+        {}"""
+
+EMBEDDED = """class Net(nn.Module):
+    def __init__(self):
+        self.table = nn.Embedding(64, 8)
+        {}
+
+    def forward(self, g):
+        return F.grid_sample(self.table.weight.view(1, 8, 8, 8), g)"""
+
+SERVING = """def warp(x, g):
+    return {{}}
+
+def image(x, g):
+    return warp(x, g)
+
+def {}(x, g):
+    return image(x, g).mean()"""
+
 USED = """def warp(x, g):
     return {}
 
@@ -315,6 +344,14 @@ class Net(nn.Module):
         ("class Warp:\n    def __call__(self, x, g):\n        return {}", 0),
         ("class Pairs(Dataset):\n    def __getitem__(self, x):\n        return {}", 0),
         (USED, 0),
+        (SHIFTED.format("x = self.encoder(self.shift(x))"), 0),
+        (SHIFTED.format("x = self.shift(self.encoder(x))"), 1),
+        (EMBEDDED.format("self.size = 8"), 1),
+        (EMBEDDED.format("self.table.weight.requires_grad = False"), 0),
+        (SERVING.format("image_loss"), 1),
+        (SERVING.format("image_size"), 0),
+        ("import torch\n\ndef middle(x):\n    return torch.median(x, dim=0).values", 1),
+        ("import torch\n\ndef predict(x):\n    return torch.median(x, dim=0).values", 0),
         ("def pool():\n    return nn.AdaptiveAvgPool2d(7)", 0),
         ("net = nn.Sequential(nn.AdaptiveAvgPool2d(7), nn.Conv2d(3, 8, 3))", 0),
         ("net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.AdaptiveAvgPool2d(7))", 1),

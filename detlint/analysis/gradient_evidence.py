@@ -15,6 +15,7 @@ from detlint.analysis.reads import Reads
 from detlint.analysis.text_places import function_of
 from detlint.analysis.trained_code import goes_back, is_of_a_loss
 from detlint.analysis.uses import words
+from detlint.mentions import mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _is_of_positions(module: Module, call: cst.Call, found: Match) -> bool:
     )
 
 
-def _is_fed(module: Module, made: cst.Call) -> bool:
+def _is_fed(module: Module, made: cst.Call, handed_on: int = 0) -> bool:
     """Whether a layer follows others with weights, or is called with what such give."""
     target = kept_in(module, made)
     kept = isinstance(target, cst.Attribute) and module.names.is_self(target.value)
@@ -90,12 +91,30 @@ def _is_fed(module: Module, made: cst.Call) -> bool:
     calls = list(later_calls(module, made)) if kept else []
     if calls:
         return any(
-            _Evidence(inside).gives(each.value)
+            _Evidence(inside, handed_on).gives(each.value)
             for inside, call in calls
             if not are_off(inside, call)
             for each in call.args
         )
     return trained_layers.come_before(module.source.text, module.span(made)[0])
+
+
+def _is_made_to_be_fed(module: Module, owner: cst.ClassDef, handed_on: int) -> bool:
+    """Whether the file makes a class after layers with weights, and calls what it made, where
+    that can be seen, with what such give: not images, which come before the encoder."""
+    text, name = module.source.text, owner.name.value
+    if not trained_layers.is_made_after_others(text, name) or handed_on >= _HANDED_ON:
+        return trained_layers.is_made_after_others(text, name)
+    around = module.around(mentions(text, name))
+    alike = around.tree.occurrences.get(name, ()) if around is not None else ()
+    makings = [
+        above
+        for each in alike
+        if around is not None
+        and isinstance(above := around.parent(each), cst.Call)
+        and above.func is each
+    ]
+    return around is None or any(_is_fed(around, each, handed_on + 1) for each in makings)
 
 
 class _Evidence:
@@ -144,8 +163,7 @@ class _Evidence:
             return False
         owner = self._module.enclosing_class(function)
         if function.name.value in ("forward", "__call__"):
-            text = self._module.source.text
-            return owner is not None and trained_layers.is_made_after_others(text, owner.name.value)
+            return owner is not None and _is_made_to_be_fed(self._module, owner, self._handed_on)
         return any(
             call is not None
             and not are_off(definition.module, call)
@@ -161,6 +179,10 @@ class _Evidence:
             return False
         if self._module.names.is_self(node.value):
             return trained_layers.is_parameter(self._module.source.text, name)
+        if name == "weight" and isinstance(layer := node.value, cst.Attribute):  # of an embedding
+            return self._is_layer(layer) and not trained_layers.is_frozen(
+                self._module.source.text, layer.attr.value
+            )
         return self.gives(node.value)
 
     def _of_call(self, call: cst.Call) -> bool:

@@ -34,6 +34,7 @@ _APART = re.compile(
     r"|search"
     r"|process_data|collect)(?:_|$)"
 )
+_ANSWERS = re.compile(r"(?:^|_)predict(?:_|$)")
 # A file, or the folder that it lies in. Not a search: that may be for an architecture.
 _APART_FILE = re.compile(
     r"(?:^|_)(?:pre_?process|post_?process|preprocessing|process_data|infer|inference|export"
@@ -104,6 +105,12 @@ def are_unlikely(module: Module, node: cst.CSTNode) -> bool:
         if isinstance(above, cst.ClassDef) and is_apart(above.name.value):
             return True
     return False
+
+
+def answers(module: Module, node: cst.CSTNode) -> bool:
+    """Whether code runs a trained model, by the names around it."""
+    functions = (each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef))
+    return are_unlikely(module, node) or any(_ANSWERS.search(each.name.value) for each in functions)
 
 
 def _loads(module: Module, node: cst.CSTNode) -> bool:

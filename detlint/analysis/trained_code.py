@@ -12,6 +12,7 @@ from detlint.mentions import mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
+    from detlint.layout import Block
     from detlint.module import Module
 
 # What a class derives from that is no module: it has no parameters to train.
@@ -48,13 +49,30 @@ def is_of_a_loss(module: Module, node: cst.CSTNode) -> bool:
 
 
 def _serves_a_loss(text: str, name: str) -> bool:
+    """Whether a loss at the top of the file calls a function, or one that calls it in turn."""
+    names, asked = {name}, set[str]()
+    while names - asked:
+        one = (names - asked).pop()
+        asked.add(one)
+        callers = {each.name for each in _calling(text, one)}
+        if any(map(_JUDGES.search, callers)):
+            return True
+        names |= callers
+    return False
+
+
+def _calling(text: str, name: str) -> list[Block]:
+    """The definitions at the top of a file in which a function is called."""
     layout = layout_of(text)
-    return any(
-        _CALLED.match(text, place + len(name)) and not layout.hides(place)
+    return [
+        block
         for block in layout.top
-        if block.name != name and _JUDGES.search(block.name)
-        for place in mentions(text, name, block.start, block.end)
-    )
+        if block.kind and block.name != name
+        if any(
+            _CALLED.match(text, place + len(name)) and not layout.hides(place)
+            for place in mentions(text, name, block.start, block.end)
+        )
+    ]
 
 
 def may_be_trained(module: Module, node: cst.CSTNode) -> bool:

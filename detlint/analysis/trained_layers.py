@@ -69,10 +69,13 @@ def _is_called(text: str, name: str, place: int) -> bool:
 def is_parameter(text: str, name: str) -> bool:
     """Whether ``self.name`` is a parameter that the file does not freeze."""
     made = re.search(rf"self\.{name}\b[^=\n]*=\s*(?:\w+\.)*Parameter\(", text)
-    if made is None:
-        return False
-    frozen = rf"{name}(?<!\w{name})\.requires_grad(?:_\(|[ \t]*=)[ \t]*(?:\w+=)?False"
-    return re.search(frozen, text) is None
+    return made is not None and not is_frozen(text, name)
+
+
+def is_frozen(text: str, name: str) -> bool:
+    """Whether the file says that a parameter, or those of a layer, are not trained."""
+    off = r"(?:\.weight)?\.requires_grad(?:_\(|[ \t]*=)[ \t]*(?:\w+=)?False"
+    return re.search(rf"{name}(?<!\w{name}){off}", text) is not None
 
 
 def has_weights(text: str, function: cst.Attribute) -> bool:

@@ -141,8 +141,8 @@ class Linker:
     @cached_property
     def _shared(self) -> str:
         """The folder that holds all that is linted."""
-        folders = {os.path.realpath(os.path.dirname(each)) for each in self._paths}
-        return os.path.commonpath(folders) if folders else os.sep
+        folders = set(map(os.path.dirname, self._paths))
+        return os.path.commonpath(map(os.path.realpath, folders)) if folders else os.sep
 
 
 def _by_real_path(paths: Sequence[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 from detlint.analysis.gradient_evidence import resizes_positions, shows_gradient
+from detlint.analysis.gradients import answers
 from detlint.analysis.operator_calls import OperatorCalls
 from detlint.analysis.operator_text import NEAR, leads
 from detlint.analysis.operator_values import is_same_in_each_run
@@ -169,6 +170,10 @@ class NoDeterministicImplementation(Rule):
             and shows_gradient(self.module, node, found)
         )
 
+    def _only_answers(self, node: cst.Call) -> bool:
+        """The switch is on where something is trained, not where a model answers."""
+        return not self.settings.strict and answers(self.module, node)
+
     def visit_Call(self, node: cst.Call) -> None:
         found = self._calls.match(node, "refused", self.settings.target_torch)
         if found is None:
@@ -180,6 +185,8 @@ class NoDeterministicImplementation(Rule):
             return
         shown, alternative = self._calls.shown(node, found), row.alternatives[0].text
         if is_same_in_each_run(self.module, node, found):
+            if row.direction != "backward" and self._only_answers(node):
+                return
             given = "gradient" if row.direction == "backward" else "values"
             message = f"{shown} gives the same {given} in each run, but {_REFUSES}"
             self.report(node, message, advice=f"instead: {alternative}")
