@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
+from detlint.analysis.seeding import means_seeding
 from detlint.rule import cst
 from detlint.scope import dotted
 
@@ -71,8 +72,28 @@ class Conditions:
     # Random numbers
 
     def draws(self, node: cst.CSTNode) -> bool:
-        """Whether code draws random numbers, so that each element's depends on its place."""
-        return any(self._draws(each) for each in self._module.tree.descendants(node))
+        """Whether code draws random numbers, so that each element's depends on its place.
+
+        It does not where the code seeds before it draws.
+        """
+        below = self._module.tree.descendants(node)
+        first = next((each for each in below if self._draws(each)), None)
+        return first is not None and not self._seeds_before(first, node)
+
+    def seeds(self, node: cst.CSTNode) -> bool:
+        """Whether code seeds whatever draws after it."""
+        return any(map(self._seeds, self._module.tree.descendants(node)))
+
+    def _seeds_before(self, draw: cst.CSTNode, body: cst.CSTNode) -> bool:
+        below = filter(self._seeds, self._module.tree.descendants(body))
+        return any(
+            self._reads.place(each) < self._reads.place(draw) and self._reads.dominates(each, draw)
+            for each in below
+        )
+
+    def _seeds(self, node: cst.CSTNode) -> bool:
+        """``np.random.seed(0)``, ``set_seed(args)``."""
+        return isinstance(node, cst.Call) and means_seeding(call_word(node)) and bool(node.args)
 
     def _draws(self, node: cst.CSTNode) -> bool:
         if not isinstance(node, cst.Call):
