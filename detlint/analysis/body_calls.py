@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Receivers whose `add` or `update` is not a set's.
 _ORDERED_ADD = ("tarfile.", "hashlib.", "zlib.", "xxhash.", "blake3.")
+# What may give each element a place of its own.
+_PLACING = {"put", "write", "writestr"}
 # What reads a file of options, of which several may say the same.
 _OPTIONS = re.compile(r"(?:yaml|toml|tomli|tomllib|omegaconf\.OmegaConf)\.(?:\w+_)?load")
 _EXTENDING = ("append", "extend", "appendleft", "extendleft")
@@ -112,10 +114,17 @@ class BodyCalls:
     def _says_order(self, call: cst.Call, *, dropped: bool) -> bool:
         """Whether a function that cannot be seen has the word for it in its name."""
         found = ordered_words(call_word(call), dropped=dropped)
-        if found <= WRITING:
-            return bool(found) and self._has_writer(call)
-        keyed = sum(self._elements.varies(each.value) for each in call.args) > 1
-        return not (found == {"put"} and keyed)  # sftp.put(path, name): each to its own place
+        if not found or (found <= _PLACING and self._has_place(call)):
+            return False
+        return self._has_writer(call) if found <= WRITING else True
+
+    def _has_place(self, call: cst.Call) -> bool:
+        """``sftp.put(path, name)``, ``connection.put(path, "folder/")``, ``archive.write(path,
+        name)``: each to its own place."""
+        given = [each.value for each in call.args if each.keyword is None]
+        varying = list(map(self._elements.varies, given))
+        folder = given[1] if varying == [True, False] else None
+        return sum(varying) > 1 or isinstance(folder, (cst.BaseString, cst.FormattedString))
 
     def _has_writer(self, call: cst.Call) -> bool:
         """``log.write(x)``; where ``write_image(x)`` and ``self.write(x)`` write is unknown."""

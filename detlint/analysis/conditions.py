@@ -46,7 +46,8 @@ class Conditions:
                 return True
             if isinstance(each, cst.Assert):
                 return each.msg is below
-            if isinstance(each, cst.Call) and below is not each.func and self.is_log(each):
+            logged = isinstance(each, cst.Call) and below is not each.func and self.is_log(each)
+            if logged or (isinstance(each, cst.Yield) and self.is_shown(each)):
                 return True
             if isinstance(each, (cst.BaseStatement, cst.BaseSmallStatement, cst.Lambda)):
                 return False
@@ -59,6 +60,10 @@ class Conditions:
             return True
         receiver = dotted(call.func.value) if isinstance(call.func, cst.Attribute) else None
         return reductions.is_log(self._module.called(call), receiver, call_word(call))
+
+    def is_shown(self, _: cst.Yield) -> bool:
+        """Whether what a generator gives is only shown."""
+        return False
 
     def handles_error(self, node: cst.CSTNode) -> bool:
         """Whether a node stands in an ``except``."""

@@ -98,7 +98,8 @@ class LoopBody(BodyStatements):
 
     def _yields(self) -> bool:
         below = self._module.tree.descendants(self._loop.body)
-        return any(isinstance(each, cst.Yield) for each in below)
+        yields = (each for each in below if isinstance(each, cst.Yield))
+        return not all(map(self._consumption.conditions.is_shown, yields))
 
     def _used_calls(self) -> list[cst.Call]:
         below = self._module.tree.descendants(self._loop.body)

@@ -9,10 +9,11 @@ def _words(text: str, prefix: str = "") -> frozenset[str]:
     return frozenset(prefix + word for word in text.split())
 
 
-# The order of the argument does not show in the result.
+# The order of the argument does not show in the result, which may have another.
 ORDER_FREE = _words("set frozenset len any all bool isinstance id type", "builtins.") | _words(
     """collections.Counter numpy.all numpy.any numpy.count_nonzero numpy.in1d numpy.isin
-    numpy.unique os.path.commonpath os.path.commonprefix sys.getsizeof"""
+    numpy.unique asyncio.as_completed asyncio.wait concurrent.futures.as_completed
+    concurrent.futures.wait os.path.commonpath os.path.commonprefix sys.getsizeof"""
 )
 # The result is in the order of the argument.
 CARRYING = _words("list tuple iter reversed map filter enumerate zip", "builtins.") | _words(

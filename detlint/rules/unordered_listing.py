@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.conditions import call_word
 from detlint.analysis.consumption import Consumption
-from detlint.analysis.file_roles import builds_package, is_tested, lists_machine, lists_sources
+from detlint.analysis.file_roles import (
+    builds_package,
+    is_tested,
+    lists_machine,
+    lists_sources,
+    only_draws,
+    renumbers_shards,
+)
 from detlint.analysis.listings import Listings
 from detlint.analysis.order import most_telling
 from detlint.analysis.patterns import lists_one
@@ -156,13 +163,15 @@ class UnorderedListing(Rule):
         return not trains or lists_machine(module, node) or lists_sources(module, node)
 
     def _has_no_order(self, node: cst.Call) -> bool:
-        """Whether a listing never happens, or finds one file at most."""
-        return lists_one(self.module, node) or is_never_called(self.module, node)
+        """Whether a listing never happens, finds one file at most, or is for what has no order."""
+        module = self.module
+        never = is_never_called(module, node) or only_draws(module)
+        return never or lists_one(module, node) or renumbers_shards(module, node)
 
     def _judge_walk(self, node: cst.Call, listing: Listing) -> None:
         walk = Walk(self._consumption, node)
         uses = [*walk.folders, *walk.entries.values()]
-        if not uses or is_never_called(self.module, node):
+        if not uses or self._has_no_order(node):
             return
         if walk.folders:
             visits = f"{listing.name}() visits folders in the file system's order"

@@ -1,4 +1,5 @@
 import ast
+import concurrent.futures
 import functools
 import glob
 import hashlib
@@ -1349,13 +1350,14 @@ def latest(d):
     yield max(os.listdir(d), key=step_of)
     yield max(os.listdir(d), key=int)
     yield max(Path(d).iterdir(), key=lambda p: (p.stat().st_mtime, p.name))
-    yield max(Path(d).iterdir(), key=size_of)
-    yield max(Path(d).iterdir(), key=lambda p: p.stat().st_mtime)
-    yield max(os.listdir(d), key=lambda name: int(os.path.getmtime(name)))
+    # Of these, those by what is not in the name only if strict.
+    yield max(Path(d).iterdir(), key=size_of)  # DET203
+    yield max(Path(d).iterdir(), key=lambda p: p.stat().st_mtime)  # DET203
+    yield max(os.listdir(d), key=lambda name: int(os.path.getmtime(name)))  # DET203
     yield max(os.listdir(d), key=lambda name: len(name))  # DET203
-    yield max(os.listdir(d), key=lambda name: int(load(name)))
+    yield max(os.listdir(d), key=lambda name: int(load(name)))  # DET203
     yield max(Path(d).rglob("*.pt"), key=lambda p: int(p.parent.name))  # DET203
-    yield max(os.listdir(d), key=key_from_elsewhere)
+    yield max(os.listdir(d), key=key_from_elsewhere)  # DET203
 
 
 # Listings that hold one, and listings of which a person chooses
@@ -3161,3 +3163,72 @@ def seeds_below(d):
         _middle_seeds(path)
     for path in glob.glob(os.path.join(d, "*.obj")):
         _seeds_and_draws(path)
+
+
+# Each to a place of its own
+
+
+def uploaded(d, connection, queue):
+    for name in os.listdir(d):
+        connection.put(os.path.join(d, name), "/data/")
+    for name in os.listdir(d):  # DET203
+        queue.put(name)
+    for name in os.listdir(d):  # DET203
+        queue.put(name, True)
+
+
+def archived(d):
+    with zipfile.ZipFile("all.zip", "w") as archive:
+        for root, _, names in os.walk(d):
+            for name in names:
+                archive.write(os.path.join(root, name), os.path.relpath(root, d) + name)
+        for name in os.listdir(d):
+            archive.writestr(name, load(name))
+    samples = tarfile.open("all.tar", "w")
+    for name in os.listdir(d):  # DET203
+        samples.add(os.path.join(d, name), name)
+
+
+# As they finish, which is another rule's
+
+
+def as_they_finish(d, pool):
+    jobs = [pool.submit(load, name) for name in os.listdir(d)]
+    for job in concurrent.futures.as_completed(jobs):
+        emit(job.result())
+
+
+# One name, however it is written
+
+
+def in_any_case(d, wanted):
+    for name in os.listdir(d):
+        if name.lower() == wanted.lower():
+            return name
+    return [path for path in Path(d).iterdir() if path.name.casefold() == wanted][0]
+
+
+def beginning_in_any_case(d, wanted):
+    for name in os.listdir(d):  # DET203
+        if name.lower().startswith(wanted):
+            return load(name)
+    return None
+
+
+# All of a size
+
+
+def size_of_images(d):
+    paths = glob.glob(os.path.join(d, "*"))
+    height, width = cv2.imread(paths[0]).shape[:2]
+    return height, width, np.load(next(Path(d).iterdir())).dtype
+
+
+def mean_of_an_image(d):
+    paths = glob.glob(os.path.join(d, "*"))  # DET203
+    return cv2.imread(paths[0]).mean()
+
+
+def size_of_shards(d):
+    paths = list(Path(d).glob("rank*.pt"))
+    return paths[0].stat().st_size * len(paths)
