@@ -285,13 +285,15 @@ def test_a_walk_from_the_bottom_up_is_sorted_as_a_whole(
             id="pictures, and a table",
         ),
         pytest.param(
-            "def split(d):\n    for part, path in enumerate(glob.glob(d + '/pytorch_model-*.bin')):\n"
+            "def split(d):\n"
+            "    for part, path in enumerate(glob.glob(d + '/pytorch_model-*.bin')):\n"
             "        index['weight_map'][part] = save(part, path)\n",
             [],
             id="shards with an index",
         ),
         pytest.param(
-            "def split(d):\n    for part, path in enumerate(glob.glob(d + '/pytorch_model-*.bin')):\n"
+            "def split(d):\n"
+            "    for part, path in enumerate(glob.glob(d + '/pytorch_model-*.bin')):\n"
             "        parts[part] = save(part, path)\n",
             [4],
             id="shards without one",
@@ -303,7 +305,8 @@ def test_a_walk_from_the_bottom_up_is_sorted_as_a_whole(
             id="a window shows how far it is",
         ),
         pytest.param(
-            "import gradio\ndef images(d):\n    for name in os.listdir(d):\n        yield load(name)\n",
+            "import gradio\ndef images(d):\n"
+            "    for name in os.listdir(d):\n        yield load(name)\n",
             [5],
             id="a file with a window yields images",
         ),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import selections
 from detlint.analysis.body_statements import BodyStatements, any_of
+from detlint.analysis.by_name import ByName
 from detlint.analysis.chosen_keys import ChosenKeys
 from detlint.analysis.elements import Elements
 from detlint.analysis.expectations import is_of_a_kind
@@ -48,6 +49,7 @@ class LoopBody(BodyStatements):
         self._strange: list[cst.Call] = []
         self._chosen = ChosenKeys(consumption, self._target)
         self._made: dict[str, cst.BaseExpression] = {}
+        self._by_name = ByName(consumption, self._target)
         self._numberings = Numberings(consumption, self._owns, self._made)
         self._apart = False
         self.kept: list[tuple[cst.Name, cst.CSTNode]] = []
@@ -68,7 +70,8 @@ class LoopBody(BodyStatements):
             return
         for name, keyed in self.containers:
             for use in self._consumption.follow_name(name, self._loop, keyed=keyed, filled=True):
-                yield use._replace(how="looped over")
+                if not self._by_name.are_written(name.value, use):
+                    yield use._replace(how="looped over")
 
     def _is_kept(self) -> bool:
         """Whether a local that holds the last element is read after the loop."""
@@ -219,11 +222,13 @@ class LoopBody(BodyStatements):
         if not self._elements.varies(target.slice[0]):
             return self._elements.varies(value)
         if isinstance(target.value, cst.Name):
+            self._by_name.note_slot(target)
             self._fill(target.value, keyed=True)
         return self._stops
 
     def _bind(self, target: cst.Name, value: cst.BaseExpression, node: cst.CSTNode) -> None:
         self._made[target.value] = value
+        self._by_name.note(target, value)
         called = self._module.called(value)
         again = target.value in self._elements.names(value)
         if called in ("builtins.max", "builtins.min") and again:

@@ -3232,3 +3232,41 @@ def mean_of_an_image(d):
 def size_of_shards(d):
     paths = list(Path(d).glob("rank*.pt"))
     return paths[0].stat().st_size * len(paths)
+
+
+# What each file holds, written under its name
+
+
+def written_by_name(d, out):
+    found, sizes, both = {}, {}, {}
+    for name in os.listdir(d):
+        if name.endswith(".json"):
+            key = name[:-5]
+            found[key] = json.loads(Path(d, name).read_text())
+            sizes[os.path.splitext(name)[0]] = os.path.getsize(name)
+    json.dump(found, out)
+    both["sizes"] = json.dumps(sizes, indent=4)
+    return both
+
+
+def written_by_content(d, out):
+    found = {}
+    for name in os.listdir(d):  # DET203
+        each = json.loads(Path(d, name).read_text())
+        found[each["id"]] = each
+    json.dump(found, out)
+
+
+def names_written(d, out):
+    found = {}
+    for name in os.listdir(d):  # DET203
+        found[name] = os.path.getsize(name)
+    json.dump(list(found), out)
+
+
+def written_by_both(d, out):
+    found = {}
+    for name in os.listdir(d):  # DET203
+        found[name] = os.path.getsize(name)
+        found[load(name)] = name
+    json.dump(found, out)
