@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # Receivers whose `add` or `update` is not a set's.
 _ORDERED_ADD = ("tarfile.", "hashlib.", "zlib.", "xxhash.", "blake3.")
-# What may give each element a place of its own.
-_PLACING = {"put", "write", "writestr"}
+# Methods of a ZIP file, in which each element has a name.
+_ARCHIVING = ("write", "writestr")
 # What reads a file of options, of which several may say the same.
 _OPTIONS = re.compile(r"(?:yaml|toml|tomli|tomllib|omegaconf\.OmegaConf)\.(?:\w+_)?load")
 _EXTENDING = ("append", "extend", "appendleft", "extendleft")
@@ -114,7 +114,8 @@ class BodyCalls:
     def _says_order(self, call: cst.Call, *, dropped: bool) -> bool:
         """Whether a function that cannot be seen has the word for it in its name."""
         found = ordered_words(call_word(call), dropped=dropped)
-        if not found or (found <= _PLACING and self._has_place(call)):
+        archives = call_word(call) in _ARCHIVING and "ZipFile" in self._module.source.text
+        if not found or ((archives or found == {"put"}) and self._has_place(call)):
             return False
         return self._has_writer(call) if found <= WRITING else True
 

@@ -82,17 +82,21 @@ def _parts(module: Module, path: cst.CSTNode) -> list[cst.CSTNode]:
 
 
 def _ends_in_name(module: Module, path: cst.CSTNode) -> bool:
-    """Whether the last part of a path is written out: ``os.path.join(folder, "model.yaml")``."""
+    """Whether the last part of a path is written out: ``f"{folder}/model.yaml"``."""
     parts = _parts(module, path)
+    last = parts[-1] if parts else path
     if isinstance(path, cst.FormattedString):
-        last = path.parts[-1] if path.parts else None
-        return (
-            isinstance(last, cst.FormattedStringText) and re.search(r"\w", last.value) is not None
-        )
-    if parts:
-        return _ends_in_name(module, parts[-1])
-    text = module.literal(path) if isinstance(path, cst.BaseString) else None
-    return isinstance(text, str) and re.search(r"\w", text) is not None
+        tail = path.parts[-1] if path.parts else None
+        text: object = tail.value if isinstance(tail, cst.FormattedStringText) else None
+    else:
+        text = module.literal(last) if isinstance(last, cst.BaseString) else None
+    joined = not parts or isinstance(path, cst.Call) or _divides(path)
+    name = r"\w" if joined else r"/[^/]*\w[^/]*$"
+    return isinstance(text, str) and re.search(name, text) is not None
+
+
+def _divides(path: cst.CSTNode) -> bool:
+    return isinstance(path, cst.BinaryOperation) and isinstance(path.operator, cst.Divide)
 
 
 def _written(module: Module, pattern: cst.BaseExpression) -> str | None:

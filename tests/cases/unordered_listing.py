@@ -281,6 +281,11 @@ def hashed(d):
     return digest.hexdigest()
 
 
+def written_in_pairs(d, writer):
+    for name in os.listdir(d):  # DET203
+        writer.write_pair(name, load(name))
+
+
 def archived(d):
     with tarfile.open("x.tar", "w") as archive:
         for name in os.listdir(d):  # DET203
@@ -3015,6 +3020,9 @@ def of_one_file(d, args, folder, pattern):
     yield list(map(load, glob.glob(os.path.join(every, "model.pth"))))  # DET203
     yield list(map(load, glob.glob(pattern + "/model.pth")))  # DET203
     yield list(map(load, Path(d).rglob("model.pth")))  # DET203
+    yield list(map(load, glob.glob(f"{args.data}.tfrecord")))  # DET203
+    yield list(map(load, glob.glob(args.prefix + "-00001.json")))  # DET203
+    yield list(map(load, glob.glob(d + "/model.pth")))
 
 
 # The place of the largest number picks the same file in any order
