@@ -215,7 +215,7 @@ class LoopBody(BodyStatements):
     def _store(self, target: cst.Subscript, value: cst.BaseExpression) -> bool:
         """``found[name] = …``."""
         counts = self._elements.counts(target) or self._elements.counts(value)
-        if counts or self._numberings.number(target, value) or self._numberings.add_at_end(target):
+        if counts or self._numbers(target, value) or self._numberings.add_at_end(target):
             return True
         if self._chosen.is_there(target, self._loop):
             return self._stops
@@ -259,6 +259,10 @@ class LoopBody(BodyStatements):
     def _record(self, name: str, value: cst.BaseExpression | None) -> None:
         code = self._module.tree.module.code_for_node(value) if value is not None else "None"
         self._constants.setdefault(name, set()).add(code)
+
+    def _numbers(self, target: cst.Subscript, value: cst.CSTNode) -> bool:
+        """``index[name] = len(index)``, ``= next(counter)``."""
+        return self._numberings.number(target, value)
 
     def _changes(self, target: cst.CSTNode, value: cst.CSTNode) -> bool:
         """``settings.name = name``."""
