@@ -44,7 +44,8 @@ class UnorderedListing(Rule):
     ``topdown=False`` the folders are read before, so sort ``os.walk(…)`` as a whole.
 
     ``max``, ``min`` and ``sorted`` by a key are silent, unless ties are likely, as by
-    ``key=len``. Under ``strict = true``, ``max`` and ``min`` are only by a number in the name.
+    ``key=len``. Under ``strict = true``, ``max`` and ``min`` are flagged by any key but a number
+    in the name.
 
     Of what a function returns, its callers are asked: silent where a project calls it, and
     each call sorts that or has no use for its order.
