@@ -28,7 +28,7 @@ HEADER = "import glob, os, fsspec\nfrom pathlib import Path\n"
             id="an index into a listing",
         ),
         pytest.param(
-            "newest = max(glob.glob('*'), key=os.path.getmtime)\n",
+            "longest = max(glob.glob('*'), key=len)\n",
             "glob.glob() lists in the file system's order, and here it is searched by max(key=…), "
             "which keeps the first of equals",
             id="a maximum by a key",
@@ -261,3 +261,74 @@ def test_a_walk_from_the_bottom_up_is_sorted_as_a_whole(
     code = "for r, dirs, files in os.walk('.', topdown=False):\n    load(files[0])\n    add(dirs)\n"
     (found,) = findings(HEADER + code)
     assert found.advice.startswith("sort the whole walk, sorted(os.walk(…))")
+
+
+@pytest.mark.parametrize(
+    ("code", "rows"),
+    [
+        pytest.param(
+            "import matplotlib.pyplot as plt\nfor n in os.listdir('.'):\n    plt.plot(load(n))\n"
+            "    curves.append(n)\nplt.legend(curves)\nplt.savefig('curves.png')\n",
+            [],
+            id="pictures",
+        ),
+        pytest.param(
+            "import matplotlib.pyplot as plt\nimport torch\nx = list(map(load, os.listdir('.')))\n"
+            "train(x[0])\nplt.show()\n",
+            [5],
+            id="pictures, and a model",
+        ),
+        pytest.param(
+            "import matplotlib.pyplot as plt\nx = list(map(load, os.listdir('.')))\n"
+            "table(x).to_csv('x.csv')\nplt.show()\n",
+            [4],
+            id="pictures, and a table",
+        ),
+        pytest.param(
+            "def split(d):\n"
+            "    for part, path in enumerate(glob.glob(d + '/pytorch_model-*.bin')):\n"
+            "        index['weight_map'][part] = save(part, path)\n",
+            [],
+            id="shards with an index",
+        ),
+        pytest.param(
+            "def split(d):\n"
+            "    for part, path in enumerate(glob.glob(d + '/pytorch_model-*.bin')):\n"
+            "        parts[part] = save(part, path)\n",
+            [4],
+            id="shards without one",
+        ),
+        pytest.param(
+            "import gradio\ndef convert_all(d):\n    done = []\n    for name in os.listdir(d):\n"
+            "        convert(name)\n        done.append(name)\n        yield '\\n'.join(done)\n",
+            [],
+            id="a window shows how far it is",
+        ),
+        pytest.param(
+            "import gradio\ndef images(d):\n"
+            "    for name in os.listdir(d):\n        yield load(name)\n",
+            [5],
+            id="a file with a window yields images",
+        ),
+    ],
+)
+def test_what_a_file_is_for_says_whether_an_order_matters(
+    code: str, rows: list[int], findings: Callable[..., list[Finding]]
+) -> None:
+    assert [each.row for each in findings(HEADER + code, "DET203")] == rows
+
+
+@pytest.mark.parametrize(
+    ("key", "rows", "strict"),
+    [
+        pytest.param("os.path.getmtime", [], [3], id="the time"),
+        pytest.param("lambda x: int(x[4:])", [], [], id="a number in the name"),
+        pytest.param("len", [3], [3], id="a length, which many share"),
+    ],
+)
+def test_a_key_decides_unless_strict(
+    key: str, rows: list[int], strict: list[int], engine: Callable[..., Engine]
+) -> None:
+    source = Source("example.py", HEADER + f"newest = max(glob.glob('*'), key={key})\n")
+    found = [[x.row for x in engine("DET203", strict=x).lint(source)] for x in (False, True)]
+    assert found == [rows, strict]

@@ -37,6 +37,8 @@ class Argument:
             return not self._adds_floats()
         if self.name == "numpy.sum":
             return self._adds_tests()
+        if (self.name or "").startswith("numpy.") and self.word in reductions.EXTREMES:
+            return len(self.call.args) == 1
         sorts = reductions.SORTING.search(self.word) and not self.leaves_ties()
         named = self.name in reductions.ORDER_FREE or sorts
         return bool(named) or self._compares_to_one() or self._is_set_method()
@@ -49,6 +51,10 @@ class Argument:
     def is_extreme(self) -> bool:
         """``max(x, key=size)``, which keeps the first of equals."""
         return self.name in _EXTREMES
+
+    def shuffles(self) -> bool:
+        """``random.shuffle(x)``, which leaves the rest to what is done with ``x``."""
+        return self.word == "shuffle" and len(self.call.args) == 1
 
     def _is_set_method(self) -> bool:
         """``seen.union(x)``; what is given to an ``update`` is not a dict's to order."""
@@ -73,6 +79,10 @@ class Argument:
     def makes_dict(self) -> bool:
         """Whether the result is a dict with the keys in the order of the argument."""
         return self.name in reductions.KEYED and self.arg.keyword is None
+
+    def copies(self) -> bool:
+        """Whether the result is of the kind of the argument: a dict of a dict."""
+        return self.name not in reductions.CARRYING or self.name in reductions.COPYING
 
     def chooses(self) -> bool:
         """Whether the call picks or groups elements by their place: ``islice(x, 5)``."""

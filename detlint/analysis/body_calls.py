@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 
 # Receivers whose `add` or `update` is not a set's.
 _ORDERED_ADD = ("tarfile.", "hashlib.", "zlib.", "xxhash.", "blake3.")
+# Methods of a ZIP file, in which each element has a name.
+_ARCHIVING = ("write", "writestr")
+# What reads a file of options, of which several may say the same.
+_OPTIONS = re.compile(r"(?:yaml|toml|tomli|tomllib|omegaconf\.OmegaConf)\.(?:\w+_)?load")
+_EXTENDING = ("append", "extend", "appendleft", "extendleft")
+_ADDING = ("add", "discard", "remove", "update", *_EXTENDING)
 _FILLING = ("add", "append", "extend", "update", "write")
 SETS = ("builtins.set", "builtins.frozenset", "collections.Counter")
 _DICTS = ("builtins.dict", "collections.OrderedDict", "collections.defaultdict")
@@ -107,10 +114,18 @@ class BodyCalls:
     def _says_order(self, call: cst.Call, *, dropped: bool) -> bool:
         """Whether a function that cannot be seen has the word for it in its name."""
         found = ordered_words(call_word(call), dropped=dropped)
-        if found <= WRITING:
-            return bool(found) and self._has_writer(call)
-        keyed = sum(self._elements.varies(each.value) for each in call.args) > 1
-        return not (found == {"put"} and keyed)  # sftp.put(path, name): each to its own place
+        archives = call_word(call) in _ARCHIVING and "ZipFile" in self._module.source.text
+        if not found or ((archives or found == {"put"}) and self._has_place(call)):
+            return False
+        return self._has_writer(call) if found <= WRITING else True
+
+    def _has_place(self, call: cst.Call) -> bool:
+        """``sftp.put(path, name)``, ``connection.put(path, "folder/")``, ``archive.write(path,
+        name)``: each to its own place."""
+        given = [each.value for each in call.args if each.keyword is None]
+        varying = list(map(self._elements.varies, given))
+        folder = given[1] if varying == [True, False] else None
+        return sum(varying) > 1 or isinstance(folder, (cst.BaseString, cst.FormattedString))
 
     def _has_writer(self, call: cst.Call) -> bool:
         """``log.write(x)``; where ``write_image(x)`` and ``self.write(x)`` write is unknown."""
@@ -128,18 +143,22 @@ class BodyCalls:
         fresh = self._consumption.conditions.is_fresh_generator(receiver)
         if fresh or (word in _FILLING and same):
             return self._elements.counts(call)
-        if word in ("add", "discard", "remove", "update"):
+        if word in _ADDING or (word == "setdefault" and not self._owns(receiver)):
             self._effects += 1
-            return self._collects(receiver, call)
-        if word in ("append", "extend", "appendleft", "extendleft"):
-            self._effects += 1
-            return self._extends(receiver, call)
+            return self._adds(receiver, call, word)
         if self._owns(receiver) and (
             word in reductions.ELEMENT_METHODS
             or (not same and reductions.ELEMENT_WRITERS.match(word))
         ):
             return self._does_each_alone(call)
         return self._unknown(call)
+
+    def _adds(self, receiver: cst.BaseExpression, call: cst.Call, word: str) -> bool:
+        if word == "setdefault":
+            return self._sets_default(receiver, call)
+        if word in _EXTENDING:
+            return self._extends(receiver, call)
+        return self._collects(receiver, call)
 
     def _is_set(self, receiver: cst.BaseExpression, word: str) -> bool:
         """Whether ``add`` and ``update`` go to a set; an unknown receiver's ``add`` does."""
@@ -158,10 +177,29 @@ class BodyCalls:
         word = call_word(call)
         named = isinstance(receiver, cst.Name) and self._is_dict(receiver)
         if word == "update" and (named or self._gives_dict(call)):
+            if self._overrides(call):
+                return True
             if isinstance(receiver, cst.Name):
                 self._fill(receiver, keyed=True)
             return self._stops or self._elements.counts(call)
         return self._stops or not self._is_set(receiver, word)
+
+    def _overrides(self, call: cst.Call) -> bool:
+        """``options.update(yaml.safe_load(file))``: of options that several set, the last holds."""
+        given = call.args[0].value if call.args else None
+        made = self._module.names.value_of(given) if given is not None else None
+        return _OPTIONS.match(self._module.called(made) or "") is not None
+
+    def _sets_default(self, receiver: cst.BaseExpression, call: cst.Call) -> bool:
+        """``found.setdefault(name, x)``, as ``found[name] = x``."""
+        if not call.args:
+            return False
+        key, *value = (each.value for each in call.args)
+        if not self._elements.varies(key):
+            return any(map(self._elements.varies, value))
+        if isinstance(receiver, cst.Name):
+            self._fill(receiver, keyed=True)
+        return self._stops or self._elements.counts(call)
 
     def _gives_dict(self, call: cst.Call) -> bool:
         """``found.update({name: x})``, ``found.update(dict(zip(names, paths)))``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
+from detlint.analysis.seeding import means_seeding
 from detlint.rule import cst
 from detlint.scope import dotted
 
@@ -45,7 +46,8 @@ class Conditions:
                 return True
             if isinstance(each, cst.Assert):
                 return each.msg is below
-            if isinstance(each, cst.Call) and below is not each.func and self.is_log(each):
+            logged = isinstance(each, cst.Call) and below is not each.func and self.is_log(each)
+            if logged or (isinstance(each, cst.Yield) and self.is_shown(each)):
                 return True
             if isinstance(each, (cst.BaseStatement, cst.BaseSmallStatement, cst.Lambda)):
                 return False
@@ -59,6 +61,10 @@ class Conditions:
         receiver = dotted(call.func.value) if isinstance(call.func, cst.Attribute) else None
         return reductions.is_log(self._module.called(call), receiver, call_word(call))
 
+    def is_shown(self, _: cst.Yield) -> bool:
+        """Whether what a generator gives is only shown."""
+        return False
+
     def handles_error(self, node: cst.CSTNode) -> bool:
         """Whether a node stands in an ``except``."""
         for each in self._module.ancestors(node):
@@ -71,8 +77,28 @@ class Conditions:
     # Random numbers
 
     def draws(self, node: cst.CSTNode) -> bool:
-        """Whether code draws random numbers, so that each element's depends on its place."""
-        return any(self._draws(each) for each in self._module.tree.descendants(node))
+        """Whether code draws random numbers, so that each element's depends on its place.
+
+        It does not where the code seeds before it draws.
+        """
+        below = self._module.tree.descendants(node)
+        first = next((each for each in below if self._draws(each)), None)
+        return first is not None and not self._seeds_before(first, node)
+
+    def seeds(self, node: cst.CSTNode) -> bool:
+        """Whether code seeds whatever draws after it."""
+        return any(map(self._seeds, self._module.tree.descendants(node)))
+
+    def _seeds_before(self, draw: cst.CSTNode, body: cst.CSTNode) -> bool:
+        below = filter(self._seeds, self._module.tree.descendants(body))
+        return any(
+            self._reads.place(each) < self._reads.place(draw) and self._reads.dominates(each, draw)
+            for each in below
+        )
+
+    def _seeds(self, node: cst.CSTNode) -> bool:
+        """``np.random.seed(0)``, ``set_seed(args)``."""
+        return isinstance(node, cst.Call) and means_seeding(call_word(node)) and bool(node.args)
 
     def _draws(self, node: cst.CSTNode) -> bool:
         if not isinstance(node, cst.Call):

@@ -51,9 +51,15 @@ class Consumption:
     """The uses of unordered values in one module."""
 
     def __init__(
-        self, module: Module, conditions: type[Conditions] = Messages, depth: int = 0
+        self,
+        module: Module,
+        conditions: type[Conditions] = Messages,
+        depth: int = 0,
+        *,
+        strict: bool = False,
     ) -> None:
         self.module = module
+        self.strict = strict
         self.reads = Reads(module)
         self.conditions = conditions(module, self.reads)
         self.indices = Indices(module, self.reads, self.conditions)
@@ -84,7 +90,7 @@ class Consumption:
 
     def of_other(self, module: Module) -> Consumption:
         """The uses in what a function that hands the order on stands in."""
-        return Consumption(module, type(self.conditions), self._depth + 1)
+        return Consumption(module, type(self.conditions), self._depth + 1, strict=self.strict)
 
     def body(self, loop: cst.For, positions: frozenset[str]) -> LoopBody:
         """The body of a loop over the elements; ``positions`` are names that count them."""

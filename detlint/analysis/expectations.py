@@ -28,6 +28,8 @@ _SAVED = re.compile(
 )
 _KINDS = ("os.path.isdir", "os.path.isfile")
 _KIND_METHODS = ("endswith", "is_dir", "is_file")
+_OPENING = re.compile(r"(?:^|_)(?:im)?(?:open|load|read)", re.IGNORECASE)
+_SIZES = ("dtype", "height", "mode", "ndim", "shape", "size", "width")
 _PATHS = ("os.path.join", "pathlib.Path", "builtins.str")
 _LIBRARY = re.compile(r"\.(?:so|pyd|dll|dylib)\*?$")
 # `tmp_dir`, `temp_dir_path`, `tmpdir`: made by the code itself.
@@ -57,21 +59,37 @@ def expects_one(module: Module, listing: cst.CSTNode | None) -> bool:
 
 
 def asks_kind(module: Module, node: cst.CSTNode) -> bool:
-    """``isdir(join(root, names[0]))``, ``Path(names[0]).suffix``: all are taken to be like it."""
+    """``isdir(join(root, names[0]))``, ``Path(names[0]).suffix``, ``imread(names[0]).shape``: all
+    are taken to be like it."""
     above = module.parent(node)
     call = module.parent(above) if isinstance(above, cst.Arg) else None
     if isinstance(call, cst.Call):
-        name = module.called(call) or ""
-        if name == "os.path.splitext":
-            part = module.parent(call)
-            index = part.slice[0].slice if isinstance(part, cst.Subscript) else None
-            return isinstance(index, cst.Index) and module.literal(index.value) in (1, -1)
-        return name in _KINDS or (name in _PATHS and asks_kind(module, call))
+        return _is_asked_by(module, call)
     if not isinstance(above, cst.Attribute):
         return isinstance(above, cst.BinaryOperation) and asks_kind(module, above)
-    if above.attr.value == "suffix":
+    outer = module.parent(above)
+    if above.attr.value == "stat" and isinstance(outer, cst.Call):
+        return asks_kind(module, outer)
+    asks = above.attr.value in _KIND_METHODS and isinstance(outer, cst.Call)
+    return asks or above.attr.value in ("suffix", "st_size")
+
+
+def _is_asked_by(module: Module, call: cst.Call) -> bool:
+    name = module.called(call) or ""
+    if name == "os.path.splitext":
+        part = module.parent(call)
+        index = part.slice[0].slice if isinstance(part, cst.Subscript) else None
+        return isinstance(index, cst.Index) and module.literal(index.value) in (1, -1)
+    if name in _KINDS or _asks_size(module, call):
         return True
-    return above.attr.value in _KIND_METHODS and isinstance(module.parent(above), cst.Call)
+    return name in _PATHS and asks_kind(module, call)
+
+
+def _asks_size(module: Module, call: cst.Call) -> bool:
+    """``Image.open(name).size``, ``cv2.imread(name).shape[:2]``."""
+    above = module.parent(call)
+    opens = _OPENING.search(call_word(call)) is not None
+    return opens and isinstance(above, cst.Attribute) and above.attr.value in _SIZES
 
 
 def is_of_a_kind(module: Module, test: cst.BaseExpression, target: cst.CSTNode | None) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
 from detlint.analysis.argument import Argument, has_one_order
+from detlint.analysis.best_places import is_extreme_of
 from detlint.analysis.expectations import asks_kind
 from detlint.analysis.mappings import treats_each_alone
 from detlint.analysis.order import Flow, Use
@@ -33,15 +34,17 @@ class Expressions:
         if not isinstance(call, cst.Call):
             return
         given = Argument(self._module, arg, call)
-        if given.ignores_order() or given.is_sorted_after() or self._picks_by_name(given):
+        if self._has_no_order(given):
             return
-        if (
+        if given.shuffles() and self._is_dropped(call):
+            yield from self._shuffled(arg.value, flow, Use(call, given.how()))
+        elif (
             given.carries_order()
             or treats_each_alone(self._all, arg, call, given.word)
             or (flow.filled and given.pairs_filled_lists())
             or self._all.pairings.pairs_with_itself(call)
         ):
-            carried = Flow(call, flow.keyed or given.makes_dict())
+            carried = Flow(call, given.makes_dict() or (flow.keyed and given.copies()))
             yield from self._all.follow(carried)
         elif given.joins():
             for use in self._all.follow(flow.into(call)):
@@ -53,15 +56,33 @@ class Expressions:
         elif given.extends():
             yield from self._all.follow_container(call.func.value, call, flow)  # type: ignore[attr-defined]
         elif not (given.repeats() or self._is_checked(given, flow)):
-            if given.writes_dict():
-                yield Use(call, given.how())
-            else:
-                yield from flow.escapes(call, given.how())
+            written = flow._replace(keyed=flow.keyed and not given.writes_dict())
+            yield from written.escapes(call, given.how())
 
-    def _picks_by_name(self, given: Argument) -> bool:
-        """``max(x, key=lambda name: int(name[5:]))``: no two files are the largest."""
+    def _has_no_order(self, given: Argument) -> bool:
+        """``len(x)``, ``sorted(zip(x, y))``, ``max(x, key=size)``."""
+        return given.ignores_order() or given.is_sorted_after() or self._picks_by_key(given)
+
+    def _picks_by_key(self, given: Argument) -> bool:
+        """``max(x, key=os.path.getmtime)``: as of ``sorted``, unless ties are likely."""
         key = self._module.argument(given.call, "key")
-        return given.is_extreme() and key is not None and self._all.keys.tell_apart(key)
+        if key is None or not given.is_extreme() or given.leaves_ties():
+            return False
+        return not self._all.strict or self._all.keys.tell_apart(key)
+
+    def _shuffled(self, value: cst.BaseExpression, flow: Flow, draw: Use) -> Iterator[Use]:
+        """``shuffle(x)``, where something uses the order of ``x`` after it."""
+        reads = self._all.reads
+        later = reads.loads(value) if isinstance(value, cst.Name) else []
+        used: list[Use] = []
+        for each in later:
+            if reads.place(each) > reads.place(value):
+                if self._all.sorts(each):
+                    break
+                used += self._all.follow(flow.into(each))
+        if used or not isinstance(value, cst.Name):
+            yield draw
+        yield from used
 
     def _is_checked(self, given: Argument, flow: Flow) -> bool:
         """Whether the code makes sure that the call cannot show the order."""
@@ -164,9 +185,15 @@ class Expressions:
         if not isinstance(first.operator, (cst.Is, cst.IsNot)):
             yield from self._compared(comparison, first.comparator, flow)
 
-    @staticmethod
-    def _compared(comparison: cst.CSTNode, other: cst.CSTNode, flow: Flow) -> Iterator[Use]:
-        if not has_one_order(other):
+    def _asks_best(self, call: cst.Call, method: str, owner: cst.BaseExpression) -> bool:
+        """``x.max()``, ``x.index(max(x))``."""
+        if method == "index" and len(call.args) == 1:
+            return is_extreme_of(self._module, call.args[0].value, owner)
+        return method in reductions.EXTREMES and not call.args
+
+    def _compared(self, comparison: cst.CSTNode, other: cst.CSTNode, flow: Flow) -> Iterator[Use]:
+        best = is_extreme_of(self._module, other, flow.node)
+        if not best and not has_one_order(other):
             yield from flow.escapes(comparison, "compared")
 
     def in_boolean_operation(self, operation: cst.CSTNode, flow: Flow) -> Iterator[Use]:
@@ -229,6 +256,8 @@ class Expressions:
         if method in reductions.UNORDERED_READS:
             return
         call = self._module.parent(attribute)
+        if isinstance(call, cst.Call) and self._asks_best(call, method, attribute.value):
+            return
         if isinstance(call, cst.Call) and method in ("copy", "keys", "values", "items", "tolist"):
             keyed = flow.keyed and method == "copy"
             yield from self._all.follow(flow.into(call)._replace(keyed=keyed))

@@ -28,6 +28,21 @@ _COMPILING = re.compile(
     r"|(?<![a-z])(?:gcc|g\+\+|nvcc|cmake|cxx|compiler)\b",
     re.IGNORECASE,
 )
+_SHARDS = re.compile(r"(?:model|weights)\S*\*\S*\.(?:bin|safetensors)$")
+_DRAWING = re.compile(
+    r"^[ \t]*(?:import|from)[ \t]+(?:matplotlib|seaborn|plotly|bokeh|altair)\b", re.MULTILINE
+)
+_PICTURES = re.compile(r"\.(?:savefig|show|write_image|write_html)\(")
+# What may come of data besides pictures, or be done with them.
+_LEARNING = re.compile(
+    r"^[ \t]*(?:import|from)[ \t]+(?:torch|tensorflow|keras|jax|flax|paddle|sklearn|transformers"
+    r"|xgboost|lightgbm|mxnet|mindspore)",
+    re.MULTILINE,
+)
+_SAVING = re.compile(
+    r"\.(?:to_(?:csv|json|pickle|parquet|hdf|excel|latex|feather)|dump|savetxt|savez\w*|imwrite)\("
+    r"|\bnp\.save\(|open\([^()\n]*,[ \t]*(?:mode[ \t]*=[ \t]*)?[\"'][wax]|\.write(?:_text|lines)?\("
+)
 # Where programs are installed, that is.
 _INSTALLED = re.compile(
     r"[\\/](?:dev|proc|sys)[\\/]"
@@ -69,6 +84,23 @@ def lists_sources(module: Module, listing: cst.Call) -> bool:
         return True
     named = any(map(_PERHAPS_COMPILED.search, texts))
     return named and _COMPILING.search(module.source.text) is not None
+
+
+def renumbers_shards(module: Module, listing: cst.Call) -> bool:
+    """``glob("pytorch_model-*.bin")``, where an index says which shard holds which tensor."""
+    if "weight_map" not in module.source.text:
+        return False
+    values = map(module.names.value_of, _below(module, [each.value for each in listing.args]))
+    texts = [x.evaluated_value for x in _below(module, values) if isinstance(x, cst.SimpleString)]
+    return any(isinstance(each, str) and _SHARDS.search(each) for each in texts)
+
+
+def only_draws(module: Module) -> bool:
+    """Whether all that comes out of a file is pictures for people to look at."""
+    text = module.source.text
+    if _DRAWING.search(text) is None or _LEARNING.search(text) is not None:
+        return False
+    return _PICTURES.search(text) is not None and _SAVING.search(text) is None
 
 
 def _below(module: Module, nodes: Iterable[cst.CSTNode]) -> Iterator[cst.CSTNode]:

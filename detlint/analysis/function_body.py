@@ -12,6 +12,8 @@ from detlint.analysis import reductions
 from detlint.analysis.body_calls import SETS
 from detlint.analysis.conditions import call_word
 from detlint.analysis.function_statements import FunctionStatements
+from detlint.analysis.nested_draws import NestedDraws
+from detlint.analysis.reads import Reads
 from detlint.rule import cst
 
 # Objects that draw random numbers, wherever they come from.
@@ -37,9 +39,15 @@ class FunctionBody(FunctionStatements):
         if any(isinstance(each, undecided) or is_generator(each) for each in below):
             return True
         calls = [each for each in below if isinstance(each, cst.Call) and self._runs(each)]
-        if any(map(self._exchanges, calls)):
+        if any(map(self._exchanges, calls)) or self._draws_below(body):
             return True
         return any(map(self._does_more, calls)) and not any(map(self._writes, calls))
+
+    def _draws_below(self, body: cst.CSTNode) -> bool:
+        """Whether the functions draw that this one calls."""
+        conditions = self._consumption.conditions
+        nested = NestedDraws(Reads, type(conditions))
+        return not conditions.seeds(body) and nested.are_below(self._module, body)
 
     def _judge(self, call: cst.Call) -> bool | None:
         """What the function does when it calls itself is being judged here; others are not."""

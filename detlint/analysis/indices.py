@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from detlint.analysis.best_places import BestPlaces
 from detlint.analysis.conditions import call_word
 from detlint.analysis.parallels import Parallels
 from detlint.rule import cst
@@ -35,6 +36,8 @@ class Indices:
     def picks_surely(self, subscript: cst.Subscript) -> bool:
         """Whether an index picks the same element whatever the order."""
         if self.parallels.follows(subscript) or self._is_sorted_by(subscript.slice[0]):
+            return True
+        if BestPlaces(self._module, self.parallels).picks(subscript):
             return True
         return self.holds_one(subscript.value) or self._is_asked_for(subscript.slice[0])
 

@@ -47,6 +47,21 @@ class Keys:
             parameters = parameters[definition.method :]
         return len(parameters) == 1 and _Key(module, parameters[0].name.value).is_unique(value)
 
+    def are_names(self, node: cst.CSTNode, names: set[str]) -> bool:
+        """Whether a value is a name of a file, or a part of it, given the variables that hold
+        such a name."""
+        key = _Key(self._module, "")
+        below = self._module.tree.descendants(node)
+        variables = [each for each in below if isinstance(each, cst.Name)]
+        known = all(
+            each.value in names
+            or isinstance(self._module.parent(each), cst.Attribute)
+            or self._module.qualified_name(each) is not None
+            for each in variables
+        )
+        given = any(each.value in names for each in variables)
+        return given and known and all(map(key.takes_apart, below))
+
     def _is_parsed(self, key: cst.Lambda) -> bool:
         """``lambda info: info.epoch``, where the file makes that by ``epoch=int(match.group(1))``:
         a number in the name of a file. The text tells, because methods may have been cut."""
@@ -82,16 +97,17 @@ class _Key:
     def _is_part(self, node: cst.BaseExpression) -> bool:
         """Whether a text is taken from the name, by what takes nothing else."""
         below = self._module.tree.descendants(node)
-        return any(map(self._is_parameter, below)) and all(map(self._takes_apart, below))
+        return any(map(self._is_parameter, below)) and all(map(self.takes_apart, below))
 
     def _is_parameter(self, node: cst.CSTNode) -> bool:
         return isinstance(node, cst.Name) and node.value == self._parameter
 
-    def _takes_apart(self, node: cst.CSTNode) -> bool:
+    def takes_apart(self, node: cst.CSTNode) -> bool:
+        """Whether a part of an expression does no more than take a text apart."""
         if isinstance(node, cst.Call):
             name = self._module.called(node)
             if name is not None:
-                return name.startswith("re.") or name in (*_NAMES, *_PATHS)
+                return name.startswith("re.") or name in (*_NAMES, *_PATHS, *_NUMBERS)
             return isinstance(node.func, cst.Attribute) and node.func.attr.value in _METHODS
         if isinstance(node, cst.Attribute) and self._module.qualified_name(node) is None:
             return node.attr.value in _METHODS | _PARTS

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import selections
 from detlint.analysis.body_statements import BodyStatements, any_of
+from detlint.analysis.by_name import ByName
 from detlint.analysis.chosen_keys import ChosenKeys
 from detlint.analysis.elements import Elements
 from detlint.analysis.expectations import is_of_a_kind
 from detlint.analysis.flushes import Flushes
+from detlint.analysis.numberings import Numberings
 from detlint.analysis.order import Use
 from detlint.analysis.passes import Passes
 from detlint.rule import cst
@@ -47,6 +49,8 @@ class LoopBody(BodyStatements):
         self._strange: list[cst.Call] = []
         self._chosen = ChosenKeys(consumption, self._target)
         self._made: dict[str, cst.BaseExpression] = {}
+        self._by_name = ByName(consumption, self._target)
+        self._numberings = Numberings(consumption, self._owns, self._made)
         self._apart = False
         self.kept: list[tuple[cst.Name, cst.CSTNode]] = []
 
@@ -66,7 +70,8 @@ class LoopBody(BodyStatements):
             return
         for name, keyed in self.containers:
             for use in self._consumption.follow_name(name, self._loop, keyed=keyed, filled=True):
-                yield use._replace(how="looped over")
+                if not self._by_name.are_written(name.value, use):
+                    yield use._replace(how="looped over")
 
     def _is_kept(self) -> bool:
         """Whether a local that holds the last element is read after the loop."""
@@ -87,14 +92,17 @@ class LoopBody(BodyStatements):
         self._elements.find_counters(self._loop)
         if self._any(self._loop.body):
             return True
-        if any(len(values) > 1 for values in self._constants.values()):
+        below = self._module.tree.descendants(self._loop.body)
+        several = any(len(values) > 1 for values in self._constants.values())
+        if several or any(map(self._numberings.number_new, below)):
             return True
         asked = self._used_calls() if self._apart else [] if self._effects else self._strange
         return any(map(self._is_asked_in_order, asked))
 
     def _yields(self) -> bool:
         below = self._module.tree.descendants(self._loop.body)
-        return any(isinstance(each, cst.Yield) for each in below)
+        yields = (each for each in below if isinstance(each, cst.Yield))
+        return not all(map(self._consumption.conditions.is_shown, yields))
 
     def _used_calls(self) -> list[cst.Call]:
         below = self._module.tree.descendants(self._loop.body)
@@ -162,10 +170,15 @@ class LoopBody(BodyStatements):
 
     def on_return(self, node: cst.Return) -> bool:
         self._effects += 1
-        if self._elements.varies(node.value):
+        if self._elements.varies(node.value) or self._is_filled(node.value):
             return True
         self._record("return", node.value)
         return False
+
+    def _is_filled(self, value: cst.BaseExpression | None) -> bool:
+        """Whether a result holds what the elements so far gave."""
+        names = {each.value for each, _ in self.containers}
+        return value is not None and not names.isdisjoint(self._elements.names(value))
 
     def on_aug_assign(self, node: cst.AugAssign) -> bool:
         self._effects += 1
@@ -202,18 +215,20 @@ class LoopBody(BodyStatements):
     def _store(self, target: cst.Subscript, value: cst.BaseExpression) -> bool:
         """``found[name] = …``."""
         counts = self._elements.counts(target) or self._elements.counts(value)
-        if counts or self._numbers(target, value) or self._adds_at_end(target):
+        if counts or self._numbers(target, value) or self._numberings.add_at_end(target):
             return True
         if self._chosen.is_there(target, self._loop):
             return self._stops
         if not self._elements.varies(target.slice[0]):
             return self._elements.varies(value)
         if isinstance(target.value, cst.Name):
+            self._by_name.note_slot(target)
             self._fill(target.value, keyed=True)
         return self._stops
 
     def _bind(self, target: cst.Name, value: cst.BaseExpression, node: cst.CSTNode) -> None:
         self._made[target.value] = value
+        self._by_name.note(target, value)
         called = self._module.called(value)
         again = target.value in self._elements.names(value)
         if called in ("builtins.max", "builtins.min") and again:
@@ -247,23 +262,7 @@ class LoopBody(BodyStatements):
 
     def _numbers(self, target: cst.Subscript, value: cst.CSTNode) -> bool:
         """``index[name] = len(index)``, ``= next(counter)``."""
-        if "next" in set(self._elements.names(value)):
-            return True
-        below = self._module.tree.descendants(value)
-        return any(each.deep_equals(target.value) for each in below)
-
-    def _adds_at_end(self, target: cst.Subscript) -> bool:
-        """``n = len(all[:])``, and then ``all[n:end] = part``."""
-        names = (each.value for each in self._consumption.reads.variables(target.slice[0]))
-        lengths = [
-            each
-            for name in names
-            for each in self._module.tree.descendants(self._made.get(name, target.slice[0]))
-            if self._module.called(each) == "builtins.len"
-            or (isinstance(each, cst.Attribute) and each.attr.value in ("shape", "size"))
-        ]
-        below = (x for each in lengths for x in self._module.tree.descendants(each))
-        return any(each.deep_equals(target.value) for each in below)
+        return self._numberings.number(target, value)
 
     def _changes(self, target: cst.CSTNode, value: cst.CSTNode) -> bool:
         """``settings.name = name``."""

@@ -18,6 +18,7 @@ _SHOWN = ("sys.stdout", "sys.stderr")
 _WIDGETS = re.compile(
     r"dropdown|(?:combo|list|select|populate)_?box|list_?widget|napari", re.IGNORECASE
 )
+_WINDOWS = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:gradio|streamlit)\b", re.MULTILINE)
 
 
 class Messages(Conditions):
@@ -28,6 +29,11 @@ class Messages(Conditions):
 
     def is_log(self, call: cst.Call) -> bool:
         return super().is_log(call) or self._tells(call)
+
+    def is_shown(self, node: cst.Yield) -> bool:
+        """``yield "".join(messages)``, which ``gradio`` shows in a window."""
+        joined = isinstance(node.value, cst.Call) and call_word(node.value) == "join"
+        return joined and _WINDOWS.search(self._module.source.text) is not None
 
     def _tells(self, call: cst.Call) -> bool:
         """``print(x)``, ``click.echo(x)``, ``msg.info(x)``; what is printed to a file is saved."""

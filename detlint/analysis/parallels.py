@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from detlint.analysis.reads import Reads
     from detlint.module import Module
 
+_COPYING = ("numpy.array", "numpy.asarray", "builtins.list", "builtins.tuple", "torch.tensor")
+
 
 class Parallels:
     """``parts = [part(x) for x in names]``, then ``for i, x in enumerate(names): parts[i]``."""
@@ -37,7 +39,7 @@ class Parallels:
         if not isinstance(index, cst.Index) or not isinstance(index.value, cst.Name):
             return False
         source = self._enumerated(index.value)
-        return source is not None and self._is_made_of(subscript.value, source)
+        return source is not None and self.is_made_of(subscript.value, source)
 
     def counted_loop(self, subscript: cst.Subscript) -> cst.For | None:
         """``for i in range(len(names))`` around ``names[i]``, with no other use of ``i``."""
@@ -87,8 +89,11 @@ class Parallels:
                 return given if isinstance(given, cst.Name) else None
         return None
 
-    def _is_made_of(self, parts: cst.Name, source: cst.Name) -> bool:
+    def is_made_of(self, parts: cst.Name, source: cst.Name) -> bool:
+        """Whether a list has one element for each of another, in its order."""
         value = self._module.names.value_of(parts)
+        if isinstance(value, cst.Call) and self._module.called(value) in _COPYING and value.args:
+            value = value.args[0].value
         if isinstance(value, cst.ListComp):
             clause = value.for_in
             plain = not clause.ifs and clause.inner_for_in is None

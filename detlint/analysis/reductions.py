@@ -9,10 +9,11 @@ def _words(text: str, prefix: str = "") -> frozenset[str]:
     return frozenset(prefix + word for word in text.split())
 
 
-# The order of the argument does not show in the result.
+# The order of the argument does not show in the result, which may have another.
 ORDER_FREE = _words("set frozenset len any all bool isinstance id type", "builtins.") | _words(
     """collections.Counter numpy.all numpy.any numpy.count_nonzero numpy.in1d numpy.isin
-    numpy.unique os.path.commonpath os.path.commonprefix sys.getsizeof"""
+    numpy.unique asyncio.as_completed asyncio.wait concurrent.futures.as_completed
+    concurrent.futures.wait os.path.commonpath os.path.commonprefix sys.getsizeof"""
 )
 # The result is in the order of the argument.
 CARRYING = _words("list tuple iter reversed map filter enumerate zip", "builtins.") | _words(
@@ -20,6 +21,7 @@ CARRYING = _words("list tuple iter reversed map filter enumerate zip", "builtins
     itertools.chain.from_iterable itertools.filterfalse itertools.product itertools.starmap
     numpy.array numpy.asarray typing.cast"""
 )
+COPYING = _words("copy.copy copy.deepcopy typing.cast")
 # Progress bars hand on what they get: tqdm, tqdm.auto.tqdm, rich.progress.track.
 CARRYING_WORDS = _words("tqdm tqdm_notebook track")
 # The result is a dict in the order of the argument.
@@ -36,6 +38,8 @@ ORDER_FREE_METHODS = _words(
 )
 # Whatever takes things away by name: `dataset.remove_columns(x)`, `remove_ignored_hparams(x)`.
 REMOVING = re.compile(r"(?:^|_)(?:delete|drop|exclude|ignore|remove)(?:_|$)")
+# What gives one number for an array, without an axis: the largest, or where it is.
+EXTREMES = _words("amax amin argmax argmin max min nanargmax nanargmin nanmax nanmin ptp")
 # Methods that a collection has, and that do not read its order.
 UNORDERED_READS = _words(
     """__contains__ __len__ add append appendleft clear close count discard extend extendleft insert
@@ -90,7 +94,10 @@ FILE_WORDS = re.compile(
 # A whole number whatever its arguments: adding such does not depend on the order.
 INTEGERS = _words("builtins.int builtins.len builtins.ord builtins.bool os.path.getsize")
 # Random numbers: which element gets which depends on the order.
-DRAWS = re.compile(r"(?:random|numpy\.random|secrets)\.[a-z]\w*$|torch\.(?:rand|bernoulli|normal)")
+DRAWS = re.compile(
+    r"(?:random|numpy\.random|secrets)"
+    r"\.(?!(?:seed|default_rng|[gs]et_?state)$)[a-z]\w*$|torch\.(?:rand|bernoulli|normal)"
+)
 GENERATORS = _words(
     "random.Random random.SystemRandom numpy.random.default_rng numpy.random.RandomState"
 )

@@ -27,8 +27,15 @@ def is_unique_match(
     if not isinstance(first.operator, cst.Equal) or not isinstance(target, cst.Name):
         return False
     names = {target.value, f"{target.value}.name"}
-    found = any(dotted(side) in names for side in sides)
+    found = any(dotted(_in_any_case(side)) in names for side in sides)
     return found and not all(map(varies, sides))
+
+
+def _in_any_case(side: cst.BaseExpression) -> cst.BaseExpression:
+    """``f.lower()`` → ``f``: two names hardly ever differ in that alone."""
+    func = side.func if isinstance(side, cst.Call) and not side.args else None
+    lowers = isinstance(func, cst.Attribute) and func.attr.value in ("casefold", "lower", "upper")
+    return func.value if isinstance(func, cst.Attribute) and lowers else side
 
 
 def keeps_best(node: cst.If, module: Module) -> bool:

@@ -43,13 +43,18 @@ class SortKeys:
         if isinstance(node, cst.Subscript):
             return self._is_count(node.value)
         if isinstance(node, cst.Call):
-            return self._counts(node)
+            return self._counts(node, parameter)
+        if isinstance(node, cst.Attribute):  # p.parent.name: several files lie in one folder
+            return node.attr.value == "parent" or self._loses(node.value, parameter)
         return isinstance(node, (cst.Comparison, cst.Integer, cst.Float))
 
-    def _counts(self, call: cst.Call) -> bool:
+    def _counts(self, call: cst.Call, parameter: str) -> bool:
         """``len(x)``, ``text.count(x)``, ``counts.get(x, 0)``."""
-        if self._module.called(call) in _LEAVING_TIES:
+        called = self._module.called(call)
+        if called in _LEAVING_TIES:
             return True
+        if called == "builtins.int" and len(call.args) == 1:
+            return self._loses(call.args[0].value, parameter)
         func = call.func
         if not isinstance(func, cst.Attribute) or func.attr.value not in _ROUNDING:
             return False

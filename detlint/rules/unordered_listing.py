@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.conditions import call_word
 from detlint.analysis.consumption import Consumption
-from detlint.analysis.file_roles import builds_package, is_tested, lists_machine, lists_sources
+from detlint.analysis.file_roles import (
+    builds_package,
+    is_tested,
+    lists_machine,
+    lists_sources,
+    only_draws,
+    renumbers_shards,
+)
 from detlint.analysis.listings import Listings
 from detlint.analysis.order import most_telling
+from detlint.analysis.patterns import lists_one
 from detlint.analysis.returned_orders import RETURNED, only_returned
+from detlint.analysis.uncalled import is_never_called
 from detlint.analysis.walk import Walk
 from detlint.rule import Example, Rule, cst
 
@@ -33,6 +42,10 @@ class UnorderedListing(Rule):
     ``os.walk`` gives folders, and the files of each, in that order: sort ``dirs`` in place
     (``os.walk`` then visits them in order) and ``files`` where they are used. Under
     ``topdown=False`` the folders are read before, so sort ``os.walk(…)`` as a whole.
+
+    ``max``, ``min`` and ``sorted`` by a key are silent, unless ties are likely, as by
+    ``key=len``. Under ``strict = true``, ``max`` and ``min`` are flagged by any key but a number
+    in the name.
 
     Of what a function returns, its callers are asked: silent where a project calls it, and
     each call sorts that or has no use for its order.
@@ -98,21 +111,21 @@ class UnorderedListing(Rule):
             bad="""
                 from pathlib import Path
 
-                def newest(folder):
-                    return max(Path(folder).glob("*.pt"), key=lambda p: p.stat().st_mtime)  # DET203
+                def some_model(folder):
+                    return next(Path(folder).glob("*.pt"))  # DET203
             """,
             fixed="""
                 from pathlib import Path
 
-                def newest(folder):
-                    return max(sorted(Path(folder).glob("*.pt")), key=lambda p: p.stat().st_mtime)
+                def some_model(folder):
+                    return next(iter(sorted(Path(folder).glob("*.pt"))))
             """,
         ),
     )
 
     @cached_property
     def _consumption(self) -> Consumption:
-        return Consumption(self.module)
+        return Consumption(self.module, strict=self.settings.strict)
 
     @cached_property
     def _listings(self) -> Listings:
@@ -126,7 +139,7 @@ class UnorderedListing(Rule):
             self._judge_walk(node, listing)
             return
         uses = list(self._consumption.uses(node))
-        if uses:
+        if uses and not self._has_no_order(node):
             self.report(
                 node,
                 f"{listing.name}() lists in the file system's order, and here "
@@ -150,17 +163,23 @@ class UnorderedListing(Rule):
         trains = not (builds_package(module) or is_tested(module, node))
         return not trains or lists_machine(module, node) or lists_sources(module, node)
 
+    def _has_no_order(self, node: cst.Call) -> bool:
+        """Whether a listing never happens, finds one file at most, or is for what has no order."""
+        module = self.module
+        never = is_never_called(module, node) or only_draws(module)
+        return never or lists_one(module, node) or renumbers_shards(module, node)
+
     def _judge_walk(self, node: cst.Call, listing: Listing) -> None:
         walk = Walk(self._consumption, node)
         uses = [*walk.folders, *walk.entries.values()]
+        if not uses or self._has_no_order(node):
+            return
         if walk.folders:
             visits = f"{listing.name}() visits folders in the file system's order"
             message = f"{visits}, and here they are {walk.folders[0].how}"
-        elif walk.entries:
+        else:
             lists = f"{listing.name}() lists each folder in the file system's order"
             message = f"{lists}, and here it is {next(iter(walk.entries.values())).how}"
-        else:
-            return
         advice = self._advice(uses, _SORT_UP if walk.goes_up() else _SORT_WALK)
         self.report(node, message, advice=advice, edits=walk.fix())
 

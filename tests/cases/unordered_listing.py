@@ -1,4 +1,5 @@
 import ast
+import concurrent.futures
 import functools
 import glob
 import hashlib
@@ -29,6 +30,7 @@ import mmengine
 import numpy as np
 import torch
 import torch.utils.cpp_extension
+import yaml
 from fsspec.core import url_to_fs
 from joblib import Parallel, delayed
 from natsort import natsorted
@@ -211,7 +213,7 @@ def numbered_in_a_set(d):
 
 
 def first_of_equals(d):
-    return max(glob.glob(d), key=os.path.getmtime)  # DET203
+    return max(glob.glob(d), key=len)  # DET203
 
 
 def first(d):
@@ -279,6 +281,11 @@ def hashed(d):
     return digest.hexdigest()
 
 
+def written_in_pairs(d, writer):
+    for name in os.listdir(d):  # DET203
+        writer.write_pair(name, load(name))
+
+
 def archived(d):
     with tarfile.open("x.tar", "w") as archive:
         for name in os.listdir(d):  # DET203
@@ -343,7 +350,7 @@ def extended(dirs):
     found = []
     for d in dirs:
         found.extend(glob.glob(d))  # DET203
-        found += glob.glob(d + "/x")  # DET203
+        found += glob.glob(d + "/*")  # DET203
     return found
 
 
@@ -1348,8 +1355,9 @@ def latest(d):
     yield max(os.listdir(d), key=step_of)
     yield max(os.listdir(d), key=int)
     yield max(Path(d).iterdir(), key=lambda p: (p.stat().st_mtime, p.name))
+    # Of these, those by what is not in the name only if strict.
     yield max(Path(d).iterdir(), key=size_of)  # DET203
-    yield max(Path(d).iterdir(), key=lambda p: int(p.stat().st_mtime))  # DET203
+    yield max(Path(d).iterdir(), key=lambda p: p.stat().st_mtime)  # DET203
     yield max(os.listdir(d), key=lambda name: int(os.path.getmtime(name)))  # DET203
     yield max(os.listdir(d), key=lambda name: len(name))  # DET203
     yield max(os.listdir(d), key=lambda name: int(load(name)))  # DET203
@@ -1932,7 +1940,7 @@ def found_by_a_name_made_up(d, name, number, pattern):
     config = list(Path(d).rglob(f"{name}.yaml"))[0]
     some = list(Path(d).rglob(f"{pattern}"))[0]  # DET203
     several = list(Path(d).rglob(f"{name}*.yaml"))[0]  # DET203
-    joined = glob.glob(f"{d}/model.pth")[0]  # DET203
+    joined = glob.glob(f"{d}/model.pth")[0]
     return config, some, several, joined, next(Path(d).glob(f"snapshot-{number}.index"))
 
 
@@ -2900,7 +2908,7 @@ class Checkpoints:
 
     def best(self):
         found = [self._of_path(path) for path in self._others()]
-        return max(found, key=lambda info: info.loss).path
+        return max(found, key=lambda info: len(info.path)).path
 
 
 def from_the_bottom_up(top):
@@ -2926,3 +2934,347 @@ def of_several_patterns(patterns):
 def in_threads(d, out):
     parallel_threads(convert, [(x, out) for x in os.listdir(d)], star_args=True, leave=False)
     parallel_threads(convert, [(x, out) for x in os.listdir(d)])  # DET203
+
+
+# A shuffle leaves it to what is done with the list
+
+
+def converted_in_any_order(d):
+    names = os.listdir(d)
+    random.shuffle(names)
+    for name in names:
+        shutil.copy(os.path.join(d, name), os.path.join("out", name))
+
+
+def submitted_in_any_order(d, pool):
+    paths = [str(path) for path in Path(d).glob("*")]
+    random.shuffle(paths)
+    for path in paths:
+        pool.apply_async(func=convert, args=(path,))
+
+
+def shuffled_and_counted(d):
+    names = os.listdir(d)
+    random.shuffle(names)
+    print(len(names))
+    return sorted(names)
+
+
+def shuffled_and_cut(d):
+    names = os.listdir(d)  # DET203
+    random.shuffle(names)
+    return names[:10]
+
+
+class Shuffled:
+    def __init__(self, d, rng):
+        names = os.listdir(d)  # DET203
+        rng.shuffle(names)
+        self.names = names
+
+
+# Nothing can call it
+
+
+class Unused:
+    @staticmethod
+    def __matching(d, pattern):
+        return [name for name in os.listdir(d) if pattern.match(name)]
+
+    def __used(self, d):
+        return list(map(load, os.listdir(d)))  # DET203
+
+    def __repr__(self):
+        return str(list(map(load, os.listdir("."))))
+
+    def load(self, d):
+        # names = self.__matching(d, PATTERN)
+        return self.__used(d)
+
+
+def defines_more_than_it_calls(d):
+    def unused(folder):
+        return unused(folder) or os.listdir(folder)
+
+    def used(folder):
+        return os.listdir(folder)  # DET203
+
+    def given(folder):
+        return os.listdir(folder)  # DET203
+
+    return used(d), map(given, [d])
+
+
+# A path without a wildcard is that of one file, or of none
+
+
+def of_one_file(d, args, folder, pattern):
+    every = os.path.join(d, "*")
+    config = os.path.join(args.config_dir, "model_config.yaml")
+    yield list(map(load, glob.glob(os.path.join(d, "model_config.yaml"))))
+    yield list(map(load, glob.glob(config)))
+    yield [load(path) for path in glob.glob(f"{args.out}/{folder}/model.pth")]
+    yield list(map(load, Path(d).glob("model.pth")))
+    yield list(map(load, glob.glob(os.path.join(d, "*.yaml"))))  # DET203
+    yield list(map(load, glob.glob(os.path.join(d, folder))))  # DET203
+    yield list(map(load, glob.glob(os.path.join(every, "model.pth"))))  # DET203
+    yield list(map(load, glob.glob(pattern + "/model.pth")))  # DET203
+    yield list(map(load, Path(d).rglob("model.pth")))  # DET203
+    yield list(map(load, glob.glob(f"{args.data}.tfrecord")))  # DET203
+    yield list(map(load, glob.glob(args.prefix + "-00001.json")))  # DET203
+    yield list(map(load, glob.glob(d + "/model.pth")))
+
+
+# The place of the largest number picks the same file in any order
+
+
+def of_the_last_epoch(d):
+    paths = glob.glob(os.path.join(d, "net-e*.pt"))
+    epochs = np.array([int(path.split("-e")[1]) for path in paths])
+    best = [paths[i] for i in np.argwhere(epochs == np.amax(epochs)).flatten()][0]
+    return load(best), epochs.max() + 1
+
+
+def of_the_largest(d):
+    names = os.listdir(d)
+    numbers = [int(name[3:]) for name in names]
+    yield names[np.argmax(numbers)]
+    yield names[numbers.index(max(numbers))]
+
+
+def class_by_place(d, scores):
+    names = os.listdir(d)  # DET203
+    return names[np.argmax(scores)]
+
+
+def of_all_scores(d):
+    scores = np.array([load(name) for name in os.listdir(d)])  # DET203
+    return scores.max(axis=1)
+
+
+# Numbered by what is there, and what the last one says
+
+
+def words_of_all(d):
+    index = {}
+    for name in os.listdir(d):  # DET203
+        for word in Path(d, name).read_text().split():
+            index.setdefault(word, len(index))
+    return index
+
+
+class Words:
+    def __init__(self, d):
+        self.index = {}
+        self.ids = {}
+        for name in os.listdir(d):  # DET203
+            self.ids[name] = [self.index.setdefault(x, len(self.index)) for x in load(name)]
+
+
+def groups_by_default(d):
+    groups = {}
+    for name in os.listdir(d):
+        groups.setdefault(name.split("-")[0], set()).add(name)
+        own = {}
+        own.setdefault(name, len(own))
+    return groups
+
+
+def sizes_by_default(d):
+    sizes = {}
+    for name in os.listdir(d):
+        sizes.setdefault(name, os.path.getsize(name))
+    return sizes
+
+
+def named_by_default(d):
+    sizes = {}
+    for name in os.listdir(d):  # DET203
+        sizes.setdefault(name, os.path.getsize(name))
+    return list(sizes)
+
+
+def options_of_all(d):
+    options = {}
+    for path in Path(d).glob("*.yaml"):  # DET203
+        options.update(yaml.safe_load(path.read_text()))
+    return options
+
+
+def options_of_first(d, key):
+    options = {"key": key}
+    for path in Path(d).glob("*.json"):  # DET203
+        found = json.loads(path.read_text())
+        if key in found:
+            options.update(found[key])
+            return options
+    raise KeyError(key)
+
+
+def tensors_of_all(d):
+    tensors = {}
+    for path in glob.glob(os.path.join(d, "*.bin")):
+        tensors.update(torch.load(path))
+    return tensors
+
+
+def options_of_one(d, wanted):
+    options = {}
+    for name in os.listdir(d):
+        if name == wanted:
+            options.update(json.loads(Path(d, name).read_text()))
+            return options
+    return None
+
+
+# Draws in functions that the called ones call
+
+
+def _leaf_draws(path):
+    np.save(path + ".npy", np.random.rand(3))
+
+
+def _middle_draws(path):
+    if os.path.exists(path):
+        _leaf_draws(path)
+
+
+def _middle_seeds(path):
+    np.random.seed(0)
+    _leaf_draws(path)
+
+
+def _seeds_and_draws(path):
+    random.seed(0)
+    np.save(path + ".npy", random.random())
+
+
+def draws_below(d):
+    for path in glob.glob(os.path.join(d, "*.off")):  # DET203
+        _middle_draws(path)
+
+
+class DrawsBelow:
+    def run(self, d):
+        for path in glob.glob(os.path.join(d, "*.off")):  # DET203
+            self.convert(path)
+
+    def convert(self, path):
+        self.write(path)
+
+    def write(self, path):
+        _middle_draws(path)
+
+
+def seeds_below(d):
+    for path in glob.glob(os.path.join(d, "*.off")):
+        _middle_seeds(path)
+    for path in glob.glob(os.path.join(d, "*.obj")):
+        _seeds_and_draws(path)
+
+
+# Each to a place of its own
+
+
+def uploaded(d, connection, queue):
+    for name in os.listdir(d):
+        connection.put(os.path.join(d, name), "/data/")
+    for name in os.listdir(d):  # DET203
+        queue.put(name)
+    for name in os.listdir(d):  # DET203
+        queue.put(name, True)
+
+
+def archived(d):
+    with zipfile.ZipFile("all.zip", "w") as archive:
+        for root, _, names in os.walk(d):
+            for name in names:
+                archive.write(os.path.join(root, name), os.path.relpath(root, d) + name)
+        for name in os.listdir(d):
+            archive.writestr(name, load(name))
+    samples = tarfile.open("all.tar", "w")
+    for name in os.listdir(d):  # DET203
+        samples.add(os.path.join(d, name), name)
+
+
+# As they finish, which is another rule's
+
+
+def as_they_finish(d, pool):
+    jobs = [pool.submit(load, name) for name in os.listdir(d)]
+    for job in concurrent.futures.as_completed(jobs):
+        emit(job.result())
+
+
+# One name, however it is written
+
+
+def in_any_case(d, wanted):
+    for name in os.listdir(d):
+        if name.lower() == wanted.lower():
+            return name
+    return [path for path in Path(d).iterdir() if path.name.casefold() == wanted][0]
+
+
+def beginning_in_any_case(d, wanted):
+    for name in os.listdir(d):  # DET203
+        if name.lower().startswith(wanted):
+            return load(name)
+    return None
+
+
+# All of a size
+
+
+def size_of_images(d):
+    paths = glob.glob(os.path.join(d, "*"))
+    height, width = cv2.imread(paths[0]).shape[:2]
+    return height, width, np.load(next(Path(d).iterdir())).dtype
+
+
+def mean_of_an_image(d):
+    paths = glob.glob(os.path.join(d, "*"))  # DET203
+    return cv2.imread(paths[0]).mean()
+
+
+def size_of_shards(d):
+    paths = list(Path(d).glob("rank*.pt"))
+    return paths[0].stat().st_size * len(paths)
+
+
+# What each file holds, written under its name
+
+
+def written_by_name(d, out):
+    found, sizes, both = {}, {}, {}
+    for name in os.listdir(d):
+        if name.endswith(".json"):
+            key = name[:-5]
+            found[key] = json.loads(Path(d, name).read_text())
+            sizes[os.path.splitext(name)[0]] = os.path.getsize(name)
+    json.dump(found, out)
+    both["sizes"] = json.dumps(sizes, indent=4)
+    return both
+
+
+def written_by_content(d, out):
+    found = {}
+    for name in os.listdir(d):  # DET203
+        each = json.loads(Path(d, name).read_text())
+        found[each["id"]] = each
+    json.dump(found, out)
+
+
+def names_written(d, out):
+    found = {}
+    for name in os.listdir(d):  # DET203
+        found[name] = os.path.getsize(name)
+    json.dump(list(found), out)
+
+
+def written_by_both(d, out):
+    found = {}
+    for name in os.listdir(d):  # DET203
+        found[name] = os.path.getsize(name)
+        found[load(name)] = name
+    json.dump(found, out)
