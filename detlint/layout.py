@@ -85,6 +85,14 @@ class Layout:
         if start < end:
             yield start, end
 
+    def plain(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The ranges of ``start:end``, between statements, outside of strings and comments."""
+        first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
+        for span in self.spans[first:last]:
+            yield start, span.start
+            start = span.end
+        yield start, end
+
     def _without_meaning(self, span: Span) -> tuple[int, int]:
         """A comment, with its line if it has one of its own, or what a docstring says."""
         text = self.text

@@ -154,10 +154,9 @@ class _Narrowing:
         bound: set[str] = set()
         for block in self._blocks:
             for piece in kept.get(block.start, ()):
-                found = self._words(piece)
-                words |= found
+                words |= self._words(piece)
                 if not block.kind and _holds(self._hits, block):
-                    bound |= found
+                    bound |= self._bound(piece)
         while True:
             chosen = [(block, names) for block, names in optional if names & words]
             if bound:
@@ -170,9 +169,18 @@ class _Narrowing:
                 yield block
 
     def _words(self, piece: _Piece) -> set[str]:
+        """The words of what is kept of a piece."""
         if isinstance(piece, Block):
             return set(_WORD.findall(piece.stub))
-        return set(_WORD.findall(self._text, *piece))
+        kept = (_WORD.findall(self._text, *each) for each in self._layout.code(*piece))
+        return set().union(*kept)
+
+    def _bound(self, piece: _Piece) -> set[str]:
+        """The words of a piece outside of strings: one of them is what it binds."""
+        if isinstance(piece, Block):
+            return set(_WORD.findall(piece.stub))
+        kept = (_WORD.findall(self._text, *each) for each in self._layout.plain(*piece))
+        return set().union(*kept)
 
     def _parts(self, block: Block) -> Iterator[_Piece]:
         """A kept block, without the methods that hold no trigger."""
