@@ -195,3 +195,11 @@ def _next_definition(indent: int) -> re.Pattern[str]:
     """What ends the line before a definition that is indented by so much at most."""
     words = r"(?:async[ \t]+def|def|class|@)"
     return re.compile(rf"\n(?!\n| {{{indent + 1}}})[ \t]{{0,{indent}}}{words}")
+
+
+def fields(text: str, name: str) -> Iterator[int]:
+    """Where ``name = x`` or ``name: x`` begins an indented line."""
+    for match in re.finditer(rf"{name}[ \t]*[:=]", text):
+        line = text.rfind("\n", 0, match.start()) + 1
+        if line < match.start() and not text[line : match.start()].strip(" \t"):
+            yield match.start()

@@ -97,7 +97,9 @@ class MissingRandomState(Rule):
         method = offset > 0 and text[offset - 1] == "."
         if found[1] == "sample":
             return method and _BY_KEYWORD.match(text, found.end()) is not None
-        return "sklearn" in text or "imblearn" in text or (method and "datasets" in text)
+        if "sklearn" in text or "imblearn" in text:
+            return True
+        return method and f"{found[1]}(" in SHUFFLES and "datasets" in text
 
     def visit_Call(self, node: cst.Call) -> None:
         name = self.module.called(node)
