@@ -49,6 +49,13 @@ class Region(NamedTuple):
         piece = bisect_right(self.starts, position) - 1
         return self.origins[piece] + position - self.starts[piece]
 
+    @property
+    def pieces(self) -> frozenset[tuple[int, str]]:
+        """Each piece of text, with where it comes from."""
+        ends = (*self.starts[1:], len(self.text))
+        parts = map(slice, self.starts, ends)
+        return frozenset(zip(self.origins, (self.text[part] for part in parts), strict=True))
+
 
 # A range of the text to keep, or a definition of which only the name is kept.
 _Piece = tuple[int, int] | Block

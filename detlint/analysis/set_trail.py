@@ -74,7 +74,8 @@ class Trail:
 
     def leads_on(self, offset: int) -> bool:
         """Whether the set that stands at an offset may be gone through, here or later."""
-        if self._text.find(".pop(", offset, offset + 800) >= 0 and _POPPED.match(self._text, offset):
+        popped = self._text.find(".pop(", offset, offset + 800) >= 0
+        if popped and _POPPED.match(self._text, offset):
             return True
         around = list(brackets(self._text, offset))
         if set_hints.holds_unknown(self._text, offset) or _is_told(around):
