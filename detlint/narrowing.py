@@ -15,6 +15,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.layout import Block, layout_of
+from detlint.lexer import whole_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 # How much around a trigger a rule has to see, from least to most.
 SCOPES = ("function", "class", "module")
 
-_METHOD_INDENT = re.compile(r"^([ \t]+)(?:async[ \t]+def|def|class|@)", re.MULTILINE)
+_METHOD_INDENT = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def|class|@)")
 # "…token as alias" of an import, and "alias = a.b.token": uses of the alias are triggers too.
 _IMPORTED_AS = re.compile(r"[\w.]*[ \t]+as[ \t]+(\w+)")
 # "class Name(…token…):" likewise.
@@ -84,7 +85,7 @@ def _alias_uses(text: str, hits: list[tuple[int, str]]) -> list[tuple[int, str]]
     return [
         (match.start(), scope)
         for name, scope in sorted(aliases)
-        for match in re.finditer(rf"\b{name}\b", text)
+        for match in whole_word(name).finditer(text)
     ]
 
 
@@ -196,8 +197,8 @@ class _Narrowing:
             return
         indents = [
             match[1]
-            for match in _METHOD_INDENT.finditer(self._text, block.start + 1, block.end)
-            if not self._layout.inside(match.start())
+            for match in _METHOD_INDENT.finditer(self._text, block.start, block.end)
+            if not self._layout.inside(match.start() + 1)
         ]
         if not indents:
             yield _range(block)
