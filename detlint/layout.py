@@ -19,8 +19,9 @@ _ENDS_HEAD = re.compile(
     r"[ \t]*(?:(?:async[ \t]+def|def|class)\b|\)).*:[ \t]*(?:#.*)?$", re.MULTILINE
 )
 _ENDS_LINE = re.compile(r"[ \t]*(?:#.*)?$", re.MULTILINE)
-# The first line of a statement: not indented further, not a comment, not a closing bracket.
-_STATEMENT = {"": re.compile(r"^(?=[^\s#)\]}])", re.MULTILINE)}
+# What ends the line before a statement: that is not indented further, no comment, no closing
+# bracket. It begins with plain text, which sre finds four times as fast as the start of a line.
+_STATEMENT = {"": re.compile(r"\n(?=[^\s#)\]}])")}
 
 
 class Block(NamedTuple):
@@ -85,6 +86,14 @@ class Layout:
         if start < end:
             yield start, end
 
+    def plain(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The ranges of ``start:end``, between statements, outside of strings and comments."""
+        first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
+        for span in self.spans[first:last]:
+            yield start, span.start
+            start = span.end
+        yield start, end
+
     def _without_meaning(self, span: Span) -> tuple[int, int]:
         """A comment, with its line if it has one of its own, or what a docstring says."""
         text = self.text
@@ -105,9 +114,10 @@ class Layout:
         text = self.text
         pattern = _STATEMENT.get(indent)
         if pattern is None:
-            pattern = re.compile(rf"^{re.escape(indent)}(?=[^\s#)\]}}])", re.MULTILINE)
-            _STATEMENT[indent] = pattern
-        found = (match.start() for match in pattern.finditer(text, start, end))
+            pattern = _STATEMENT[indent] = re.compile(rf"\n{re.escape(indent)}(?=[^\s#)\]}}])")
+        found = [match.start() + 1 for match in pattern.finditer(text, max(start - 1, 0), end)]
+        if start == 0 and pattern.match(f"\n{text[: len(indent) + 1]}"):
+            found.insert(0, 0)
         begins = [begin for begin in found if not self.inside(begin)]
         first = begins[0] if begins else end
         if first > start:

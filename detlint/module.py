@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from detlint.narrowing import Region
     from detlint.source import Source
 
+_MANY = 20  # parsed regions of one file, with which another is compared
+
 
 class Module:
     """One parsed region of a source. Raises ``libcst.ParserSyntaxError``.
@@ -56,11 +58,18 @@ class Module:
         return self._asked[key]
 
     def _read(self, region: Region) -> Module:
-        if region == self.tree.region:
-            return self
-        if region not in self._others:
-            self._others[region] = read(self.source, region, self._others)
-        return self._others[region]
+        self._others.setdefault(self.tree.region, self)
+        known = self._others.get(region) or self._with(region)
+        if known is None:
+            known = self._others[region] = read(self.source, region, self._others)
+        return known
+
+    def _with(self, region: Region) -> Module | None:
+        """What has been parsed already and holds all that a region does."""
+        if len(self._others) > _MANY:
+            return None
+        pieces = region.pieces
+        return next((each for has, each in self._others.items() if pieces <= has.pieces), None)
 
     def forget(self) -> None:
         """Let go of what was parsed around places, which refers to itself."""

@@ -15,6 +15,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.layout import Block, layout_of
+from detlint.lexer import whole_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 # How much around a trigger a rule has to see, from least to most.
 SCOPES = ("function", "class", "module")
 
-_METHOD_INDENT = re.compile(r"^([ \t]+)(?:async[ \t]+def|def|class|@)", re.MULTILINE)
+_METHOD_INDENT = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def|class|@)")
 # "…token as alias" of an import, and "alias = a.b.token": uses of the alias are triggers too.
 _IMPORTED_AS = re.compile(r"[\w.]*[ \t]+as[ \t]+(\w+)")
 # "class Name(…token…):" likewise.
@@ -48,6 +49,13 @@ class Region(NamedTuple):
         """The offset in the source of a character of the region."""
         piece = bisect_right(self.starts, position) - 1
         return self.origins[piece] + position - self.starts[piece]
+
+    @property
+    def pieces(self) -> frozenset[tuple[int, str]]:
+        """Each piece of text, with where it comes from."""
+        ends = (*self.starts[1:], len(self.text))
+        parts = map(slice, self.starts, ends)
+        return frozenset(zip(self.origins, (self.text[part] for part in parts), strict=True))
 
 
 # A range of the text to keep, or a definition of which only the name is kept.
@@ -77,7 +85,7 @@ def _alias_uses(text: str, hits: list[tuple[int, str]]) -> list[tuple[int, str]]
     return [
         (match.start(), scope)
         for name, scope in sorted(aliases)
-        for match in re.finditer(rf"\b{name}\b", text)
+        for match in whole_word(name).finditer(text)
     ]
 
 
@@ -154,10 +162,9 @@ class _Narrowing:
         bound: set[str] = set()
         for block in self._blocks:
             for piece in kept.get(block.start, ()):
-                found = self._words(piece)
-                words |= found
+                words |= self._words(piece)
                 if not block.kind and _holds(self._hits, block):
-                    bound |= found
+                    bound |= self._bound(piece)
         while True:
             chosen = [(block, names) for block, names in optional if names & words]
             if bound:
@@ -170,9 +177,18 @@ class _Narrowing:
                 yield block
 
     def _words(self, piece: _Piece) -> set[str]:
+        """The words of what is kept of a piece."""
         if isinstance(piece, Block):
             return set(_WORD.findall(piece.stub))
-        return set(_WORD.findall(self._text, *piece))
+        kept = (_WORD.findall(self._text, *each) for each in self._layout.code(*piece))
+        return set().union(*kept)
+
+    def _bound(self, piece: _Piece) -> set[str]:
+        """The words of a piece outside of strings: one of them is what it binds."""
+        if isinstance(piece, Block):
+            return set(_WORD.findall(piece.stub))
+        kept = (_WORD.findall(self._text, *each) for each in self._layout.plain(*piece))
+        return set().union(*kept)
 
     def _parts(self, block: Block) -> Iterator[_Piece]:
         """A kept block, without the methods that hold no trigger."""
@@ -181,8 +197,8 @@ class _Narrowing:
             return
         indents = [
             match[1]
-            for match in _METHOD_INDENT.finditer(self._text, block.start + 1, block.end)
-            if not self._layout.inside(match.start())
+            for match in _METHOD_INDENT.finditer(self._text, block.start, block.end)
+            if not self._layout.inside(match.start() + 1)
         ]
         if not indents:
             yield _range(block)

@@ -37,7 +37,9 @@ def is_suspicious(text: str) -> bool:
     """
     if any(mark in text for mark in _FOREIGN) or text.count('"""') % 2:
         return True
-    return not _balanced(text) and not _balanced(_code(text))
+    if _balanced(text) or _balanced("".join(text.split('"""')[::2])):  # most say it in docstrings
+        return False
+    return not _balanced(_code(text))
 
 
 def _balanced(text: str) -> bool:

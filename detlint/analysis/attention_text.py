@@ -13,7 +13,8 @@ _TO_ANOTHER_NAME = re.compile(r"=[ \t]*(?:\w+\.)*$")
 _COMPARED = re.compile(r"(?:[=!]=|\bin)[ \t]*[\[({]?[ \t]*(?:[\"'][\w, ]*)*[\"']$")
 # After the name of an option: ``= value``, ``: type = value``, ``"] = value``, ``": value``,
 # ``", value``.
-_GIVEN = re.compile(r"(?:[\"']\s*\])?[ \t]*(?::[^=\n]*)?=(?!=)\s*|[\"']\s*[:,]\s*")
+_TYPE = r":(?:[^=,\[\n]|\[(?:[^\[\]\n]|\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\])*\])*"
+_GIVEN = re.compile(rf"(?:[\"']\s*\])?[ \t]*(?:{_TYPE})?=(?!=)\s*|[\"']\s*[:,]\s*")
 # The value of an argument by its place, and a parameter that takes one.
 _BY_PLACE = re.compile(r"\w\((?:[^()]*,)?\s*[\"']$")
 _TAKES = re.compile(r"\bdef[ \t]+\w+\([^()]*?\b_?attn_implementation\b")

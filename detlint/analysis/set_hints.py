@@ -6,7 +6,7 @@ import re
 
 from detlint.analysis.kind_tables import ELEMENTS, NAMESPACES
 from detlint.analysis.kinds import elements_by_name, value_by_name
-from detlint.analysis.text_places import function_of, statement_start
+from detlint.analysis.text_places import fields, function_of, statement_start
 
 _DRAWING = re.compile(r"rand|secrets|bernoulli|normal", re.IGNORECASE)
 _GENERATORS = (
@@ -73,7 +73,7 @@ def keeps_unknown(text: str, name: str, offset: int) -> bool:
     """``self.kinds = set(config.kinds)``, if nothing else goes into ``self.kinds``."""
     if not _is_unknown(_OF_ATTRIBUTE.match(text, offset)):
         return False
-    if re.search(rf"^[ \t]+{name}[ \t]*[:=]", text, re.MULTILINE):
+    if any(fields(text, name)):
         return False
     filled = rf"\.{name}\s*(?:=(?!=)|[-+|&^]=|:(?=[ \t]*\w)|\.\s*(?:add|update)\b)\s*"
     places = [match.end() for match in re.finditer(filled, text)]

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions, set_hints
-from detlint.analysis.text_places import Bracket, brackets, function_of
+from detlint.analysis.text_places import Bracket, brackets, fields, function_of
 from detlint.analysis.uses import words
 from detlint.lexer import whole_word
 
@@ -74,7 +74,8 @@ class Trail:
 
     def leads_on(self, offset: int) -> bool:
         """Whether the set that stands at an offset may be gone through, here or later."""
-        if _POPPED.match(self._text, offset):
+        popped = self._text.find(".pop(", offset, offset + 800) >= 0
+        if popped and _POPPED.match(self._text, offset):
             return True
         around = list(brackets(self._text, offset))
         if set_hints.holds_unknown(self._text, offset) or _is_told(around):
@@ -101,8 +102,7 @@ class Trail:
 
     def _passes(self, bracket: Bracket, offset: int) -> bool | None:
         """Where the set goes from a bracket; None if that only groups."""
-        function = function_of(self._text, offset)
-        if any(self.follow(each, function) for each in _WALRUS.findall(bracket.inside)):
+        if self._is_named_in(bracket, offset):
             return True
         if _goes_through(bracket):
             return None
@@ -113,6 +113,13 @@ class Trail:
         if bracket.mark != "(":
             return False
         return self._is_read_by(bracket, offset) if bracket.word else None
+
+    def _is_named_in(self, bracket: Bracket, offset: int) -> bool:
+        """``(names := x)``, where something goes through ``names``."""
+        if ":=" not in bracket.inside:
+            return False
+        function = function_of(self._text, offset)
+        return any(self.follow(each, function) for each in _WALRUS.findall(bracket.inside))
 
     def _is_reduced(self, bracket: Bracket, offset: int) -> bool:
         """``any(f(name) for name in x)``, ``{f(name) for name in x}``, without random draws."""
@@ -187,7 +194,7 @@ class Trail:
         mentions = list(self._mentions(name, start, end))
         if inside is not None:
             mentions = [each for each in mentions if each[0] == each[1] - len(name)]
-        elif own and not re.search(rf"^[ \t]+{name}[ \t]*[:=]", self._text, re.MULTILINE):
+        elif own and not any(fields(self._text, name)):
             mentions = [each for each in mentions if each[0] < each[1] - len(name)]
         return len(mentions) > _MANY or any(
             _POP.match(self._text, after) or self.leads_on(before) for before, after in mentions
@@ -211,7 +218,7 @@ def _is_told(around: list[Bracket]) -> bool:
 
 def _goes_through(bracket: Bracket) -> bool:
     """``for name in x``, ``*x``, ``yield from x``."""
-    loop = _LOOP.search(bracket.inside)
+    loop = _LOOP.search(bracket.inside) if "for" in bracket.inside else None
     if loop is not None and not _FILTER.search(loop[1]):
         return True
     if _STAR.match(bracket.last):

@@ -10,6 +10,8 @@ from detlint.analysis.kinds import Annotation, Kind, merge
 from detlint.analysis.reads import Reads
 from detlint.analysis.set_trail import Trail
 from detlint.analysis.sets import Sets
+from detlint.analysis.text_places import fields
+from detlint.lexer import whole_word
 from detlint.rule import cst
 from detlint.scope import dotted
 
@@ -17,6 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.module import Module
+
+# What stands before a mention of a set that is gone through, and before its attribute.
+_FAR = 200
+_BEFORE = r"(?:\bin\s+|[(*]\s*|\bfrom\s+|[-|&^+]\s*|=\s*)\(*"
+_TAKEN = re.compile(rf"{_BEFORE}$")
+_TAKEN_OF = re.compile(rf"{_BEFORE}[\w.]*\.$")
 
 
 class Shared(NamedTuple):
@@ -54,9 +62,7 @@ class SharedSets:
         dot = r"\.\s*" if owner else ""
         places = [match.start(1) for match in re.finditer(rf"{dot}\b({name})\b", text)]
         if owner:  # `x = {…}` in the class itself
-            places += [
-                m.start(1) for m in re.finditer(rf"^[ \t]+({name})\s*[:=]", text, re.MULTILINE)
-            ]
+            places += fields(text, name)
         module = self._module.around(sorted(set(places)))
         return _Reader(module, owner, name).read() if module is not None else None
 
@@ -145,6 +151,8 @@ class _Reader:
 
 def _is_gone_through(text: str, name: str, *, attribute: bool) -> bool:
     """Whether the text of a file may go through a set of this name."""
-    owner = r"[\w.]*\." if attribute else ""
-    pattern = rf"(?:\bin\s+|[(*]\s*|\bfrom\s+|[-|&^+]\s*|=\s*)\(*{owner}{name}\b|{name}\.pop\("
-    return re.search(pattern, text) is not None
+    if f"{name}.pop(" in text:
+        return True
+    taken = _TAKEN_OF if attribute else _TAKEN
+    starts = (match.start() for match in whole_word(name).finditer(text))
+    return any(taken.search(text, max(start - _FAR, 0), start) for start in starts)

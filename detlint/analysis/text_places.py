@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FAR = 60  # lines of one statement
+_NEAR = 400  # characters above a line to look at first
 _HIDDEN = re.compile(
     r"""\"\"\"[\s\S]*?\"\"\" | '''[\s\S]*?''' | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*'
     | \#[^\n]*""",
@@ -104,23 +105,45 @@ def statement_start(text: str, offset: int) -> int:
 def _line_above(text: str, start: int) -> int | None:
     """The line above that a line goes on, if it goes on one."""
     indent = _indent(text, start)
+    begin, line = _code_above(text, start, None)
+    if line.endswith("\\"):
+        return begin
     closes = text[start + indent : start + indent + 1] in tuple(")]}")
-    end, first = start - 1, True
-    while end > 0:
-        begin = text.rfind("\n", 0, end) + 1
-        line = text[begin:end].rstrip()
-        end = begin - 1
+    begin = start
+    while indent or closes:
+        begin, line = _code_above(text, begin, indent if closes else indent - 1)
+        if not line:
+            return None
         own = len(line) - len(line.lstrip(" \t"))
-        if not line or line[own] == "#":
-            continue
-        if first and line.endswith("\\"):
-            return begin
-        first = False
-        if closes and own == indent and line[own] not in ")]}":
-            return begin
         if own < indent:
             return None if _opens_block(line) else begin
+        if line[own] not in ")]}":
+            return begin
     return None
+
+
+def _code_above(text: str, start: int, indent: int | None) -> tuple[int, str]:
+    """The nearest line above one, neither blank nor a comment, and indented by so much at most;
+    with where it begins."""
+    pattern, end, reach = _begins_code(indent), start, _NEAR
+    while end > 0:
+        begin = max(text.rfind("\n", 0, max(end - reach, 0)), 0)
+        found = -1
+        for match in pattern.finditer(text, begin, end):
+            found = match.start() + 1
+        if found > 0:
+            return found, text[found : text.find("\n", found)].rstrip()
+        end, reach = begin, reach * 4
+    first = text[: text.find("\n", 0, start)] if start else ""
+    return 0, "" if first.lstrip().startswith("#") else first.rstrip()
+
+
+@lru_cache(maxsize=64)
+def _begins_code(indent: int | None) -> re.Pattern[str]:
+    """What ends the line before such a line. It begins with plain text, which sre finds fast."""
+    if indent is None:
+        return re.compile(r"\n[ \t]*(?![ \t#])(?=[^\n]*\S)")
+    return re.compile(rf"\n(?!\n| {{{indent + 1}}})[ \t]{{0,{indent}}}(?![ \t#])(?=[^\n]*\S)")
 
 
 def _opens_block(line: str) -> bool:
@@ -145,24 +168,38 @@ def function_around(text: str, start: int, *, own: bool = False) -> tuple[int, i
     indent = _indent(text, start)
     if own:
         return start, _end(text, start, indent)
-    end = start
-    while end > 0 and indent:
-        begin = text.rfind("\n", 0, end - 1) + 1
-        line = text[begin:end]
+    begin = start
+    while indent:
+        begin, line = _code_above(text, begin, indent - 1)
+        if not line:
+            return None
         found = len(line) - len(line.lstrip(" \t"))
-        if found < indent and line[found] not in "\n\r#)]}@":
+        if found < indent and line[found] not in ")]}@":
             head = _DEFINITION.match(text, begin)
             if head is not None:
                 whole = begin, _end(text, begin, found)
                 return whole if head[0].endswith("def") else None
             indent = found
-        end = begin
     return None
 
 
 def _end(text: str, head: int, indent: int) -> int:
     """Where the next definition begins that is not inside the one that begins at an offset."""
-    for match in _DEFINITION.finditer(text, text.find("\n", head) + 1 or len(text)):
-        if len(match[1]) <= indent:
-            return match.start()
-    return len(text)
+    line = text.find("\n", head)
+    found = _next_definition(indent).search(text, line) if line >= 0 else None
+    return found.start() + 1 if found is not None else len(text)
+
+
+@lru_cache(maxsize=64)
+def _next_definition(indent: int) -> re.Pattern[str]:
+    """What ends the line before a definition that is indented by so much at most."""
+    words = r"(?:async[ \t]+def|def|class|@)"
+    return re.compile(rf"\n(?!\n| {{{indent + 1}}})[ \t]{{0,{indent}}}{words}")
+
+
+def fields(text: str, name: str) -> Iterator[int]:
+    """Where ``name = x`` or ``name: x`` begins an indented line."""
+    for match in re.finditer(rf"{name}[ \t]*[:=]", text):
+        line = text.rfind("\n", 0, match.start()) + 1
+        if line < match.start() and not text[line : match.start()].strip(" \t"):
+            yield match.start()
