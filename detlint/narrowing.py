@@ -15,7 +15,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.layout import Block, layout_of
-from detlint.lexer import whole_word
+from detlint.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -82,11 +82,7 @@ def narrow(text: str, hits: Iterable[tuple[int, str]]) -> Region | None:
 def _alias_uses(text: str, hits: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """Where names are used that stand for a token: ``import torch.backends.cudnn as c``."""
     aliases = {(name, scope) for offset, scope in hits for name in _aliases(text, offset)}
-    return [
-        (match.start(), scope)
-        for name, scope in sorted(aliases)
-        for match in whole_word(name).finditer(text)
-    ]
+    return [(place, scope) for name, scope in sorted(aliases) for place in mentions(text, name)]
 
 
 def _aliases(text: str, offset: int) -> Iterator[str]:

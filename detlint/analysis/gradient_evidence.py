@@ -10,9 +10,9 @@ from detlint.analysis.definitions import Definitions
 from detlint.analysis.gradient_uses import is_never_read
 from detlint.analysis.gradients import ENDING, are_off
 from detlint.analysis.kept_modules import kept_in, later_calls
+from detlint.analysis.position_embeddings import is_of_positions
 from detlint.analysis.private_calls import file_calls
 from detlint.analysis.reads import Reads
-from detlint.analysis.text_places import function_of
 from detlint.analysis.trained_code import goes_back, is_of_a_loss
 from detlint.analysis.uses import words
 from detlint.mentions import mentions
@@ -27,9 +27,6 @@ _FEATURES = re.compile(
     r"^(?:f(?:ea)?t?_?maps?|fm\d?|feat(?:ure)?s?|hiddens?|hidden_states?|latents?|logits?|preds?"
     r"|predictions?|fakes?|embeddings?)(?:_\w+)?$|_(?:feat(?:ure)?s?|latents?|logits?|preds?)$"
 )
-# Made to fit another size, which most configurations do not ask for.
-_POSITIONS = re.compile(r"pos(?:ition(?:al)?)?_?(?:emb|enc|bias)|(?:abs|rel)_?pos|relative_pos")
-_HEAD = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
 _MODEL = re.compile(r"(?:^|_)(?:model|net|network|generator|decoder|encoder|backbone)$")
 _RUNS = re.compile(r"^(?:forward|encode|decode|extract)(?:_|$)")
 _NOT_FLOWING = ENDING | frozenset(
@@ -43,98 +40,92 @@ _DEEPEST = 30
 _HANDED_ON = 2  # functions through which a value is passed
 
 
-def shows_gradient(module: Module, call: cst.Call, found: Match) -> bool:
-    """Whether what a call computes with visibly comes out of a layer, a model or a parameter that
-    is trained, or the call stands in a loss or a discriminator, or is one."""
-    name = found.form.rpartition(".")[2]
-    if not name[0].isupper() and _is_of_positions(module, call, found):
-        return False
-    functions = [each for each in module.ancestors(call) if isinstance(each, cst.FunctionDef)]
-    if "loss" in name.lower() or is_of_a_loss(module, call):
-        return True
-    if goes_back(module, functions[-1] if functions else None):
-        return True
-    if name[0].isupper():
-        return _is_fed(module, found.made or call)
-    return bool(functions) and any(map(_Evidence(module).gives, _tensors(call, found)))
+class Evidence:
+    """What a file shows of gradients that come to its calls."""
 
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._flows: dict[tuple[Module, int], _Flow] = {}
 
-def _tensors(call: cst.Call, found: Match) -> list[cst.BaseExpression]:
-    tensors = [each.value for each in call.args[:2]]
-    if found.form.startswith("torch.Tensor.") and isinstance(call.func, cst.Attribute):
-        tensors.append(call.func.value)
-    return tensors
+    def is_shown(self, call: cst.Call, found: Match) -> bool:
+        """Whether what a call computes with visibly comes out of a layer, a model or a parameter
+        that is trained, or the call stands in a loss or a discriminator, or is one."""
+        module, name = self._module, found.form.rpartition(".")[2]
+        tensors = [each.value for each in call.args[:2]]
+        if found.form.startswith("torch.Tensor.") and isinstance(call.func, cst.Attribute):
+            tensors.append(call.func.value)
+        if not name[0].isupper() and is_of_positions(module, call, tensors):
+            return False
+        functions = [each for each in module.ancestors(call) if isinstance(each, cst.FunctionDef)]
+        if "loss" in name.lower() or is_of_a_loss(module, call):
+            return True
+        if goes_back(module, functions[-1] if functions else None):
+            return True
+        if name[0].isupper():
+            return self.is_fed(module, found.made or call, 0)
+        return bool(functions) and any(map(self.flow(module, 0).gives, tensors))
 
+    def flow(self, module: Module, handed_on: int) -> _Flow:
+        """Where values of a part of the file come from, given through so many functions."""
+        key = module, handed_on
+        if key not in self._flows:
+            self._flows[key] = _Flow(self, module, handed_on)
+        return self._flows[key]
 
-def resizes_positions(text: str, offset: int) -> bool:
-    """Whether a function of torch is called, by the text, in one that makes embeddings of
-    positions fit another size."""
-    around = function_of(text, offset) if text[offset].islower() else None
-    head = _HEAD.match(text, around[0]) if around is not None else None
-    return head is not None and _POSITIONS.search(head[1]) is not None
+    def is_fed(self, module: Module, made: cst.Call, handed_on: int) -> bool:
+        """Whether a layer follows others with weights, or is called with what such give."""
+        target = kept_in(module, made)
+        kept = isinstance(target, cst.Attribute) and module.names.is_self(target.value)
+        if isinstance(target, cst.Attribute) and kept and is_never_read(module, target):
+            return False
+        calls = list(later_calls(module, made)) if kept else []
+        if calls:
+            return any(
+                self.flow(inside, handed_on).gives(each.value)
+                for inside, call in calls
+                if not are_off(inside, call)
+                for each in call.args
+            )
+        return trained_layers.come_before(module.source.text, module.span(made)[0])
 
-
-def _is_of_positions(module: Module, call: cst.Call, found: Match) -> bool:
-    """Whether a call, or the function that it stands in, is about embeddings of positions."""
-    name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
-    return resizes_positions(module.source.text, module.span(name)[0]) or any(
-        _POSITIONS.search(module.tree.module.code_for_node(each)) for each in _tensors(call, found)
-    )
-
-
-def _is_fed(module: Module, made: cst.Call, handed_on: int = 0) -> bool:
-    """Whether a layer follows others with weights, or is called with what such give."""
-    target = kept_in(module, made)
-    kept = isinstance(target, cst.Attribute) and module.names.is_self(target.value)
-    if isinstance(target, cst.Attribute) and kept and is_never_read(module, target):
-        return False
-    calls = list(later_calls(module, made)) if kept else []
-    if calls:
+    def is_made_to_be_fed(self, module: Module, owner: cst.ClassDef, handed_on: int) -> bool:
+        """Whether the file makes a class after layers with weights, and calls what it made, where
+        that can be seen, with what such give: not images, which come before the encoder."""
+        text, name = module.source.text, owner.name.value
+        after = trained_layers.is_made_after_others(text, name)
+        around = module.around(mentions(text, name)) if after and handed_on < _HANDED_ON else None
+        if around is None:
+            return after
         return any(
-            _Evidence(inside, handed_on).gives(each.value)
-            for inside, call in calls
-            if not are_off(inside, call)
-            for each in call.args
+            self.is_fed(around, above, handed_on + 1)
+            for each in around.tree.occurrences.get(name, ())
+            if isinstance(above := around.parent(each), cst.Call) and above.func is each
         )
-    return trained_layers.come_before(module.source.text, module.span(made)[0])
 
 
-def _is_made_to_be_fed(module: Module, owner: cst.ClassDef, handed_on: int) -> bool:
-    """Whether the file makes a class after layers with weights, and calls what it made, where
-    that can be seen, with what such give: not images, which come before the encoder."""
-    text, name = module.source.text, owner.name.value
-    if not trained_layers.is_made_after_others(text, name) or handed_on >= _HANDED_ON:
-        return trained_layers.is_made_after_others(text, name)
-    around = module.around(mentions(text, name))
-    alike = around.tree.occurrences.get(name, ()) if around is not None else ()
-    makings = [
-        above
-        for each in alike
-        if around is not None
-        and isinstance(above := around.parent(each), cst.Call)
-        and above.func is each
-    ]
-    return around is None or any(_is_fed(around, each, handed_on + 1) for each in makings)
-
-
-class _Evidence:
+class _Flow:
     """Follows expressions of one function back to what a gradient is asked for."""
 
-    def __init__(self, module: Module, handed_on: int = 0) -> None:
+    def __init__(self, evidence: Evidence, module: Module, handed_on: int) -> None:
+        self._evidence = evidence
         self._module = module
         self._handed_on = handed_on
         self._reads = Reads(module)
         self._depth = 0
+        self._known: dict[int, bool] = {}  # by id: libcst hashes nodes in Python code
 
     def gives(self, node: cst.CSTNode | None) -> bool:
         """Whether the file shows that an expression has a gradient."""
         if node is None or self._depth > _DEEPEST:
             return False
-        self._depth += 1
-        try:
-            return self._gives(node)
-        finally:
-            self._depth -= 1
+        if id(node) not in self._known:
+            self._known[id(node)] = False  # what a loop gives itself
+            self._depth += 1
+            try:
+                self._known[id(node)] = self._gives(node)
+            finally:
+                self._depth -= 1
+        return self._known[id(node)]
 
     def _gives(self, node: cst.CSTNode) -> bool:
         if isinstance(node, cst.Name):
@@ -163,11 +154,13 @@ class _Evidence:
             return False
         owner = self._module.enclosing_class(function)
         if function.name.value in ("forward", "__call__"):
-            return owner is not None and _is_made_to_be_fed(self._module, owner, self._handed_on)
+            return owner is not None and self._evidence.is_made_to_be_fed(
+                self._module, owner, self._handed_on
+            )
         return any(
             call is not None
             and not are_off(definition.module, call)
-            and _Evidence(definition.module, self._handed_on + 1).gives(
+            and self._evidence.flow(definition.module, self._handed_on + 1).gives(
                 (definition.arguments(call) or {}).get(name.value)
             )
             for definition, call in file_calls(self._module, function)
@@ -195,7 +188,7 @@ class _Evidence:
         given = [each.value for each in call.args]
         if isinstance(call.func, cst.Attribute) and not name:
             given.append(call.func.value)
-        return self._returns(call) or any(map(self.gives, given))
+        return any(map(self.gives, given)) or self._returns(call)
 
     def _is_layer(self, function: cst.CSTNode) -> bool:
         """Whether what is called has weights: ``self.conv``, ``self.ups[i]``, ``layer`` of
@@ -225,7 +218,7 @@ class _Evidence:
         found = Definitions(self._module).of(call.func)
         if found is None:
             return False
-        inside = _Evidence(found.module, self._handed_on + 1)
+        inside = self._evidence.flow(found.module, self._handed_on + 1)
         below = found.module.tree.descendants(found.node.body)
         return any(inside.gives(each.value) for each in below if isinstance(each, cst.Return))
 

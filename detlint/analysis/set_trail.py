@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis import reductions, set_hints
 from detlint.analysis.text_places import Bracket, brackets, fields, function_of
 from detlint.analysis.uses import words
-from detlint.lexer import whole_word
+from detlint.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -202,11 +202,11 @@ class Trail:
 
     def _mentions(self, name: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Where a name is mentioned, with what stands before its dot, and not only filled."""
-        for match in whole_word(name).finditer(self._text, start, end):
-            if not _QUIET.match(self._text, match.end()):
-                before = max(match.start() - _FAR, 0)
-                owner = _OWNER.search(self._text, before, match.start())
-                yield owner.start() if owner is not None else match.start(), match.end()
+        for place in mentions(self._text, name, start, end):
+            after = place + len(name)
+            if not _QUIET.match(self._text, after):
+                owner = _OWNER.search(self._text, max(place - _FAR, 0), place)
+                yield owner.start() if owner is not None else place, after
 
 
 def _is_told(around: list[Bracket]) -> bool:

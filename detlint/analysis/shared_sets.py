@@ -11,7 +11,7 @@ from detlint.analysis.reads import Reads
 from detlint.analysis.set_trail import Trail
 from detlint.analysis.sets import Sets
 from detlint.analysis.text_places import fields
-from detlint.lexer import whole_word
+from detlint.mentions import mentions
 from detlint.rule import cst
 from detlint.scope import dotted
 
@@ -154,5 +154,4 @@ def _is_gone_through(text: str, name: str, *, attribute: bool) -> bool:
     if f"{name}.pop(" in text:
         return True
     taken = _TAKEN_OF if attribute else _TAKEN
-    starts = (match.start() for match in whole_word(name).finditer(text))
-    return any(taken.search(text, max(start - _FAR, 0), start) for start in starts)
+    return any(taken.search(text, max(place - _FAR, 0), place) for place in mentions(text, name))

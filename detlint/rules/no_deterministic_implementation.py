@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from detlint.analysis.gradient_evidence import resizes_positions, shows_gradient
+from detlint.analysis.gradient_evidence import Evidence
 from detlint.analysis.gradients import answers
 from detlint.analysis.operator_calls import OperatorCalls
 from detlint.analysis.operator_text import NEAR, leads
 from detlint.analysis.operator_values import is_same_in_each_run
+from detlint.analysis.position_embeddings import resizes_positions
 from detlint.analysis.trained_code import may_be_trained
 from detlint.analysis.uses import last_name
 from detlint.rule import Example, Rule, cst
@@ -162,12 +163,16 @@ class NoDeterministicImplementation(Rule):
     def _calls(self) -> OperatorCalls:
         return OperatorCalls(self.module, self.triggers, NEAR)
 
+    @cached_property
+    def _evidence(self) -> Evidence:
+        return Evidence(self.module)
+
     def _may_be_trained(self, node: cst.Call, found: Match) -> bool:
         """Layers are made to be trained; a function's gradient may be asked for by nobody."""
         makes_layer = last_name(node.func)[:1].isupper()
         return self.settings.strict or (
             (makes_layer or may_be_trained(self.module, node))
-            and shows_gradient(self.module, node, found)
+            and self._evidence.is_shown(node, found)
         )
 
     def _only_answers(self, node: cst.Call) -> bool:

@@ -1,0 +1,34 @@
+"""Embeddings of positions, which are made to fit another size: most configurations ask for none,
+and where they do it is mostly once, as weights are loaded."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detlint.analysis.text_places import function_of
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from detlint.module import Module
+
+_POSITIONS = re.compile(r"pos(?:ition(?:al)?)?_?(?:emb|enc|bias)|(?:abs|rel)_?pos|relative_pos")
+_HEAD = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
+
+
+def resizes_positions(text: str, offset: int) -> bool:
+    """Whether a function of torch is called, by the text, in one that makes embeddings of
+    positions fit another size."""
+    around = function_of(text, offset) if text[offset].islower() else None
+    head = _HEAD.match(text, around[0]) if around is not None else None
+    return head is not None and _POSITIONS.search(head[1]) is not None
+
+
+def is_of_positions(module: Module, call: cst.Call, tensors: Iterable[cst.BaseExpression]) -> bool:
+    """Whether a call, or the function that it stands in, is about embeddings of positions."""
+    name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
+    return resizes_positions(module.source.text, module.span(name)[0]) or any(
+        _POSITIONS.search(module.tree.module.code_for_node(each)) for each in tensors
+    )
