@@ -9,7 +9,6 @@ from detlint.project.imports import Import, bindings
 from detlint.project.outline import FROM, MAIN
 
 if TYPE_CHECKING:
-
     from detlint.project.files import Files
     from detlint.project.imports import Finder
 

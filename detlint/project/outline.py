@@ -33,8 +33,14 @@ _OWN = re.compile(
     r"|\b(?:[A-Z]\w*|\w*(?:model|net|cls|class)\w*)\s*=\s*eval\([^()\n]*\)"
 )
 _DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
-# A collection that is written out, of which nothing is called to make it.
-_COLLECTION = re.compile(r"([^\W\d]\w*)\s*(?::[^=\n]+)?=\s*[\[({]")
+# A collection that is written out, of which nothing is called to make it, or a name for types.
+_COLLECTION = re.compile(
+    r"([^\W\d]\w*)\s*(?::[^=\n]+)?=\s*(?:\w+\.)?"
+    r"(?=[\[({]|(?:Union|Optional|Callable|Literal|Type|Dict|List|Tuple|Sequence|Iterable)\[)"
+)
+# What a function takes, in brackets up to two deep, and the types that it says of that.
+_SIGNATURE = re.compile(r"\bdef\s+\w+\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?:\s*->[^:\n]*)?")
+_TYPES = re.compile(r"(?::|->)\s*(?:[^,=()\[\]]|\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\])*")
 _CALL = re.compile(r"[\w\])]\s*\(")
 _METHOD = re.compile(r"^([ \t]+)(?:async[ \t]+def|def)[ \t]", re.MULTILINE)
 # Without arguments these offer all functions and classes of the file that calls them.
@@ -127,16 +133,18 @@ class _Names(NamedTuple):
         if _EXPORTS.match(code):
             return
         code = without_imports(code)
+        made = set(_DOTTED.findall(_without_types(code)))
         for dotted in set(_DOTTED.findall(code)):
             first, *looked_up = dotted.split(".")
             if first in self.known:
                 yield LOCAL + first
             elif "*" in self.aliases:
-                yield from (first, FROM + first)
+                yield first
+                yield from (FROM + first,) if dotted in made else ()
             if first in self.aliases:
                 yield from () if first in self.modules else (self.aliases[first],)
                 yield from looked_up  # in a module, or in its modules
-                yield from self._origins(first, looked_up)
+                yield from self._origins(first, looked_up) if dotted in made else ()
         for name in set(_LOOKED_UP.findall(code)):
             yield ATTRIBUTE + name
         yield from (WHOLE + name for name in _handed(code, self.aliases))
@@ -236,6 +244,11 @@ def _code(layout: Layout, start: int, end: int) -> str:
         pieces.append(layout.text[start : span.start])
         start = span.end
     return " ".join([*pieces, layout.text[start:end]])
+
+
+def _without_types(code: str) -> str:
+    """Code whose functions do not say of which types their arguments are."""
+    return _SIGNATURE.sub(lambda signature: _TYPES.sub("", signature[0]), code)
 
 
 def _handed(code: str, aliases: dict[str, str]) -> Iterator[str]:

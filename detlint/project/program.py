@@ -249,9 +249,8 @@ class Program:
         end = os.sep + self.name
         alone = sum(each.endswith(end) for each in self._names) < 2
         shown = self._names.get(self.path, self.name)
-        if alone:
-            return self.name
-        return shown if shown != self.name else os.path.join(os.curdir, shown)
+        told = os.path.join(os.curdir, shown) if shown == self.name else shown
+        return self.name if alone else told
 
     def shown(self, located: Located) -> str:
         """``loss.backward()`` in backticks, with its place if that is another file."""
