@@ -160,11 +160,13 @@ class UnseededGlobalRng(Rule):
             return
         # torch seeds the others in the workers of its loaders.
         seeded = library != "torch" and program.has("seeds", "torch")
-        for each in program.facts("draws", library):
-            if not (seeded and program.is_in_workers(each)):
-                yield each, "draws"
+        for own in (True, False):  # what the program says itself is sooner understood
+            for each in program.facts("draws", library, own=own):
+                if not (seeded and program.is_in_workers(each)):
+                    yield each, "draws"
+            if library == "torch":
+                yield from ((each, "draws") for each in program.facts("orders", "torch", own=own))
         if library == "torch":
-            yield from ((each, "draws") for each in program.facts("orders", "torch"))
             yield from ((each, "draws first weights") for each in cls._weights(program))
 
     @staticmethod
