@@ -41,6 +41,8 @@ class Origins:
             return [] if module else None
         first, *others = chain.split(".")
         above = module.lstrip(".")
+        if above == module and not self.finder.holds(path, above):
+            return []
         wanted = Import(above, len(module) - len(above), ())
         home = self._module(path, wanted, above.rpartition(".")[2])
         inner = self._module(path, wanted._replace(names=(first,)), first)
@@ -53,7 +55,7 @@ class Origins:
             return self._held(inner, others) if others else []
         if others:  # a folder that is no package
             return self.of(path, f"{module}{'.' if above else ''}{first}{FROM}{'.'.join(others)}")
-        return None if wanted.level or self.finder.holds(path, above) else []
+        return None
 
     def _module(self, path: str, wanted: Import, name: str) -> str | None:
         """The file of the module that an import names last."""

@@ -133,8 +133,9 @@ class _Names(NamedTuple):
         if _EXPORTS.match(code):
             return
         code = without_imports(code)
-        made = set(_DOTTED.findall(_without_types(code)))
-        for dotted in set(_DOTTED.findall(code)):
+        found = set(_DOTTED.findall(code))
+        made = set(_DOTTED.findall(_without_types(code))) if "def" in found else found
+        for dotted in found:
             first, *looked_up = dotted.split(".")
             if first in self.known:
                 yield LOCAL + first
