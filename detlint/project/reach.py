@@ -55,7 +55,11 @@ class Reach:
                 self._holders.setdefault(part, []).append(path)
 
     def _follow(self, path: str, name: str) -> None:
-        if name.startswith(ATTRIBUTE):
+        if FROM in name:
+            found = self._origins(path, name)
+            for place in self._called(name) if found is None else found:
+                self._enter(place)
+        elif name.startswith(ATTRIBUTE):
             if name not in self._names:
                 self._names.add(name)
                 for place in self._waiting.pop(name, ()):
@@ -64,10 +68,6 @@ class Reach:
             self._enter((path, name.removeprefix(LOCAL)))
         elif name.startswith(WHOLE):
             for place in self._offers(path, name):
-                self._enter(place)
-        elif FROM in name:
-            found = self._origins(path, name)
-            for place in self._called(name) if found is None else found:
                 self._enter(place)
 
     def _called(self, name: str) -> Iterator[_Place]:
