@@ -186,6 +186,7 @@ def test_weights_that_constants_overwrite_are_no_draw(
         ("mlab.points3d(x)\n    raw_input()", False),
         ("print(x)\n    pdb.set_trace()", False),
         ("test = gradcheck(f, x)", False),
+        ("mlab.points3d(overwritten)\n    raw_input()", False),
         ("mlab.points3d(x)\n    np.save(place, x)", True),
         ("print(x)", True),
     ],

@@ -109,6 +109,8 @@ def _hands_seed_on(call: cst.Call, name: str) -> bool:
     first, owner = library.partition(".")[0], library.rpartition(".")[2]
     if not first or first in SEEDED_APART or owner[:1].isupper() or _KEEPS_SEED.search(last):
         return False
+    if last == "seed" and call.args:
+        return not _is_none(call.args[0].value)
     return any(
         each.keyword is not None and each.keyword.value in _SEED and not _is_none(each.value)
         for each in call.args

@@ -31,7 +31,7 @@ _TRIES = re.compile(
 )
 # What a person looks at, and nothing keeps.
 _SHOWS = re.compile(r"\bmlab\.|\braw_input\(\)|\bset_trace\(\)")
-_KEEPS = re.compile(r"save|dump|writ|to_csv")
+_KEEPS = re.compile(r"\bsave|\bdump|_dump|(?:\b|im)write|to_csv")
 # Programs whose random numbers are inputs on which something is tried, or are no result.
 _CHECKS = re.compile(r"(?:^|_)(?:verify|check|compare|profile|serve|server|controller)(?:_|\.)")
 _MAKES = re.compile(r"prep|split|generat|make|creat|build|sampl|process|collect|mine|mining")
