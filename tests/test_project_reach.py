@@ -65,6 +65,7 @@ def test_what_a_table_holds_is_in_use_where_the_table_is(
 
 def test_a_seed_in_a_table_that_nothing_uses_seeds_nothing(project: Project, lint: Lint) -> None:
     seeds = "import random\nclass Data:\n    def __init__(self):\n        random.seed(0)\n"
+    seeds = f'__all__ = ["Data", "Words"]\n{seeds}'
     project({"data.py": f"{seeds}\nclass Words:\n    pass\nKINDS = {{'a': Data}}\n"})
     project({"train.py": TRAIN.format("from data import Words\nWords(random.random())")})
     assert lint() == ["train.py:4"]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from detlint.project.files import Files
     from detlint.project.origins import Origins
 
+_EXPORTS = re.compile(r"^__all__[ \t]*\+?=[ \t]*[\[(][^\])]*[\])]", re.MULTILINE)
 _FEW = 20  # names that are looked for in the files' text before all files are indexed
 
 
@@ -119,8 +120,9 @@ class Running:
         if not self._files.is_class(path, name):
             return False
         quoted = re.compile(rf"[\"'.]{name}[\"']")
+        texts = (self._files.source(each).text for each in self._paths)
         return self._calls_unseen or any(
-            quoted.search(self._files.source(each).text) for each in self._paths
+            quoted.search(_EXPORTS.sub("", text)) for text in texts if quoted.search(text)
         )
 
     @cached_property
