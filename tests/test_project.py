@@ -344,6 +344,9 @@ def test_an_outline_holds_what_code_uses() -> None:
         import lib.tools as t
         from lib import helper as h
         __all__ = ["unused"]
+        table = {"used": [used]}
+        sizes = {"used": 1}
+        made = [used()]
 
         def used():
             """unused"""
@@ -362,7 +365,11 @@ def test_an_outline_holds_what_code_uses() -> None:
     assert outline(text) == {
         "": ["=registered", "=used"],
         "__main__": ["=main"],
-        "used": ["*helper", ".call", ".deep", "call", "deep", "helper"],
+        "table": ["=used"],
+        "used": [
+            *("*helper", ".call", ".deep", "call", "deep", "helper"),
+            *("lib.tools:deep.call", "lib:helper"),
+        ],
         "unused": [],
         "registered": [],
         "main": [],
@@ -466,6 +473,10 @@ IMPORTED = """
         ("bmt.init_distributed(seed=args.seed)", False),
         ("bmt.init_distributed(size=f(2), seed=3)", False),
         ("init_distributed(random_seed=3)", False),
+        ("bmt.seed(args.seed)", False),
+        ("bmt.seed(None)", True),
+        ("bmt.seed()", True),
+        ("datasets.seed(3)", True),
         ("bmt.init_distributed(seed=None)", True),
         ("bmt.init_distributed(size=3)", True),
         ("Sampler(seed=3)", True),

@@ -12,9 +12,16 @@ if TYPE_CHECKING:
     from detlint.layout import Block
 
 # Bytes without one of which a file is no entrypoint, whatever its name.
-_HINTS = (b"__main__", b".backward(", b".fit(", b".train(", b".apply_gradients(")
+_HINTS = (
+    *(b"__main__", b".backward(", b".fit(", b".train(", b".apply_gradients(", b"sess.run("),
+    b"session.run(",
+)
 MAIN_BLOCK = re.compile(r"^if[ \t(]+(?:__name__[ \t]*==|['\"]__main__['\"][ \t]*==)", re.MULTILINE)
-_TRAINS = re.compile(r"\.(?:backward|fit|train|apply_gradients)\(")
+_TRAINS = re.compile(
+    r"\.(?:backward|fit|train|apply_gradients)\("
+    # `sess.run([model.opt_op, model.loss], feeds)`, `sess.run(train_step)`
+    r"|\bsess(?:ion)?\.run\([\[\s(]*[\w.]*(?:opt|train)"
+)
 _PARTIAL = r"^(\w+)[ \t]*=[ \t]*(?:\w+\.)?partial\([ \t]*(?:{})\b"
 _QUOTES = ('"""', "'''")
 _FUNCTION = re.compile(r"(?:async[ \t]+)?def\b")

@@ -103,7 +103,12 @@ _COMMON = {
     "getattr(": _SEARCHED,
     "vars(": _SEARCHED,
 }
-_BEFORE = {"setstate(": _START, "set_state(": _START, "eval(": _BARE}
+_BEFORE = {
+    "setstate(": _START,
+    "set_state(": _START,
+    "eval(": _BARE,
+    ".grad.data": re.compile(r"\.grad\.data(?![ \t]*\*=[ \t]*0)"),  # which only resets it
+}
 # A call that hands a seed to a function that some module holds, and the start of its name.
 _SEEDED = re.compile(r"(?![ \t]*None\b)[^=]")
 _CALL_OF = re.compile(r"(?<![\w.)\]])(?!def\b|class\b)([^\W\d]\w*)(?:\.\w+)*\($")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from detlint.cache import Cache
 
+# Folders of programs, also where an empty file makes a package of one.
+_OF_PROGRAMS = frozenset({"scripts", "tools", "bin", "examples"})
 # Answers by question, as JSON keeps them: "imports", "definitions", "outline", "kinds" (of
 # facts that the file may hold), or one of these kinds; of scripts, "starts" and "exports".
 _Answers = dict[str, Any]
@@ -90,8 +92,12 @@ class Files:
         return self._libraries[path]
 
     def is_packaged(self, path: str) -> bool:
-        """Whether a file is a module of a package."""
-        return self.folders.is_package(os.path.dirname(path))
+        """Whether a file is a module of a package, and not one of a folder of programs."""
+        folder = os.path.dirname(path)
+        if not self.folders.is_package(folder):
+            return False
+        own = os.path.join(folder, "__init__.py")
+        return os.path.basename(folder) not in _OF_PROGRAMS or bool(self.source(own).text.strip())
 
     def outline(self, path: str) -> dict[str, list[str]]:
         """Which names each part of a file uses."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _IDLE = re.compile(
     r"(?:^|_)(?:ports?|endpoints?|api_(?:dict|key|base)s?|prox(?:y|ies)|user_?agents?|wait|delay"
     r"|back_?off|sleep|timeout|retry|run_?id|run_?name|uid|uuid|nonce)"
-    r"(?:$|_)|^colou?rs?$|^(?:dummy|dump|example|rand)_?(?:inputs?|example|data|x)",
+    r"(?:$|_)|(?:^|_)colou?rs?$|^(?:dummy|dump|example|rand)_?(?:inputs?|example|data|x)",
     re.IGNORECASE,
 )
 # Functions that time something or prepare it for use.
@@ -84,7 +84,7 @@ def _is_idle_call(call: cst.CSTNode) -> bool:
         return False
     joins = isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.SimpleString)
     name = last_name(call.func)
-    return name == "sleep" or (joins and name == "join")
+    return name in {"sleep", "hsv_to_rgb", "hls_to_rgb"} or (joins and name == "join")
 
 
 def _is_in_text(node: cst.CSTNode, *, number: bool) -> bool:

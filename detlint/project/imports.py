@@ -82,18 +82,37 @@ def bound_modules(text: str) -> set[str]:
     return found[True] - found[False]
 
 
+def bindings(text: str) -> dict[str, list[str]]:
+    """What each name that imports bind may stand for: of ``from ..a import b as c``, for c
+    ``..a:b``, and of ``import a.b as c`` ``a.b:``; for "*" the modules that give all they hold."""
+    found: dict[str, list[str]] = {}
+    for match in _statements(text):
+        for words in _words(match["modules"] or ""):
+            module = words[0] if len(words) == 3 else words[0].partition(".")[0]
+            found.setdefault(words[-1].partition(".")[0], []).append(f"{module}:")
+        for words in _words(match["several"] or match["names"] or ""):
+            target = f"{match['dots']}{match['module']}:{words[0]}"
+            found.setdefault(words[-1], []).append(target)
+    return {bound: [*dict.fromkeys(targets)] for bound, targets in found.items()}
+
+
 def without_imports(code: str) -> str:
     """Code but for its imports."""
     return _STATEMENT.sub("", code) if "import" in code else code
 
 
 def _aliased(listed: str) -> Iterator[tuple[str, str]]:
+    for words in _words(listed):
+        # `import a.b` binds a.
+        own = words[2] if len(words) == 3 and words[1] == "as" else words[0].partition(".")[0]
+        yield words[0].rpartition(".")[2], own
+
+
+def _words(listed: str) -> Iterator[list[str]]:
+    """``a as b, c`` in words, each by itself."""
     for each in _COMMENT.sub("", listed).replace("\\", " ").split(","):
-        words = each.split()
-        if words:
-            # `import a.b` binds a.
-            own = words[2] if len(words) == 3 and words[1] == "as" else words[0].partition(".")[0]
-            yield words[0].rpartition(".")[2], own
+        if words := each.split():
+            yield words
 
 
 def _types_only(text: str) -> Iterator[tuple[int, int]]:
@@ -117,10 +136,7 @@ def _read(match: re.Match[str]) -> Iterator[Import]:
 
 def _names(listed: str) -> Iterator[str]:
     """``a as b, c`` without the aliases."""
-    for each in _COMMENT.sub("", listed).replace("\\", " ").split(","):
-        words = each.split()
-        if words:
-            yield words[0]
+    yield from (words[0] for words in _words(listed))
 
 
 class Finder:
@@ -155,15 +171,24 @@ class Finder:
         """The files that run when a file imports something: packages' own first."""
         return self._found(os.path.dirname(importer), wanted)
 
-    def lacks(self, importer: str, wanted: Import) -> bool:
-        """Whether a module is of one of the project's packages, which does not hold it."""
-        _, dot, last = wanted.module.rpartition(".")
-        found = self.files(importer, wanted) if dot else ()
-        return bool(found) and not {last, *wanted.names} & {
+    def holds(self, importer: str, module: str) -> bool:
+        """Whether a module may be of the project, by the first part of its name."""
+        top, dot, _ = module.partition(".")
+        return self._root(os.path.dirname(importer), top, bool(dot)) is not None
+
+    def lacking(self, importer: str, wanted: Import) -> tuple[str, ...]:
+        """What is not there of a module of one of the project's packages, and what is wanted of
+        it; nothing where the module is there."""
+        parts = wanted.module.split(".")
+        found = self.files(importer, wanted) if len(parts) > 1 else ()
+        known = {
             part
             for each in found
             for part in (os.path.basename(each)[:-3], os.path.basename(os.path.dirname(each)))
         }
+        if not known or not known.isdisjoint({parts[-1], *wanted.names}):
+            return ()
+        return (*(each for each in parts if each not in known), *wanted.names)
 
     def _find(self, folder: str, wanted: Import) -> tuple[str, ...]:
         if wanted.level:

@@ -12,6 +12,7 @@ from detlint.project.entrypoints import is_entrypoint
 from detlint.project.files import Files
 from detlint.project.imports import Finder
 from detlint.project.launches import Launches
+from detlint.project.origins import Origins
 from detlint.project.program import Located, Program
 
 if TYPE_CHECKING:
@@ -46,14 +47,14 @@ class Linker:
         """The findings of files that no program clears, and those of the programs, in the
         order of the paths that are linted."""
         names = _by_real_path(paths)
-        finders = cached(lambda bound: Finder(bound, self._files.folders))
+        origins = cached(self._origins)
         told: set[tuple[str, Located]] = set()
         programs = [
             Program(
                 real,
                 names,
                 self._files,
-                finders(self._bound(real)),
+                origins(self._bound(real)),
                 told,
                 launched=self._launches.of(real),
                 imported=self._imported,
@@ -82,14 +83,14 @@ class Linker:
             return list(findings)
         path = os.path.realpath(source.path)
         self._files.replace(path, source)
-        finder = None if alone else Finder(self._bound(path), self._files.folders)
+        origins = None if alone else self._origins(self._bound(path))
         names = {path: source.path}
         launched = () if alone else self._launches.of(path)
         program = Program(
             path,
             names,
             self._files,
-            finder,
+            origins,
             set(),
             launched=launched,
             imported=self._imported,
@@ -123,6 +124,9 @@ class Linker:
         main = [each for each in within if not each.only_shares() or each.path == path]
         judges = main or within
         return bool(judges) and all(rule.cleared(finding, each, self._settings) for each in judges)
+
+    def _origins(self, bound: str) -> Origins:
+        return Origins(self._files, Finder(bound, self._files.folders))
 
     def _bound(self, path: str) -> str:
         """The folder that a program's files lie in: the project's root, if it holds the

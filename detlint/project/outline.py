@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.layout import Layout, layout_of
 from detlint.project.entrypoints import MAIN_BLOCK
-from detlint.project.imports import bound_modules, bound_names, without_imports
+from detlint.project.imports import bindings, bound_modules, bound_names, without_imports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MAIN = "__main__"  # what runs under `if __name__ == "__main__"`
 LOCAL = "="  # before a name of the file's own
 ATTRIBUTE = "."  # before a name that is looked up in something
+FROM = ":"  # between a module and what is looked up in it; alone, before any name of some module
 WHOLE = "*"  # before a module that is handed on as a value; alone, of the file itself
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _LOOKED_UP = re.compile(r"\.\s*([^\W\d]\w*)")
@@ -32,6 +33,15 @@ _OWN = re.compile(
     r"|\b(?:[A-Z]\w*|\w*(?:model|net|cls|class)\w*)\s*=\s*eval\([^()\n]*\)"
 )
 _DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
+# A collection that is written out, of which nothing is called to make it, or a name for types.
+_COLLECTION = re.compile(
+    r"([^\W\d]\w*)\s*(?::[^=\n]+)?=\s*(?:\w+\.)?"
+    r"(?=[\[({]|(?:Union|Optional|Callable|Literal|Type|Dict|List|Tuple|Sequence|Iterable)\[)"
+)
+# What a function takes, in brackets up to two deep, and the types that it says of that.
+_SIGNATURE = re.compile(r"\bdef\s+\w+\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?:\s*->[^:\n]*)?")
+_TYPES = re.compile(r"(?::|->)\s*(?:[^,=()\[\]]|\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\])*")
+_CALL = re.compile(r"[\w\])]\s*\(")
 _METHOD = re.compile(r"^([ \t]+)(?:async[ \t]+def|def)[ \t]", re.MULTILINE)
 # Without arguments these offer all functions and classes of the file that calls them.
 _COMMAND_LINE = re.compile(r"\b(?:Fire|(?:auto_)?(?:CLI|cli))\(\s*\)")
@@ -58,49 +68,93 @@ _DRIVES = re.compile(r"(?:Model|Module|Trainer|Runner)\s*(?:,|$)")
 
 def outline(text: str) -> dict[str, list[str]]:
     """For each function, class and method of a file, and for "" and MAIN, the names that its
-    code uses: ``=name`` of the file itself, ``name`` of what it imports, ``.name``, and
-    ``*name`` of a module in which it may look up any name.
+    code uses: ``=name`` of the file itself, ``name`` of what it imports, also with where it comes
+    from, as in ``a.b:name.other``, ``.name``, and ``*name`` of a module in which it may look up
+    any name.
 
     A method ``Class.name`` that its class is made for, such as ``__init__`` or ``forward``, is
-    part of the class, unless the workers of a loader call it. Strings and comments do not count.
+    part of the class, unless the workers of a loader call it. A collection that is written out
+    is a part by its name: what it holds is in use where it is. Strings and comments do not count.
     What is decorated counts as used: it may be registered.
     """
     layout = layout_of(text)
-    blocks = layout.top
-    codes = [_code(layout, block.start, block.end) for block in blocks]
-    aliases, modules = bound_names("\n".join(codes)), bound_modules("\n".join(codes))
-    known = {block.name for block in blocks if block.kind}
+    blocks = [(block, _part(layout, block)) for block in layout.top]
+    codes = [_code(layout, block.start, block.end) for block, _ in blocks]
+    known = frozenset(part for _, part in blocks if part not in {"", MAIN})
+    names = _Names.of("\n".join(codes), known)
     found: dict[str, set[str]] = {"": set(), MAIN: set()}
-    for block, code in zip(blocks, codes, strict=True):
+    for (block, part), code in zip(blocks, codes, strict=True):
         if block.kind == "class":
-            for part, start, end in _members(layout, block):
-                names = found.setdefault(part, set())
-                names.update(_used(_code(layout, start, end), known, aliases, modules))
-                names.discard(LOCAL + block.name)
+            for piece, start, end in _members(layout, block):
+                found.setdefault(piece, set()).update(names.used(_code(layout, start, end)))
+                found[piece].discard(LOCAL + block.name)
         else:
-            names = found.setdefault(_part(block, text), set())
-            names.update(_used(code, known, aliases, modules))
-            names.discard(LOCAL + block.name)
+            found.setdefault(part, set()).update(names.used(code))
+            found[part].discard(LOCAL + part)
         if block.kind and _is_registered(layout, block):
             found[""].add(LOCAL + block.name)
-    found[""].update(_handed_on(codes, aliases, modules))
+    found[""].update(names.only_offered(codes))
     for part in ("", MAIN):
         code = "\n".join(
-            each
-            for each, block in zip(codes, blocks, strict=True)
-            if not block.kind and _part(block, text) == part
+            each for each, (_, other) in zip(codes, blocks, strict=True) if other == part
         )
         if _COMMAND_LINE.search(code):
             found[part].update(LOCAL + name for name in known if not name.startswith("_"))
     return {part: sorted(names) for part, names in found.items()}
 
 
-def _handed_on(codes: list[str], aliases: dict[str, str], modules: set[str]) -> Iterator[str]:
-    """What a file only imports to offer it by another name."""
-    renamed = {bound for bound, name in aliases.items() if bound != name} - modules
-    if renamed:
-        used = set(re.findall(r"\w+", "\n".join(map(without_imports, codes))))
-        yield from (aliases[bound] for bound in sorted(renamed - used))
+class _Names(NamedTuple):
+    """What the names in a file's code stand for.
+
+    known    those that it defines at its top
+    aliases  those that it imports, and by which name; ``modules`` are the ones of modules
+    bound    where they come from
+    """
+
+    known: frozenset[str]
+    aliases: dict[str, str]
+    modules: set[str]
+    bound: dict[str, list[str]]
+
+    @classmethod
+    def of(cls, code: str, known: frozenset[str]) -> _Names:
+        return cls(known, bound_names(code), bound_modules(code), bindings(code))
+
+    def only_offered(self, codes: list[str]) -> Iterator[str]:
+        """What a file only imports to offer it by another name."""
+        aliases = self.aliases
+        renamed = {bound for bound, name in aliases.items() if bound != name} - self.modules
+        if renamed:
+            used = set(re.findall(r"\w+", "\n".join(map(without_imports, codes))))
+            yield from (aliases[bound] for bound in sorted(renamed - used))
+
+    def used(self, code: str) -> Iterator[str]:
+        """The names that some of the code uses."""
+        if _EXPORTS.match(code):
+            return
+        code = without_imports(code)
+        found = set(_DOTTED.findall(code))
+        made = set(_DOTTED.findall(_without_types(code))) if "def" in found else found
+        for dotted in found:
+            first, *looked_up = dotted.split(".")
+            if first in self.known:
+                yield LOCAL + first
+            elif "*" in self.aliases:
+                yield first
+                yield from (FROM + first,) if dotted in made else ()
+            if first in self.aliases:
+                yield from () if first in self.modules else (self.aliases[first],)
+                yield from looked_up  # in a module, or in its modules
+                yield from self._origins(first, looked_up) if dotted in made else ()
+        for name in set(_LOOKED_UP.findall(code)):
+            yield ATTRIBUTE + name
+        yield from (WHOLE + name for name in _handed(code, self.aliases))
+
+    def _origins(self, bound: str, looked_up: list[str]) -> Iterator[str]:
+        for each in self.bound[bound]:
+            module, _, name = each.partition(FROM)
+            chain = ".".join([name, *looked_up] if name else looked_up)
+            yield from (module + FROM + chain,) if chain else ()
 
 
 def searches_itself(text: str) -> bool:
@@ -134,14 +188,20 @@ def parts(text: str) -> list[tuple[str, int, int]]:
         if block.kind == "class":
             found += _members(layout, block)
         else:
-            found.append((_part(block, text), block.start, block.end))
+            found.append((_part(layout, block), block.start, block.end))
     return found
 
 
-def _part(block: Block, text: str) -> str:
+def _part(layout: Layout, block: Block) -> str:
     if block.kind:
         return block.name
-    return MAIN if MAIN_BLOCK.match(text, block.start) else ""
+    if MAIN_BLOCK.match(layout.text, block.start):
+        return MAIN
+    named = _COLLECTION.match(layout.text, block.start)
+    if named is None or named[1].startswith("__"):
+        return ""
+    code = _code(layout, named.end() - 1, block.end)
+    return named[1] if _DOTTED.search(code) and not _CALL.search(code) else ""
 
 
 def _members(layout: Layout, block: Block) -> Iterator[tuple[str, int, int]]:
@@ -187,22 +247,9 @@ def _code(layout: Layout, start: int, end: int) -> str:
     return " ".join([*pieces, layout.text[start:end]])
 
 
-def _used(code: str, known: set[str], aliases: dict[str, str], modules: set[str]) -> Iterator[str]:
-    if _EXPORTS.match(code):
-        return
-    code = without_imports(code)
-    for dotted in set(_DOTTED.findall(code)):
-        first, *looked_up = dotted.split(".")
-        if first in known:
-            yield LOCAL + first
-        elif "*" in aliases:
-            yield first
-        if first in aliases:
-            yield from () if first in modules else (aliases[first],)
-            yield from looked_up  # in a module, or in its modules
-    for name in set(_LOOKED_UP.findall(code)):
-        yield ATTRIBUTE + name
-    yield from (WHOLE + name for name in _handed(code, aliases))
+def _without_types(code: str) -> str:
+    """Code whose functions do not say of which types their arguments are."""
+    return _SIGNATURE.sub(lambda signature: _TYPES.sub("", signature[0]), code)
 
 
 def _handed(code: str, aliases: dict[str, str]) -> Iterator[str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
 
     from detlint.project.files import Files
-    from detlint.project.imports import Finder
+    from detlint.project.origins import Origins
     from detlint.rule import Rule
     from detlint.source import Source
 
@@ -48,7 +48,7 @@ class Program:
         path: str,
         names: Mapping[str, str],
         files: Files,
-        finder: Finder | None,
+        origins: Origins | None,
         told: set[tuple[str, Located]],
         *,
         launched: Iterable[Located] = (),
@@ -60,8 +60,9 @@ class Program:
         self._told = told
         self._names = names
         self._files = files
-        self._finder = finder
-        self.paths = finder.closure(path, files.imports) if finder else [path]
+        self._origins = origins
+        self._finder = origins.finder if origins else None
+        self.paths = self._finder.closure(path, files.imports) if self._finder else [path]
         self._members = frozenset(self.paths)
 
     def __contains__(self, path: str) -> bool:
@@ -182,7 +183,7 @@ class Program:
         which a name is as wanted."""
         finder = self._finder
         return finder is not None and any(
-            wanted.search(" ".join((each.module, *each.names))) and finder.lacks(path, each)
+            wanted.search(" ".join(finder.lacking(path, each)))
             for path in self.paths
             for each in self._files.imports(path)
         )
@@ -215,8 +216,8 @@ class Program:
 
     @cached_property
     def _running(self) -> Running:
-        looks_up = "looks_up" in self._holders and self._finder is not None
-        return Running(self.paths, self._files, self._finder if looks_up else None)
+        looks_up = "looks_up" in self._holders
+        return Running(self.paths, self._files, self._origins, looks_up=looks_up)
 
     def _defines(self, name: str) -> bool:
         return any(self._files.defines(each, name) for each in self.paths)
@@ -247,16 +248,17 @@ class Program:
         """What messages call it: its file name, with its folders where others have the same."""
         end = os.sep + self.name
         alone = sum(each.endswith(end) for each in self._names) < 2
-        return self.name if alone else self._names.get(self.path, self.name)
+        shown = self._names.get(self.path, self.name)
+        told = os.path.join(os.curdir, shown) if shown == self.name else shown
+        return self.name if alone else told
 
     def shown(self, located: Located) -> str:
         """``loss.backward()`` in backticks, with its place if that is another file."""
         text = f"`{_short(located.fact.text)}`"
         if located.path == self.path:
             return text
-        where = os.path.relpath(located.path, os.path.dirname(self.path))
-        if where.startswith(os.pardir):
-            where = self._names.get(located.path, where)
+        where = self._names.get(located.path)
+        where = where or os.path.relpath(located.path, os.path.dirname(self.path))
         return f"{text} ({where}:{located.fact.row})"
 
     def finding(  # noqa: PLR0913 - what a finding consists of

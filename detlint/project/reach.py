@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.project.outline import ATTRIBUTE, IN_WORKERS, LOCAL, MAIN, WHOLE
+from detlint.project.outline import ATTRIBUTE, FROM, IN_WORKERS, LOCAL, MAIN, WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 _Place = tuple[str, str]  # a file and a part of its outline
 
@@ -15,7 +15,8 @@ _Place = tuple[str, str]  # a file and a part of its outline
 class Reach:
     """The parts of some files that run: those that what runs names, and, of a class that is in
     use, the methods whose names something that runs looks up. ``offers`` tells what may be
-    looked up in a module that is handed on, and ``apart`` what only another process runs."""
+    looked up in a module that is handed on, ``origins`` what a file imports by a name, None if
+    that is not known, and ``apart`` what only another process runs."""
 
     def __init__(
         self,
@@ -23,7 +24,10 @@ class Reach:
         entrypoint: str,
         offers: Callable[[str, str], Iterable[_Place]] = lambda *_: (),
         apart: Callable[[str, str], bool] = lambda *_: False,
+        origins: Callable[[str, str], Iterable[_Place] | None] = lambda *_: None,
     ) -> None:
+        self._outlines = outlines
+        self._origins = origins
         self._apart = apart
         self._offers = offers
         self._holders: dict[str, list[str]] = {}  # the files that define a name
@@ -51,20 +55,28 @@ class Reach:
                 self._holders.setdefault(part, []).append(path)
 
     def _follow(self, path: str, name: str) -> None:
-        if name.startswith(LOCAL):
+        if FROM in name:
+            found = self._origins(path, name)
+            for place in self._called(name) if found is None else found:
+                self._enter(place)
+        elif name.startswith(ATTRIBUTE):
+            if name not in self._names:
+                self._names.add(name)
+                for place in self._waiting.pop(name, ()):
+                    self._enter(place)
+        elif name.startswith(LOCAL):
             self._enter((path, name.removeprefix(LOCAL)))
         elif name.startswith(WHOLE):
             for place in self._offers(path, name):
                 self._enter(place)
-        elif name not in self._names:
-            self._names.add(name)
-            for place in self._waiting.pop(name, ()):
-                self._enter(place)
-            for holder in self._holders.get(name, ()):
-                self._enter((holder, name))
+
+    def _called(self, name: str) -> Iterator[_Place]:
+        """All that bears one of the names by which something is looked up in a module."""
+        for each in name.partition(FROM)[2].split("."):
+            yield from ((holder, each) for holder in self._holders.get(each, ()))
 
     def _enter(self, place: _Place) -> None:
-        if place in self._reached:
+        if place in self._reached or place[1] not in self._outlines.get(place[0], ()):
             return
         self._reached.add(place)
         self._pending.append(place)

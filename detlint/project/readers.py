@@ -13,25 +13,19 @@ from detlint.analysis.seeding import means_seeding
 from detlint.analysis.unreachable import never_runs
 from detlint.analysis.uses import last_name
 from detlint.project import epochs
+from detlint.project.draws import built_with, called, drawn_from
 from detlint.project.facts import EVERY, Fact
-from detlint.project.idle import is_idle
 from detlint.project.needs import need_of
 from detlint.project.training import trained_with, unversioned
 from detlint.project.vocabulary import (
-    FIXED_INITS,
     GENERATOR_METHODS,
     GUARD,
     HELPERS,
-    IN_PLACE,
-    LAYERS,
     LIGHTNING,
-    NUMPY,
-    RANDOM,
     SEEDED_APART,
     SEEDING_TRAINERS,
     SEEDS,
     SWITCHES,
-    TORCH,
 )
 from detlint.scope import dotted
 
@@ -58,8 +52,6 @@ _KEEPS_SEED = re.compile(
     re.IGNORECASE,
 )
 _CONDITIONAL = frozenset({"seeds", "draws", "orders", "builds"})  # what an argument may turn on
-_SPELLED = {"random": "random", "np": "numpy", "numpy": "numpy", "torch": "torch", "nn": "torch.nn"}
-_STAR = re.compile(r"\bimport[ \t]*\*")
 _CONFIGURES = re.compile(r"(?:Trainer|Fabric|Config|Args|Arguments)$")
 
 
@@ -93,7 +85,7 @@ def _seeded_at(module: Module, node: cst.CSTNode) -> Iterator[str]:
             yield EVERY
     if not isinstance(node, cst.Call):
         return
-    name = unversioned(_called(module, node))
+    name = unversioned(called(module, node))
     last = name.rpartition(".")[2] or last_name(node.func)
     if name in SEEDS:
         given = node.args[0].value if node.args else None
@@ -117,6 +109,8 @@ def _hands_seed_on(call: cst.Call, name: str) -> bool:
     first, owner = library.partition(".")[0], library.rpartition(".")[2]
     if not first or first in SEEDED_APART or owner[:1].isupper() or _KEEPS_SEED.search(last):
         return False
+    if last == "seed" and call.args:
+        return not _is_none(call.args[0].value)
     return any(
         each.keyword is not None and each.keyword.value in _SEED and not _is_none(each.value)
         for each in call.args
@@ -148,55 +142,12 @@ def _calls(module: Module, judge: Callable[[Module, cst.Call], str | None]) -> F
             yield node, library, None
 
 
-def _called(module: Module, call: cst.Call) -> str:
-    """The function that a call calls. A library that nothing binds comes with ``import *``."""
-    known = module.called(call)
-    first, _, rest = (dotted(call.func) or "").partition(".")
-    if known or not rest or first not in _SPELLED or not _STAR.search(module.source.text):
-        return known or ""
-    if module.bindings.scope_of[call].lookup(first):
-        return ""
-    return f"{_SPELLED[first]}.{rest}"
-
-
 def _draws(module: Module) -> Found:
-    return _calls(module, _drawn_from)
-
-
-def _drawn_from(module: Module, call: cst.Call) -> str | None:
-    """The library whose global generator a call draws from."""
-    owner, _, last = _called(module, call).rpartition(".")
-    library = None
-    if owner == "random" and last in RANDOM:
-        library = "random"
-    elif owner in {"numpy.random", "numpy.random.mtrand"} and last in NUMPY:
-        library = "numpy"
-    elif owner == "torch" and last in TORCH and not _has_generator(call):
-        library = "torch"
-    return None if library is None or is_idle(module, call) else library
-
-
-def _has_generator(call: cst.Call) -> bool:
-    return any(each.keyword is not None and each.keyword.value == "generator" for each in call.args)
+    return _calls(module, drawn_from)
 
 
 def _builds(module: Module) -> Found:
-    return _calls(module, _built_with)
-
-
-def _built_with(module: Module, call: cst.Call) -> str | None:
-    """The library whose layers a call makes, or whose weights it draws."""
-    owner, _, last = _called(module, call).rpartition(".")
-    if owner == "torch.nn.init":
-        return None if last in FIXED_INITS else "torch"
-    if owner.startswith("transformers") and last == "from_config":
-        return "torch"
-    if owner.startswith("peft") and last == "get_peft_model":
-        return "torch"
-    if owner.startswith("torch.nn"):
-        return "torch" if last in LAYERS else None
-    method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-    return "torch" if not owner and method in IN_PLACE and not _has_generator(call) else None
+    return _calls(module, built_with)
 
 
 def _orders(module: Module) -> Found:

@@ -6,6 +6,8 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from detlint.project.entrypoints import main_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -25,8 +27,11 @@ _MEASURES = re.compile(
 )
 _TRIES = re.compile(
     r"\btorch\.utils\.benchmark\b|\btriton\.testing\b|\bperf_report\b|\b(?:assert_close|allclose)\("
-    r"|\bonnx\.(?:utils\.)?_?export\(|\bjit\.trace\("
+    r"|\bonnx\.(?:utils\.)?_?export\(|\bjit\.trace\(|\bgradcheck\("
 )
+# What a person looks at, and nothing keeps.
+_SHOWS = re.compile(r"\bmlab\.|\braw_input\(\)|\bset_trace\(\)")
+_KEEPS = re.compile(r"\bsave|\bdump|_dump|(?:\b|im)write|to_csv")
 # Programs whose random numbers are inputs on which something is tried, or are no result.
 _CHECKS = re.compile(r"(?:^|_)(?:verify|check|compare|profile|serve|server|controller)(?:_|\.)")
 _MAKES = re.compile(r"prep|split|generat|make|creat|build|sampl|process|collect|mine|mining")
@@ -99,9 +104,12 @@ def measures(name: str) -> bool:
 
 
 def checks(shown: str, text: str) -> bool:
-    """Whether it is a test, a benchmark or a server, or compares two of a thing: its random
-    numbers are no result."""
+    """Whether it is a test, a benchmark or a server, compares two of a thing, or only shows
+    something: its random numbers are no result."""
     name = os.path.basename(shown)
+    block = text[main_line(text) or 0 :]
+    if _SHOWS.search(block) and not _KEEPS.search(block):
+        return True
     patterns = (_MEASURES, name), (_APART, shown), (_CHECKS, name), (_TRIES, text)
     return any(pattern.search(where) for pattern, where in patterns)
 

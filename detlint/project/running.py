@@ -17,21 +17,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from detlint.project.files import Files
-    from detlint.project.imports import Finder
+    from detlint.project.origins import Origins
 
+_EXPORTS = re.compile(r"^__all__[ \t]*\+?=[ \t]*[\[(][^\])]*[\])]", re.MULTILINE)
 _FEW = 20  # names that are looked for in the files' text before all files are indexed
 
 
 class Running:
-    """Answers about the parts of some files, the first of which is the entrypoint. ``finder``
-    is given where names are looked up in modules."""
+    """Answers about the parts of some files, the first of which is the entrypoint. ``origins``
+    tell what names mean, and ``looks_up`` whether names are looked up in modules."""
 
-    def __init__(self, paths: Sequence[str], files: Files, finder: Finder | None) -> None:
+    def __init__(
+        self, paths: Sequence[str], files: Files, origins: Origins | None, *, looks_up: bool
+    ) -> None:
         self._path = paths[0]
         self._paths = paths
         self._members = frozenset(paths)
         self._files = files
-        self._lookups = None if finder is None else Lookups(files, finder, paths)
+        self._origins = origins
+        self._lookups = None
+        if origins is not None and looks_up:
+            self._lookups = Lookups(files, origins.finder, paths)
         self._may: dict[tuple[str, str], bool] = {}
         self._passed: dict[tuple[str, bool], bool] = {}
         self._asked = 0
@@ -114,8 +120,9 @@ class Running:
         if not self._files.is_class(path, name):
             return False
         quoted = re.compile(rf"[\"'.]{name}[\"']")
+        texts = (self._files.source(each).text for each in self._paths)
         return self._calls_unseen or any(
-            quoted.search(self._files.source(each).text) for each in self._paths
+            quoted.search(_EXPORTS.sub("", text)) for text in texts if quoted.search(text)
         )
 
     @cached_property
@@ -137,7 +144,8 @@ class Running:
     def _reach(self, apart: Callable[[str, str], bool]) -> Reach:
         outlines = {path: self._files.outline(path) for path in self._paths}
         offers = (lambda *_: ()) if self._lookups is None else self._lookups.offers
-        return Reach(outlines, self._path, offers, apart)
+        origins = (lambda *_: None) if self._origins is None else self._origins.of
+        return Reach(outlines, self._path, offers, apart, origins)
 
     def is_in_workers(self, path: str, row: int) -> bool:
         """Whether a line only runs in what the workers of a loader call, which seed ``random``

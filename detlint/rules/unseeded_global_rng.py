@@ -64,10 +64,12 @@ class UnseededGlobalRng(Rule):
     that a model is tried on; on draws that no number depends on (pauses, ports, names); and on
     programs that use no numeric library. Neither a draw nor a seed counts where it never runs:
     behind a `return`, under a constant that says no, for an argument that no call passes, in a
-    class that nothing makes. A seed that is handed to an unknown library (`init(seed=1)`) may seed
-    everything, and so may a module of the project that is not there, by its name: silent, as
-    about `random` and NumPy in what only a loader's workers call, where torch is seeded: torch
-    seeds them there.
+    class that nothing makes: names are followed to where they are defined, so one of the same
+    name elsewhere makes none, nor does a table at the top of a file that nothing uses. Silent on
+    weights that constants overwrite, and on what a program only shows to a person. A seed that
+    is handed to an unknown library (`init(seed=1)`, `util.seed(1)`) may seed everything, and so
+    may a module of the project that is not there, by its own name: silent, as about `random` and
+    NumPy in what only a loader's workers call, where torch is seeded: torch seeds them there.
 
     Fix safety: unsafe. `guard.enable(seed=0)` at the entrypoint seeds every generator,
     and turns deterministic algorithms on as well.
@@ -160,11 +162,13 @@ class UnseededGlobalRng(Rule):
             return
         # torch seeds the others in the workers of its loaders.
         seeded = library != "torch" and program.has("seeds", "torch")
-        for each in program.facts("draws", library):
-            if not (seeded and program.is_in_workers(each)):
-                yield each, "draws"
+        for own in (True, False):  # what the program says itself is sooner understood
+            for each in program.facts("draws", library, own=own):
+                if not (seeded and program.is_in_workers(each)):
+                    yield each, "draws"
+            if library == "torch":
+                yield from ((each, "draws") for each in program.facts("orders", "torch", own=own))
         if library == "torch":
-            yield from ((each, "draws") for each in program.facts("orders", "torch"))
             yield from ((each, "draws first weights") for each in cls._weights(program))
 
     @staticmethod

@@ -1,0 +1,222 @@
+"""What of its files a program reaches: a draw counts only there, and so does a seed."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.cli import main
+from detlint.project.entrypoints import is_entrypoint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+    Lint = Callable[[], list[str]]
+
+MAIN = 'if __name__ == "__main__":\n    main()\n'
+TRAIN = "import random\nimport torch\n{}\n\nloss.backward(); optimizer.step()\n"
+FLIP = "import random\nclass Flip:\n    def __init__(self):\n        random.random()\n"
+CROP = "class Crop:\n    pass\n"
+TABLE = "from .flips import Flip\nfrom .crops import Crop\n"
+
+
+@pytest.fixture
+def lint(capsys: pytest.CaptureFixture[str]) -> Lint:
+    """``path:row`` of each finding of DET102."""
+
+    def run() -> list[str]:
+        main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+        found = json.loads(capsys.readouterr().out)
+        return [f"{os.path.relpath(x['filename'])}:{x['location']['row']}" for x in found]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("table", "line", "found"),
+    [
+        ('KINDS = {"flip": Flip, "crop": Crop}', "from lib import Crop\nCrop()", False),
+        ('KINDS = {"flip": Flip, "crop": Crop}', "from lib import KINDS\nKINDS[a]()", True),
+        ('KINDS = {"flip": Flip, "crop": Crop}', "import lib\nlib.KINDS[a]()", True),
+        ('KINDS = {"flip": Flip, "crop": Crop}', "import lib as l\nmake(l.get)", True),
+        ("KINDS: list = [\n    Flip,\n    Crop,\n]", "import lib", False),
+        ("KINDS: list = [\n    Flip,\n    Crop,\n]", "from lib import get\nget()", True),
+        ("KINDS = (Flip, Crop)", "import lib\nlib.get('flip')", True),
+        ("Kind = Union[Flip, Crop]", "import lib", False),
+        ("KINDS = [Flip(), Crop()]", "import lib", True),
+        ('KINDS = {}\nKINDS["flip"] = Flip', "import lib", True),
+        ("Kind = Flip", "import lib", True),
+    ],
+)
+def test_what_a_table_holds_is_in_use_where_the_table_is(
+    project: Project, lint: Lint, table: str, line: str, *, found: bool
+) -> None:
+    get = "def get(name):\n    return KINDS[name]()\n" if "KINDS" in table else ""
+    project({"lib/flips.py": FLIP, "lib/crops.py": CROP})
+    project({"lib/__init__.py": f"{TABLE}{table}\n{get}"})
+    project({"train.py": TRAIN.format(line)})
+    assert lint() == ["lib/flips.py:4"] * found
+
+
+def test_a_seed_in_a_table_that_nothing_uses_seeds_nothing(project: Project, lint: Lint) -> None:
+    seeds = "import random\nclass Data:\n    def __init__(self):\n        random.seed(0)\n"
+    seeds = f'__all__ = ["Data", "Words"]\n{seeds}'
+    project({"data.py": f"{seeds}\nclass Words:\n    pass\nKINDS = {{'a': Data}}\n"})
+    project({"train.py": TRAIN.format("from data import Words\nWords(random.random())")})
+    assert lint() == ["train.py:4"]
+    project({"train.py": TRAIN.format("from data import KINDS\nKINDS[a](random.random())")})
+    assert lint() == []
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("from lib import crops\ncrops.Flip()", False),
+        ("from lib import flips, crops\ncrops.Flip()", False),
+        ("from lib import flips, crops\nflips.Flip()", True),
+        ("import lib.flips, lib.crops\nlib.crops.Flip()", False),
+        ("import lib.flips\nlib.flips.Flip()", True),
+        ("import lib.flips as f\nf.Flip()", True),
+        ("import lib\nfrom torch.utils import Flip\nFlip()", False),
+        ("import lib\nfrom torch import utils\nutils.Flip()", False),
+        ("import lib\nlib.Turn()", True),
+        ("from lib import Turn as T\nT()", True),
+        ("from lib.all import Flip\nFlip()", True),
+        ("from lib.all import *\nFlip()", True),
+        ("import lib\nlib.absent.Flip()", True),  # whatever that is
+        ("try:\n    from lib.flips import Flip\nexcept E:\n    from x import Flip\nFlip()", True),
+        ("from lib.flips import Flip\ndef f(x: Flip, y: list[Flip] = ()) -> Flip:\n    g()", False),
+        ("from lib.flips import Flip\ndef f(x, y=Flip()):\n    g()", True),
+    ],
+)
+def test_a_name_means_what_its_module_holds(
+    project: Project, lint: Lint, line: str, *, found: bool
+) -> None:
+    start = "from .flips import Flip as Turn\nfrom . import crops\n"
+    project({"lib/__init__.py": start, "lib/all.py": "from .flips import *\n"})
+    project({"lib/flips.py": FLIP, "lib/crops.py": "class Flip:\n    pass\n"})
+    project({"train.py": TRAIN.format(f"{line}\nf()")})
+    assert lint() == ["lib/flips.py:4"] * found
+
+
+def test_folders_that_are_no_packages_hold_modules(project: Project, lint: Lint) -> None:
+    project({"lib/deep/flips.py": FLIP, "lib/deep/crops.py": "class Flip:\n    pass\n"})
+    head = "import lib.deep.flips\nimport lib.deep.crops\nlib.deep.{}.Flip()"
+    project({"train.py": TRAIN.format(head.format("flips"))})
+    assert lint() == ["lib/deep/flips.py:4"]
+    project({"train.py": TRAIN.format(head.format("crops"))})
+    assert lint() == []
+
+
+def test_modules_that_offer_each_others_names_end(project: Project, lint: Lint) -> None:
+    project({"a.py": "from b import Flip\n", "b.py": "from a import Flip\n"})
+    project({"train.py": TRAIN.format("from a import Flip\nFlip(random.random())")})
+    assert lint() == ["train.py:4"]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("ops.utils.fast", True), ("ops.utils.seeds", False), ("ops.absent_utils", False)],
+)
+def test_what_is_not_there_may_seed_by_its_own_name(
+    project: Project, lint: Lint, name: str, *, found: bool
+) -> None:
+    project({"ops/__init__.py": "", "ops/utils/__init__.py": ""})
+    project({"train.py": TRAIN.format(f"from {name} import f\nrandom.random()")})
+    assert lint() == ["train.py:4"] * found
+
+
+@pytest.mark.parametrize(
+    ("folder", "text", "found"),
+    [
+        ("scripts", "", True),
+        ("tools", "\n", True),
+        ("scripts", "from .sample import size\n", False),
+        ("models", "", False),
+    ],
+)
+def test_an_empty_package_of_programs_holds_programs(
+    project: Project, lint: Lint, folder: str, text: str, *, found: bool
+) -> None:
+    draws = (
+        f"import random\nimport torch\nsize = 1\n{MAIN.replace('main()', 'x = random.random()')}"
+    )
+    project({f"{folder}/__init__.py": text, f"{folder}/fill.py": draws})
+    assert lint() == [f"{folder}/fill.py:5"] * found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("for epoch in range(9):\n    sess.run([model.opt_op, model.loss])\n", True),
+        ("with tf.Session() as session:\n    session.run(train_step)\n", True),
+        ("sess.run(tf.global_variables_initializer())\n", False),
+        ("def f():\n    sess.run(train_step)\n", False),
+    ],
+)
+def test_a_loop_at_the_top_that_runs_a_step_is_a_program(text: str, *, found: bool) -> None:
+    assert is_entrypoint("gae.py", text) is found
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (("nn.init.constant_(self.x.weight, 1)", "nn.init.zeros_(self.x.bias)"), False),
+        (("nn.init.constant_(self.x.weight, 1)",), True),
+        (("nn.init.constant_(self.x.weight, 1)", "nn.init.normal_(self.x.bias)"), True),
+        (("nn.init.constant_(self.y.weight, 1)", "nn.init.zeros_(self.y.bias)"), True),
+    ],
+)
+def test_weights_that_constants_overwrite_are_no_draw(
+    project: Project, lint: Lint, lines: tuple[str, ...], *, found: bool
+) -> None:
+    net = "from torch import nn\nclass Net(nn.Module):\n    def __init__(self):\n"
+    net += "".join(f"        {each}\n" for each in ("self.x = nn.Linear(2, 1)", *lines))
+    project({"net.py": net, "train.py": TRAIN.format("from net import Net\nNet()")})
+    assert lint() == ["net.py:4"] * found
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("mlab.points3d(x)\n    raw_input()", False),
+        ("print(x)\n    pdb.set_trace()", False),
+        ("test = gradcheck(f, x)", False),
+        ("mlab.points3d(overwritten)\n    raw_input()", False),
+        ("mlab.points3d(x)\n    np.save(place, x)", True),
+        ("print(x)", True),
+    ],
+)
+def test_what_a_person_only_looks_at_is_no_result(
+    project: Project, lint: Lint, line: str, *, found: bool
+) -> None:
+    main_block = MAIN.replace("main()", f"x = random.random()\n    {line}")
+    project({"make.py": f"import random\nimport torch\n\n{main_block}"})
+    assert lint() == ["make.py:5"] * found
+
+
+def test_a_program_is_rather_told_of_its_own_file(project: Project, lint: Lint) -> None:
+    head = "from lib import noise\nfrom torch.utils.data import DataLoader\nnoise()\n"
+    project({"lib.py": "import torch\ndef noise():\n    return torch.rand(2)\n"})
+    project({"train.py": TRAIN.format(f"{head}DataLoader(data, shuffle=True)")})
+    assert lint() == ["train.py:6"]
+    project({"train.py": TRAIN.format(f"{head}DataLoader(data)")})
+    assert lint() == ["lib.py:3"]
+
+
+def test_messages_say_which_of_several_files_is_meant(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = TRAIN.format("from a.lib import noise\nnoise()")
+    project({"a/lib.py": "import random\ndef noise():\n    random.random()\n"})
+    project({"train.py": text, "a/b/train.py": text})
+    main(["--no-cache", "--select", "DET102", "train.py", "a"])
+    said = capsys.readouterr().out
+    assert f"neither .{os.sep}train.py nor" in said
+    assert f"neither {os.path.join('a', 'b', 'train.py')} nor" in said
+    assert f"({os.path.join('a', 'lib.py')}:3)" in said
