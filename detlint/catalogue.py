@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -42,10 +43,7 @@ class Entry(NamedTuple):
     @property
     def rule(self) -> type[Rule]:
         """The class itself."""
-        from importlib import import_module
-
-        found: type[Rule] = getattr(import_module(self.module), self.name)
-        return found
+        return _class(self.module, self.name)
 
     def concerns(self, text: str, offset: int) -> bool:
         """``Rule.concerns``."""
@@ -58,6 +56,14 @@ class Entry(NamedTuple):
     def __call__(self, source: Module | Document, settings: Settings) -> Rule:
         """An instance of the rule."""
         return self.rule(source, settings)
+
+
+@cache
+def _class(module: str, name: str) -> type[Rule]:
+    from importlib import import_module
+
+    found: type[Rule] = getattr(import_module(module), name)
+    return found
 
 
 def catalogue(folder: str | None, key: str) -> tuple[Entry, ...]:

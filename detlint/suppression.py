@@ -20,6 +20,8 @@ UNUSED = "DET001"
 # "noqa" and "detlint:" in the cases that people write; lowering 53 MB takes twice as long.
 _MARK = re.compile(r"(?:#|//|/\*)[ \t]*(?:(?i:(noqa))(?!\w)|(?i:detlint:))")
 _LINE = re.compile(r"[^\r\n]*")
+_MARKED = re.compile(rf"{_MARK.pattern}{_LINE.pattern}")
+_OURS = re.compile("det", re.IGNORECASE)  # without findings, what others silence is no matter
 # "see #12" is a part of the reason; "# type: ignore" is the next directive.
 _NEXT_COMMENT = re.compile(r"#(?!\d)")
 _CODE = r"(?:DET\d*|[A-Z]+\d+)\b"
@@ -83,7 +85,7 @@ def apply(
     ``comments`` says where a source that is not Python has them.
     """
     text = source.text
-    if not _MARK.search(text):
+    if not any(findings or _OURS.search(each[0]) for each in _MARKED.finditer(text)):
         return list(findings)
     page = _Page(source, spans(text) if comments is None else comments)
     if any(each.kind == "skip-file" for each in page.directives):

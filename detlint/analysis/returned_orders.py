@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.kinds import PYTHON
+from detlint.mentions import heads, mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -37,15 +38,15 @@ def is_ignored(source: Source, name: str, *, own: bool) -> bool | None:
     from detlint.stack import in_deep_stack
 
     text = source.text
-    defines = re.search(rf"\bdef[ \t]+{name}\b", text) is not None
+    places = mentions(text, name)
+    if not places:
+        return None
     imports = re.search(rf"^[ \t]*(?:from|import)\b[^\n]*\b{name}\b", text, re.MULTILINE)
-    if not own and ((defines and imports is None) or not _may_mean(text, name)):
+    if not own and ((heads(text, name) and imports is None) or not _may_mean(text, name)):
         return None
     if source.kind != PYTHON or re.search(rf"[\"']{name}[\"']|\b{name}[ \t]+as\b", text):
         return False
-    region = narrow(
-        text, [(each.start(), "function") for each in re.finditer(rf"\b{name}\b", text)]
-    )
+    region = narrow(text, [(each, "function") for each in places])
     if region is None:
         return None
     try:
@@ -64,17 +65,17 @@ def _may_mean(text: str, name: str) -> bool:
 def _shows_nothing(module: Module, name: str) -> bool | None:
     from detlint.analysis.consumption import Consumption
 
-    mentions = list(_mentions(module, name))
-    if not all(isinstance(each, cst.Call) for each in mentions):
+    used = list(_mentions(module, name))
+    if not all(isinstance(each, cst.Call) for each in used):
         return False
     consumption = Consumption(module)
     shown = (
         use
-        for each in mentions
+        for each in used
         for use in consumption.uses(each)
         if not _is_returned_by(module, use, name)
     )
-    return next(shown, None) is None if mentions else None
+    return next(shown, None) is None if used else None
 
 
 def _is_returned_by(module: Module, use: Use, name: str) -> bool:

@@ -151,8 +151,10 @@ class Linker:
 
 def _by_real_path(paths: Sequence[str]) -> dict[str, str]:
     folder = cached(os.path.realpath)  # of each file takes as long as linting it
+    parts = map(os.path.split, paths)
     return {
-        os.path.join(folder(os.path.dirname(each)), os.path.basename(each)): each for each in paths
+        os.path.join(folder(above), name): path
+        for (above, name), path in zip(parts, paths, strict=True)
     }
 
 
