@@ -12,7 +12,8 @@ from guard.comparison.phrases import suspect
 from guard.places import Place
 from guard.trace import Event
 from guard.verification.attribution import _what
-from guard.verification.possibilities import Text, advised, with_possibilities
+from guard.verification.possibilities import Asked, advised, with_possibilities
+from guard.verification.texts import Text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +28,7 @@ def lines_of(
     **told: Any,
 ) -> tuple[Suspect, ...]:
     difference = Difference(0, 0, "training", told.pop("first", None), None, cause, "", **told)
-    return with_possibilities(suspects, difference, circumstance, Text(files), changes)
+    return with_possibilities(suspects, Asked(difference, circumstance, Text(files), changes))
 
 
 TEXT = """\

@@ -14,7 +14,7 @@ from guard.verification import sources, suspects
 from guard.verification.bisection import Bisection
 from guard.verification.inquiry import settled
 from guard.verification.operators import culprit, row_of
-from guard.verification.possibilities import Text
+from guard.verification.texts import Text
 
 if TYPE_CHECKING:
     from pathlib import Path
