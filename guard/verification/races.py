@@ -68,8 +68,7 @@ def added_up(tree: ast.AST, trees: Iterable[ast.AST]) -> Iterator[Line]:
     for function in functions(tree, threads_functions(trees)):
         own = _own(function)
         for node in ast.walk(function):
-            target = _grown(node) if isinstance(node, ast.stmt) else ""
-            if target and target not in own:
+            if isinstance(node, ast.stmt) and (target := _grown(node)) and target not in own:
                 yield 0, node.lineno, f"{target} grows in threads, in the order they come to it"
 
 
