@@ -11,7 +11,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from guard.comparison import Cause, Suspect
-from guard.comparison.names import MADE
 from guard.errors import GuardError
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ _SHUFFLES = ("DET202",)  # they draw from torch's generator, and are in order wh
 _SEEDING = re.compile(r"\b(manual_seed|seed_everything|set_seed|seed_all)\s*\(")
 
 _OWNER = re.compile(r"\b(\w+)'s global")  # in what the linter says
+_OWNERS = {"python", "numpy", "torch"}
 _OBJECTS = "DET101"  # of generators of the program's own
 _GLOBALS = ("DET102", "DET104")
 
@@ -217,8 +217,8 @@ def rank(
 
 def _is_of_another(each: dict[str, Any], generators: Sequence[str]) -> bool:
     """Whether a finding is about another generator than those that are known to differ."""
-    held = [name.partition(".")[0] for name in generators]
-    if not held or any(name.startswith(MADE) for name in held):
+    held = {name.partition(".")[0] for name in generators}
+    if not held or not held <= _OWNERS:  # generator objects as well
         return False
     code = each["code"]
     if code.startswith(_SHUFFLES):
