@@ -35,6 +35,10 @@ _ANOTHER = (
     "a third run was made, since two can agree by luck: the program has {}; --runs says how many "
     "there are to be"
 )
+_DRAWN = (
+    "A thread of the program draws from a generator of the whole process: what the others draw "
+    "meanwhile depends on which is first, also where its state is the same in the end."
+)
 _THREADED = (
     "{} was given something else, which no recorded operator made: those that the program's own "
     "threads run are not recorded"
@@ -211,6 +215,8 @@ def with_findings(
     refined = replace(difference, place=next(filter(None, places), None))
     if shown is not None and shown.cause is not difference.cause:
         refined = replace(refined, cause=shown.cause, why=shown.why)
+    elif shown is None:
+        refined = drawn_in_threads(refined, text)
     asked = Asked(refined, verdict.circumstance, text, comparison.changes, shown is not None)
     refined = replace(refined, place=entered(asked) or refined.place)
     try:
@@ -221,6 +227,17 @@ def with_findings(
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}
     return replace(verdict, comparison=replace(comparison, notes=notes, **changes))
+
+
+def drawn_in_threads(difference: Difference, text: Text) -> Difference:
+    """A result that differs while a thread draws from a generator of the whole process.
+
+    Once all have drawn, the generator's state is the same again; which numbers each got is not.
+    """
+    if difference.cause is not Cause.KERNEL or not text.draws_in_threads:
+        return difference
+    why = f"{difference.why} {_DRAWN}"
+    return replace(difference, cause=Cause.GENERATOR, why=why)
 
 
 def settled(

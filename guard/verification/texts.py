@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from guard.verification import races
+from guard.verification import passages, races
 from guard.verification.circumstances import HASHES, LISTINGS, MEMORY
 from guard.verification.flows import Flow, is_drawn
 from guard.verification.passages import calls
@@ -54,6 +54,12 @@ class Text:
         trees = self._all
         ways = (races.added_up, races.handed_over)
         return any(True for tree in trees for way in ways for _ in way(tree, trees))
+
+    @cached_property
+    def draws_in_threads(self) -> bool:
+        """Whether its threads draw from a generator of the whole process."""
+        handed = passages.threads_functions(self._all)
+        return any(True for tree in self._all for _ in passages.draws(tree, handed))
 
     def speaks_for(self, circumstance: str) -> bool:
         """Whether there is something on which the circumstance acts."""

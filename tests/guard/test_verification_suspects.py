@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +13,7 @@ from guard.places import Place
 from guard.trace import Event, Step
 from guard.verification import sources, suspects
 from guard.verification.bisection import Bisection
-from guard.verification.inquiry import settled
+from guard.verification.inquiry import drawn_in_threads, settled
 from guard.verification.operators import culprit, row_of
 from guard.verification.texts import Text
 
@@ -254,3 +255,13 @@ def test_a_generator_that_is_known_goes_before_others(
     ranked = suspects.rank(found, fitting, place, ["/p/train.py"], generators)
     assert [each.code for each in ranked] == codes
     assert "numpy" not in generators or ranked[0].line == 40
+
+
+def test_a_result_that_differs_while_a_thread_draws_is_of_a_generator(tmp_path: Path) -> None:
+    thread = "def f():\n    x = torch.randn(3)\nthreading.Thread(target=f)\n"
+    difference = Difference(0, 0, "training", None, None, Cause.KERNEL, "It differs.")
+    for text, cause in ((thread, Cause.GENERATOR), (ADDED, Cause.KERNEL)):
+        read = Text([str(write(tmp_path / "train.py", text))])
+        assert drawn_in_threads(difference, read).cause is cause
+    other = replace(difference, cause=Cause.OUTSIDE)
+    assert drawn_in_threads(other, read) is other
