@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -12,8 +13,10 @@ from programs import write
 from guard.comparison import Cause, Difference
 from guard.verification import races
 from guard.verification.attribution import Reruns, attribute
+from guard.verification.inquiry import is_worth_another
 from guard.verification.plan import Plan
 from guard.verification.texts import Text
+from guard.verification.watching import Watched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -209,3 +212,31 @@ def test_a_circumstance_that_could_not_be_tried_again_is_not_named(tmp_path: Pat
     outcomes: dict[str, Any] = {"hashes": [True]}
     reruns = told(outcomes, Cause.BATCH_ORDER, budget=2)
     assert attribute(reruns, text_of(tmp_path, SET)).circumstance == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "isolated", "seconds", "expected"),
+    [
+        (THREADS, {}, True, 20.0, True),
+        (PLAIN, {}, True, 20.0, False),
+        (THREADS, {"at_ease": False}, True, 20.0, False),
+        (THREADS, {}, False, 20.0, False),
+        (THREADS, {}, True, 61.0, False),
+    ],
+    ids=["cheap", "no luck", "runs are given", "in place", "long"],
+)
+def test_a_third_run_is_made_where_two_agree_by_luck(
+    text: str,
+    given: dict[str, bool],
+    isolated: bool,
+    seconds: float,
+    expected: bool,
+    tmp_path: Path,
+) -> None:
+    session = cast("Session", SimpleNamespace(plan=_plan(**given), isolated=isolated))
+    watched = Watched((), None, 1, (), seconds)
+    assert is_worth_another(session, watched, text_of(tmp_path, text)) is expected
+
+
+def _plan(*, at_ease: bool = True) -> Plan:
+    return Plan("train.py", at_ease=at_ease)
