@@ -215,28 +215,21 @@ def test_a_circumstance_that_could_not_be_tried_again_is_not_named(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("text", "given", "isolated", "seconds", "expected"),
+    ("text", "at_ease", "found", "expected"),
     [
-        (THREADS, {}, True, 20.0, True),
-        (PLAIN, {}, True, 20.0, False),
-        (THREADS, {"at_ease": False}, True, 20.0, False),
-        (THREADS, {}, False, 20.0, False),
-        (THREADS, {}, True, 61.0, False),
+        (THREADS, True, (True, 20.0), True),
+        (PLAIN, True, (True, 20.0), False),
+        (THREADS, False, (True, 20.0), False),
+        (THREADS, True, (False, 20.0), False),
+        (THREADS, True, (True, 61.0), False),
     ],
     ids=["cheap", "no luck", "runs are given", "in place", "long"],
 )
 def test_a_third_run_is_made_where_two_agree_by_luck(
-    text: str,
-    given: dict[str, bool],
-    isolated: bool,
-    seconds: float,
-    expected: bool,
-    tmp_path: Path,
+    text: str, at_ease: bool, found: tuple[bool, float], expected: bool, tmp_path: Path
 ) -> None:
-    session = cast("Session", SimpleNamespace(plan=_plan(**given), isolated=isolated))
+    isolated, seconds = found
+    plan = Plan("train.py", at_ease=at_ease)
+    session = cast("Session", SimpleNamespace(plan=plan, isolated=isolated))
     watched = Watched((), None, 1, (), seconds)
     assert is_worth_another(session, watched, text_of(tmp_path, text)) is expected
-
-
-def _plan(*, at_ease: bool = True) -> Plan:
-    return Plan("train.py", at_ease=at_ease)
