@@ -36,7 +36,7 @@ _ANOTHER = (
     "there are to be"
 )
 _DRAWN = (
-    "A thread of the program draws from a generator of the whole process: what the others draw "
+    "A thread of the program draws from torch's generator of the whole process: what the others draw "
     "meanwhile depends on which is first, also where its state is the same in the end."
 )
 _THREADED = (
@@ -230,11 +230,13 @@ def with_findings(
 
 
 def drawn_in_threads(difference: Difference, text: Text) -> Difference:
-    """A result that differs while a thread draws from a generator of the whole process.
+    """A result that differs while a thread draws from torch's generator of the whole process.
 
     Once all have drawn, the generator's state is the same again; which numbers each got is not.
     """
-    if difference.cause is not Cause.KERNEL or not text.draws_in_threads:
+    event = difference.first or difference.second
+    is_result = event is not None and event.kind in ("output", "loss")
+    if difference.cause is not Cause.KERNEL or not is_result or not text.draws_in_threads:
         return difference
     why = f"{difference.why} {_DRAWN}"
     return replace(difference, cause=Cause.GENERATOR, why=why)

@@ -57,9 +57,9 @@ class Text:
 
     @cached_property
     def draws_in_threads(self) -> bool:
-        """Whether its threads draw from a generator of the whole process."""
+        """Whether its threads draw from torch's generator of the whole process."""
         handed = passages.threads_functions(self._all)
-        return any(True for tree in self._all for _ in passages.draws(tree, handed))
+        return any(True for tree in self._all for _ in passages.draws(tree, handed, ("torch.cpu",)))
 
     def speaks_for(self, circumstance: str) -> bool:
         """Whether there is something on which the circumstance acts."""

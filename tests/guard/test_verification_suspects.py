@@ -259,9 +259,13 @@ def test_a_generator_that_is_known_goes_before_others(
 
 def test_a_result_that_differs_while_a_thread_draws_is_of_a_generator(tmp_path: Path) -> None:
     thread = "def f():\n    x = torch.randn(3)\nthreading.Thread(target=f)\n"
-    difference = Difference(0, 0, "training", None, None, Cause.KERNEL, "It differs.")
-    for text, cause in ((thread, Cause.GENERATOR), (ADDED, Cause.KERNEL)):
+    event = Event("output", "2", 0, "", None, b"")
+    difference = Difference(0, 0, "training", event, None, Cause.KERNEL, "It differs.")
+    jitter = thread.replace("torch.randn(3)", "random.random()")
+    told = ((jitter, Cause.KERNEL), (ADDED, Cause.KERNEL), (thread, Cause.GENERATOR))
+    for text, cause in told:
         read = Text([str(write(tmp_path / "train.py", text))])
         assert drawn_in_threads(difference, read).cause is cause
-    other = replace(difference, cause=Cause.OUTSIDE)
-    assert drawn_in_threads(other, read) is other
+    gradient = replace(difference, first=Event("gradient", "2", 0, "", None, b""))
+    for other in (replace(difference, cause=Cause.OUTSIDE), gradient):
+        assert drawn_in_threads(other, read) is other
