@@ -36,8 +36,8 @@ _ANOTHER = (
     "there are to be"
 )
 _DRAWN = (
-    "A thread of the program draws from torch's generator of the whole process: what the others draw "
-    "meanwhile depends on which is first, also where its state is the same in the end."
+    "A thread of the program draws from torch's generator of the whole process: what the others "
+    "draw meanwhile depends on which is first, also where its state is the same in the end."
 )
 _THREADED = (
     "{} was given something else, which no recorded operator made: those that the program's own "
