@@ -156,8 +156,7 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
     elif cause is Cause.STATE:
         yield from (_Found(*each, _SAVED) for each in passages.states(tree, difference.lost))
     if cause in _DRAWN:
-        handed = passages.threads_functions(asked.text.trees.values())
-        drawn = passages.draws(tree, handed, difference.generators)
+        drawn = passages.draws(tree, asked.text.threads.threaded, difference.generators)
         yield from (_Found(*each, _FROM_A_THREAD) for each in drawn)
     if circumstance == HASHES.name:
         yield from _hashed(tree)
@@ -177,17 +176,18 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
 
 def _raced(tree: ast.Module, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]:
     """Where threads decide an order, or a kernel that adds or writes in none."""
-    cause, trees = asked.difference.cause, asked.text.trees.values()
+    cause, threads = asked.difference.cause, asked.text.threads
     if cause in _DATA:
         sure = cause is Cause.BATCH_ORDER and not any(each in _OF_ORDER for each in codes)
-        found = _later(races.handed_over(tree, trees), 0 if sure else _SURE)
+        found = _later(races.handed_over(tree, threads), 0 if sure else _SURE)
         yield from (each._replace(fits=_FIRST) for each in found)
     elif cause in _COMPUTED and not asked.is_known:
         event = asked.difference.first or asked.difference.second
         backward = event is not None and event.kind not in _FORWARD
-        added = _later(races.added_up(tree, trees), 0)
+        name = event.name.rpartition(".")[2] if event is not None and backward else ""
+        added = _later(races.added_up(tree, threads), 0)
         yield from (each._replace(fits=_FIRST) for each in added)
-        yield from _later(races.indexed(tree, backward=backward), _SURE)
+        yield from _later(races.indexed(tree, backward=backward, name=name), _SURE)
 
 
 def _later(lines: Iterator[Line], rank: int) -> Iterator[_Found]:

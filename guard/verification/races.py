@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from guard.verification.passages import calls, functions, threads_functions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterator
 
     from guard.verification.passages import Line
 
@@ -27,18 +27,29 @@ _INDICES = {
     *("topk", "searchsorted", "bucketize", "multinomial", "floor", "round", "clamp", "as_tensor"),
 }
 _DEEP = 3  # names, one made from the other
+_MODULES = ("forward", "training_step")
 _WRITERS = ("index_put", "index_put_", "index_copy", "index_copy_", "put_", "max_unpool2d")
 
 
-def is_threaded(trees: Collection[ast.AST]) -> bool:
-    """Whether threads or processes of the program's own can come first or last."""
-    if threads_functions(trees):
-        return True
-    return any(
-        name.rpartition(".")[2] in (*_QUEUES, *_UNORDERED) or _is_off(call, "in_order")
-        for tree in trees
-        for call, name in calls(tree)
-    )
+class Threads:
+    """Functions of a program that run in threads or processes of its own, by name.
+
+    threaded  in threads
+    handing   in processes as well
+    queues    whether it makes queues
+    others    whether it takes what is ready first in another way
+    """
+
+    def __init__(self, trees: Collection[ast.AST]) -> None:
+        self.threaded = threads_functions(trees)
+        self.handing = threads_functions(trees, _PROCESSES)
+        named = [(call, name.rpartition(".")[2]) for tree in trees for call, name in calls(tree)]
+        self.queues = any(name in _QUEUES for _, name in named)
+        self.others = any(name in _UNORDERED or _is_off(call, "in_order") for call, name in named)
+
+    def __bool__(self) -> bool:
+        """Whether something can come first or last."""
+        return bool(self.threaded or self.queues or self.others)
 
 
 def _is_off(call: ast.Call, name: str) -> bool:
@@ -46,26 +57,23 @@ def _is_off(call: ast.Call, name: str) -> bool:
     return any(isinstance(each, ast.Constant) and not each.value for each in given)
 
 
-def handed_over(tree: ast.AST, trees: Iterable[ast.AST]) -> Iterator[Line]:
+def handed_over(tree: ast.AST, threads: Threads) -> Iterator[Line]:
     """Where threads hand over what they have made, in the order in which they come to it; then
     where it is taken."""
-    held = list(trees)
-    queues = any(name.rpartition(".")[2] in _QUEUES for each in held for _, name in calls(each))
-    names = threads_functions(held, _PROCESSES)
-    for function in functions(tree, names):
+    for function in functions(tree, threads.handing):
         own = _own(function)
         for call, name in calls(function):
             holder, _, method = name.rpartition(".")
             if method in _PUTS and holder and holder not in own:
                 yield 0, call.lineno, f"{name}() in a thread: whichever comes first is first"
-    for call, name in calls(tree) if queues and names else ():
+    for call, name in calls(tree) if threads.queues and threads.handing else ():
         if name.rpartition(".")[2] in _TAKES and not call.args:
             yield 1, call.lineno, f"{name}() gives what a thread has put there first"
 
 
-def added_up(tree: ast.AST, trees: Iterable[ast.AST]) -> Iterator[Line]:
+def added_up(tree: ast.AST, threads: Threads) -> Iterator[Line]:
     """Where threads add to what they share: sums are rounded by their order."""
-    for function in functions(tree, threads_functions(trees)):
+    for function in functions(tree, threads.threaded):
         own = _own(function)
         for node in ast.walk(function):
             if isinstance(node, ast.stmt) and (target := _grown(node)) and target not in own:
@@ -103,22 +111,49 @@ def _own(function: ast.FunctionDef) -> set[str]:
     return stored - shared
 
 
-def indexed(tree: ast.AST, *, backward: bool) -> Iterator[Line]:
+def indexed(tree: ast.AST, *, backward: bool, name: str = "") -> Iterator[Line]:
     """Indexing by tensors: where it writes, and in a backward where it reads, since gradients of
-    what is read twice are added up."""
+    what is read twice are added up.
+
+    name  of the parameter whose gradient differs: what reads by index from it goes first, and
+          what a module does before what other functions do
+    """
     made = _made(tree)
+    for node, in_module in _with_modules(tree):
+        found = _told(node, made, backward=backward)
+        if found:
+            is_named = isinstance(node, ast.Subscript) and _last(node.value) == name != ""
+            rank = 0 if is_named else 1 if in_module else 2
+            yield rank + found[0], node.lineno, found[1]
+
+
+def _told(
+    node: ast.expr, made: dict[str, list[ast.expr]], *, backward: bool
+) -> tuple[int, str] | None:
+    later = 2 * backward  # in a backward what writes does so less often
+    if isinstance(node, ast.Subscript) and _is_of_tensors(node.slice, made):
+        if isinstance(node.ctx, ast.Store):
+            return later, "writes by index: where one occurs twice, either value may stay"
+        if backward and isinstance(node.ctx, ast.Load):
+            return 0, "reads by index: the gradients of what is read twice are added in no order"
+    elif isinstance(node, ast.Call):
+        method = ast.unparse(node.func).rpartition(".")[2]
+        if method in _WRITERS:
+            return later, f"{method}(): where an index occurs twice, either value may stay"
+    return None
+
+
+def _with_modules(tree: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    """All expressions, with whether they stand in a class that has a ``forward``."""
+    inside: set[int] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Subscript) and _is_of_tensors(node.slice, made):
-            if isinstance(node.ctx, ast.Store):
-                text = "writes by index: where one occurs twice, either value may stay"
-                yield int(backward), node.lineno, text
-            elif backward and isinstance(node.ctx, ast.Load):
-                text = "reads by index: the gradients of what is read twice are added in no order"
-                yield 0, node.lineno, text
-    for call, name in calls(tree):
-        if name.rpartition(".")[2] in _WRITERS:
-            text = f"{name}(): where an index occurs twice, either value may stay"
-            yield int(backward), call.lineno, text
+        if isinstance(node, ast.ClassDef):
+            names = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+            if not names.isdisjoint(_MODULES):
+                inside.update(id(each) for each in ast.walk(node))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr):
+            yield node, id(node) in inside
 
 
 def _made(tree: ast.AST) -> dict[str, list[ast.expr]]:

@@ -44,22 +44,21 @@ class Text:
         return any(True for tree in self._all for _ in unwritten(tree))
 
     @cached_property
-    def is_threaded(self) -> bool:
-        """Whether it has threads or processes that can come first or last."""
-        return races.is_threaded(self._all)
+    def threads(self) -> races.Threads:
+        """Its threads and processes, which can come first or last."""
+        return races.Threads(self._all)
 
     @cached_property
     def shares(self) -> bool:
         """Whether its threads add to what they share, or hand over what they have made."""
-        trees = self._all
         ways = (races.added_up, races.handed_over)
-        return any(True for tree in trees for way in ways for _ in way(tree, trees))
+        return any(True for tree in self._all for way in ways for _ in way(tree, self.threads))
 
     @cached_property
     def draws_in_threads(self) -> bool:
         """Whether its threads draw from torch's generator of the whole process."""
-        handed = passages.threads_functions(self._all)
-        return any(True for tree in self._all for _ in passages.draws(tree, handed, ("torch.cpu",)))
+        drawn = (passages.draws(tree, self.threads.threaded, ("torch.cpu",)) for tree in self._all)
+        return any(True for each in drawn for _ in each)
 
     def speaks_for(self, circumstance: str) -> bool:
         """Whether there is something on which the circumstance acts."""
@@ -72,7 +71,7 @@ class Text:
     @cached_property
     def timed(self) -> str:
         """What depends on who or what is first; "" where nothing does."""
-        if self.is_threaded:
+        if self.threads:
             return "threads or processes of its own"
         if any(True for tree in self._all for _ in Flow(tree).into_conditions()):
             return "a condition on the clock or on another value of the process"

@@ -59,7 +59,7 @@ data.map(produce)
 )
 def test_what_threads_hand_over(text: str, lines: list[int]) -> None:
     tree = ast.parse(text)
-    assert [line for _, line, _ in races.handed_over(tree, [tree])] == lines
+    assert [line for _, line, _ in races.handed_over(tree, races.Threads([tree]))] == lines
 
 
 SUMS = """\
@@ -88,7 +88,7 @@ threading.Thread(target=slots)
 @pytest.mark.parametrize(("text", "lines"), [(SUMS, [6]), (GLOBAL, [3])])
 def test_what_grows_in_threads(text: str, lines: list[int]) -> None:
     tree = ast.parse(text)
-    assert [line for _, line, _ in races.added_up(tree, [tree])] == lines
+    assert [line for _, line, _ in races.added_up(tree, races.Threads([tree]))] == lines
 
 
 INDEXED = """\
@@ -108,6 +108,24 @@ grid.index_put_((rows,), colour)
 def test_indexing_by_tensors(backward: bool, lines: list[int]) -> None:
     found = sorted(races.indexed(ast.parse(INDEXED), backward=backward))
     assert [line for _, line, _ in found] == lines
+
+
+READ = """\
+def make(rows):
+    order = torch.randperm(9)
+    return rows[order]
+class Factors(nn.Module):
+    def forward(self, items):
+        rows = items.long()
+        return self.bias[rows] + self.item[rows]
+"""
+
+
+def test_what_reads_from_the_parameter_goes_first() -> None:
+    tree = ast.parse(READ.replace("self.bias[rows] +", "self.bias[rows] + \\\n"))
+    for name, lines in (("item", [8, 7, 3]), ("bias", [7, 8, 3]), ("", [7, 8, 3])):
+        found = sorted(races.indexed(tree, backward=True, name=name))
+        assert [line for _, line, _ in found] == lines
 
 
 def text_of(folder: Path, text: str) -> Text:
