@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from guard.comparison import Cause, Comparison, examine
+from guard.comparison.environments import for_kernels
 from guard.errors import GuardError
 from guard.verification.attribution import LONGEST, NONE, Attribution, Reruns, attribute
 from guard.verification.bisection import Bisection, bisect, is_of_an_operator
@@ -118,7 +119,10 @@ def first_runs(opened: Session, tell: Callable[[int], None]) -> Watched:
 
 
 def compared(watched: Watched) -> tuple[Comparison | None, int]:
-    """The comparison with the run that parts first, and which that is, from 0."""
+    """The comparison with the run that parts first, and which that is, from 0.
+
+    Where all agree, that with a run in another environment, which is told.
+    """
     found: list[tuple[int, Comparison]] = []
     first = watched.processes[0]
     for other, each in enumerate(watched.processes[1:], 1):
@@ -130,7 +134,10 @@ def compared(watched: Watched) -> tuple[Comparison | None, int]:
     if parted:
         other, _, comparison = min(parted, key=lambda each: each[1])
         return comparison, other
-    return (found[0][1], found[0][0]) if found else (None, 1)
+    if not found:
+        return None, 1
+    other, comparison = max(found, key=lambda each: len(for_kernels(each[1].changes)))
+    return comparison, other
 
 
 def _examined(first: Process, second: Process, other: int) -> Comparison:

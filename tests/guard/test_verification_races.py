@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from programs import write
 
-from guard.comparison import Cause, Difference
-from guard.verification import races
+from guard.comparison import Cause, Change, Comparison, Difference
+from guard.verification import inquiry, races
 from guard.verification.attribution import Reruns, attribute
 from guard.verification.inquiry import is_worth_another
 from guard.verification.plan import Plan
@@ -251,3 +251,20 @@ def test_a_third_run_is_made_where_two_agree_by_luck(
     session = cast("Session", SimpleNamespace(plan=plan, isolated=isolated))
     watched = Watched((), None, 1, (), seconds)
     assert is_worth_another(session, watched, text_of(tmp_path, text)) is expected
+
+
+def test_another_environment_is_told_of_runs_that_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    def examined(_: object, second: SimpleNamespace, __: int) -> Comparison:
+        return Comparison(None, ("run 1", "run"), changes=second.changes)
+
+    monkeypatch.setattr(inquiry, "_examined", examined)
+    seeds = Change("guard: hash_seed", "1", "2"), Change("torch: threads", "1", "3")
+    runs = [
+        SimpleNamespace(steps=1, look=lambda: None, changes=changes)
+        for changes in ((), seeds[:1], seeds)
+    ]
+    watched = Watched(cast("Any", tuple(runs)), None, 1, (), 1.0)
+    comparison, other = inquiry.compared(watched)
+    assert comparison is not None
+    assert (comparison.changes, other) == (seeds, 2)
+    assert inquiry.compared(watched._replace(processes=cast("Any", (runs[0],)))) == (None, 1)
