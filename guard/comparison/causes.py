@@ -53,6 +53,7 @@ def judge(parting: Parting, changes: tuple[Change, ...]) -> Difference:
         advice=verdict.advice,
         parted=mismatch.parted if mismatch else (),
         lost=verdict.lost,
+        generators=verdict.generators,
         size=apart(first, second) if first and second else None,
     )
 

@@ -17,6 +17,11 @@ _ADVICE = (
     "Look at what decides there whether this runs: a condition on time, on a file that is there "
     "or not, on the order of a set or a listing, on a thread that is done or not."
 )
+_MADE = (
+    "Look at what the order comes from in which layers are made: a set, a listing of files that is "
+    "not sorted, a dictionary filled by threads."
+)
+_HELD = ("parameter", "buffer")
 
 
 def judge(situation: Situation) -> Verdict:
@@ -31,6 +36,8 @@ def judge(situation: Situation) -> Verdict:
         runs = zip(("first", "second"), only, strict=True)
         told_of = [f"only the {run} run has {_few(found)}" for run, found in runs if found]
         why = f"{_after(situation)}{' and '.join(told_of)}."
+    elif _is_made_otherwise(situation):
+        return _made_otherwise(situation, parted[0])
     else:
         why = f"{_after(situation)}the same things happen in another order: {parted[0]}."
     changed = [each for each in situation.changes if each.name == COMMAND]
@@ -38,6 +45,20 @@ def judge(situation: Situation) -> Verdict:
         why += f" The runs were started differently: {told(changed)}."
     place = situation.place_of(situation.second if only[1] else situation.first)
     return Verdict(Cause.CONTROL_FLOW, why, _ADVICE, place=place or _near(situation))
+
+
+def _is_made_otherwise(situation: Situation) -> bool:
+    """Whether what is in another order is what the model holds before anything has run."""
+    held = (situation.first, situation.second)
+    return situation.is_initial and all(each and each.kind in _HELD for each in held)
+
+
+def _made_otherwise(situation: Situation, order: str) -> Verdict:
+    why = (
+        "Before anything ran the model holds the same in another order, so that its layers were "
+        f"made, and their values drawn, in another order: {order}."
+    )
+    return Verdict(Cause.INITIALISATION, why, _MADE, place=situation.place_of(situation.first))
 
 
 def _after(situation: Situation) -> str:

@@ -94,7 +94,8 @@ def drawn(situation: Situation, explaining: list[Draw]) -> Verdict:
         advice = DRAWING
     why = f"{why} {_started(situation)}".strip()
     place = situation.place_of(situation.first)
-    return Verdict(Cause.GENERATOR, why, advice, since=since, place=place)
+    held = tuple(each.name for each in explaining)
+    return Verdict(Cause.GENERATOR, why, advice, since=since, place=place, generators=held)
 
 
 def _is_consequence(situation: Situation, explaining: list[Draw]) -> bool:

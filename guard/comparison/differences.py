@@ -66,6 +66,7 @@ class Difference:
     parted        names of events that only one run has there (control flow): "+ output block.3"
     size          how far apart the values are, where both traces hold some
     lost          kinds of events of which a resumed run did not get the state back
+    generators    names of those that explain it, as the traces have them
     """
 
     rank: int
@@ -83,6 +84,7 @@ class Difference:
     parted: tuple[str, ...] = ()
     size: Size | None = None
     lost: tuple[str, ...] = ()
+    generators: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,7 @@ def _difference(difference: Difference) -> dict[str, Any]:
         "advice": difference.advice,
         "place": _place(difference.place),
         "since": difference.since,
+        "generators": list(difference.generators),
         "agreed": list(difference.agreed),
         "parted": list(difference.parted),
         "first": _event(difference.first),

@@ -34,6 +34,10 @@ _WRITE = (
     "element "
     "is written before it is read; `python -m guard run` fills such memory with NaN."
 )
+_FROM_OUTSIDE = (
+    "Look at what that number or tensor is computed from: a clock, a draw from a generator without "
+    "a seed, a file, an array of NumPy."
+)
 
 
 def judge_forward(situation: Situation) -> Verdict:
@@ -131,6 +135,13 @@ def _odd(situation: Situation) -> str:
 def _came_from_nowhere(
     situation: Situation, first: Event, what: str, place: Place | None
 ) -> Verdict:
+    explaining = draws.explaining(situation.parting, made_before=False)
+    if explaining:
+        return drawn(situation, explaining)
+    second = situation.second
+    if second is not None and first.value != second.value:
+        why = f"{what} was given another number: {first.value!r} and {second.value!r}."
+        return Verdict(Cause.OUTSIDE, why, _FROM_OUTSIDE, place=place)
     ran = {each.name.partition(".")[2].partition(".")[0] for each in situation.before}
     why = f"What went into {what} differs, and what every operator before it gave agrees"
     if any("empty" in name for name in ran):
@@ -138,7 +149,9 @@ def _came_from_nowhere(
         return Verdict(Cause.UNWRITTEN_MEMORY, why, _WRITE, place=place)
     why += ", so that it comes from outside of the recorded operators: from NumPy, from a file, "
     why += f"or from memory allocated before {'the step' if first.module == '' else 'it'}."
-    return kernel(situation, why, place)
+    if situation.environment:
+        return kernel(situation, why, place)
+    return Verdict(Cause.OUTSIDE, why, _FROM_OUTSIDE, place=place)
 
 
 def _is_random(name: str) -> bool:

@@ -27,6 +27,7 @@ class Verdict(NamedTuple):
     since: str = ""
     place: Place | None = None
     lost: tuple[str, ...] = ()
+    generators: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,8 @@ def judge_hidden(situation: Situation) -> Verdict:
             f"agreed before, was drawn from differently since {since}. What is drawn next will "
             "differ."
         )
-        return Verdict(Cause.GENERATOR, why, DRAWING, since=since)
+        held = tuple(each.name for each in parted)
+        return Verdict(Cause.GENERATOR, why, DRAWING, since=since, generators=held)
     size = 8 * parting.pair.traces[0].header.digest_size
     why = (
         f"Every event of step {situation.number} has the same fingerprint of {size} bits in both "

@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from guard.comparison import Difference
     from guard.verification.processes import Process
     from guard.verification.sessions import Session
+    from guard.verification.texts import Text
 
 LONGEST = 60.0  # seconds to the step that differs, up to which it is tried
 # The likelier first, where the cause tells.
 _LIKELY = {
+    Cause.INITIALISATION: ("hashes", "listings", "memory"),
+    Cause.CONTROL_FLOW: ("hashes", "listings", "timing"),
     Cause.BATCH_ORDER: ("hashes", "listings", "timing"),
     Cause.BATCH_CONTENT: ("hashes", "listings", "memory", "timing"),
     Cause.KERNEL: ("memory", "hashes", "timing"),
@@ -42,27 +45,63 @@ class Attribution:
     advice: str = ""
 
 
-def attribute(
-    session: Session, difference: Difference, first: Process, other: int, budget: int
-) -> Attribution:
+@dataclass
+class Reruns:
+    """Further runs up to the step that differs, each compared with the first of all.
+
+    other   number of the run that differed, whose circumstances are tried
+    budget  how many there may be
+    made    how many there were
+    """
+
+    session: Session
+    difference: Difference
+    first: Process
+    other: int
+    budget: int
+    made: int = 0
+
+    def differs(self, name: str) -> bool:
+        """Whether the difference comes again where one circumstance alone is varied, or none."""
+        varied = self.session.plan.circumstances(0)
+        if name != NONE:
+            varied[name] = self.other
+        self.made += 1
+        return _differs(self.session, self.first, varied, self.difference)
+
+
+def attribute(reruns: Reruns, text: Text) -> Attribution:
     """Run again with one circumstance of another run at a time, up to the step that differs.
 
-    first  the first run, with which the others are compared
+    A program whose threads or clock decide may agree with itself once by luck. So what seems to
+    be a circumstance is tried again, without it as well; the more often, if nothing in the
+    program's text depends on it, and not at all where something else in the text can be lucky.
     """
-    plan = session.plan
-    free = [name for name in _order(difference.cause) if name in plan.circumstances(0)]
-    free = [name for name in free if name in plan.vary]
-    tried = 0
+    plan = reruns.session.plan
+    free = [name for name in _order(reruns.difference.cause) if name in plan.circumstances(0)]
+    free = [name for name in free if name in plan.vary and _is_possible(name, text)]
     for name in [NONE, *free]:
-        if tried == budget:
-            return Attribution(runs=tried)
-        varied = plan.circumstances(0)
-        if name != NONE:
-            varied[name] = other
-        tried += 1
-        if _differs(session, first, varied, difference):
-            return Attribution(name, tried, _note(name), _advice(name))
-    return Attribution(runs=tried)
+        if reruns.made >= reruns.budget:
+            break
+        if not reruns.differs(name):
+            continue
+        told = name if name == NONE else _confirmed(reruns, name, text)
+        return Attribution(told, reruns.made, _note(told), _advice(told))
+    return Attribution(runs=reruns.made)
+
+
+def _is_possible(name: str, text: Text) -> bool:
+    return text.speaks_for(name) or not text.timed
+
+
+def _confirmed(reruns: Reruns, name: str, text: Text) -> str:
+    """The circumstance if it is, "none" if it takes none, "" where that is not known."""
+    for each in (NONE,) if text.speaks_for(name) else (NONE, name, NONE):
+        if reruns.made >= reruns.budget:
+            return ""
+        if reruns.differs(each) != (each == name):
+            return NONE if each == NONE else ""
+    return name
 
 
 def _order(cause: Cause) -> tuple[str, ...]:
@@ -91,10 +130,12 @@ def _what(difference: Difference) -> tuple[object, ...]:
 
 
 def _advice(name: str) -> str:
-    return "" if name == NONE else circumstances.named(name).advice
+    return "" if name in ("", NONE) else circumstances.named(name).advice
 
 
 def _note(name: str) -> str:
+    if not name:
+        return ""
     if name == NONE:
         return (
             "they differ in the same circumstances too: with the same hash seed, the same content "

@@ -18,6 +18,7 @@ OWN = {
     "SystemRandom", "random.SystemRandom", "secrets.randbits", "secrets.token_bytes",
     "secrets.token_hex", "id", "tempfile.mkdtemp",
 }  # fmt: skip
+_UNSEEDED = ("default_rng", "Random", "RandomState")  # with nothing between the brackets
 _ENDS = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -36,12 +37,13 @@ class Read(NamedTuple):
 
 
 class Use(NamedTuple):
-    """What such a value goes into. ``ends`` says that it ends a loop."""
+    """What such a value goes into, and in which function. ``ends`` says that it ends a loop."""
 
     line: int
     value: ast.expr
     what: str
     ends: bool = False
+    function: str = ""
 
 
 def last_two(name: str) -> str:
@@ -59,6 +61,14 @@ def told(name: str) -> str:
     if name == "hash":
         return "hash() gives another value in each process for strings"
     return ""
+
+
+def is_drawn(call: ast.Call, name: str) -> bool:
+    """Whether it is, or gives, random numbers that no seed fixes."""
+    if last_two(name) in OWN - {"id"}:
+        return True
+    given = (*call.args, *call.keywords)
+    return name.rpartition(".")[2] in _UNSEEDED and not given
 
 
 class Flow:
@@ -110,6 +120,7 @@ class Flow:
         """With what goes into it; what was read last before it first."""
         found = self._reads(use.value, scope)
         if found:
+            use = use._replace(function=scope.rpartition("/")[2] or "<module>")
             yield use, sorted(found, key=lambda each: (each.line > use.line, -each.line))
 
     def _hold(self, node: ast.AST, scope: str) -> None:

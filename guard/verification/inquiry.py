@@ -7,17 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from guard.comparison import Cause, Comparison, examine
+from guard.comparison.environments import for_kernels
 from guard.errors import GuardError
-from guard.verification.attribution import LONGEST, NONE, Attribution, attribute
+from guard.verification.attribution import LONGEST, NONE, Attribution, Reruns, attribute
 from guard.verification.bisection import Bisection, bisect, is_of_an_operator
 from guard.verification.circumstances import MEMORY
 from guard.verification.operators import READ, Culprit, unwritten
 from guard.verification.plan import recording
-from guard.verification.possibilities import Text, advised, with_possibilities
+from guard.verification.possibilities import Asked, advised, entered, with_possibilities
 from guard.verification.sessions import session
 from guard.verification.sources import program_files
 from guard.verification.suspects import suspects
-from guard.verification.verdicts import Failure, Verdict
+from guard.verification.texts import Text
+from guard.verification.verdicts import FAILED, IDENTICAL, Failure, Verdict
 from guard.verification.watching import Watch, Watched
 
 if TYPE_CHECKING:
@@ -30,6 +32,18 @@ if TYPE_CHECKING:
 
 _MEMORY = ("out of memory", "cannot allocate memory", "can't allocate memory", "MemoryError")
 _KILLED = -9
+_ANOTHER = (
+    "a third run was made, since two can agree by luck: the program has {}; --runs says how many "
+    "there are to be"
+)
+_DRAWN = (
+    "A thread of the program draws from torch's generator of the whole process: what the others "
+    "draw meanwhile depends on which is first, also where its state is the same in the end."
+)
+_THREADED = (
+    "{} was given something else, which no recorded operator made: those that the program's own "
+    "threads run are not recorded"
+)
 _SHARED = (
     "the runs worked in the same folder, so that a later one may have read what an earlier one had "
     "left there: --isolate gives each a copy of the folder as it was"
@@ -43,17 +57,48 @@ def verify(plan: Plan, scratch: str, tell: Callable[[int], None] = lambda _: Non
     tell     is given the number of steps compared so far
     """
     with session(plan, scratch) as opened:
+        text = Text(program_files(plan.program, module=plan.module))
         watched = first_runs(opened, tell)
-        comparison, other = compared(watched)
-        verdict = Verdict(
-            comparison,
-            runs=len(watched.processes),
-            isolation="copies" if opened.isolated else "in place",
-            failure=failure_of(watched, comparison),
-        )
-        if comparison is None or comparison.difference is None or verdict.status == 2:
-            return with_notes(verdict, *waits(watched))
-        return explained(opened, watched, verdict, comparison.difference, other)
+        verdict, other = judged(opened, watched)
+        note = ""
+        if verdict.status == IDENTICAL and is_worth_another(opened, watched, text):
+            note = _ANOTHER.format(text.luck)
+            watched = another_run(opened, watched, tell)
+            verdict, other = judged(opened, watched)
+        comparison = verdict.comparison
+        if comparison is None or comparison.difference is None or verdict.status == FAILED:
+            return with_notes(verdict, *waits(watched), note)
+        return explained(opened, watched, verdict, text, other)
+
+
+def judged(opened: Session, watched: Watched) -> tuple[Verdict, int]:
+    """What became of the runs; and which of them parts from the first, from 0."""
+    comparison, other = compared(watched)
+    verdict = Verdict(
+        comparison,
+        runs=len(watched.processes),
+        isolation="copies" if opened.isolated else "in place",
+        failure=failure_of(watched, comparison),
+    )
+    return verdict, other
+
+
+def is_worth_another(opened: Session, watched: Watched, text: Text) -> bool:
+    """Whether two runs can agree by luck, and a third costs little and changes no file."""
+    known = opened.plan.at_ease and opened.isolated and watched.seconds < LONGEST
+    return known and bool(text.luck)
+
+
+def another_run(opened: Session, watched: Watched, tell: Callable[[int], None]) -> Watched:
+    """With one run more, in circumstances of its own."""
+    plan, known = opened.plan, watched.processes
+
+    def start() -> Process:
+        return opened.start(plan.circumstances(len(known)), recording(plan.until))
+
+    limited = plan.until is not None
+    more = Watch(opened, [start], limited, tell, known=known[:1]).run()
+    return more._replace(processes=(*known, *more.processes[1:]))
 
 
 def first_runs(opened: Session, tell: Callable[[int], None]) -> Watched:
@@ -74,7 +119,10 @@ def first_runs(opened: Session, tell: Callable[[int], None]) -> Watched:
 
 
 def compared(watched: Watched) -> tuple[Comparison | None, int]:
-    """The comparison with the run that parts first, and which that is, from 0."""
+    """The comparison with the run that parts first, and which that is, from 0.
+
+    Where all agree, that with a run in another environment, which is told.
+    """
     found: list[tuple[int, Comparison]] = []
     first = watched.processes[0]
     for other, each in enumerate(watched.processes[1:], 1):
@@ -86,7 +134,10 @@ def compared(watched: Watched) -> tuple[Comparison | None, int]:
     if parted:
         other, _, comparison = min(parted, key=lambda each: each[1])
         return comparison, other
-    return (found[0][1], found[0][0]) if found else (None, 1)
+    if not found:
+        return None, 1
+    other, comparison = max(found, key=lambda each: len(for_kernels(each[1].changes)))
+    return comparison, other
 
 
 def _examined(first: Process, second: Process, other: int) -> Comparison:
@@ -128,17 +179,20 @@ def _steps(process: Process) -> str:
 
 
 def explained(
-    opened: Session, watched: Watched, verdict: Verdict, difference: Difference, other: int
+    opened: Session, watched: Watched, verdict: Verdict, text: Text, other: int
 ) -> Verdict:
     """Ask for the operator, the circumstance and the line."""
     plan = opened.plan
+    if verdict.comparison is None or (difference := verdict.comparison.difference) is None:
+        return verdict
     bisection, attribution = Bisection(), Attribution()
     if is_of_an_operator(difference):
         bisection = bisect(opened, difference, other, plan.budget)
     known = any(each.row for each in bisection.operators)
     if not known and watched.seconds < LONGEST:
         left = plan.budget - bisection.runs
-        attribution = attribute(opened, difference, watched.processes[0], other, left)
+        reruns = Reruns(opened, difference, watched.processes[0], other, left)
+        attribution = attribute(reruns, text)
     verdict = replace(
         verdict,
         reruns=bisection.runs + attribution.runs,
@@ -147,35 +201,52 @@ def explained(
     )
     drawn = difference.cause is Cause.GENERATOR
     advice = attribution.advice or (difference.advice if drawn or not bisection.runs else "")
-    verdict = with_findings(verdict, plan, replace(difference, advice=advice), bisection)
+    verdict = with_findings(verdict, text, replace(difference, advice=advice), bisection)
     shared = "" if opened.isolated else _SHARED
     return with_notes(verdict, *waits(watched), *bisection.notes, attribution.note, shared)
 
 
 def with_findings(
-    verdict: Verdict, plan: Plan, difference: Difference, bisection: Bisection
+    verdict: Verdict, text: Text, difference: Difference, bisection: Bisection
 ) -> Verdict:
     """With the operator, and what the linter and the program's text have that fits."""
     comparison = verdict.comparison
     if comparison is None:
         return verdict
-    files = program_files(plan.program, module=plan.module)
-    text = Text(files)
     shown = settled(bisection, difference, verdict.circumstance, text)
+    notes = comparison.notes
+    if shown is None and bisection.culprit is not None:
+        notes = (*notes, _THREADED.format(bisection.culprit.operator.name))
     operators = () if shown is None else (shown.operator,)
     places = (*(each.place for each in operators), difference.place)
     refined = replace(difference, place=next(filter(None, places), None))
     if shown is not None and shown.cause is not difference.cause:
         refined = replace(refined, cause=shown.cause, why=shown.why)
-    notes = comparison.notes
+    elif shown is None:
+        refined = drawn_in_threads(refined, text)
+    asked = Asked(refined, verdict.circumstance, text, comparison.changes, shown is not None)
+    refined = replace(refined, place=entered(asked) or refined.place)
     try:
-        found = suspects(refined, files)
+        found = suspects(refined, text.files)
     except GuardError as error:
         found, notes = (), (*notes, str(error))
-    lines = with_possibilities(found, refined, verdict.circumstance, text, comparison.changes)
+    lines = with_possibilities(found, replace(asked, difference=refined))
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}
     return replace(verdict, comparison=replace(comparison, notes=notes, **changes))
+
+
+def drawn_in_threads(difference: Difference, text: Text) -> Difference:
+    """A result that differs while a thread draws from torch's generator of the whole process.
+
+    Once all have drawn, the generator's state is the same again; which numbers each got is not.
+    """
+    event = difference.first or difference.second
+    is_result = event is not None and event.kind in ("output", "loss")
+    if difference.cause is not Cause.KERNEL or not is_result or not text.draws_in_threads:
+        return difference
+    why = f"{difference.why} {_DRAWN}"
+    return replace(difference, cause=Cause.GENERATOR, why=why)
 
 
 def settled(
@@ -185,6 +256,7 @@ def settled(
 
     A generator that differs comes before what it makes differ. Memory that nothing has written
     is told where something speaks for it: its circumstance, an allocation before, the text.
+    None where it was given what threads of the program made, whose operators are not recorded.
     """
     shown = bisection.culprit
     if shown is None or shown.cause in (Cause.KERNEL, Cause.GENERATOR):
@@ -193,6 +265,8 @@ def settled(
         return shown._replace(cause=Cause.GENERATOR)
     if shown.cause is not Cause.OUTSIDE:
         return shown
+    if text.shares and not shown.is_number and circumstance != MEMORY.name:
+        return None
     held = not shown.is_number and (shown.allocates or text.allocates)
     if circumstance == MEMORY.name or (held and circumstance in ("", NONE)):
         why = READ.format(shown.operator.name)

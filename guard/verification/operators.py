@@ -127,9 +127,9 @@ def _key(event: Event) -> tuple[object, ...]:
 
 
 def _culprit(event: Event, other: Event, device: str, *, allocates: bool) -> Culprit:
-    packet = _packet(event.name)
-    reads = event.inputs != other.inputs
-    draws = not reads and any(word in packet for word in _DRAWS)
+    draws = any(word in _packet(event.name) for word in _DRAWS)
+    reads = event.inputs != other.inputs and not (draws and _overwrites(event, other))
+    draws = draws and not reads
     row = None if reads or draws else row_of(event.name, device, backward=_is_backward(event))
     operator = Operator(
         name=event.name,
@@ -144,6 +144,12 @@ def _culprit(event: Event, other: Event, device: str, *, allocates: bool) -> Cul
         why = f"{event.name} was given another number: {event.value!r} and {other.value!r}."
         return Culprit(operator, cause, why, is_number=True)
     return Culprit(operator, cause, _SHOWN[cause].format(event.name), allocates=reads and allocates)
+
+
+def _overwrites(event: Event, other: Event) -> bool:
+    """Whether an operator does not read what it is given, but writes over it: bernoulli_(0.5)."""
+    packet, _, overload = event.name.partition(".")[2].partition(".")
+    return packet.endswith("_") and overload != "Tensor" and event.value == other.value
 
 
 def unwritten(operator: Operator) -> Operator:

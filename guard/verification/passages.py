@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     Line = tuple[int, int, str]  # the lower the rank, the likelier; the line; what it does
 
@@ -35,8 +35,13 @@ _STATES = {
     "generator": ("rng", "generator"),
 }
 _RNG = ("get_rng_state", "set_rng_state", "getstate", "setstate", "get_state", "set_state")
-_GIVEN_TO_THREADS = ("Thread", "Timer", "submit", "map", "run_in_executor", "apply_async")
-_GLOBAL = ("random.", "np.random.", "numpy.random.", "torch.rand")
+_GIVEN_TO_THREADS = ("Thread", "Timer", "submit", "run_in_executor", "apply_async")
+_POOLS = ("ThreadPoolExecutor", "ThreadPool")
+_GLOBAL = (
+    *("random.", "np.random.", "numpy.random."),
+    *("torch.rand", "torch.normal", "torch.bernoulli", "torch.multinomial"),
+)
+_DRAWN_BY = {"pytho": _GLOBAL[:1], "numpy": _GLOBAL[1:3], "torch": _GLOBAL[3:]}
 _NO_DRAWS = ("seed", "getstate", "setstate", "Random", "default_rng", "Generator", "RandomState")
 
 
@@ -90,18 +95,25 @@ def states(tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:
             yield 3, call.lineno, f"{name}(): the checkpoint is {does} here"
 
 
-def threads_functions(trees: Iterable[ast.AST]) -> set[str]:
-    """Names of functions that are handed to threads, ``Class.run`` for classes that are one."""
+def threads_functions(trees: Iterable[ast.AST], others: tuple[str, ...] = ()) -> set[str]:
+    """Names of functions that are handed to threads, ``Class.run`` for classes that are one.
+
+    others  names of what else they are handed to, such as processes
+    """
     found: set[str] = set()
+    trees = list(trees)
+    takers = [*_GIVEN_TO_THREADS, *others]
+    if any(name.endswith(_POOLS) for tree in trees for _, name in calls(tree)):
+        takers.append("map")  # data sets have one as well
     for tree in trees:
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 bases = (ast.unparse(each) for each in node.bases)
-                if any(each.endswith(("Thread", "Timer")) for each in bases):
+                if any(each.endswith(("Thread", "Timer", *others)) for each in bases):
                     found.add(f"{node.name}.run")
         for call, name in calls(tree):
             method = name.rpartition(".")[2]
-            if name == "map" or method not in _GIVEN_TO_THREADS:
+            if name == "map" or method not in takers:
                 continue
             given = [*call.args, *(each.value for each in call.keywords)]
             named = [each for each in given if isinstance(each, (ast.Name, ast.Attribute))]
@@ -109,18 +121,30 @@ def threads_functions(trees: Iterable[ast.AST]) -> set[str]:
     return found
 
 
-def draws(tree: ast.AST, names: set[str]) -> Iterator[Line]:
-    """Draws from a generator of the whole process, in functions that run in threads."""
+def functions(tree: ast.AST, names: Collection[str]) -> Iterator[ast.FunctionDef]:
+    """Those of a file with these names; ``Class.run`` is the one of that class alone."""
     for node in ast.walk(tree):
         inside = node.name if isinstance(node, ast.ClassDef) else ""
         for each in ast.iter_child_nodes(node):
-            if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                continue
-            if each.name in names or f"{inside}.{each.name}" in names:
-                for call, name in calls(each):
-                    if name.startswith(_GLOBAL) and not _seeds(call, name):
-                        text = "draws from the generator of the whole process, in a thread"
-                        yield 0, call.lineno, f"{name}() {text}"
+            if isinstance(each, ast.FunctionDef) and (
+                each.name in names or f"{inside}.{each.name}" in names
+            ):
+                yield each
+
+
+def draws(tree: ast.AST, names: set[str], generators: Iterable[str] = ()) -> Iterator[Line]:
+    """Draws from a generator of the whole process, in functions that run in threads.
+
+    generators  names of those that it can be, as a trace has them; none where it can be any
+    """
+    held = list(generators)
+    named = tuple(start for each in held for start in _DRAWN_BY.get(each[:5], ()))
+    wanted = named if held else _GLOBAL
+    for function in functions(tree, names):
+        for call, name in calls(function):
+            if name.startswith(wanted) and not _seeds(call, name):
+                text = "draws from the generator of the whole process, in a thread"
+                yield 0, call.lineno, f"{name}() {text}"
 
 
 def _seeds(call: ast.Call, name: str) -> bool:

@@ -11,6 +11,7 @@ from guard.verification.circumstances import NAMES
 class Plan:
     """A program and how its runs are to be.
 
+    at_ease     whether there may be one run more, where the program's text makes it worth while
     until       number of the last step, from 0; None: to the end
     vary        names of circumstances that are another in each run
     isolate     whether each run works in a copy of the working folder; None: if that is small
@@ -26,6 +27,7 @@ class Plan:
     arguments: tuple[str, ...] = ()
     module: bool = False
     runs: int = 2
+    at_ease: bool = False
     until: int | None = None
     seed: int | None = None
     guard: bool = False

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import ast
 import os
-from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.comparison import Cause, Suspect
-from guard.verification import passages
+from guard.places import Place
+from guard.verification import passages, races
 from guard.verification.circumstances import HASHES, LISTINGS, MEMORY
 from guard.verification.flows import CLOCKS, Flow, last_two, told
 from guard.verification.passages import calls
+from guard.verification.suspects import GENERAL
+from guard.verification.texts import Text, is_set, listed, unwritten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from guard.comparison import Change, Difference
     from guard.verification.flows import Read, Use
+    from guard.verification.passages import Line
 
 _MOST = 3  # lines that are told
 # What the linter says of these circumstances: where it says it, nothing is to be added.
@@ -26,13 +30,13 @@ _CODES = {
     LISTINGS.name: ("DET203",),
     MEMORY.name: ("DET40", "DET305"),
 }
-_SETS = {"set", "frozenset"}
 _ORDERED = {"list", "tuple", "enumerate", "iter", "zip", "map", "dict", "fromkeys"}
-_LISTED = {"listdir", "scandir", "iterdir", "glob", "iglob", "rglob", "walk"}
-_UNWRITTEN = {"empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided"}
-_TENSORS = {"torch.Tensor", "torch.FloatTensor", "torch.DoubleTensor"}
 _CONDITIONS = (Cause.CONTROL_FLOW, Cause.LENGTH)
-_DRAWN = (Cause.GENERATOR, Cause.BATCH_ORDER, Cause.BATCH_CONTENT)
+_DATA = (Cause.BATCH_ORDER, Cause.BATCH_CONTENT)
+_DRAWN = (Cause.GENERATOR, *_DATA)
+_COMPUTED = (Cause.KERNEL, Cause.OUTSIDE)
+_FORWARD = ("output", "loss", "batch")
+_OF_ORDER = ("DET203", "DET204", "DET205")
 _BY_CLOCK = (
     Cause.HYPERPARAMETER,
     Cause.OUTSIDE,
@@ -48,12 +52,15 @@ _BY_CLOCK = (
 _FROM_A_CLOCK = "a value that is another one in each run"
 _FROM_A_THREAD = "a generator that is drawn from at any time"
 _SET = "the program sets it itself"
+_FIRST = "an order that threads decide"
 _SAVED = "what becomes of the state that was lost"
 _ADVICE = {
     _FROM_A_CLOCK: "Compute it from what is the same in each run, such as a count of steps or "
     "epochs in the place of seconds, or a fixed number in the place of hash() or a process id.",
     _FROM_A_THREAD: "Give what draws there a generator of its own, random.Random(seed), "
     "np.random.default_rng(seed) or torch.Generator(): which thread draws first differs.",
+    _FIRST: "Take what threads or processes make in the order in which the work was given out: "
+    "keep it with its number and sort it, or use map in the place of a queue.",
     _SET: "The program sets it itself: give it the same value in each run there, and not one that "
     "is measured or read from the machine.",
 }
@@ -70,41 +77,34 @@ class _Found(NamedTuple):
     fits: str = ""
 
 
-class Text:
-    """The program's own files, read once; those that cannot be read are left out."""
-
-    def __init__(self, files: Iterable[str]) -> None:
-        self.trees: dict[str, ast.Module] = {}
-        for path in files:
-            with suppress(OSError, SyntaxError, ValueError), open(path, "rb") as file:
-                self.trees[path] = ast.parse(file.read())
-
-    @property
-    def allocates(self) -> bool:
-        """Whether it has memory that nothing has written."""
-        return any(True for tree in self.trees.values() for _ in _unwritten(tree))
-
-
-def with_possibilities(
-    suspects: tuple[Suspect, ...],
-    difference: Difference,
-    circumstance: str,
-    text: Text,
-    changes: Sequence[Change] = (),
-) -> tuple[Suspect, ...]:
-    """The linter's suspects; lines that are surely of the cause come before them, others only if
-    none of the linter's fits the circumstance.
+@dataclass(frozen=True)
+class Asked:
+    """What is known of a difference when the text is asked.
 
     circumstance  that makes the difference, "none", or "" where it is not known
+    changes       of the environment
+    is_known      whether the operator is
     """
-    fitting = _CODES.get(circumstance, ("DET",))
-    fits = any(each.code.startswith(fitting) for each in suspects)
-    place = difference.place
+
+    difference: Difference
+    circumstance: str
+    text: Text
+    changes: Sequence[Change] = ()
+    is_known: bool = False
+
+
+def with_possibilities(suspects: tuple[Suspect, ...], asked: Asked) -> tuple[Suspect, ...]:
+    """The linter's suspects; lines that are surely of the cause come before them, others only if
+    none of the linter's fits the circumstance."""
+    fitting = _CODES.get(asked.circumstance, ("DET",))
+    special = [each.code for each in suspects if not each.code.startswith(GENERAL)]
+    fits = any(each.startswith(fitting) for each in special)
+    place = asked.difference.place
     here = os.path.realpath(place.filename) if place is not None else ""
     ranked = []
-    for number, path in enumerate(text.trees):
+    for number, path in enumerate(asked.text.trees):
         is_far = os.path.realpath(path) != here
-        for rank, line, what, why in _possible(path, difference, circumstance, text, changes):
+        for rank, line, what, why in _possible(path, asked, special):
             if rank < _SURE or not fits:
                 ranked.append(((rank, is_far, number, line), Suspect("", what, path, line, why)))
     told_of: dict[tuple[str, int], Suspect] = {}
@@ -114,6 +114,23 @@ def with_possibilities(
         told_of.setdefault(at, exact.get(at, suspect))
     lines = list(told_of.values())[:_MOST]
     return (*lines, *(each for each in suspects if each not in lines))
+
+
+def entered(asked: Asked) -> Place | None:
+    """The line that sets a hyperparameter to what is another value in each run."""
+    difference = asked.difference
+    event = difference.first or difference.second
+    if difference.cause is not Cause.HYPERPARAMETER or event is None:
+        return None
+    if asked.circumstance in _CODES:
+        return None
+    name = event.name.rpartition(".")[2]
+    found = (
+        Place(path, use.line, use.function)
+        for path, tree in asked.text.trees.items()
+        for use, _ in Flow(tree).into_item(name)
+    )
+    return next(found, None)
 
 
 def advised(difference: Difference, circumstance: str, suspects: Sequence[Suspect]) -> str:
@@ -126,24 +143,29 @@ def advised(difference: Difference, circumstance: str, suspects: Sequence[Suspec
     return _ADVICE.get(fits, difference.advice)
 
 
-def _possible(
-    path: str, difference: Difference, circumstance: str, text: Text, changes: Sequence[Change]
-) -> Iterator[_Found]:
-    tree, cause = text.trees[path], difference.cause
+def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]:
+    """Lines of a file.
+
+    codes  of what the linter found, but for what it says of a whole program
+    """
+    tree, difference = asked.text.trees[path], asked.difference
+    cause, circumstance = difference.cause, asked.circumstance
     if cause is Cause.ENVIRONMENT:
-        items = [each.name for each in changes if each.decides]
+        items = [each.name for each in asked.changes if each.decides]
         yield from (_Found(*each, _SET) for each in passages.setters(tree, items))
     elif cause is Cause.STATE:
         yield from (_Found(*each, _SAVED) for each in passages.states(tree, difference.lost))
     if cause in _DRAWN:
-        handed = passages.threads_functions(text.trees.values())
-        yield from (_Found(*each, _FROM_A_THREAD) for each in passages.draws(tree, handed))
+        drawn = passages.draws(tree, asked.text.threads.threaded, difference.generators)
+        yield from (_Found(*each, _FROM_A_THREAD) for each in drawn)
     if circumstance == HASHES.name:
         yield from _hashed(tree)
     elif circumstance == LISTINGS.name:
-        yield from _listed(tree)
+        yield from _later(listed(tree), _SURE)
     elif circumstance == MEMORY.name or cause is Cause.UNWRITTEN_MEMORY:
-        yield from _unwritten(tree)
+        yield from _later(unwritten(tree), _SURE)
+    if circumstance not in _CODES:
+        yield from _raced(tree, asked, codes)
     if circumstance in _CODES:  # when a clock ends a loop, another circumstance can do so by luck
         late = _flowing(path, tree, difference) if cause in _CONDITIONS else ()
         yield from (each._replace(rank=each.rank + 2 * _SURE) for each in late)
@@ -152,12 +174,24 @@ def _possible(
         yield from _own(tree)
 
 
-def _unwritten(tree: ast.AST) -> Iterator[_Found]:
-    for call, name in calls(tree):
-        sizes = call.args and not isinstance(call.args[0], (ast.List, ast.Tuple))
-        if name.rpartition(".")[2] in _UNWRITTEN or (name in _TENSORS and sizes):
-            text = f"{name}() gives memory that nothing has written"
-            yield _Found(_SURE, call.lineno, text)
+def _raced(tree: ast.Module, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]:
+    """Where threads decide an order, or a kernel that adds or writes in none."""
+    cause, threads = asked.difference.cause, asked.text.threads
+    if cause in _DATA:
+        sure = cause is Cause.BATCH_ORDER and not any(each in _OF_ORDER for each in codes)
+        found = _later(races.handed_over(tree, threads), 0 if sure else _SURE)
+        yield from (each._replace(fits=_FIRST) for each in found)
+    elif cause in _COMPUTED and not asked.is_known:
+        event = asked.difference.first or asked.difference.second
+        backward = event is not None and event.kind not in _FORWARD
+        name = event.name.rpartition(".")[2] if event is not None and backward else ""
+        added = _later(races.added_up(tree, threads), 0)
+        yield from (each._replace(fits=_FIRST) for each in added)
+        yield from _later(races.indexed(tree, backward=backward, name=name), _SURE)
+
+
+def _later(lines: Iterator[Line], rank: int) -> Iterator[_Found]:
+    return (_Found(rank + each, line, what) for each, line, what in lines)
 
 
 def _flowing(path: str, tree: ast.Module, difference: Difference) -> Iterator[_Found]:
@@ -180,7 +214,7 @@ def _flowing(path: str, tree: ast.Module, difference: Difference) -> Iterator[_F
 def _hashed(tree: ast.AST) -> Iterator[_Found]:
     for node in ast.walk(tree):
         for each in _iterated(node):
-            if _is_set(each):
+            if is_set(each):
                 yield _Found(
                     _SURE, each.lineno, f"{_short(each)} is gone through in no fixed order"
                 )
@@ -190,7 +224,7 @@ def _hashed(tree: ast.AST) -> Iterator[_Found]:
                 _SURE + 1, call.lineno, "hash() gives another value in each process for strings"
             )
     for node in ast.walk(tree):
-        if isinstance(node, ast.expr) and _is_set(node):
+        if isinstance(node, ast.expr) and is_set(node):
             yield _Found(_SURE + 2, node.lineno, f"{_short(node)} has no fixed order")
 
 
@@ -205,25 +239,6 @@ def _iterated(node: ast.AST) -> tuple[ast.expr, ...]:
         name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
         return tuple(node.args) if name in _ORDERED else ()
     return ()
-
-
-def _is_set(node: ast.expr) -> bool:
-    if isinstance(node, (ast.Set, ast.SetComp)):
-        return True
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _SETS
-
-
-def _listed(tree: ast.AST) -> Iterator[_Found]:
-    in_order = {
-        id(each)
-        for call, name in calls(tree)
-        if name == "sorted"
-        for argument in call.args
-        for each in ast.walk(argument)
-    }
-    for call, name in calls(tree):
-        if name.rpartition(".")[2] in _LISTED and id(call) not in in_order:
-            yield _Found(_SURE, call.lineno, f"{name}() lists in no fixed order")
 
 
 def _own(tree: ast.AST) -> Iterator[_Found]:

@@ -11,6 +11,8 @@ from guard.verification.bisection import Bisection
 from guard.verification.inquiry import failure_of, with_findings, with_notes
 from guard.verification.plan import recording
 from guard.verification.sessions import session
+from guard.verification.sources import program_files
+from guard.verification.texts import Text
 from guard.verification.verdicts import Failure, Verdict
 from guard.verification.watching import Watch, Watched
 
@@ -143,7 +145,8 @@ class _Resumption:
         verdict = Verdict(comparison, 2, self._isolation, reruns=1, resume=self._told(start))
         if comparison.difference is not None:
             plan = self._session.plan
-            verdict = with_findings(verdict, plan, comparison.difference, Bisection())
+            text = Text(program_files(plan.program, module=plan.module))
+            verdict = with_findings(verdict, text, comparison.difference, Bisection())
         return with_notes(verdict, self._note(start, expected))
 
     def _note(self, start: int, expected: int) -> str:

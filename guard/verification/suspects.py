@@ -25,10 +25,15 @@ _FILES = 400  # of the program's, at most
 _FAR = 100  # lines within a file, from which on they all count as far
 _FILE_COUNTS = 2  # as much as being so many codes further down the list
 
-_GENERAL = ("DET303", "DET304", "DET306", "DET7", "DET80")  # codes about a program as a whole
+GENERAL = ("DET303", "DET304", "DET306", "DET7", "DET80")  # codes about a program as a whole
 
 _SHUFFLES = ("DET202",)  # they draw from torch's generator, and are in order where it is seeded
 _SEEDING = re.compile(r"\b(manual_seed|seed_everything|set_seed|seed_all)\s*\(")
+
+_OWNER = re.compile(r"\b(\w+)'s global")  # in what the linter says
+_OWNERS = {"python", "numpy", "torch"}
+_OBJECTS = "DET101"  # of generators of the program's own
+_GLOBALS = ("DET102", "DET104")
 
 _SEEDS = "a generator without a fixed seed"
 _ORDERS = "an order that nothing fixes"
@@ -159,7 +164,8 @@ def suspects(
     if any(_SEEDING.search(_read(each)) for each in files):
         fitting = tuple(each for each in fitting if each[0] not in _SHUFFLES)
     codes = [code for code, _ in fitting]
-    return rank(findings(files, codes), fitting, difference.place, files)
+    found = findings(files, codes)
+    return rank(found, fitting, difference.place, files, difference.generators)
 
 
 def findings(files: Sequence[str], codes: Sequence[str]) -> list[dict[str, Any]]:
@@ -184,12 +190,13 @@ def rank(
     fitting: Sequence[tuple[str, str]],
     place: Place | None,
     files: Sequence[str],
+    generators: Sequence[str] = (),
 ) -> tuple[Suspect, ...]:
     """Best first: on the line itself; then how well the code fits, and how near it lies, weigh.
 
-    What is said of the whole program comes last: the line it is said at is of no consequence.
-    The file of the place is the nearest; then those that define a dataset, and the one that was
-    started; then the others.
+    What is said of other generators than the one that differs comes later, and what is said of
+    the whole program last: the line it is said at is of no consequence. The file of the place is
+    the nearest; then those that define a dataset, and the one that was started; then the others.
     """
     here = os.path.realpath(place.filename) if place is not None else ""
     line = place.line if place is not None else 0
@@ -200,11 +207,24 @@ def rank(
         distance = abs(row - line)
         far = min(distance / _FAR, 1) if name == here else 1 + (name not in near)
         weight = _fit(each["code"], fitting)[0] + _FILE_COUNTS * far
-        is_general = each["code"].startswith(_GENERAL)
-        return is_general, not (name == here and distance == 0), weight, name, row
+        is_general = each["code"].startswith(GENERAL)
+        is_other = _is_of_another(each, generators)
+        return is_general, is_other, not (name == here and distance == 0), weight, name, row
 
     fit = sorted((each for each in found if _fit(each["code"], fitting)[1]), key=key)
     return tuple(_suspect(each, fitting) for each in fit[:_MOST])
+
+
+def _is_of_another(each: dict[str, Any], generators: Sequence[str]) -> bool:
+    """Whether a finding is about another generator than those that are known to differ."""
+    held = {name.partition(".")[0] for name in generators}
+    if not held or not held <= _OWNERS:  # generator objects as well
+        return False
+    code = each["code"]
+    if code.startswith(_SHUFFLES):
+        return "torch" not in held
+    owner = _OWNER.search(each["message"]) if code.startswith(_GLOBALS) else None
+    return code == _OBJECTS or (owner is not None and owner[1].lower() not in held)
 
 
 def _has_data(path: str) -> bool:

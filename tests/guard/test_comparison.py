@@ -293,6 +293,46 @@ def test_an_operator_with_equal_inputs_is_the_kernel(tmp_path: Path) -> None:
     assert found.cause is Cause.GENERATOR
 
 
+@pytest.mark.parametrize(
+    ("before", "values", "cause"),
+    [
+        ((), (0.5, 0.25), Cause.OUTSIDE),
+        (("aten.empty.memory_format",), (0.5, 0.25), Cause.OUTSIDE),
+        ((), (None, None), Cause.OUTSIDE),
+        (("aten.empty.memory_format",), (None, None), Cause.UNWRITTEN_MEMORY),
+    ],
+    ids=["number", "number, and memory", "tensor", "memory"],
+)
+def test_what_an_operator_was_given_from_outside(
+    before: tuple[str, ...], values: tuple[float | None, float | None], cause: Cause, tmp_path: Path
+) -> None:
+    def add(value: float | None, held: str) -> Edit:
+        ran = [event("operator", name, 0) for name in before]
+        given = digest(held)
+        last = event("operator", "aten.mul.Tensor", held, inputs=given, value=value, place=place(9))
+        return lambda events, number: [*events, *ran, last] if number == 1 else events
+
+    first, second = (add(value, held) for value, held in zip(values, "ab", strict=True))
+    found = parted(tmp_path, {"edit": first}, {"edit": second})
+    assert (found.cause, found.place) == (cause, place(9))
+    if values[0] is not None:
+        assert found.why == "aten.mul.Tensor was given another number: 0.5 and 0.25."
+
+
+def test_layers_made_in_another_order_are_their_initialisation(tmp_path: Path) -> None:
+    def made(*names: str) -> Edit:
+        held = [event("parameter", each, at) for at, each in enumerate(names)]
+        return lambda events, number: [*held, *events] if number == 0 else events
+
+    found = parted(
+        tmp_path, {"edit": made("heads.a", "heads.b")}, {"edit": made("heads.b", "heads.a")}
+    )
+    assert found.cause is Cause.INITIALISATION
+    assert "its layers were made, and their values drawn, in another order" in found.why
+    found = parted(tmp_path, {"edit": made("heads.a", "heads.b")}, {"edit": made("heads.a")})
+    assert found.cause is Cause.CONTROL_FLOW
+
+
 def test_fingerprints_of_different_hashes_are_not_compared(tmp_path: Path) -> None:
     headers = [Header(options={"hash": name}) for name in ("xxh3", "sha256")]
     runs = [write(tmp_path / str(at), header=header) for at, header in enumerate(headers)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,10 +13,13 @@ from guard.comparison.phrases import suspect
 from guard.places import Place
 from guard.trace import Event
 from guard.verification.attribution import _what
-from guard.verification.possibilities import Text, advised, with_possibilities
+from guard.verification.possibilities import Asked, advised, entered, with_possibilities
+from guard.verification.texts import Text
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from guard.trace.model import Kind
 
 
 def lines_of(
@@ -27,7 +31,7 @@ def lines_of(
     **told: Any,
 ) -> tuple[Suspect, ...]:
     difference = Difference(0, 0, "training", told.pop("first", None), None, cause, "", **told)
-    return with_possibilities(suspects, difference, circumstance, Text(files), changes)
+    return with_possibilities(suspects, Asked(difference, circumstance, Text(files), changes))
 
 
 TEXT = """\
@@ -191,3 +195,61 @@ def test_advice_fits_the_first_suspect(tmp_path: Path) -> None:
     assert [each.line for each in by_luck] == [4, 2]
     assert "in the place of seconds" in advised(difference, "hashes", by_luck)
     assert advised(difference, "none", ()) == "Look."
+
+
+HANDED = """\
+def produce(rows):
+    ready.put(rows)
+threading.Thread(target=produce)
+rows = table[ids.long()]
+table[ids.long()] = rows
+x = DataLoader(data)
+"""
+
+
+@pytest.mark.parametrize(
+    ("cause", "kind", "codes", "lines"),
+    [
+        (Cause.BATCH_ORDER, "batch", (), [2]),
+        (Cause.BATCH_ORDER, "batch", ("DET201",), [2, 90]),
+        (Cause.BATCH_ORDER, "batch", ("DET205",), [90]),
+        (Cause.BATCH_CONTENT, "batch", ("DET101",), [90]),
+        (Cause.KERNEL, "gradient", (), [4, 5]),
+        (Cause.KERNEL, "output", (), [5]),
+        (Cause.KERNEL, "output", ("DET304",), [5, 90]),
+        (Cause.KERNEL, "output", ("DET501",), [90]),
+    ],
+)
+def test_lines_at_which_what_comes_first_decides(
+    cause: Cause, kind: Kind, codes: tuple[str, ...], lines: list[int], tmp_path: Path
+) -> None:
+    path = str(write(tmp_path / "train.py", HANDED))
+    suspects = tuple(Suspect(code, "m", path, 90) for code in codes)
+    event = Event(kind, "x", 0, "", None, b"")
+    found = lines_of(suspects, cause, "none", [path], first=event)
+    assert [each.line for each in found] == lines
+
+
+def test_what_an_operator_that_is_known_does_needs_no_other_line(tmp_path: Path) -> None:
+    path = str(write(tmp_path / "train.py", HANDED))
+    difference = Difference(0, 0, "training", None, None, Cause.KERNEL, "")
+    assert with_possibilities((), Asked(difference, "none", Text([path]), is_known=True)) == ()
+
+
+def test_a_rate_from_the_clock_enters_where_it_is_set(tmp_path: Path) -> None:
+    path = str(write(tmp_path / "train.py", RATE))
+    event = Event("hyperparameter", "AdamW.lr", 0, "", None, b"")
+    made = Difference(0, 0, "training", event, None, Cause.HYPERPARAMETER, "")
+    found = entered(Asked(made, "none", Text([path])))
+    assert found is not None
+    assert (found.filename, found.line, found.function) == (path, 8, "step")
+    assert entered(Asked(made, "hashes", Text([path]))) is None
+    other = replace(made, first=Event("hyperparameter", "AdamW.eps", 0, "", None, b""))
+    assert entered(Asked(other, "none", Text([path]))) is None
+
+
+def test_a_draw_in_a_thread_is_one_from_the_generator_that_differs(tmp_path: Path) -> None:
+    path = str(write(tmp_path / "train.py", BEAT))
+    for generators, lines in ((("python",), [3]), (("numpy",), [5]), (("made at a.py:1",), [])):
+        found = lines_of((), Cause.GENERATOR, "none", [path], generators=generators)
+        assert [each.line for each in found] == lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,9 +13,9 @@ from guard.places import Place
 from guard.trace import Event, Step
 from guard.verification import sources, suspects
 from guard.verification.bisection import Bisection
-from guard.verification.inquiry import settled
+from guard.verification.inquiry import drawn_in_threads, settled
 from guard.verification.operators import culprit, row_of
-from guard.verification.possibilities import Text
+from guard.verification.texts import Text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,12 +133,17 @@ def step(*results: tuple[str, bytes, bytes]) -> Step:
         ([("aten.empty.default", b"a", b"b")], [("aten.empty.default", b"a", b"c")], None),
         ([("aten.bernoulli_.float", b"a", b"b")], [("aten.bernoulli_.float", b"a", b"c")],
          Cause.GENERATOR),
+        ([("aten.bernoulli_.float", b"a", b"b")], [("aten.bernoulli_.float", b"x", b"c")],
+         Cause.GENERATOR),
+        ([("aten.bernoulli_.Tensor", b"a", b"b")], [("aten.bernoulli_.Tensor", b"x", b"c")],
+         Cause.OUTSIDE),
         ([("aten.mm.default", b"a", b"b")], [("aten.bmm.default", b"a", b"c")],
          Cause.CONTROL_FLOW),
         ([("aten.neg.default", b"d", b"e"), ("aten.mm.default", b"a", b"b")],
          [("aten.mm.default", b"a", b"c")], Cause.KERNEL),
     ],
-    ids=["result", "input", "overwritten", "allocated", "drawn", "other operators",
+    ids=["result", "input", "overwritten", "allocated", "drawn", "drawn over other", "drawn by",
+         "other operators",
          "a result after others"],
 )  # fmt: skip
 def test_what_an_operator_shows(
@@ -202,3 +208,64 @@ def test_a_loader_that_shuffles_is_no_suspect_where_torch_is_seeded(tmp_path: Pa
         codes.append([each.code for each in suspects.suspects(difference, [path])])
     assert "DET202" in codes[0]
     assert "DET202" not in codes[1]
+
+
+ADDED = """\
+def add(rows):
+    global total
+    total += rows
+threading.Thread(target=add)
+"""
+
+
+def test_what_threads_made_is_no_unwritten_memory(tmp_path: Path) -> None:
+    allocated = ("aten.empty.memory_format", b"", b"")
+    shown = Bisection(culprit(step(allocated, SUM), step(allocated, OTHER_SUM), "cpu"))
+    text = Text([str(write(tmp_path / "train.py", ADDED))])
+    difference = Difference(0, 0, "training", None, None, Cause.KERNEL, "")
+    assert settled(shown, difference, "none", text) is None
+    found = settled(shown, difference, "memory", text)
+    assert found is not None
+    assert found.cause is Cause.UNWRITTEN_MEMORY
+
+
+@pytest.mark.parametrize(
+    ("generators", "codes"),
+    [
+        ((), ["DET202", "DET101", "DET102", "DET102"]),
+        (("numpy",), ["DET102", "DET202", "DET101", "DET102"]),
+        (("torch.cpu",), ["DET202", "DET101", "DET102", "DET102"]),
+        (("python", "made at train.py:4"), ["DET202", "DET101", "DET102", "DET102"]),
+    ],
+)
+def test_a_generator_that_is_known_goes_before_others(
+    generators: tuple[str, ...], codes: list[str]
+) -> None:
+    place = Place("/p/train.py", 50, "f")
+    numpy, python = finding("DET102", "/p/train.py", 40), finding("DET102", "/p/train.py", 49)
+    numpy["message"] = "`np.random.rand()` draws from NumPy's global generator"
+    python["message"] = "`random.random()` draws from Python's global generator"
+    found = [
+        numpy,
+        finding("DET202", "/p/train.py", 50),
+        finding("DET101", "/p/train.py", 49),
+        python,
+    ]
+    fitting = (("DET101", "seed"), ("DET102", "seed"), ("DET202", "seed"))
+    ranked = suspects.rank(found, fitting, place, ["/p/train.py"], generators)
+    assert [each.code for each in ranked] == codes
+    assert "numpy" not in generators or ranked[0].line == 40
+
+
+def test_a_result_that_differs_while_a_thread_draws_is_of_a_generator(tmp_path: Path) -> None:
+    thread = "def f():\n    x = torch.randn(3)\nthreading.Thread(target=f)\n"
+    event = Event("output", "2", 0, "", None, b"")
+    difference = Difference(0, 0, "training", event, None, Cause.KERNEL, "It differs.")
+    jitter = thread.replace("torch.randn(3)", "random.random()")
+    told = ((jitter, Cause.KERNEL), (ADDED, Cause.KERNEL), (thread, Cause.GENERATOR))
+    for text, cause in told:
+        read = Text([str(write(tmp_path / "train.py", text))])
+        assert drawn_in_threads(difference, read).cause is cause
+    gradient = replace(difference, first=Event("gradient", "2", 0, "", None, b""))
+    for other in (replace(difference, cause=Cause.OUTSIDE), gradient):
+        assert drawn_in_threads(other, read) is other

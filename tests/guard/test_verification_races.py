@@ -1,0 +1,270 @@
+"""What the text of a program says of threads, of indexing by tensors and of luck."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from programs import write
+
+from guard.comparison import Cause, Change, Comparison, Difference
+from guard.verification import inquiry, races
+from guard.verification.attribution import Reruns, attribute
+from guard.verification.inquiry import is_worth_another
+from guard.verification.plan import Plan
+from guard.verification.texts import Text
+from guard.verification.watching import Watched
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from guard.verification.processes import Process
+    from guard.verification.sessions import Session
+
+QUEUE = """\
+ready = queue.Queue()
+def produce(rows):
+    ready.put(rows)
+threading.Thread(target=produce, args=(3,)).start()
+batch = ready.get()
+value = settings.get("a")
+"""
+LISTED = """\
+class Reader(threading.Thread):
+    def run(self):
+        own = []
+        own.append(1)
+        self.found.append(own)
+"""
+SPAWNED = """\
+def work(out):
+    out.put_nowait(1)
+Process(target=work, args=(q,)).start()
+"""
+UNTHREADED = """\
+def produce(rows):
+    ready.append(rows)
+data.map(produce)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [(QUEUE, [3, 5]), (LISTED, [5]), (SPAWNED, [2]), (UNTHREADED, [])],
+    ids=["queue", "list", "process", "no thread"],
+)
+def test_what_threads_hand_over(text: str, lines: list[int]) -> None:
+    tree = ast.parse(text)
+    assert [line for _, line, _ in races.handed_over(tree, races.Threads([tree]))] == lines
+
+
+SUMS = """\
+class Loss:
+    def add(self, rows):
+        part = 0
+        part += rows.sum()
+        with self.lock:
+            self.total = self.total + part
+    def start(self):
+        self.count += 1
+        pool = ThreadPoolExecutor()
+        pool.map(self.add, self.rows)
+"""
+GLOBAL = """\
+def add(rows):
+    global total
+    total += rows
+def slots(number, rows):
+    results[number] = rows
+for each in (add, slots): threading.Timer(1, add)
+threading.Thread(target=slots)
+"""
+
+
+@pytest.mark.parametrize(("text", "lines"), [(SUMS, [6]), (GLOBAL, [3])])
+def test_what_grows_in_threads(text: str, lines: list[int]) -> None:
+    tree = ast.parse(text)
+    assert [line for _, line, _ in races.added_up(tree, races.Threads([tree]))] == lines
+
+
+INDEXED = """\
+self.register_buffer("index", torch.arange(9).view(3, 3).to(device))
+rows = points.long() * 4 + 1
+canvas[rows[:, 0] + 3] = colour
+picked = table[self.index]
+kept = scores[scores > 0]
+part = scores[int(3 * share), 2:5]
+best = order[scores.argmax().item()]
+for at in range(3): total = names[at]
+grid.index_put_((rows,), colour)
+"""
+
+
+@pytest.mark.parametrize(("backward", "lines"), [(True, [4, 3, 9]), (False, [3, 9])])
+def test_indexing_by_tensors(backward: bool, lines: list[int]) -> None:
+    found = sorted(races.indexed(ast.parse(INDEXED), backward=backward))
+    assert [line for _, line, _ in found] == lines
+
+
+READ = """\
+def make(rows):
+    order = torch.randperm(9)
+    return rows[order]
+class Factors(nn.Module):
+    def forward(self, items):
+        rows = items.long()
+        return self.bias[rows] + self.item[rows]
+"""
+
+
+def test_what_reads_from_the_parameter_goes_first() -> None:
+    tree = ast.parse(READ.replace("self.bias[rows] +", "self.bias[rows] + \\\n"))
+    for name, lines in (("item", [8, 7, 3]), ("bias", [7, 8, 3]), ("", [7, 8, 3])):
+        found = sorted(races.indexed(tree, backward=True, name=name))
+        assert [line for _, line, _ in found] == lines
+
+
+def text_of(folder: Path, text: str) -> Text:
+    return Text([str(write(folder / "train.py", text))])
+
+
+@pytest.mark.parametrize(
+    ("text", "luck"),
+    [
+        (QUEUE, "threads or processes"),
+        ("DataLoader(data, num_workers=2, in_order=False)", "threads or processes"),
+        ("for f in as_completed(futures): pass", "threads or processes"),
+        ("for b in loader:\n    if time.time() > end: break", "a condition on the clock"),
+        ("n = random.SystemRandom().choice((1, 2))", "a draw from a generator without a seed"),
+        ("rng = np.random.default_rng()", "a draw from a generator without a seed"),
+        ("rng = np.random.default_rng(3)", ""),
+        ("begun = time.time()\nprint(time.time() - begun)", ""),
+        ("picked = table[ids.long()]", "indexing by tensors"),
+        ("DataLoader(data, num_workers=2)\ndata.map(tokenize)", ""),
+    ],
+)
+def test_what_two_runs_can_agree_in_by_luck(text: str, luck: str, tmp_path: Path) -> None:
+    found = text_of(tmp_path, text).luck
+    assert found.startswith(luck)
+    assert bool(found) == bool(luck)
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken_for"),
+    [
+        ("for a in set(b): pass", {"hashes"}),
+        ("seed = hash(name)", {"hashes"}),
+        ("both = one.keys() & other.keys()", {"hashes"}),
+        ("names = os.listdir(folder)", {"listings"}),
+        ("names = sorted(os.listdir(folder))", set()),
+        ("room = torch.empty(3)", {"memory"}),
+        ("x = 1", set()),
+    ],
+)
+def test_what_a_circumstance_acts_on(text: str, spoken_for: set[str], tmp_path: Path) -> None:
+    found = text_of(tmp_path, text)
+    names = ("hashes", "memory", "listings")
+    assert {name for name in names if found.speaks_for(name)} == spoken_for
+    assert found.speaks_for("timing")
+
+
+@dataclass
+class Told(Reruns):
+    """Reruns whose outcomes are told beforehand, by the circumstance that is tried."""
+
+    outcomes: dict[str, list[bool]] = field(default_factory=dict)
+    tried: list[str] = field(default_factory=list)
+
+    def differs(self, name: str) -> bool:
+        self.made += 1
+        self.tried.append(name)
+        left = self.outcomes.get(name, [False])
+        return left.pop(0) if len(left) > 1 else left[0]
+
+
+class _Planned:
+    plan = Plan("train.py")
+
+
+def told(outcomes: dict[str, list[bool]], cause: Cause, budget: int = 8) -> Told:
+    difference = Difference(0, 0, "training", None, None, cause, "")
+    session, first = cast("Session", _Planned()), cast("Process", None)
+    return Told(session, difference, first, 1, budget, outcomes=outcomes)
+
+
+SET, PLAIN, THREADS = "for a in set(b): pass", "x = 1", "threading.Thread(target=f)"
+
+
+@pytest.mark.parametrize(
+    ("text", "outcomes", "circumstance", "tried"),
+    [
+        (SET, {"hashes": [True]}, "hashes", ["none", "hashes", "none"]),
+        (SET, {"none": [True]}, "none", ["none"]),
+        (SET, {"none": [False, True], "hashes": [True]}, "none", ["none", "hashes", "none"]),
+        (PLAIN, {"hashes": [True]}, "hashes", ["none", "hashes", "none", "hashes", "none"]),
+        (PLAIN, {"hashes": [True, False]}, "", ["none", "hashes", "none", "hashes"]),
+        (THREADS, {"hashes": [True]}, "", ["none", "timing"]),
+        (THREADS, {"timing": [True]}, "timing", ["none", "timing", "none"]),
+        (THREADS, {"none": [False, True], "timing": [True]}, "none", ["none", "timing", "none"]),
+    ],
+)
+def test_a_circumstance_is_tried_again_before_it_is_named(
+    text: str,
+    outcomes: dict[str, list[bool]],
+    circumstance: str,
+    tried: Sequence[str],
+    tmp_path: Path,
+) -> None:
+    reruns = told(outcomes, Cause.BATCH_ORDER)
+    found = attribute(reruns, text_of(tmp_path, text))
+    assert (found.circumstance, reruns.tried) == (circumstance, tried)
+    assert found.runs == len(tried)
+    assert bool(found.note) == bool(circumstance)
+
+
+def test_a_circumstance_that_could_not_be_tried_again_is_not_named(tmp_path: Path) -> None:
+    outcomes: dict[str, Any] = {"hashes": [True]}
+    reruns = told(outcomes, Cause.BATCH_ORDER, budget=2)
+    assert attribute(reruns, text_of(tmp_path, SET)).circumstance == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "at_ease", "found", "expected"),
+    [
+        (THREADS, True, (True, 20.0), True),
+        (PLAIN, True, (True, 20.0), False),
+        (THREADS, False, (True, 20.0), False),
+        (THREADS, True, (False, 20.0), False),
+        (THREADS, True, (True, 61.0), False),
+    ],
+    ids=["cheap", "no luck", "runs are given", "in place", "long"],
+)
+def test_a_third_run_is_made_where_two_agree_by_luck(
+    text: str, at_ease: bool, found: tuple[bool, float], expected: bool, tmp_path: Path
+) -> None:
+    isolated, seconds = found
+    plan = Plan("train.py", at_ease=at_ease)
+    session = cast("Session", SimpleNamespace(plan=plan, isolated=isolated))
+    watched = Watched((), None, 1, (), seconds)
+    assert is_worth_another(session, watched, text_of(tmp_path, text)) is expected
+
+
+def test_another_environment_is_told_of_runs_that_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    def examined(_: object, second: SimpleNamespace, __: int) -> Comparison:
+        return Comparison(None, ("run 1", "run"), changes=second.changes)
+
+    monkeypatch.setattr(inquiry, "_examined", examined)
+    seeds = Change("guard: hash_seed", "1", "2"), Change("torch: threads", "1", "3")
+    runs = [
+        SimpleNamespace(steps=1, look=lambda: None, changes=changes)
+        for changes in ((), seeds[:1], seeds)
+    ]
+    watched = Watched(cast("Any", tuple(runs)), None, 1, (), 1.0)
+    comparison, other = inquiry.compared(watched)
+    assert comparison is not None
+    assert (comparison.changes, other) == (seeds, 2)
+    assert inquiry.compared(watched._replace(processes=cast("Any", (runs[0],)))) == (None, 1)
