@@ -36,6 +36,8 @@ _DATA = re.compile(
     r"torch\.(?:arange|as_tensor|from_numpy|linspace|load|tensor|(?:empty|full|ones|rand|randn"
     r"|zeros)(?:_like)?)$|(?:numpy\.|builtins\.(?:bool|float|int|len|range|str)$)"
 )
+_KEPT = re.compile(r"self\.\w+[ \t]*(?::[^=\n]*)?=[ \t]*(?:\w+\.)*$")
+_FAR = 100  # characters of such an assignment
 _DEEPEST = 30
 _HANDED_ON = 2  # functions through which a value is passed
 
@@ -92,10 +94,13 @@ class Evidence:
         """Whether the file makes a class after layers with weights, and calls what it made, where
         that can be seen, with what such give: not images, which come before the encoder."""
         text, name = module.source.text, owner.name.value
-        after = trained_layers.is_made_after_others(text, name)
-        around = module.around(mentions(text, name)) if after and handed_on < _HANDED_ON else None
+        if not trained_layers.is_made_after_others(text, name) or handed_on >= _HANDED_ON:
+            return trained_layers.is_made_after_others(text, name)
+        places = mentions(text, name)
+        kept = any(_KEPT.search(text, max(each - _FAR, 0), each) for each in places)
+        around = module.around(places) if kept else None
         if around is None:
-            return after
+            return True
         return any(
             self.is_fed(around, above, handed_on + 1)
             for each in around.tree.occurrences.get(name, ())
