@@ -135,7 +135,7 @@ class _Names(NamedTuple):
         code = without_imports(code)
         found = set(_DOTTED.findall(code))
         made = set(_DOTTED.findall(_without_types(code))) if "def" in found else found
-        for dotted in found:
+        for dotted in sorted(found):
             first, *looked_up = dotted.split(".")
             if first in self.known:
                 yield LOCAL + first
@@ -146,7 +146,7 @@ class _Names(NamedTuple):
                 yield from () if first in self.modules else (self.aliases[first],)
                 yield from looked_up  # in a module, or in its modules
                 yield from self._origins(first, looked_up) if dotted in made else ()
-        for name in set(_LOOKED_UP.findall(code)):
+        for name in sorted(set(_LOOKED_UP.findall(code))):
             yield ATTRIBUTE + name
         yield from (WHOLE + name for name in _handed(code, self.aliases))
 
