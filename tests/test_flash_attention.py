@@ -487,6 +487,14 @@ def test_a_configuration_of_a_test_or_an_evaluation(
     assert len(engine("DET601").lint_bytes(path, trains)) == 1
 
 
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [("configs/stage1_generate/m1.py", 0), ("configs/stage1_train/m1.py", 1), ("m1.py", 1)],
+)
+def test_a_configuration_in_python(path: str, found: int, engine: Callable[..., Engine]) -> None:
+    assert len(engine("DET601").lint_bytes(path, LOADS.encode())) == found
+
+
 def test_the_setting_of_a_teacher_is_none_of_what_is_trained(
     engine: Callable[..., Engine],
 ) -> None:

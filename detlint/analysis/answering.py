@@ -73,6 +73,8 @@ def is_for_answers(module: Module) -> bool:
     text, names = module.source.text, _names(module.source.path)
     if any(map(_ANSWERS_FILE.search, names)) and not _OPTIMIZES.search(text):
         return True
+    if "configs" in names and configures_answers(module.source.path):
+        return True
     if _MEASURES.search(names[-1]) and not _LEARNS.search(text):
         return True
     return bool(_GENERATES.search(text)) and _TRAINS.search(_MODE.sub("", text)) is None

@@ -50,9 +50,16 @@ class Dimensions:
                 return self._of_shape(node) or self._of_name(node)
             if isinstance(node, cst.IfExp):
                 return min(self.of(node.body), self.of(node.orelse))
+            if isinstance(node, cst.Subscript):
+                return self._of_part(node)
             return self._of_call(node) if isinstance(node, cst.Call) else 0
         finally:
             self._depth -= 1
+
+    def _of_part(self, part: cst.Subscript) -> int:
+        """``x[:, :, 1:]`` has what it is sliced in, and what ``x`` has."""
+        slices = [isinstance(each.slice, cst.Slice) for each in part.slice]
+        return max(len(slices), self.of(part.value)) if all(slices) else 0
 
     def _of_name(self, name: cst.Name) -> int:
         """Of a local, by the assignments that are seen where it is read."""

@@ -34,8 +34,9 @@ _OF_DATA = frozenset({"interpolate", "upsample", "grid_sample", "grid_sampler", 
 _TO_ONE = re.compile(r"\((?:output_size=)?[(\[]?(?:1,? ?){1,3}[)\]]?\)")
 _SHAPES = (
     r"permute\(|transpose\(|rearrange\(|move(?:dim|axis)\(|swap(?:axes|dims)\("
-    r"|unsqueeze\(|interpolate\(|upsample\(|(?:\w+[ \t]*,[ \t]*){2}\w+[ \t]*[\])]?[ \t]*="
-    r"[^=\n]*\.(?:shape|size\(\))|\.(?:shape\[|size\()[2-9]"
+    r"|\[:,[ \t]*:,[^\[\]]*:|unsqueeze\(|interpolate\(|upsample\("
+    r"|(?:\w+[ \t]*,[ \t]*){2}\w+[ \t]*[\])]?[ \t]*=[^=\n]*\.(?:shape|size\(\))"
+    r"|\.(?:shape\[|size\()[2-9]"
 )
 _THREE_SIZES = r"|(?:view|reshape|randn?|zeros|ones)\((?:[^(),]*,){2}"
 _DEEP = re.compile(_SHAPES + _THREE_SIZES)

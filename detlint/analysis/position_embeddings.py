@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
     from detlint.module import Module
 
-_POSITIONS = re.compile(r"pos(?:ition(?:al)?)?_?(?:emb|enc|bias)|(?:abs|rel)_?pos|relative_pos")
+_POSITIONS = re.compile(
+    r"pos(?:ition(?:al)?)?_?(?:emb|enc|bias|interpol|resiz)|(?:abs|rel)_?pos|relative_pos"
+    r"|(?:interpolate|resize)_pos"
+)
 _HEAD = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
 
 

@@ -28,6 +28,9 @@ _MODELS = re.compile(
     r"(?:^|_)(?:arch|architecture|backbone|layer|loss|losse|model|modeling|module|net|network|warp)s?"
     r"(?:_|$)"
 )
+_LOSSES = re.compile(r"^(?:\w+_)?loss(?:es)?(?:_\w+)?$")
+# Of models and trainers, which are given images as well.
+_STEPS = re.compile(r"(?:^|_)(?:call|epoch|fit|forward|main|run|step|train|training)(?:_|$)")
 _CALLED = re.compile(r"[ \t]*\(")
 _ABOVE = 2  # folders
 # Embeddings of a checkpoint, which are made to fit another size as they are loaded.
@@ -41,11 +44,23 @@ def is_of_a_loss(module: Module, node: cst.CSTNode) -> bool:
     if _JUDGES.search(os.path.splitext(path.rpartition("/")[2])[0]):
         return True
     functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
+    if functions and _gives_a_loss(module, functions[-1]):
+        return True
     owner = module.enclosing_class(node)
     names = [each.name.value for each in functions] + ([owner.name.value] if owner else [])
     if any(_JUDGES.search(each) for each in names):
         return True
     return owner is None and bool(functions) and _serves_a_loss(module.source.text, names[-1])
+
+
+def _gives_a_loss(module: Module, function: cst.FunctionDef) -> bool:
+    """Whether a function adds up a loss and returns it, whatever its own name."""
+    return _STEPS.search(function.name.value) is None and any(
+        isinstance(each, cst.Return)
+        and isinstance(each.value, cst.Name)
+        and _LOSSES.search(each.value.value)
+        for each in module.tree.descendants(function.body)
+    )
 
 
 def _serves_a_loss(text: str, name: str) -> bool:
@@ -94,6 +109,8 @@ def may_be_trained(module: Module, node: cst.CSTNode) -> bool:
         return True
     if not functions:
         return False
+    if _gives_a_loss(module, functions[-1]):
+        return True
     name = functions[-1].name.value
     beside = _is_of_models(module.source.path) and not _RESIZES.search(name)
     return beside or _is_used_in_a_module(module.source.text, name)

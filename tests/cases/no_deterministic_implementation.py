@@ -139,6 +139,9 @@ def losses(logits, target, steps, lengths, batch: Tensor):
     F.cross_entropy(logits.permute(0, 2, 1), target, reduction="none")
     F.cross_entropy(rearrange(logits, "b n c -> b c n"), target)  # DET501
     F.cross_entropy(rearrange(logits, "b n c -> (b n) c"), target)
+    F.cross_entropy(logits[:, :, :5], target)  # DET501
+    F.cross_entropy(logits[:, :, 0], target)
+    F.cross_entropy(logits[:, 1:], target)
     moved = logits.permute(0, 2, 1).contiguous()
     F.nll_loss(F.log_softmax(moved, dim=1), target)  # DET501
     criterion = nn.CrossEntropyLoss(ignore_index=0)
