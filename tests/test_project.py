@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     Project = Callable[[dict[str, str]], Path]
     Lint = Callable[..., list[str]]
 
-MAIN = 'if __name__ == "__main__":\n    main()\n'
+MAIN = 'if __name__ == "__main__":\n    main()\n    save()\n'
 SEEDS = "import numpy as np\n\ndef seed(s):\n    np.random.seed(s)\n"
-DRAWS = "import numpy as np\n\ndef main():\n    print(np.random.rand(3))\n\n" + MAIN
+DRAWS = "import numpy as np\n\ndef main():\n    np.save('a', np.random.rand(3))\n\n" + MAIN
 
 
 @pytest.fixture
@@ -55,6 +55,27 @@ def test_a_draw_that_nothing_seeds_is_found_where_it_is(project: Project, lint: 
     assert lint("--select", "DET102") == ["data.py:4 DET102"]
     assert lint("--select", "DET102", paths=("train.py",)) == ["train.py:6 DET102"]
     assert lint("--select", "DET102", paths=("data.py",)) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("print(x)", 0),
+        ("np.save('a', x)", 1),
+        ("pathlib.Path('a').write_text(str(x))", 1),
+        ("file = open('a', 'w')", 1),
+        ("frame(x).to_csv('a')", 1),
+        ("loss(x).backward(); o.step()", 1),
+    ],
+)
+def test_a_program_that_neither_trains_nor_writes_is_left_to_strict(
+    project: Project, lint: Lint, line: str, found: int
+) -> None:
+    block = MAIN.replace("    save()\n", "")
+    text = f"import numpy as np\n\ndef main():\n    x = np.random.rand(3)\n    {line}\n\n{block}"
+    project({"make.py": text.replace("numpy as np", "torch, numpy as np")})
+    assert len(lint("--select", "DET102")) == found
+    assert "make.py:4 DET102" in lint("--strict")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +158,7 @@ def test_one_finding_an_entrypoint_and_library(project: Project, lint: Lint) -> 
         import torch
 
         def main():
-            print(random.random(), random.random(), np.random.rand(), torch.rand(2))
+            save(random.random(), random.random(), np.random.rand(), torch.rand(2))
 
         if __name__ == "__main__":
             main()
@@ -184,7 +205,7 @@ def test_changing_one_file_links_again_and_reads_no_other(
 
 
 def test_a_suppression_holds_and_is_not_reported_as_unused(project: Project, lint: Lint) -> None:
-    line = "    print(np.random.rand(3))"
+    line = "    np.save('a', np.random.rand(3))"
     project({"train.py": DRAWS.replace(line, f"{line}  # detlint: ignore[DET102] a demo")})
     assert lint("--select", "DET102,DET001") == []
     project({"train.py": "# detlint: skip-file\n" + DRAWS})
@@ -474,6 +495,9 @@ IMPORTED = """
         ("bmt.init_distributed(size=f(2), seed=3)", False),
         ("init_distributed(random_seed=3)", False),
         ("bmt.seed(args.seed)", False),
+        ("bmt.set_deterministic_bmt(args)", False),
+        ("bmt.set_deterministic(True)", True),
+        ("torch.set_deterministic(args)", True),
         ("bmt.seed(None)", True),
         ("bmt.seed()", True),
         ("datasets.seed(3)", True),
@@ -1408,6 +1432,7 @@ def test_a_trainer_of_several_libraries_is_no_ones(
 @pytest.mark.parametrize(
     "line",
     [
+        "for i in random.sample(range(9), 3):\n    logger.info(i)",
         "time.sleep(random.uniform(0, 5))",
         "port = random.randint(1024, 65535)",
         'name = "".join(random.choice(letters) for _ in range(8))',
@@ -1470,7 +1495,7 @@ def test_a_module_that_only_tries_itself_shares_what_it_imports(
 def test_a_module_that_others_import_only_tries_itself(project: Project, lint: Lint) -> None:
     model = f"import torch\n\ndef make():\n    pass\n\n{MAIN}    x = torch.rand(size)\n"
     project({"net.py": model})
-    assert lint("--select", "DET102") == ["net.py:8 DET102"]
+    assert lint("--select", "DET102") == ["net.py:9 DET102"]
     project({"use.py": f"import net\n\n{MAIN}"})
     assert lint("--select", "DET102") == []
 
@@ -1534,9 +1559,9 @@ def test_a_file_that_tries_its_layer_on_an_example(project: Project, lint: Lint)
     layer += "        self.w = torch.rand(n)\n\nif __name__ == '__main__':\n    layer = Layer(3)\n"
     project({"layer.py": f"{layer}    print(layer(torch.rand(2, 8, 3)))\n"})
     assert lint("--select", "DET102") == []
-    project({"layer.py": f"{layer}    main(layer(torch.rand(2, 8, 3)))\n"})
+    project({"layer.py": f"{layer}    main(save(layer(torch.rand(2, 8, 3))))\n"})
     assert lint("--select", "DET102") == ["layer.py:5 DET102"]
-    project({"layer.py": f"{layer}    print(layer(torch.rand(n, 8, 3)))\n"})
+    project({"layer.py": f"{layer}    save(layer(torch.rand(n, 8, 3)))\n"})
     assert lint("--select", "DET102") == ["layer.py:5 DET102"]
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Project = Callable[[dict[str, str]], Path]
     Lint = Callable[[], list[str]]
 
-MAIN = 'if __name__ == "__main__":\n    main()\n'
+MAIN = 'if __name__ == "__main__":\n    main()\n    save()\n'
 TRAIN = "import random\nimport torch\n{}\n\nloss.backward(); optimizer.step()\n"
 FLIP = "import random\nclass Flip:\n    def __init__(self):\n        random.random()\n"
 CROP = "class Crop:\n    pass\n"
@@ -189,13 +189,13 @@ def test_weights_that_constants_overwrite_are_no_draw(
         ("test = gradcheck(f, x)", False),
         ("mlab.points3d(overwritten)\n    raw_input()", False),
         ("mlab.points3d(x)\n    np.save(place, x)", True),
-        ("print(x)", True),
+        ("print(x)", False),
     ],
 )
 def test_what_a_person_only_looks_at_is_no_result(
     project: Project, lint: Lint, line: str, *, found: bool
 ) -> None:
-    main_block = MAIN.replace("main()", f"x = random.random()\n    {line}")
+    main_block = MAIN.replace("main()\n    save()", f"x = random.random()\n    {line}")
     project({"make.py": f"import random\nimport torch\n\n{main_block}"})
     assert lint() == ["make.py:5"] * found
 

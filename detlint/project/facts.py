@@ -27,7 +27,7 @@ VARIABLES = (  # of the environment, those that a rule asks about
 _TOKENS: dict[str, tuple[str, ...]] = {
     "seeds": (
         *("seed", "Seed", "determinism(", "guard.", "rng_state(", "setstate(", "set_state("),
-        *("Trainer(", "Trainer)", "seed="),
+        *("Trainer(", "Trainer)", "seed=", "set_deterministic"),
     ),
     "draws": tuple(
         f"{name}("

@@ -9,6 +9,7 @@ import libcst as cst
 
 from detlint.analysis.definitions import Definition, Definitions
 from detlint.analysis.uses import last_name
+from detlint.scope import dotted
 
 if TYPE_CHECKING:
     from detlint.module import Module
@@ -22,6 +23,7 @@ _IDLE = re.compile(
 # Functions that time something or prepare it for use.
 _APART = re.compile(r"_*(?:bench|warm_?up|autotune|profile)|\w*_(?:warm_?up|bench(?:mark)?)$")
 _NUMBERS = frozenset({"randint", "randrange", "random", "rand", "getrandbits"})  # not of words
+_TELLS = re.compile(r"(?:\w+\.)*_?log(?:ger|ging)?\.\w+$|print$", re.IGNORECASE)
 _SEED = re.compile(r"(?:^|_)seed$", re.IGNORECASE)
 _ASKED = re.compile(r"seed|random", re.IGNORECASE)
 
@@ -29,7 +31,7 @@ _ASKED = re.compile(r"seed|random", re.IGNORECASE)
 def is_idle(module: Module, draw: cst.Call) -> bool:
     """``time.sleep(random.uniform(0, 5))``, ``port = random.randint(1024, 65535)``,
     ``"".join(random.choice(letters) for _ in range(8))``."""
-    if _picks_any(module, draw):
+    if _picks_any(module, draw) or _is_only_told(module, draw):
         return True
     for each in module.ancestors(draw):
         if _is_idle_call(each) or _is_in_text(each, number=last_name(draw.func) in _NUMBERS):
@@ -44,6 +46,23 @@ def is_idle(module: Module, draw: cst.Call) -> bool:
             name = each.name.value
             return bool(_IDLE.search(name) or _APART.match(name))
     return False
+
+
+def _is_only_told(module: Module, draw: cst.Call) -> bool:
+    """``for index in random.sample(…): logger.info(…)``."""
+    loop = next((each for each in module.ancestors(draw) if isinstance(each, cst.For)), None)
+    if loop is None or not (draw is loop.iter or loop.iter in module.ancestors(draw)):
+        return False
+    lines = loop.body.body
+    return all(
+        isinstance(line, cst.SimpleStatementLine)
+        and all(isinstance(each, cst.Expr) and _is_told(each.value) for each in line.body)
+        for line in lines
+    )
+
+
+def _is_told(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Call) and _TELLS.match(dotted(node.func) or "") is not None
 
 
 def _picks_any(module: Module, draw: cst.Call) -> bool:

@@ -100,6 +100,10 @@ class Program:
         shown = self._names.get(self.path, "")
         return roles.checks(shown or self.name, self.source.text)
 
+    def keeps(self) -> bool:
+        """Whether it writes something, as the program's own file says."""
+        return roles.keeps(self.source.text)
+
     def imports(self, *libraries: str) -> bool:
         """Whether one of its files imports one of some top-level modules."""
         return not self._imported.isdisjoint(libraries)

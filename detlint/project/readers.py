@@ -111,6 +111,9 @@ def _hands_seed_on(call: cst.Call, name: str) -> bool:
         return False
     if last == "seed" and call.args:
         return not _is_none(call.args[0].value)
+    if last.startswith("set_deterministic") and call.args:  # ESPnet's, which is given the options
+        given = call.args[0].value
+        return isinstance(given, cst.Name) and given.value not in ("True", "False")
     return any(
         each.keyword is not None and each.keyword.value in _SEED and not _is_none(each.value)
         for each in call.args

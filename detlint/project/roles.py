@@ -32,6 +32,10 @@ _TRIES = re.compile(
 # What a person looks at, and nothing keeps.
 _SHOWS = re.compile(r"\bmlab\.|\braw_input\(\)|\bset_trace\(\)")
 _KEEPS = re.compile(r"\bsave|\bdump|_dump|(?:\b|im)write|to_csv")
+_KEPT = re.compile(
+    r"save|dump|write|\bto_(?:csv|hdf|json|parquet|pickle)\(|\bcopy(?:2|file|tree)?\(|\bmove\("
+    r"|push_to_hub|[\"'][wax]b?\+?[\"']"
+)
 # Programs whose random numbers are inputs on which something is tried, or are no result.
 _CHECKS = re.compile(r"(?:^|_)(?:verify|check|compare|profile|serve|server|controller)(?:_|\.)")
 _MAKES = re.compile(r"prep|split|generat|make|creat|build|sampl|process|collect|mine|mining")
@@ -112,6 +116,11 @@ def checks(shown: str, text: str) -> bool:
         return True
     patterns = (_MEASURES, name), (_APART, shown), (_CHECKS, name), (_TRIES, text)
     return any(pattern.search(where) for pattern, where in patterns)
+
+
+def keeps(text: str) -> bool:
+    """Whether a program writes something."""
+    return _KEPT.search(text) is not None
 
 
 def tries(name: str, main_block: str) -> bool:
