@@ -3278,3 +3278,67 @@ def written_by_both(d, out):
         found[name] = os.path.getsize(name)
         found[load(name)] = name
     json.dump(found, out)
+
+
+# A counter that begins anew with each element
+
+
+def padded_by_steps(d, out):
+    for name in os.listdir(d):
+        margin = 16
+        if len(name) % 32:
+            margin = int(len(name) / 2)
+            margin += 16
+        np.save(os.path.join(out, name), np.pad(np.load(name), margin))
+
+
+def parts_of_each(d, out):
+    for name in os.listdir(d):
+        part = -1
+        whole = 0
+        for each in np.load(name):
+            part += 1
+            whole = whole + each * part
+        np.save(os.path.join(out, name), whole)
+
+
+def numbered_across(d, out):
+    part = -1
+    for name in os.listdir(d):  # DET203
+        part += 1
+        np.save(os.path.join(out, f"{part}.npy"), np.load(name))
+
+
+def numbered_from_its_last(d, out):
+    part = 0
+    for name in os.listdir(d):  # DET203
+        np.save(os.path.join(out, f"{part}.npy"), np.load(name))
+        part = 3
+        part += 1
+
+
+def numbered_anew_for_some(d, out):
+    part = 0
+    for name in os.listdir(d):  # DET203
+        if name.endswith(".txt"):
+            part = 0
+        part += 1
+        np.save(os.path.join(out, f"{part}.npy"), np.load(name))
+
+
+def size_of_the_last(d):
+    for name in os.listdir(d):  # DET203
+        size = 0
+        for _ in Path(name).read_text():
+            size += 1
+        np.save(name, size)
+    return size
+
+
+def numbered_by_another(d, out):
+    total = 0
+    for name in os.listdir(d):  # DET203
+        total += 1
+        part = total
+        part += 1
+        np.save(os.path.join(out, f"{part}.npy"), np.load(name))
