@@ -3342,3 +3342,83 @@ def numbered_by_another(d, out):
         part = total
         part += 1
         np.save(os.path.join(out, f"{part}.npy"), np.load(name))
+
+
+# Rows of a pool's tasks
+
+
+def convert_row(name, out):
+    np.save(os.path.join(out, name + ".npy"), np.load(name))
+    return 0
+
+
+def log_row(name, log):
+    with open(log, "a") as file:
+        file.write(name)
+
+
+def rows_worked_on(pool, d, out):
+    tasks = []
+    for name in os.listdir(d):
+        if name.endswith(".npz"):
+            tasks.append((name.split(".npz")[0], out))
+    done = pool.starmap(convert_row, tasks)
+    print(len(tasks))
+
+
+def rows_worked_on_in_files(pool, d, out):
+    tasks, target = [], os.path.join(out, "b")
+    for name in os.listdir(d):
+        path = os.path.join(d, name)
+        tasks.append((path, out))
+        tasks.append((path + ".b", target))
+    pool.starmap(convert_row, tasks)
+
+
+def label_row(name):
+    labels, number = None, 0
+    last = None
+    for each in sorted(os.listdir(name)):
+        number += 1
+        last = cv2.imread(each)
+        if labels is None:
+            labels = np.zeros_like(last)
+        labels[last > 0] = number
+    cv2.imwrite(name + ".tif", labels)
+
+
+def rows_labelled(pool, d):
+    tasks = []
+    for name in os.listdir(d):
+        tasks.append((name,))
+        shutil.copyfile(name, name + ".png")
+    pool.starmap(label_row, tasks)
+
+
+def rows_with_results(pool, d, out):
+    tasks = []
+    for name in os.listdir(d):  # DET203
+        tasks.append((name, out))
+    return pool.starmap(convert_row, tasks)
+
+
+def rows_logged(pool, d, log):
+    tasks = []
+    for name in os.listdir(d):  # DET203
+        tasks.append((name, log))
+    pool.starmap(log_row, tasks)
+
+
+def rows_numbered(pool, d, out):
+    tasks = []
+    for name in os.listdir(d):  # DET203
+        tasks.append((name, f"{out}/{len(tasks)}"))
+    pool.starmap(convert_row, tasks)
+
+
+def rows_that_changed(pool, d, out):
+    tasks = []
+    for name in os.listdir(d):  # DET203
+        tasks.append((name, out))
+    pool.starmap(convert_row, tasks)
+    json.dump(tasks, out)
