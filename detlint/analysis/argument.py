@@ -35,6 +35,9 @@ class Argument:
             return self._module.argument(self.call, "key") is None
         if self.name == "builtins.sum":
             return not self._adds_floats()
+        if self.name == "xarray.open_mfdataset":  # ordered by the coordinates in the files
+            combine = self._module.argument(self.call, "combine")
+            return combine is None or self._module.literal(combine) == "by_coords"
         if self.name == "numpy.sum":
             return self._adds_tests()
         if (self.name or "").startswith("numpy.") and self.word in reductions.EXTREMES:

@@ -117,7 +117,16 @@ class BodyCalls:
         archives = call_word(call) in _ARCHIVING and "ZipFile" in self._module.source.text
         if not found or ((archives or found == {"put"}) and self._has_place(call)):
             return False
+        if found == {"register"}:
+            return not self._registers_by_key(call)
         return self._has_writer(call) if found <= WRITING else True
+
+    def _registers_by_key(self, call: cst.Call) -> bool:
+        """``gym.register(id=f"{name}-v0", …)``, ``registry.register(name, made)``."""
+        named = (self._module.argument(call, each) for each in ("id", "name", "key"))
+        first = call.args[0] if len(call.args) > 1 and call.args[0].keyword is None else None
+        keys = [*filter(None, named), *([first.value] if first is not None else [])]
+        return any(map(self._elements.varies, keys)) and not self._elements.counts(call)
 
     def _has_place(self, call: cst.Call) -> bool:
         """``sftp.put(path, name)``, ``connection.put(path, "folder/")``, ``archive.write(path,

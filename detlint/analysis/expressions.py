@@ -108,7 +108,7 @@ class Expressions:
     def _is_followed(self, call: cst.Call) -> bool:
         """Whether every use of what a call returns is seen: looped over, or read as a local."""
         parent = self._module.parent(call)
-        if isinstance(parent, (cst.For, cst.CompFor)):
+        if isinstance(parent, (cst.For, cst.CompFor)) or self._all.sorts(call):
             return True
         if not isinstance(parent, cst.Assign) or len(parent.targets) > 1:
             return False
@@ -143,7 +143,13 @@ class Expressions:
             yield from self._all.follow(flow.into(outer))
 
     def in_dict_element(self, element: cst.DictElement, flow: Flow) -> Iterator[Use]:
-        """``{"files": x}``."""
+        """``{"files": x}``, unless ``pd.DataFrame({"files": x})`` is sorted, or reduced."""
+        arg = self._module.parent(self._module.parent(element) or element)
+        call = self._module.parent(arg) if isinstance(arg, cst.Arg) else None
+        frame = isinstance(call, cst.Call) and self._module.called(call) == "pandas.DataFrame"
+        if isinstance(call, cst.Call) and frame and self._is_followed(call):
+            if next(self._all.follow(flow.into(call)), None) is None:
+                return
         yield from flow.escapes(element, "stored")
 
     def in_starred_dict_element(self, element: cst.CSTNode, flow: Flow) -> Iterator[Use]:
@@ -253,7 +259,7 @@ class Expressions:
     def in_attribute(self, attribute: cst.Attribute, flow: Flow) -> Iterator[Use]:
         """``x.copy()``, ``x.pop()``."""
         method = attribute.attr.value
-        if method in reductions.UNORDERED_READS:
+        if method in reductions.UNORDERED_READS or self._all.sorts(attribute.value):
             return
         call = self._module.parent(attribute)
         if isinstance(call, cst.Call) and self._asks_best(call, method, attribute.value):
