@@ -124,9 +124,13 @@ class BodyCalls:
     def _registers_by_key(self, call: cst.Call) -> bool:
         """``gym.register(id=f"{name}-v0", …)``, ``registry.register(name, made)``."""
         named = (self._module.argument(call, each) for each in ("id", "name", "key"))
-        first = call.args[0] if len(call.args) > 1 and call.args[0].keyword is None else None
-        keys = [*filter(None, named), *([first.value] if first is not None else [])]
-        return any(map(self._elements.varies, keys)) and not self._elements.counts(call)
+        if any(map(self._elements.varies, named)):
+            return not self._elements.counts(call)
+        varying = [each for each in call.args if self._elements.varies(each.value)]
+        if call.args[0] not in varying or len(call.args) == 1 or self._elements.counts(call):
+            return False
+        key = self._module.names.value_of(call.args[0].value)
+        return len(varying) > 1 or isinstance(key, (cst.BaseString, cst.FormattedString))
 
     def _has_place(self, call: cst.Call) -> bool:
         """``sftp.put(path, name)``, ``connection.put(path, "folder/")``, ``archive.write(path,
