@@ -128,7 +128,11 @@ class Argument:
         outer = self._module.parent(above) if isinstance(above, cst.Arg) else None
         if self.name != "builtins.zip" or not isinstance(outer, cst.Call):
             return False
-        return self._module.called(outer) == "builtins.sorted" and len(outer.args) == 1
+        if self._module.called(outer) != "builtins.sorted":
+            return False
+        key = self._module.argument(outer, "key")
+        named = all(isinstance(each.value, cst.Name) for each in self.call.args)
+        return key is None or (named and not SortKeys(self._module).leave_ties(key))
 
     def repeats(self) -> bool:
         """``zip(x, itertools.repeat(y))`` pairs nothing by place."""

@@ -70,7 +70,7 @@ class Parallels:
         if not isinstance(node, cst.Call) or not self._is_range(node):
             return False
         given = [each.value for each in node.args if each.keyword is None]
-        end = given[-1] if given else None
+        end = self._module.names.value_of(given[-1]) if given else None  # n = len(names)
         length = end.args[0].value if isinstance(end, cst.Call) and end.args else None
         starts = len(given) == 1 or (bool(given) and self._module.literal(given[0]) == 0)
         named = self._module.called(end) == "builtins.len" and len(given) < 3

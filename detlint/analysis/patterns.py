@@ -106,6 +106,8 @@ def _is_whole(module: Module, pattern: cst.CSTNode) -> bool:
         return isinstance(text, str) and _WILD.search(text) is None
     if value is pattern and isinstance(value, (cst.Name, cst.Attribute)):
         return _PATTERN.search(dotted(value) or "pattern") is None
+    if isinstance(value, cst.Subscript):  # levels[1]
+        return _is_whole(module, value.value)
     parts = _parts(module, value)
     return bool(parts) and all(_is_whole(module, each) for each in parts)
 

@@ -3636,3 +3636,53 @@ class LoaderTest(FoldersTestCase):
     def _images(self):
         for path in glob.glob("*.png"):
             yield load(path)
+
+
+# Index loops over a length in a local, and lists that are sorted together
+
+
+def bags_saved(d, out):
+    bags = glob.glob(os.path.join(d, "*"))
+    save_bags(bags, out)
+    save_bag_numbers(glob.glob(os.path.join(d, "*")), out)  # DET203
+
+
+def save_bags(bags, out):
+    count = len(bags)
+    for i in range(0, count):
+        found = []
+        for part in sorted(os.listdir(bags[i])):
+            found.append(load(part))
+            sys.stdout.write(f"\r{i + 1} of {count}")
+        np.save(os.path.join(out, bags[i]), found)
+
+
+def save_bag_numbers(bags, out):
+    count = len(bags)
+    for i in range(0, count):
+        np.save(os.path.join(out, f"{i}.npy"), load(bags[i]))
+
+
+def sorted_together(d, known):
+    names, paths = [], []
+    for path in Path(d).rglob("*.wav"):
+        names.append(path.stem)
+        paths.append(path)
+    texts = [known[name] for name in names]
+    return [each for each in sorted(zip(names, paths, texts), key=lambda row: row[0])]
+
+
+def sorted_by_length(d):
+    names, paths = [], []
+    for path in Path(d).rglob("*.wav"):  # DET203
+        names.append(path.stem)
+        paths.append(path)
+    return sorted(zip(names, paths), key=lambda row: len(row[0]))
+
+
+def name_of_a_level(d, levels, x):
+    return glob.glob(os.path.join(d, str(levels[1]), "{}.png".format(x)))
+
+
+def pattern_of_a_level(d, patterns):
+    return glob.glob(os.path.join(d, patterns[1], "one.png"))  # DET203
