@@ -35,16 +35,14 @@ class Argument:
             return self._module.argument(self.call, "key") is None
         if self.name == "builtins.sum":
             return not self._adds_floats()
-        if self.name == "xarray.open_mfdataset":  # ordered by the coordinates in the files
-            combine = self._module.argument(self.call, "combine")
-            return combine is None or self._module.literal(combine) == "by_coords"
         if self.name == "numpy.sum":
             return self._adds_tests()
         if (self.name or "").startswith("numpy.") and self.word in reductions.EXTREMES:
             return len(self.call.args) == 1
         sorts = reductions.SORTING.search(self.word) and not self.leaves_ties()
         named = self.name in reductions.ORDER_FREE or sorts
-        return bool(named) or self._compares_to_one() or self._is_set_method()
+        known = bool(named) or self._compares_to_one() or self._is_set_method()
+        return known or self._combines_by_coordinates()
 
     def leaves_ties(self) -> bool:
         """``sorted(x, key=len)``, which keeps the order among equals."""
@@ -58,6 +56,12 @@ class Argument:
     def shuffles(self) -> bool:
         """``random.shuffle(x)``, which leaves the rest to what is done with ``x``."""
         return self.word == "shuffle" and len(self.call.args) == 1
+
+    def _combines_by_coordinates(self) -> bool:
+        """``xr.open_mfdataset(x)``, where the coordinates in the files say what follows what."""
+        way = self._module.argument(self.call, "combine")
+        by_order = way is not None and self._module.literal(way) != "by_coords"
+        return self.name == "xarray.open_mfdataset" and not by_order
 
     def _is_set_method(self) -> bool:
         """``seen.union(x)``; what is given to an ``update`` is not a dict's to order."""

@@ -146,11 +146,11 @@ class Expressions:
         """``{"files": x}``, unless ``pd.DataFrame({"files": x})`` is sorted, or reduced."""
         arg = self._module.parent(self._module.parent(element) or element)
         call = self._module.parent(arg) if isinstance(arg, cst.Arg) else None
-        frame = isinstance(call, cst.Call) and self._module.called(call) == "pandas.DataFrame"
-        if isinstance(call, cst.Call) and frame and self._is_followed(call):
-            if next(self._all.follow(flow.into(call)), None) is None:
-                return
-        yield from flow.escapes(element, "stored")
+        frame = call if self._module.called(call) == "pandas.DataFrame" else None
+        followed = isinstance(frame, cst.Call) and self._is_followed(frame)
+        uses = self._all.follow(flow.into(frame)) if frame is not None and followed else None
+        if uses is None or next(uses, None) is not None:
+            yield from flow.escapes(element, "stored")
 
     def in_starred_dict_element(self, element: cst.CSTNode, flow: Flow) -> Iterator[Use]:
         """``{**x}``."""

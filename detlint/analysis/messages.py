@@ -50,7 +50,7 @@ class Messages(Conditions):
         return (method and word in _TELLING) or not _TELLING_WORDS.isdisjoint(words_of(word))
 
     def _draws_bar(self, call: cst.Call) -> bool:
-        """``sys.stdout.write(f"\\r{done} of {total}")``: a line over the one before."""
+        """Whether a line is written over the one before: it begins with a carriage return."""
         if self._module.called(call) not in ("sys.stdout.write", "sys.stderr.write"):
             return False
         start = self._module.tree.span(call.args[0])[0] if call.args else 0

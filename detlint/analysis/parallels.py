@@ -45,7 +45,8 @@ class Parallels:
         return source is not None and self.is_made_of(subscript.value, source)
 
     def counted_loop(self, subscript: cst.Subscript) -> cst.For | None:
-        """``for i in range(len(names))`` around ``names[i]``, with no other use of ``i`` but in logs."""
+        """``for i in range(len(names))`` around ``names[i]``, with no other use of ``i``, logs
+        aside."""
         index = subscript.slice[0].slice
         counter = index.value if isinstance(index, cst.Index) else None
         if not isinstance(counter, cst.Name):

@@ -104,12 +104,18 @@ def _is_whole(module: Module, pattern: cst.CSTNode) -> bool:
     if isinstance(value, (cst.SimpleString, cst.ConcatenatedString)):
         text = module.literal(value)
         return isinstance(text, str) and _WILD.search(text) is None
-    if value is pattern and isinstance(value, (cst.Name, cst.Attribute)):
-        return _PATTERN.search(dotted(value) or "pattern") is None
     if isinstance(value, cst.Subscript):  # levels[1]
-        return _is_whole(module, value.value)
+        made = module.names.value_of(value.value)
+        known = [each.value for each in made.elements] if isinstance(made, cst.List) else []
+        return _is_named_plainly(value.value) and all(_is_whole(module, each) for each in known)
+    if value is pattern and isinstance(value, (cst.Name, cst.Attribute)):
+        return _is_named_plainly(value)
     parts = _parts(module, value)
     return bool(parts) and all(_is_whole(module, each) for each in parts)
+
+
+def _is_named_plainly(variable: cst.CSTNode) -> bool:
+    return _PATTERN.search(dotted(variable) or "pattern") is None
 
 
 def _parts(module: Module, path: cst.CSTNode) -> list[cst.CSTNode]:
@@ -122,7 +128,8 @@ def _parts(module: Module, path: cst.CSTNode) -> list[cst.CSTNode]:
         return [path.left, path.right] if adds else []
     if not isinstance(path, cst.Call) or not (_joins(module, path) or _formats(path)):
         return []
-    template = [path.func.value] if isinstance(path.func, cst.Attribute) and _formats(path) else []
+    method = path.func
+    template = [method.value] if isinstance(method, cst.Attribute) and _formats(path) else []
     return [*template, *(each.value for each in path.args)]
 
 
@@ -133,8 +140,9 @@ def _joins(module: Module, call: cst.CSTNode) -> bool:
 def _formats(call: cst.Call) -> bool:
     """``"{}.png".format(name)``."""
     method = call.func
-    named = isinstance(method, cst.Attribute) and method.attr.value == "format"
-    return named and isinstance(method.value, cst.SimpleString)  # type: ignore[union-attr]
+    if not isinstance(method, cst.Attribute) or method.attr.value != "format":
+        return False
+    return isinstance(method.value, cst.SimpleString)
 
 
 def _ends_in_name(module: Module, path: cst.CSTNode) -> bool:
