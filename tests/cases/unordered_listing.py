@@ -3686,3 +3686,40 @@ def name_of_a_level(d, levels, x):
 
 def pattern_of_a_level(d, patterns):
     return glob.glob(os.path.join(d, patterns[1], "one.png"))  # DET203
+
+
+# Rows of a walk
+
+
+def rows_of_walk(d):
+    found = []
+    rows = [(top, names) for top, _, names in os.walk(d)]
+    rows = sorted(rows)
+    for top, names in rows:
+        for name in sorted(names):
+            found.append(os.path.join(top, name))
+    return found
+
+
+def rows_of_walk_unsorted(d):
+    found = []
+    rows = [(top, names) for top, _, names in os.walk(d)]  # DET203
+    for top, names in rows:
+        for name in sorted(names):
+            found.append(os.path.join(top, name))
+    return found
+
+
+def names_in_rows_of_walk(d):
+    found = []
+    rows = [(top, names) for top, _, names in os.walk(d)]  # DET203
+    rows.sort()
+    for top, names in rows:
+        for name in names:
+            found.append(os.path.join(top, name))
+    return found
+
+
+def rows_of_walk_returned(d):
+    rows = [(top, names) for top, _, names in os.walk(d)]  # DET203
+    return sorted(rows)
