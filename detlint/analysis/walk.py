@@ -149,8 +149,9 @@ class Walk:
             loop = self._module.parent(read)
             target = loop.target if isinstance(loop, cst.For) else None
             sides = target.elements if isinstance(target, cst.Tuple) else ()
-            if len(sides) == len(row.elements) and isinstance(sides[place].value, cst.Name):
-                found.update(self._consumption.used_reads(sides[place].value, loop))
+            names = sides[place].value if len(sides) == len(row.elements) else None
+            if isinstance(loop, cst.For) and isinstance(names, cst.Name):
+                found.update(self._consumption.used_reads(names, loop).items())
             elif not self._consumption.sorts(read):
                 return None
         return found
