@@ -41,7 +41,8 @@ class Argument:
             return len(self.call.args) == 1
         sorts = reductions.SORTING.search(self.word) and not self.leaves_ties()
         named = self.name in reductions.ORDER_FREE or sorts
-        return bool(named) or self._compares_to_one() or self._is_set_method()
+        known = bool(named) or self._compares_to_one() or self._is_set_method()
+        return known or self._combines_by_coordinates()
 
     def leaves_ties(self) -> bool:
         """``sorted(x, key=len)``, which keeps the order among equals."""
@@ -55,6 +56,12 @@ class Argument:
     def shuffles(self) -> bool:
         """``random.shuffle(x)``, which leaves the rest to what is done with ``x``."""
         return self.word == "shuffle" and len(self.call.args) == 1
+
+    def _combines_by_coordinates(self) -> bool:
+        """``xr.open_mfdataset(x)``, where the coordinates in the files say what follows what."""
+        way = self._module.argument(self.call, "combine")
+        by_order = way is not None and self._module.literal(way) != "by_coords"
+        return self.name == "xarray.open_mfdataset" and not by_order
 
     def _is_set_method(self) -> bool:
         """``seen.union(x)``; what is given to an ``update`` is not a dict's to order."""
@@ -125,7 +132,11 @@ class Argument:
         outer = self._module.parent(above) if isinstance(above, cst.Arg) else None
         if self.name != "builtins.zip" or not isinstance(outer, cst.Call):
             return False
-        return self._module.called(outer) == "builtins.sorted" and len(outer.args) == 1
+        if self._module.called(outer) != "builtins.sorted":
+            return False
+        key = self._module.argument(outer, "key")
+        named = all(isinstance(each.value, cst.Name) for each in self.call.args)
+        return key is None or (named and not SortKeys(self._module).leave_ties(key))
 
     def repeats(self) -> bool:
         """``zip(x, itertools.repeat(y))`` pairs nothing by place."""

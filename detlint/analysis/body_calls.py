@@ -117,7 +117,20 @@ class BodyCalls:
         archives = call_word(call) in _ARCHIVING and "ZipFile" in self._module.source.text
         if not found or ((archives or found == {"put"}) and self._has_place(call)):
             return False
+        if found == {"register"}:
+            return not self._registers_by_key(call)
         return self._has_writer(call) if found <= WRITING else True
+
+    def _registers_by_key(self, call: cst.Call) -> bool:
+        """``gym.register(id=f"{name}-v0", …)``, ``registry.register(name, made)``."""
+        named = (self._module.argument(call, each) for each in ("id", "name", "key"))
+        if any(map(self._elements.varies, named)):
+            return not self._elements.counts(call)
+        varying = [each for each in call.args if self._elements.varies(each.value)]
+        if call.args[0] not in varying or len(call.args) == 1 or self._elements.counts(call):
+            return False
+        key = self._module.names.value_of(call.args[0].value)
+        return len(varying) > 1 or isinstance(key, (cst.BaseString, cst.FormattedString))
 
     def _has_place(self, call: cst.Call) -> bool:
         """``sftp.put(path, name)``, ``connection.put(path, "folder/")``, ``archive.write(path,

@@ -18,7 +18,10 @@ _INTEGER = re.compile(r"^(?:builtins\.|numpy\.u?)(?:int\d*|bool)$")
 
 
 class Elements:
-    """The names of one body that hold the element, what is made of it, and counters."""
+    """The names of one body that hold the element, what is made of it, and counters.
+
+    own  counters that the body sets anew for each element
+    """
 
     def __init__(
         self, consumption: Consumption, names: Iterable[str], positions: Iterable[str] = ()
@@ -27,6 +30,7 @@ class Elements:
         self._module = consumption.module
         self._positions = set(positions)
         self.tainted = {*names, *self._positions}
+        self.own: set[str] = set()
 
     def names(self, node: cst.CSTNode) -> Iterator[str]:
         """The variables that an expression mentions."""
@@ -51,11 +55,15 @@ class Elements:
             self._positions.update(self.names(target))
 
     def find_counters(self, loop: cst.For | cst.While) -> None:
-        """Note the locals that a loop counts up."""
-        self._positions.update(self._counters(loop))
-        self.tainted |= self._positions
+        """Note the locals that a loop counts up; what the body sets anew is the element's own."""
+        for name in self._counters(loop):
+            self.tainted.add(name.value)
+            if self._begins_anew(name, loop):
+                self.own.add(name.value)
+            else:
+                self._positions.add(name.value)
 
-    def _counters(self, loop: cst.For | cst.While) -> Iterator[str]:
+    def _counters(self, loop: cst.For | cst.While) -> Iterator[cst.Name]:
         """Locals that the body counts up and reads, logs aside."""
         for each in self._module.tree.descendants(loop.body):
             if isinstance(each, cst.AugAssign) and isinstance(each.target, cst.Name):
@@ -69,7 +77,22 @@ class Elements:
                     and not self._consumption.conditions.is_diagnostic(load)
                 ]
                 if reads and self.is_integer(each.value):
-                    yield name.value
+                    yield name
+
+    def _begins_anew(self, name: cst.Name, loop: cst.For | cst.While) -> bool:
+        """``n = 16`` in the body, above all that reads ``n`` there or counts it up."""
+        reads = self._consumption.reads
+        stores = (each.statement for each in reads.stores(name))
+        inside = (each for each in stores if loop.body in self._module.ancestors(each))
+        first = next(inside, None)
+        given = first.value if isinstance(first, (cst.Assign, cst.AnnAssign)) else None
+        if first is None or given is None or name.value in self.names(given):
+            return False
+        return all(
+            reads.place(each) > reads.place(first) and reads.dominates(first, each)
+            for each in reads.variables(loop.body)
+            if each.value == name.value
+        )
 
     def is_integer(self, node: cst.BaseExpression) -> bool:
         """Whether a value is visibly a whole number: such sums have no order."""

@@ -108,7 +108,7 @@ class Expressions:
     def _is_followed(self, call: cst.Call) -> bool:
         """Whether every use of what a call returns is seen: looped over, or read as a local."""
         parent = self._module.parent(call)
-        if isinstance(parent, (cst.For, cst.CompFor)):
+        if isinstance(parent, (cst.For, cst.CompFor)) or self._all.sorts(call):
             return True
         if not isinstance(parent, cst.Assign) or len(parent.targets) > 1:
             return False
@@ -143,8 +143,14 @@ class Expressions:
             yield from self._all.follow(flow.into(outer))
 
     def in_dict_element(self, element: cst.DictElement, flow: Flow) -> Iterator[Use]:
-        """``{"files": x}``."""
-        yield from flow.escapes(element, "stored")
+        """``{"files": x}``, unless ``pd.DataFrame({"files": x})`` is sorted, or reduced."""
+        arg = self._module.parent(self._module.parent(element) or element)
+        call = self._module.parent(arg) if isinstance(arg, cst.Arg) else None
+        frame = call if self._module.called(call) == "pandas.DataFrame" else None
+        followed = isinstance(frame, cst.Call) and self._is_followed(frame)
+        uses = self._all.follow(flow.into(frame)) if frame is not None and followed else None
+        if uses is None or next(uses, None) is not None:
+            yield from flow.escapes(element, "stored")
 
     def in_starred_dict_element(self, element: cst.CSTNode, flow: Flow) -> Iterator[Use]:
         """``{**x}``."""
@@ -253,7 +259,7 @@ class Expressions:
     def in_attribute(self, attribute: cst.Attribute, flow: Flow) -> Iterator[Use]:
         """``x.copy()``, ``x.pop()``."""
         method = attribute.attr.value
-        if method in reductions.UNORDERED_READS:
+        if method in reductions.UNORDERED_READS or self._all.sorts(attribute.value):
             return
         call = self._module.parent(attribute)
         if isinstance(call, cst.Call) and self._asks_best(call, method, attribute.value):

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.rule import cst
+from detlint.scope import dotted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,7 +42,8 @@ _LEARNING = re.compile(
 )
 _SAVING = re.compile(
     r"\.(?:to_(?:csv|json|pickle|parquet|hdf|excel|latex|feather)|dump|savetxt|savez\w*|imwrite)\("
-    r"|\bnp\.save\(|open\([^()\n]*,[ \t]*(?:mode[ \t]*=[ \t]*)?[\"'][wax]|\.write(?:_text|lines)?\("
+    r"|\bnp\.save\(|\.write(?:_text|lines|rows?)?\("
+    r"|open\((?:[^()\n]|\([^()\n]*\))*,[ \t]*(?:mode[ \t]*=[ \t]*)?[\"'][wax]"
 )
 # Where programs are installed, that is.
 _INSTALLED = re.compile(
@@ -53,6 +55,10 @@ _INSTALLED = re.compile(
 def is_tested(module: Module, node: cst.CSTNode) -> bool:
     """Whether code is that of a test, which passes or fails, and keeps nothing."""
     if _TESTING.search(module.source.text):
+        return True
+    owner = module.enclosing_class(node)
+    bases = [dotted(each.value) or "" for each in owner.bases] if owner is not None else []
+    if any(each.endswith("TestCase") for each in bases):
         return True
     above = (each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef))
     return any(each.name.value.startswith("test_") and not each.params.params for each in above)

@@ -55,6 +55,8 @@ class FunctionStatements(BodyStatements):
         if isinstance(target, (cst.Tuple, cst.List)):
             return any_of(self._assign(each.value, value, node) for each in target.elements)
         if isinstance(target, (cst.Attribute, cst.Subscript)):
+            if self._elements.varies(value):  # entry["path"] = path
+                self._elements.add(target.value)
             return not self._owns(target.value)
         self._bind(target, value)
         return False

@@ -34,7 +34,8 @@ class Groups:
         loads = self._reads.loads(name)
         if any(map(self._is_sorted_in_place, loads)):
             return True
-        return all(self._fills(each) or self._reduces(each) or self._asks(each) for each in loads)
+        asks = self._fills, self._reduces, self._asks, self._sorts_keys
+        return all(any(ask(each) for ask in asks) for each in loads)
 
     def _is_only_name(self, name: cst.Name, made: cst.CSTNode) -> bool:
         statement = self._module.parent(made)
@@ -100,6 +101,18 @@ class Groups:
         made_of = [getattr(made, "elt", clause.target), *(each.test for each in clause.ifs)]
         read = [n for part in made_of for n in self._reads.variables(part) if n.value in lists]
         return self._is_reduced(made) and all(map(self._is_reduced, read))
+
+    def _sorts_keys(self, load: cst.Name) -> bool:
+        """``sorted(groups)``, ``sorted(list(groups.keys()))``, ``len(groups)``."""
+        node: cst.CSTNode = load
+        view = self._module.parent(load)
+        if isinstance(view, cst.Attribute) and view.attr.value == "keys":
+            node = self._module.parent(view) or view
+        above = self._module.parent(node)
+        call = self._module.parent(above) if isinstance(above, cst.Arg) else None
+        if self._module.called(call) in ("builtins.list", "builtins.tuple"):
+            node = call or node
+        return self._is_reduced(node)
 
     def _is_reduced(self, node: cst.CSTNode | None) -> bool:
         """Whether ``sorted``, ``len`` or the like is given an expression, and nothing else."""

@@ -31,7 +31,7 @@ class Indices:
         self._module = module
         self._reads = reads
         self._conditions = conditions
-        self.parallels = Parallels(module, reads)
+        self.parallels = Parallels(module, reads, conditions)
 
     def picks_surely(self, subscript: cst.Subscript) -> bool:
         """Whether an index picks the same element whatever the order."""

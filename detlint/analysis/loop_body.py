@@ -182,6 +182,8 @@ class LoopBody(BodyStatements):
 
     def on_aug_assign(self, node: cst.AugAssign) -> bool:
         self._effects += 1
+        if isinstance(node.target, cst.Name) and node.target.value in self._elements.own:
+            self.kept.append((node.target, node))
         commutes = isinstance(node.operator, (cst.BitOrAssign, cst.BitAndAssign))
         if commutes or self._elements.is_integer(node.value):
             return self._elements.counts(node.value) or self._counts_in_key(node.target)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.call_names import ordered_words
 from detlint.analysis.conditions import call_word
+from detlint.analysis.task_rows import varying_places
 from detlint.analysis.uses import words
 from detlint.rule import cst
 from detlint.scope import dotted
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 # Where a further argument is another iterable, both are paired by place.
 _APPLYING = words("imap imap_unordered map map_async process_map thread_map")
 _APPLYING_ONE = words("track_parallel_progress track_progress")
+_SPREADING = words("starmap starmap_async")
 
 
 def treats_each_alone(consumption: Consumption, arg: cst.Arg, call: cst.Call, word: str) -> bool:
@@ -27,6 +29,9 @@ def treats_each_alone(consumption: Consumption, arg: cst.Arg, call: cst.Call, wo
     if _runs_jobs(arg, call, dropped=dropped):
         return True
     places = [each for each in call.args if each.keyword is None and not each.star]
+    if word in _SPREADING and places[1:2] == [arg]:
+        varying = varying_places(consumption, arg.value)
+        return consumption.functions.depend_at(places[0].value, varying) is False
     alone = word in _APPLYING_ONE or (word in _APPLYING and len(places) == 2)
     if not alone or places[1:2] != [arg]:
         return False

@@ -18,6 +18,8 @@ _SHOWN = ("sys.stdout", "sys.stderr")
 _WIDGETS = re.compile(
     r"dropdown|(?:combo|list|select|populate)_?box|list_?widget|napari", re.IGNORECASE
 )
+# A text that begins where the line begins.
+_BAR = re.compile(r"f?[\"']{1,3}\\r")
 _WINDOWS = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:gradio|streamlit)\b", re.MULTILINE)
 
 
@@ -28,7 +30,7 @@ class Messages(Conditions):
         return super().is_diagnostic(node) or self._describes(node) or self._is_raised(node)
 
     def is_log(self, call: cst.Call) -> bool:
-        return super().is_log(call) or self._tells(call)
+        return super().is_log(call) or self._tells(call) or self._draws_bar(call)
 
     def is_shown(self, node: cst.Yield) -> bool:
         """``yield "".join(messages)``, which ``gradio`` shows in a window."""
@@ -46,6 +48,13 @@ class Messages(Conditions):
         if _WIDGETS.search(word) or _WIDGETS.search(owner.rpartition(".")[2]):
             return True
         return (method and word in _TELLING) or not _TELLING_WORDS.isdisjoint(words_of(word))
+
+    def _draws_bar(self, call: cst.Call) -> bool:
+        """Whether a line is written over the one before: it begins with a carriage return."""
+        if self._module.called(call) not in ("sys.stdout.write", "sys.stderr.write"):
+            return False
+        start = self._module.tree.span(call.args[0])[0] if call.args else 0
+        return _BAR.match(self._module.source.text, start) is not None
 
     def _is_raised(self, node: cst.CSTNode) -> bool:
         """``message += f"did you mean {names[0]}?"``, and then ``raise ValueError(message)``."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.analysis.conditions import call_word
 from detlint.rule import cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.analysis.conditions import Conditions
     from detlint.analysis.reads import Reads
     from detlint.module import Module
 
@@ -18,9 +20,10 @@ _COPYING = ("numpy.array", "numpy.asarray", "builtins.list", "builtins.tuple", "
 class Parallels:
     """``parts = [part(x) for x in names]``, then ``for i, x in enumerate(names): parts[i]``."""
 
-    def __init__(self, module: Module, reads: Reads) -> None:
+    def __init__(self, module: Module, reads: Reads, conditions: Conditions) -> None:
         self._module = module
         self._reads = reads
+        self._conditions = conditions
 
     def only_index(self, counter: cst.CSTNode, loop: cst.For) -> bool:
         """Whether a loop over ``enumerate(x)`` reads its counter in no place but ``parts[i]``."""
@@ -42,7 +45,8 @@ class Parallels:
         return source is not None and self.is_made_of(subscript.value, source)
 
     def counted_loop(self, subscript: cst.Subscript) -> cst.For | None:
-        """``for i in range(len(names))`` around ``names[i]``, with no other use of ``i``."""
+        """``for i in range(len(names))`` around ``names[i]``, with no other use of ``i``, logs
+        aside."""
         index = subscript.slice[0].slice
         counter = index.value if isinstance(index, cst.Index) else None
         if not isinstance(counter, cst.Name):
@@ -55,21 +59,26 @@ class Parallels:
         reads = (
             each for each in self._reads.loads(counter) if loop in self._module.ancestors(each)
         )
-        used = [self._indexed_by(each) for each in reads]
+        quiet = self._conditions.is_diagnostic
+        used = [self._indexed_by(each) for each in reads if not quiet(each)]
         same = (isinstance(x, cst.Subscript) and x.value.deep_equals(subscript.value) for x in used)
         return loop if all(same) else None
 
     def _counts(self, node: cst.CSTNode, of: cst.CSTNode) -> bool:
-        """``range(len(names))``, ``range(0, len(names))``."""
-        if isinstance(node, cst.Call) and self._module.called(node) != "builtins.range":
-            node = node.args[0].value if node.args else node  # tqdm(range(len(names)))
-        if not isinstance(node, cst.Call) or self._module.called(node) != "builtins.range":
+        """``range(len(names))``, ``range(0, len(names))``, ``trange(len(names))``."""
+        if isinstance(node, cst.Call) and node.args and not self._is_range(node):
+            node = node.args[0].value  # tqdm(range(len(names)))
+        if not isinstance(node, cst.Call) or not self._is_range(node):
             return False
-        end = node.args[-1].value if node.args else None
+        given = [each.value for each in node.args if each.keyword is None]
+        end = self._module.names.value_of(given[-1]) if given else None  # n = len(names)
         length = end.args[0].value if isinstance(end, cst.Call) and end.args else None
-        starts = len(node.args) == 1 or self._module.literal(node.args[0].value) == 0
-        named = self._module.called(end) == "builtins.len" and len(node.args) < 3
+        starts = len(given) == 1 or (bool(given) and self._module.literal(given[0]) == 0)
+        named = self._module.called(end) == "builtins.len" and len(given) < 3
         return named and starts and length is not None and length.deep_equals(of)
+
+    def _is_range(self, call: cst.Call) -> bool:
+        return self._module.called(call) == "builtins.range" or call_word(call) == "trange"
 
     def _indexed_by(self, name: cst.CSTNode) -> cst.CSTNode | None:
         index = self._module.parent(name)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.conditions import call_word
+from detlint.analysis.reads import Reads
 from detlint.rule import cst
 from detlint.scope import dotted
 
@@ -52,8 +53,48 @@ def lists_one(module: Module, listing: cst.Call) -> bool:
     word = _word(module, listing)
     if word not in _MATCHING or word == "rglob" or not listing.args:
         return False
-    pattern = module.names.value_of(listing.args[0].value)
-    return _is_whole(module, pattern) and _ends_in_name(module, pattern)
+    values = _values(module, listing.args[0].value)
+    return all(_is_whole(module, each) and _ends_in_name(module, each) for each in values)
+
+
+def _values(module: Module, pattern: cst.BaseExpression) -> list[cst.CSTNode]:
+    """What a variable holds: what each branch gives it, or the statement above an attribute."""
+    value = module.names.value_of(pattern)
+    if isinstance(value, cst.Attribute):
+        return [_given_above(module, value) or value]
+    if value is not pattern or not isinstance(value, cst.Name):
+        return [value]
+    reads = Reads(module)
+    scope, statements = reads.home(value), [each.statement for each in reads.stores(value)]
+    kinds = {each.kind for each in scope.bindings[value.value]} if scope is not None else set()
+    grows = any(isinstance(module.parent(each), cst.AugAssign) for each in reads.loads(value))
+    plain = all(_gives(each, value) for each in statements)
+    if kinds != {"value"} or grows or not plain:
+        return [value]
+    return [each.value for each in statements if isinstance(each, cst.Assign)]
+
+
+def _given_above(module: Module, attribute: cst.Attribute) -> cst.BaseExpression | None:
+    """``args.file = …``, further up in the block that reads ``args.file``."""
+    lines = (x for x in module.ancestors(attribute) if isinstance(x, cst.SimpleStatementLine))
+    line = next(lines, None)
+    block = module.parent(line) if line is not None else None
+    if line is None or not isinstance(block, (cst.IndentedBlock, cst.Module)):
+        return None
+    above = list(block.body[: block.body.index(line)])
+    for statement in reversed(above):
+        below = module.tree.descendants(statement)
+        given = [each for each in below if isinstance(each, cst.Assign) and _gives(each, attribute)]
+        if given:
+            return given[0].value if isinstance(statement, cst.SimpleStatementLine) else None
+    return None
+
+
+def _gives(statement: cst.CSTNode, target: cst.CSTNode) -> bool:
+    """Whether a statement assigns to a target, and to no other."""
+    if not isinstance(statement, cst.Assign) or len(statement.targets) > 1:
+        return False
+    return statement.targets[0].target.deep_equals(target)
 
 
 def _is_whole(module: Module, pattern: cst.CSTNode) -> bool:
@@ -63,10 +104,18 @@ def _is_whole(module: Module, pattern: cst.CSTNode) -> bool:
     if isinstance(value, (cst.SimpleString, cst.ConcatenatedString)):
         text = module.literal(value)
         return isinstance(text, str) and _WILD.search(text) is None
+    if isinstance(value, cst.Subscript):  # levels[1]
+        made = module.names.value_of(value.value)
+        known = [each.value for each in made.elements] if isinstance(made, cst.List) else []
+        return _is_named_plainly(value.value) and all(_is_whole(module, each) for each in known)
     if value is pattern and isinstance(value, (cst.Name, cst.Attribute)):
-        return _PATTERN.search(dotted(value) or "pattern") is None
+        return _is_named_plainly(value)
     parts = _parts(module, value)
     return bool(parts) and all(_is_whole(module, each) for each in parts)
+
+
+def _is_named_plainly(variable: cst.CSTNode) -> bool:
+    return _PATTERN.search(dotted(variable) or "pattern") is None
 
 
 def _parts(module: Module, path: cst.CSTNode) -> list[cst.CSTNode]:
@@ -77,26 +126,52 @@ def _parts(module: Module, path: cst.CSTNode) -> list[cst.CSTNode]:
     if isinstance(path, cst.BinaryOperation):
         adds = isinstance(path.operator, (cst.Add, cst.Divide))
         return [path.left, path.right] if adds else []
-    joins = isinstance(path, cst.Call) and module.called(path) in _JOINING
-    return [each.value for each in path.args] if joins else []  # type: ignore[attr-defined]
+    if not isinstance(path, cst.Call) or not (_joins(module, path) or _formats(path)):
+        return []
+    method = path.func
+    template = [method.value] if isinstance(method, cst.Attribute) and _formats(path) else []
+    return [*template, *(each.value for each in path.args)]
+
+
+def _joins(module: Module, call: cst.CSTNode) -> bool:
+    return module.called(call) in _JOINING
+
+
+def _formats(call: cst.Call) -> bool:
+    """``"{}.png".format(name)``."""
+    method = call.func
+    if not isinstance(method, cst.Attribute) or method.attr.value != "format":
+        return False
+    return isinstance(method.value, cst.SimpleString)
 
 
 def _ends_in_name(module: Module, path: cst.CSTNode) -> bool:
     """Whether the last part of a path is written out: ``f"{folder}/model.yaml"``."""
     parts = _parts(module, path)
-    last = parts[-1] if parts else path
-    if isinstance(path, cst.FormattedString):
-        tail = path.parts[-1] if path.parts else None
-        text: object = tail.value if isinstance(tail, cst.FormattedStringText) else None
-    else:
-        text = module.literal(last) if isinstance(last, cst.BaseString) else None
-    joined = not parts or isinstance(path, cst.Call) or _divides(path)
-    name = r"\w" if joined else r"/[^/]*\w[^/]*$"
-    return isinstance(text, str) and re.search(name, text) is not None
+    joined = not parts or _joins(module, path) or _divides(path)
+    name = r"\w|\.$" if joined else r"/[^/]*\w[^/]*$"
+    return re.search(name, _tail(module, parts[-1] if parts and joined else path)) is not None
 
 
 def _divides(path: cst.CSTNode) -> bool:
     return isinstance(path, cst.BinaryOperation) and isinstance(path.operator, cst.Divide)
+
+
+def _tail(module: Module, path: cst.CSTNode) -> str:
+    """What is written out at the end of a path, a variable for its suffix aside."""
+    if isinstance(path, cst.FormattedString):
+        last = path.parts[-1] if path.parts else None
+        return last.value if isinstance(last, cst.FormattedStringText) else ""
+    if isinstance(path, cst.BinaryOperation):
+        left = _tail(module, path.left)
+        return _tail(module, path.right) or (left if left.endswith(".") else "")
+    if isinstance(path, cst.Call) and _formats(path):
+        template = str(module.literal(_parts(module, path)[0]))
+        return template.rpartition("}")[2]
+    if isinstance(path, cst.Call) and _joins(module, path) and path.args:
+        return _tail(module, path.args[-1].value)
+    text = module.literal(path) if isinstance(path, cst.BaseString) else None
+    return text if isinstance(text, str) else ""
 
 
 def _written(module: Module, pattern: cst.BaseExpression) -> str | None:

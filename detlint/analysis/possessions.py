@@ -43,7 +43,7 @@ class Possessions:
     def hold(self, node: cst.CSTNode) -> bool:
         """Whether an expression is the function's own, and no part of anything outside."""
         if isinstance(node, cst.Name):
-            return node.value in self._own
+            return node.value in self._own or node.value == "None"
         if isinstance(node, (cst.Attribute, cst.Subscript, cst.NamedExpr)):
             return self.hold(node.value)
         if isinstance(node, cst.Await):

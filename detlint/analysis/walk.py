@@ -129,8 +129,32 @@ class Walk:
                 yield from self._consumption.used_reads(name, self._consumer).items()
         else:
             for load in self._consumption.reads.loads(name):
-                for use in self._consumption.uses(load):
-                    yield load, use
+                rows = self._uses_in_rows(load)
+                uses = ((load, use) for use in self._consumption.uses(load))
+                yield from uses if rows is None else rows.items()
+
+    def _uses_in_rows(self, load: cst.Name) -> dict[cst.CSTNode, Use] | None:
+        """Of ``[(top, files) for top, _, files in os.walk(x)]``, what loops do with ``files``;
+        None where that is not all that is done with the list."""
+        element, row, made, statement = list(self._module.ancestors(load))[:4]
+        given = statement.targets[0].target if isinstance(statement, cst.Assign) else None
+        inside = self._module.enclosing_function(load) is not None
+        if not inside or not isinstance(row, cst.Tuple) or not isinstance(made, cst.ListComp):
+            return None
+        if not isinstance(element, cst.Element) or not isinstance(given, cst.Name):
+            return None
+        found: dict[cst.CSTNode, Use] = {}
+        place = list(row.elements).index(element)
+        for read in self._consumption.reads.loads(given):
+            loop = self._module.parent(read)
+            target = loop.target if isinstance(loop, cst.For) else None
+            sides = target.elements if isinstance(target, cst.Tuple) else ()
+            names = sides[place].value if len(sides) == len(row.elements) else None
+            if isinstance(loop, cst.For) and isinstance(names, cst.Name):
+                found.update(self._consumption.used_reads(names, loop).items())
+            elif not self._consumption.sorts(read):
+                return None
+        return found
 
     def _sorts_dirs(self) -> bool:
         """``dirs.sort()`` or ``dirs[:] = sorted(…)`` in the loop: the walk follows that order."""

@@ -28,13 +28,15 @@ import cv2
 import fsspec
 import mmengine
 import numpy as np
+import pandas
 import torch
 import torch.utils.cpp_extension
+import xarray
 import yaml
 from fsspec.core import url_to_fs
 from joblib import Parallel, delayed
 from natsort import natsorted
-from tqdm import tqdm
+from tqdm import tqdm, trange
 
 logger = logging.getLogger(__name__)
 
@@ -3278,3 +3280,446 @@ def written_by_both(d, out):
         found[name] = os.path.getsize(name)
         found[load(name)] = name
     json.dump(found, out)
+
+
+# A counter that begins anew with each element
+
+
+def padded_by_steps(d, out):
+    for name in os.listdir(d):
+        margin = 16
+        if len(name) % 32:
+            margin = int(len(name) / 2)
+            margin += 16
+        np.save(os.path.join(out, name), np.pad(np.load(name), margin))
+
+
+def parts_of_each(d, out):
+    for name in os.listdir(d):
+        part = -1
+        whole = 0
+        for each in np.load(name):
+            part += 1
+            whole = whole + each * part
+        np.save(os.path.join(out, name), whole)
+
+
+def numbered_across(d, out):
+    part = -1
+    for name in os.listdir(d):  # DET203
+        part += 1
+        np.save(os.path.join(out, f"{part}.npy"), np.load(name))
+
+
+def numbered_from_its_last(d, out):
+    part = 0
+    for name in os.listdir(d):  # DET203
+        np.save(os.path.join(out, f"{part}.npy"), np.load(name))
+        part = 3
+        part += 1
+
+
+def numbered_anew_for_some(d, out):
+    part = 0
+    for name in os.listdir(d):  # DET203
+        if name.endswith(".txt"):
+            part = 0
+        part += 1
+        np.save(os.path.join(out, f"{part}.npy"), np.load(name))
+
+
+def size_of_the_last(d):
+    for name in os.listdir(d):  # DET203
+        size = 0
+        for _ in Path(name).read_text():
+            size += 1
+        np.save(name, size)
+    return size
+
+
+def numbered_by_another(d, out):
+    total = 0
+    for name in os.listdir(d):  # DET203
+        total += 1
+        part = total
+        part += 1
+        np.save(os.path.join(out, f"{part}.npy"), np.load(name))
+
+
+# Rows of a pool's tasks
+
+
+def convert_row(name, out):
+    np.save(os.path.join(out, name + ".npy"), np.load(name))
+    return 0
+
+
+def log_row(name, log):
+    with open(log, "a") as file:
+        file.write(name)
+
+
+def rows_worked_on(pool, d, out):
+    tasks = []
+    for name in os.listdir(d):
+        if name.endswith(".npz"):
+            tasks.append((name.split(".npz")[0], out))
+    done = pool.starmap(convert_row, tasks)
+    print(len(tasks))
+
+
+def rows_worked_on_in_files(pool, d, out):
+    tasks, target = [], os.path.join(out, "b")
+    for name in os.listdir(d):
+        path = os.path.join(d, name)
+        tasks.append((path, out))
+        tasks.append((path + ".b", target))
+    pool.starmap(convert_row, tasks)
+
+
+def label_row(name):
+    labels, number = None, 0
+    last = None
+    for each in sorted(os.listdir(name)):
+        number += 1
+        last = cv2.imread(each)
+        if labels is None:
+            labels = np.zeros_like(last)
+        labels[last > 0] = number
+    cv2.imwrite(name + ".tif", labels)
+
+
+def rows_labelled(pool, d):
+    tasks = []
+    for name in os.listdir(d):
+        tasks.append((name,))
+        shutil.copyfile(name, name + ".png")
+    pool.starmap(label_row, tasks)
+
+
+def rows_with_results(pool, d, out):
+    tasks = []
+    for name in os.listdir(d):  # DET203
+        tasks.append((name, out))
+    return pool.starmap(convert_row, tasks)
+
+
+def rows_logged(pool, d, log):
+    tasks = []
+    for name in os.listdir(d):  # DET203
+        tasks.append((name, log))
+    pool.starmap(log_row, tasks)
+
+
+def rows_numbered(pool, d, out):
+    tasks = []
+    for name in os.listdir(d):  # DET203
+        tasks.append((name, f"{out}/{len(tasks)}"))
+    pool.starmap(convert_row, tasks)
+
+
+def rows_that_changed(pool, d, out):
+    tasks = []
+    for name in os.listdir(d):  # DET203
+        tasks.append((name, out))
+    pool.starmap(convert_row, tasks)
+    json.dump(tasks, out)
+
+
+# Sorted after it was collected
+
+
+def frame_sorted_at_once(d):
+    rows = []
+    for name in os.listdir(d):
+        rows.append({"name": name, "size": load(name)})
+    return pandas.DataFrame(rows).sort_values("name")
+
+
+def frame_of_columns(d):
+    return pandas.DataFrame({"path": glob.glob(d + "/*.png")}).sort_values("path")
+
+
+def frame_of_columns_read(d):
+    frame = pandas.DataFrame({"path": glob.glob(d + "/*.png")})  # DET203
+    return frame["path"]
+
+
+def frame_by_ties(d):
+    return pandas.DataFrame(os.listdir(d)).head(5)  # DET203
+
+
+def sorted_keys_alone(d):
+    speakers = {}
+    for path in glob.glob(d + "/*"):
+        who = path.split("-")[0]
+        if who not in speakers:
+            speakers[who] = []
+        speakers[who].append(path)
+    names = sorted(list(speakers.keys()))
+    return names, len(speakers), sorted(speakers)
+
+
+def keys_and_values(d):
+    speakers = {}
+    for path in glob.glob(d + "/*"):  # DET203
+        who = path.split("-")[0]
+        if who not in speakers:
+            speakers[who] = []
+        speakers[who].append(path)
+    return [speakers[who] for who in sorted(speakers)]
+
+
+def sorted_after_an_index_loop(d):
+    names, sizes, missing = [], [], 0
+    paths = list(Path(d).rglob("*.wav"))
+    for i in trange(len(paths), desc="checking"):
+        if paths[i].stem in known:
+            names.append(paths[i].stem)
+            sizes.append(load(paths[i]))
+        else:
+            logging.info("%d: %s", i, paths[i])
+            missing += 1
+    return [each for each in sorted(zip(names, sizes), key=lambda pair: pair[0])]
+
+
+def kept_after_an_index_loop(d):
+    names = []
+    paths = list(Path(d).rglob("*.wav"))  # DET203
+    for i in trange(len(paths), desc="checking"):
+        names.append(paths[i].stem)
+    return names
+
+
+def numbered_in_an_index_loop(d):
+    paths = list(Path(d).rglob("*.wav"))  # DET203
+    for i in trange(len(paths)):
+        np.save(f"{i}.npy", load(paths[i]))
+
+
+# What is entered under a name
+
+
+def registered_by_name(d):
+    for path in Path(d).glob("**/*_v?.py"):
+        key = f"zoo-{path.stem}"
+        gym.register(key, entry_point="zoo:Wrapper", kwargs={"name": path.stem})
+        gym.register(id=f"other-{path.stem}", entry_point="zoo:Other")
+
+
+def registered_as_found(d, registry):
+    for path in Path(d).iterdir():  # DET203
+        registry.register(load(path), force=True)
+    for number, path in enumerate(Path(d).iterdir()):  # DET203
+        registry.register(f"{path.stem}-{number}", load(path))
+
+
+# Ordered by what the files hold
+
+
+def by_their_coordinates(d):
+    paths = glob.glob(os.path.join(d, "*.nc"))
+    return xarray.open_mfdataset(paths, combine="by_coords", parallel=True)
+
+
+def one_after_the_other(d):
+    paths = glob.glob(os.path.join(d, "*.nc"))  # DET203
+    return xarray.open_mfdataset(paths, combine="nested", concat_dim="time")
+
+
+# How far it is
+
+
+def moved_with_a_bar(d, out):
+    paths = glob.glob(os.path.join(d, "*"))
+    for i, path in enumerate(paths):
+        shutil.move(path, os.path.join(out, os.path.basename(path)))
+        sys.stdout.write("\r Moved [%d/%d]" % (i + 1, len(paths)))
+
+
+def save_slides(slides, out):
+    for i in range(len(slides)):
+        name = os.path.basename(slides[i])
+        np.save(os.path.join(out, name), load(slides[i]))
+        sys.stdout.write(f"\r{i + 1} of {len(slides)}")
+
+
+def number_slides(slides, out):
+    for i in range(len(slides)):
+        np.save(os.path.join(out, str(i)), load(slides[i]))
+
+
+def slides_saved(d, out):
+    slides = glob.glob(os.path.join(d, "*.svs"))
+    save_slides(slides, out)
+    number_slides(glob.glob(os.path.join(d, "*.svs")), out)  # DET203
+
+
+# Patterns that are a name
+
+
+def name_of_attribute(args, topic):
+    args.encoded = os.path.join(args.out, f"encoded-{topic}.pkl")
+    return glob.glob(args.encoded)
+
+
+def pattern_of_attribute(args, topic):
+    args.encoded = os.path.join(args.out, f"encoded-{topic}.pkl")
+    if args.all:
+        args.encoded = os.path.join(args.out, "encoded-*.pkl")
+    return glob.glob(args.encoded)  # DET203
+
+
+def name_of_branches(out, several):
+    if several:
+        path = os.path.join(out, "several.json")
+    else:
+        path = os.path.join(out, "one.json")
+    return glob.glob(path)
+
+
+def pattern_of_branches(out, several):
+    if several:
+        path = os.path.join(out, "*.json")
+    else:
+        path = os.path.join(out, "one.json")
+    return glob.glob(path)  # DET203
+
+
+def name_of_parts(d, x, y, ext):
+    found = glob.glob(os.path.join(d, str(x), "{}_{}.".format(x, y) + ext))
+    return found[0] if found else None
+
+
+def pattern_of_parts(d, x, ext):
+    return glob.glob(os.path.join(d, "{}_*.".format(x) + ext))[0]  # DET203
+
+
+def pattern_of_parameter(d, path="*.json"):
+    if d:
+        path = os.path.join(d, "one.json")
+    return glob.glob(path)  # DET203
+
+
+# A helper that collects
+
+
+def enter(entries, name):
+    entry = {}
+    entry["path"] = name
+    entries.append(entry)
+
+
+def entered(d, out):
+    entries = []
+    for name in os.listdir(d):  # DET203
+        enter(entries, name)
+    out.write(json.dumps(entries))
+
+
+def enter_options(name, out):
+    options = {}
+    options["path"] = name
+    np.save(os.path.join(out, name), options)
+
+
+def entered_each(d, out):
+    for name in os.listdir(d):
+        enter_options(name, out)
+
+
+class LoaderTest(FoldersTestCase):
+    def test_all(self):
+        for name in os.listdir("data"):
+            found.append(load(name))
+
+    def _images(self):
+        for path in glob.glob("*.png"):
+            yield load(path)
+
+
+# Index loops over a length in a local, and lists that are sorted together
+
+
+def bags_saved(d, out):
+    bags = glob.glob(os.path.join(d, "*"))
+    save_bags(bags, out)
+    save_bag_numbers(glob.glob(os.path.join(d, "*")), out)  # DET203
+
+
+def save_bags(bags, out):
+    count = len(bags)
+    for i in range(0, count):
+        found = []
+        for part in sorted(os.listdir(bags[i])):
+            found.append(load(part))
+            sys.stdout.write(f"\r{i + 1} of {count}")
+        np.save(os.path.join(out, bags[i]), found)
+
+
+def save_bag_numbers(bags, out):
+    count = len(bags)
+    for i in range(0, count):
+        np.save(os.path.join(out, f"{i}.npy"), load(bags[i]))
+
+
+def sorted_together(d, known):
+    names, paths = [], []
+    for path in Path(d).rglob("*.wav"):
+        names.append(path.stem)
+        paths.append(path)
+    texts = [known[name] for name in names]
+    return [each for each in sorted(zip(names, paths, texts), key=lambda row: row[0])]
+
+
+def sorted_by_length(d):
+    names, paths = [], []
+    for path in Path(d).rglob("*.wav"):  # DET203
+        names.append(path.stem)
+        paths.append(path)
+    return sorted(zip(names, paths), key=lambda row: len(row[0]))
+
+
+def name_of_a_level(d, levels, x):
+    return glob.glob(os.path.join(d, str(levels[1]), "{}.png".format(x)))
+
+
+def pattern_of_a_level(d, patterns):
+    return glob.glob(os.path.join(d, patterns[1], "one.png"))  # DET203
+
+
+# Rows of a walk
+
+
+def rows_of_walk(d):
+    found = []
+    rows = [(top, names) for top, _, names in os.walk(d)]
+    rows = sorted(rows)
+    for top, names in rows:
+        for name in sorted(names):
+            found.append(os.path.join(top, name))
+    return found
+
+
+def rows_of_walk_unsorted(d):
+    found = []
+    rows = [(top, names) for top, _, names in os.walk(d)]  # DET203
+    for top, names in rows:
+        for name in sorted(names):
+            found.append(os.path.join(top, name))
+    return found
+
+
+def names_in_rows_of_walk(d):
+    found = []
+    rows = [(top, names) for top, _, names in os.walk(d)]  # DET203
+    rows.sort()
+    for top, names in rows:
+        for name in names:
+            found.append(os.path.join(top, name))
+    return found
+
+
+def rows_of_walk_returned(d):
+    rows = [(top, names) for top, _, names in os.walk(d)]  # DET203
+    return sorted(rows)
