@@ -13,6 +13,7 @@ from guard.verification import passages, races
 from guard.verification.circumstances import HASHES, LISTINGS, MEMORY
 from guard.verification.flows import CLOCKS, Flow, last_two, told
 from guard.verification.passages import calls
+from guard.verification.readiness import unsteady_draws
 from guard.verification.suspects import GENERAL
 from guard.verification.texts import Text, is_set, listed, unwritten
 
@@ -50,6 +51,7 @@ _BY_CLOCK = (
 
 
 _FROM_A_CLOCK = "a value that is another one in each run"
+_AS_OFTEN = "a generator that is drawn from as often as something else lets it"
 _FROM_A_THREAD = "a generator that is drawn from at any time"
 _SET = "the program sets it itself"
 _FIRST = "an order that threads decide"
@@ -59,6 +61,8 @@ _ADVICE = {
     "epochs in the place of seconds, or a fixed number in the place of hash() or a process id.",
     _FROM_A_THREAD: "Give what draws there a generator of its own, random.Random(seed), "
     "np.random.default_rng(seed) or torch.Generator(): which thread draws first differs.",
+    _AS_OFTEN: "Give what draws there a generator of its own, random.Random(seed) or "
+    "np.random.default_rng(seed): how often it is asked for a number differs.",
     _FIRST: "Take what threads or processes make in the order in which the work was given out: "
     "keep it with its number and sort it, or use map in the place of a queue.",
     _SET: "The program sets it itself: give it the same value in each run there, and not one that "
@@ -155,9 +159,7 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
         yield from (_Found(*each, _SET) for each in passages.setters(tree, items))
     elif cause is Cause.STATE:
         yield from (_Found(*each, _SAVED) for each in passages.states(tree, difference.lost))
-    if cause in _DRAWN:
-        drawn = passages.draws(tree, asked.text.threads.threaded, difference.generators)
-        yield from (_Found(*each, _FROM_A_THREAD) for each in drawn)
+    yield from _drawn(tree, asked)
     if circumstance == HASHES.name:
         yield from _hashed(tree)
     elif circumstance == LISTINGS.name:
@@ -172,6 +174,18 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
     elif cause in _BY_CLOCK:
         yield from _flowing(path, tree, difference)
         yield from _own(tree)
+
+
+def _drawn(tree: ast.Module, asked: Asked) -> Iterator[_Found]:
+    """Draws at any time, or as often as something else lets them."""
+    difference = asked.difference
+    if difference.cause in _DRAWN:
+        drawn = passages.draws(tree, asked.text.threads.threaded, difference.generators)
+        yield from (_Found(*each, _FROM_A_THREAD) for each in drawn)
+    if difference.cause is Cause.GENERATOR:
+        late = 2 * _SURE if asked.circumstance in _CODES else 0
+        found = _later(unsteady_draws(tree, difference.generators), late)
+        yield from (each._replace(fits=_AS_OFTEN) for each in found)
 
 
 def _raced(tree: ast.Module, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]:
