@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from guard.verification.readiness import asks
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -26,13 +28,14 @@ _DEEP = 4  # names, one made from the other
 
 
 class Read(NamedTuple):
-    """A call that gives another value in each run.
+    """A call that gives another value in each run, and what it gives.
 
     is_stored  it is the whole of what an assignment stores, as the start of a clock is
     """
 
     line: int
     name: str
+    what: str
     is_stored: bool = False
 
 
@@ -63,6 +66,11 @@ def told(name: str) -> str:
     return ""
 
 
+def is_ready(name: str) -> str:
+    """What is told of that which asks others."""
+    return f"{name} depends on how far another thread or process has come"
+
+
 def is_drawn(call: ast.Call, name: str) -> bool:
     """Whether it is, or gives, random numbers that no seed fixes."""
     if last_two(name) in OWN - {"id"}:
@@ -75,9 +83,12 @@ class Flow:
     """Of one file: names and attributes that hold such values, and what they go into.
 
     A local is one of its function, an attribute and what a function returns are one of the file.
+
+    others  whether the program has threads or processes, which it can ask how far they are
     """
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, *, others: bool = False) -> None:
+        self._others = others
         self._nodes = list(_scoped(tree, "", in_loop=False))
         self._held: dict[str, set[Read]] = {}
         for _ in range(_DEEP):
@@ -94,6 +105,9 @@ class Flow:
                 what = "whether the loop goes on" if ends else "what is done"
                 use = Use(node.test.lineno, node.test, f"decides in line {{}} {what}", ends)
                 yield from self._of(use, scope)
+            elif isinstance(node, ast.ExceptHandler) and node.type and (found := self._asked(node)):
+                use = Use(node.lineno, node.type, "decides in line {} what is done", in_loop)
+                yield use._replace(function=_named(scope)), [found]
 
     def into_item(self, name: str) -> Iterator[tuple[Use, list[Read]]]:
         """What sets ``x["name"]``, ``x.name`` or an argument ``name=``."""
@@ -120,7 +134,7 @@ class Flow:
         """With what goes into it; what was read last before it first."""
         found = self._reads(use.value, scope)
         if found:
-            use = use._replace(function=scope.rpartition("/")[2] or "<module>")
+            use = use._replace(function=_named(scope))
             yield use, sorted(found, key=lambda each: (each.line > use.line, -each.line))
 
     def _hold(self, node: ast.AST, scope: str) -> None:
@@ -146,8 +160,10 @@ class Flow:
         for node in ast.walk(value):
             if isinstance(node, ast.Call):
                 name = ast.unparse(node.func)
-                if told(name):
-                    found.add(Read(node.lineno, name))
+                if what := told(name):
+                    found.add(Read(node.lineno, name, what))
+                elif asked := self._asked(node):
+                    found.add(asked)
                 found |= self._held.get(f"{name.rpartition('.')[2]}()", set())
             elif isinstance(node, ast.Name):
                 found |= self._held.get(f"{scope}:{node.id}", set())
@@ -155,6 +171,14 @@ class Flow:
             elif isinstance(node, ast.Attribute):
                 found |= self._held.get(f".{node.attr}", set())
         return found
+
+    def _asked(self, node: ast.Call | ast.ExceptHandler) -> Read | None:
+        name = asks(node) if self._others else ""
+        return Read(node.lineno, name, is_ready(name)) if name else None
+
+
+def _named(scope: str) -> str:
+    return scope.rpartition("/")[2] or "<module>"
 
 
 def _scoped(node: ast.AST, scope: str, *, in_loop: bool) -> Iterator[tuple[ast.AST, str, bool]]:

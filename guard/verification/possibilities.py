@@ -11,17 +11,18 @@ from guard.comparison import Cause, Suspect
 from guard.places import Place
 from guard.verification import passages, races
 from guard.verification.circumstances import HASHES, LISTINGS, MEMORY
-from guard.verification.flows import CLOCKS, Flow, last_two, told
+from guard.verification.flows import CLOCKS, is_ready, last_two, told
 from guard.verification.passages import calls
-from guard.verification.readiness import unsteady_draws
+from guard.verification.readiness import asks
 from guard.verification.suspects import GENERAL
 from guard.verification.texts import Text, is_set, listed, unwritten
+from guard.verification.unsteady import unsteady_draws
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from guard.comparison import Change, Difference
-    from guard.verification.flows import Read, Use
+    from guard.verification.flows import Flow, Read, Use
     from guard.verification.passages import Line
 
 _MOST = 3  # lines that are told
@@ -51,6 +52,7 @@ _BY_CLOCK = (
 
 
 _FROM_A_CLOCK = "a value that is another one in each run"
+_READY = "what another thread or process has done by then"
 _AS_OFTEN = "a generator that is drawn from as often as something else lets it"
 _FROM_A_THREAD = "a generator that is drawn from at any time"
 _SET = "the program sets it itself"
@@ -61,6 +63,8 @@ _ADVICE = {
     "epochs in the place of seconds, or a fixed number in the place of hash() or a process id.",
     _FROM_A_THREAD: "Give what draws there a generator of its own, random.Random(seed), "
     "np.random.default_rng(seed) or torch.Generator(): which thread draws first differs.",
+    _READY: "Wait for it at a step that is fixed, as job.result() and join() do without a timeout, "
+    "in the place of asking whether it is done by then.",
     _AS_OFTEN: "Give what draws there a generator of its own, random.Random(seed) or "
     "np.random.default_rng(seed): how often it is asked for a number differs.",
     _FIRST: "Take what threads or processes make in the order in which the work was given out: "
@@ -131,8 +135,8 @@ def entered(asked: Asked) -> Place | None:
     name = event.name.rpartition(".")[2]
     found = (
         Place(path, use.line, use.function)
-        for path, tree in asked.text.trees.items()
-        for use, _ in Flow(tree).into_item(name)
+        for path, flow in asked.text.flows.items()
+        for use, _ in flow.into_item(name)
     )
     return next(found, None)
 
@@ -169,11 +173,13 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
     if circumstance not in _CODES:
         yield from _raced(tree, asked, codes)
     if circumstance in _CODES:  # when a clock ends a loop, another circumstance can do so by luck
-        late = _flowing(path, tree, difference) if cause in _CONDITIONS else ()
+        late = _flowing(path, asked.text.flows[path], difference) if cause in _CONDITIONS else ()
         yield from (each._replace(rank=each.rank + 2 * _SURE) for each in late)
     elif cause in _BY_CLOCK:
-        yield from _flowing(path, tree, difference)
+        yield from _flowing(path, asked.text.flows[path], difference)
         yield from _own(tree)
+        if cause in _CONDITIONS and asked.text.threads:
+            yield from _asking(tree)
 
 
 def _drawn(tree: ast.Module, asked: Asked) -> Iterator[_Found]:
@@ -208,9 +214,9 @@ def _later(lines: Iterator[Line], rank: int) -> Iterator[_Found]:
     return (_Found(rank + each, line, what) for each, line, what in lines)
 
 
-def _flowing(path: str, tree: ast.Module, difference: Difference) -> Iterator[_Found]:
+def _flowing(path: str, flow: Flow, difference: Difference) -> Iterator[_Found]:
     """Values that differ in each run, by what they go into."""
-    flow, place, cause = Flow(tree), difference.place, difference.cause
+    place, cause = difference.place, difference.cause
     found: Iterator[tuple[Use, list[Read]]] = iter(())
     if cause in _CONDITIONS:
         found = flow.into_conditions()
@@ -221,8 +227,9 @@ def _flowing(path: str, tree: ast.Module, difference: Difference) -> Iterator[_F
     for use, reads in found:
         for order, read in enumerate(reads[:_MOST]):
             rank = order + (0 if use.ends or cause not in _CONDITIONS else _MOST)
-            text = f"{told(read.name)}, and {use.what.format(use.line)}"
-            yield _Found(rank, read.line, text, _FROM_A_CLOCK)
+            text = f"{read.what}, and {use.what.format(use.line)}"
+            is_asked = read.what == is_ready(read.name)
+            yield _Found(rank, read.line, text, _READY if is_asked else _FROM_A_CLOCK)
 
 
 def _hashed(tree: ast.AST) -> Iterator[_Found]:
@@ -260,6 +267,12 @@ def _own(tree: ast.AST) -> Iterator[_Found]:
         if what := told(name):
             order = 0 if last_two(name) in CLOCKS else 1 if name != "hash" else 2
             yield _Found(_SURE + order, call.lineno, what)
+
+
+def _asking(tree: ast.AST) -> Iterator[_Found]:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Call, ast.ExceptHandler)) and (name := asks(node)):
+            yield _Found(_SURE, node.lineno, is_ready(name), _READY)
 
 
 def _short(node: ast.expr) -> str:

@@ -11,6 +11,7 @@ from guard.verification import passages, races
 from guard.verification.circumstances import HASHES, LISTINGS, MEMORY
 from guard.verification.flows import Flow, is_drawn
 from guard.verification.passages import calls
+from guard.verification.readiness import has_others
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -49,6 +50,12 @@ class Text:
         return races.Threads(self._all)
 
     @cached_property
+    def flows(self) -> dict[str, Flow]:
+        """Of each file, where values go that are others in each run."""
+        others = bool(self.threads) or any(has_others(tree) for tree in self._all)
+        return {path: Flow(tree, others=others) for path, tree in self.trees.items()}
+
+    @cached_property
     def shares(self) -> bool:
         """Whether its threads add to what they share, or hand over what they have made."""
         ways = (races.added_up, races.handed_over)
@@ -73,7 +80,7 @@ class Text:
         """What depends on who or what is first; "" where nothing does."""
         if self.threads:
             return "threads or processes of its own"
-        if any(True for tree in self._all for _ in Flow(tree).into_conditions()):
+        if any(True for flow in self.flows.values() for _ in flow.into_conditions()):
             return "a condition on the clock or on another value of the process"
         return ""
 

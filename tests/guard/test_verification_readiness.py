@@ -10,8 +10,9 @@ from programs import write
 
 from guard.comparison import Cause, Difference
 from guard.verification.possibilities import Asked, advised, with_possibilities
-from guard.verification.readiness import asks, unsteady_draws
+from guard.verification.readiness import asks
 from guard.verification.texts import Text
+from guard.verification.unsteady import unsteady_draws
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
         ("lock.acquire(blocking=False)", True),
         ("lock.acquire(False)", True),
         ("lock.acquire()", False),
-        ("queue.get(timeout=1)", True),
+        ("queue.get(timeout=1)", False),
         ("settings.get('x')", False),
         ("queue.empty()", True),
         ("torch.empty(3)", False),
@@ -104,3 +105,41 @@ def test_they_are_named_in_a_module_beside_the_program(tmp_path: Path) -> None:
     (found,) = with_possibilities((), asked)
     assert (found.file, found.line) == (str(paths[1]), 6)
     assert "how often it is asked" in advised(difference, "none", [found])
+
+
+TEACHER = """\
+from concurrent.futures import ThreadPoolExecutor
+class Teacher:
+    def observe(self, step):
+        if self.job is not None and self.job.done():
+            self.ready = True
+        self.job = self.pool.submit(average, step)
+"""
+LATE = """\
+import queue, threading
+def take(ready):
+    while True:
+        try:
+            return ready.get(timeout=0.1)
+        except queue.Empty:
+            break
+"""
+RETURNED = """\
+import threading
+class Helper:
+    def over(self):
+        return self.stop.is_set()
+threading.Thread(target=Helper().over)
+"""
+ALONE = "while not game.done():\n    game.play()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"), [(TEACHER, [4]), (LATE, [6]), (RETURNED, [4]), (ALONE, [])]
+)
+def test_conditions_on_what_others_have_done(text: str, lines: list[int], tmp_path: Path) -> None:
+    paths = [write(tmp_path / "train.py", "import helper\n"), write(tmp_path / "helper.py", text)]
+    difference = Difference(0, 3, "training", None, None, Cause.CONTROL_FLOW, "", advice="Look.")
+    found = with_possibilities((), Asked(difference, "timing", Text(map(str, paths))))
+    assert [(each.file, each.line) for each in found] == [(str(paths[1]), each) for each in lines]
+    assert ("Wait for it" in advised(difference, "timing", found)) is bool(lines)
