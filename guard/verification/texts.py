@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from guard.verification import passages, races
 from guard.verification.circumstances import HASHES, LISTINGS, MEMORY
+from guard.verification.file_names import listed_by_name, named_anew, repeated
 from guard.verification.flows import Flow, is_drawn
+from guard.verification.own_seeds import own_seeds
 from guard.verification.passages import calls
 from guard.verification.readiness import has_others
 
@@ -67,6 +69,14 @@ class Text:
         drawn = (passages.draws(tree, self.threads.threaded, ("torch.cpu",)) for tree in self._all)
         return any(True for each in drawn for _ in each)
 
+    @cached_property
+    def names(self) -> dict[str, list[Line]]:
+        """Of each file, what names files anew in each run, if the program lists files."""
+        if not listed_by_name(self._all):
+            return {}
+        often = repeated(self._all)
+        return {path: list(named_anew(tree, often)) for path, tree in self.trees.items()}
+
     def speaks_for(self, circumstance: str) -> bool:
         """Whether there is something on which the circumstance acts."""
         if circumstance == HASHES.name:
@@ -82,6 +92,8 @@ class Text:
             return "threads or processes of its own"
         if any(True for flow in self.flows.values() for _ in flow.into_conditions()):
             return "a condition on the clock or on another value of the process"
+        if any(self.names.values()):
+            return "files that it lists and whose names are others in each run"
         return ""
 
     @cached_property
@@ -89,7 +101,8 @@ class Text:
         """What two runs can agree in by luck, as it has few outcomes; "" where nothing is."""
         if self.timed:
             return self.timed
-        if any(is_drawn(call, name) for tree in self._all for call, name in calls(tree)):
+        drawn = (is_drawn(call, name) for tree in self._all for call, name in calls(tree))
+        if any(drawn) or any(True for tree in self._all for _ in own_seeds(tree)):
             return "a draw from a generator without a seed"
         if any(True for tree in self._all for _ in races.indexed(tree, backward=True)):
             return "indexing by tensors, of which kernels may add or write in no fixed order"
