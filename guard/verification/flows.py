@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.verification.readiness import asks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 CLOCKS = {
     "time.time", "time.time_ns", "time.monotonic", "time.monotonic_ns", "time.perf_counter",
     "time.perf_counter_ns", "time.process_time", "perf_counter", "monotonic", "datetime.now",
     "datetime.utcnow", "datetime.today", "date.today",
+}  # fmt: skip
+LOAD = {
+    "os.getloadavg", "psutil.cpu_percent", "psutil.virtual_memory", "psutil.getloadavg",
+    "cuda.mem_get_info", "shutil.disk_usage",
 }  # fmt: skip
 OWN = {
     "os.getpid", "getpid", "uuid.uuid1", "uuid.uuid4", "uuid1", "uuid4", "os.urandom", "urandom",
@@ -24,6 +28,7 @@ _UNSEEDED = ("default_rng", "Random", "RandomState")  # with nothing between the
 _ENDS = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_CHOOSING = {"argmin", "argmax", "argsort", "argpartition", "nsmallest", "nlargest"}
 _DEEP = 4  # names, one made from the other
 
 
@@ -59,6 +64,8 @@ def told(name: str) -> str:
     end = last_two(name)
     if end in CLOCKS:
         return f"{name}() reads the clock"
+    if end in LOAD:
+        return f"{name}() measures the machine"
     if end in OWN:
         return f"{name}() is another value in each run"
     if name == "hash":
@@ -108,6 +115,20 @@ class Flow:
             elif isinstance(node, ast.ExceptHandler) and node.type and (found := self._asked(node)):
                 use = Use(node.lineno, node.type, "decides in line {} what is done", in_loop)
                 yield use._replace(function=_named(scope)), [found]
+
+    def into_choices(self, setters: Collection[str]) -> Iterator[tuple[Use, list[Read]]]:
+        """What chooses the best of several, or sets the environment of kernels.
+
+        setters  names of the calls that do
+        """
+        for node, scope, _ in self._nodes:
+            if not isinstance(node, ast.Call):
+                continue
+            name = ast.unparse(node.func).rpartition(".")[2]
+            keyed = name in ("min", "max", "sorted") and any(e.arg == "key" for e in node.keywords)
+            if keyed or name in _CHOOSING or name in setters:
+                for value in (*node.args, *(each.value for each in node.keywords)):
+                    yield from self._of(Use(node.lineno, value, "chooses in line {}"), scope)
 
     def into_item(self, name: str) -> Iterator[tuple[Use, list[Read]]]:
         """What sets ``x["name"]``, ``x.name`` or an argument ``name=``."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     Line = tuple[int, int, str]  # the lower the rank, the likelier; the line; what it does
 
 # Words of an item of the environment, and what sets it from within a program.
-_SETTERS = {
+SETTERS = {
     "thread": (
         *("set_num_threads", "set_num_interop_threads", "OMP_NUM_THREADS", "MKL_NUM_THREADS"),
         *("OPENBLAS_NUM_THREADS", "threadpool_limits"),
@@ -47,7 +47,7 @@ def setters(tree: ast.AST, items: Iterable[str]) -> Iterator[Line]:
     words = {
         each
         for item in items
-        for part, names in _SETTERS.items()
+        for part, names in SETTERS.items()
         if part in item.lower()
         for each in (*names, item.rpartition(": ")[2])
     }

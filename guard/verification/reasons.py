@@ -22,8 +22,8 @@ ADVICE = {
     "np.random.default_rng(seed): how often it is asked for a number differs.",
     FIRST: "Take what threads or processes make in the order in which the work was given out: "
     "keep it with its number and sort it, or use map in the place of a queue.",
-    UNSEEDED: "Give it a seed or a generator of its own, as in rng=np.random.default_rng(seed): what "
-    "seeds the generators of the whole process does not reach it.",
+    UNSEEDED: "Give it a seed or a generator of its own, as in rng=np.random.default_rng(seed): "
+    "what seeds the generators of the whole process does not reach it.",
     SET: "The program sets it itself: give it the same value in each run there, and not one that "
     "is measured or read from the machine.",
 }

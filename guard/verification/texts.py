@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -97,10 +98,21 @@ class Text:
         return ""
 
     @cached_property
+    def measured(self) -> str:
+        """What is chosen by a clock, or by the load of the machine; "" where nothing is."""
+        for path, flow in self.flows.items():
+            for use, _ in flow.into_choices(passages.SETTERS["thread"]):
+                at = f"{os.path.basename(path)}:{use.line}"
+                return f"a choice by the clock or another value of the process ({at})"
+        return ""
+
+    @cached_property
     def luck(self) -> str:
         """What two runs can agree in by luck, as it has few outcomes; "" where nothing is."""
         if self.timed:
             return self.timed
+        if self.measured:
+            return self.measured
         drawn = (is_drawn(call, name) for tree in self._all for call, name in calls(tree))
         if any(drawn) or any(True for tree in self._all for _ in own_seeds(tree)):
             return "a draw from a generator without a seed"
