@@ -21,6 +21,7 @@ from guard.verification.reasons import (
     FIRST,
     FROM_A_CLOCK,
     FROM_A_THREAD,
+    KEPT,
     NAMED,
     READY,
     SAVED,
@@ -154,6 +155,7 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
         yield from (_Found(*each, SET) for each in passages.setters(tree, items))
     elif cause is Cause.STATE:
         yield from (_Found(*each, SAVED) for each in passages.states(tree, difference.lost))
+        yield from _kept(path, asked)
     yield from _drawn(tree, asked)
     if circumstance == HASHES.name:
         yield from _hashed(tree)
@@ -173,6 +175,15 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
         yield from _own(tree)
         if cause in _CONDITIONS and asked.text.threads:
             yield from _asking(tree)
+
+
+def _kept(path: str, asked: Asked) -> Iterator[_Found]:
+    """What is not saved; later, where it is known what else was lost."""
+    lost = asked.difference.lost
+    rank = 0 if not lost else 2 if "hyperparameter" in lost else _MOST + 1
+    for each in asked.text.kept.get(path, ()):
+        what = f"{each.name} changes here, nothing of that name is saved, and line {each.begun}"
+        yield _Found(rank, each.line, f"{what} begins it anew in a resumed run", KEPT)
 
 
 def _drawn(tree: ast.Module, asked: Asked) -> Iterator[_Found]:

@@ -8,6 +8,7 @@ FROM_A_THREAD = "a generator that is drawn from at any time"
 UNSEEDED = "a generator without a fixed seed"
 SET = "the program sets it itself"
 FIRST = "an order that threads decide"
+KEPT = "what the program keeps and does not save"
 SAVED = "what becomes of the state that was lost"
 ADVICE = {
     FROM_A_CLOCK: "Compute it from what is the same in each run, such as a count of steps or "
@@ -24,6 +25,8 @@ ADVICE = {
     "keep it with its number and sort it, or use map in the place of a queue.",
     UNSEEDED: "Give it a seed or a generator of its own, as in rng=np.random.default_rng(seed): "
     "what seeds the generators of the whole process does not reach it.",
+    KEPT: "Save it with the checkpoint, and load it before the first step: what the program keeps "
+    "from step to step in Python is in no state_dict() of the model or the optimizer.",
     SET: "The program sets it itself: give it the same value in each run there, and not one that "
     "is measured or read from the machine.",
 }

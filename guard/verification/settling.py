@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from guard.comparison import Cause
+from guard.comparison.names import listed
 from guard.verification.attribution import NONE
 from guard.verification.circumstances import MEMORY
 from guard.verification.operators import READ, Culprit, unwritten
@@ -23,6 +24,17 @@ _FROM_MEMORY = (
     "The program allocates memory, and reads of it what nothing has written: it takes nothing but "
     "another content of such memory to make the difference."
 )
+_KEPT = (
+    "The inputs, the parameters and the loss agree, and the program changes gradients in place: by "
+    "a number that it takes from what it keeps beside the model and the optimizer, which a "
+    "resumed run begins anew."
+)
+_NOT_SAVED = " It keeps {} and saves nothing of that name."
+_SAVE = (
+    "Save with the checkpoint what the program keeps from step to step beside the model and the "
+    "optimizer, such as a history or a count in Python, and load it before the first step."
+)
+_TOLD = 3  # names
 # What such memory can be read into; an order of batches, or what is done, tells more by itself.
 _READ_INTO = (
     Cause.INITIALISATION,
@@ -77,3 +89,22 @@ def never_written(difference: Difference, circumstance: str, text: Text) -> Diff
         return difference
     why = f"{difference.why} {_FROM_MEMORY}"
     return replace(difference, cause=Cause.UNWRITTEN_MEMORY, why=why)
+
+
+def kept_outside(difference: Difference, text: Text, *, is_first: bool) -> Difference:
+    """A gradient that differs in a resumed run, whose program changes gradients by what it keeps.
+
+    Before the interruption the program has agreed with itself, so that a kernel is unlikely.
+
+    is_first  whether it differs in the first step of the resumed run
+    """
+    event = difference.first or difference.second
+    if difference.cause is not Cause.KERNEL or event is None or event.kind != "gradient":
+        return difference
+    names = list(dict.fromkeys(each.name for kept in text.kept.values() for each in kept))
+    if not text.changes_gradients or not (is_first or names):
+        return difference
+    why = difference.why.partition(". ")[0] + f". {_KEPT}"
+    if names:
+        why += _NOT_SAVED.format(listed(names[:_TOLD]))
+    return replace(difference, cause=Cause.STATE, why=why, advice=_SAVE)

@@ -15,11 +15,13 @@ from guard.verification.flows import Flow, is_drawn
 from guard.verification.own_seeds import own_seeds
 from guard.verification.passages import calls
 from guard.verification.readiness import has_others
+from guard.verification.unsaved import changes_gradients, saved_names, unsaved
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from guard.verification.passages import Line
+    from guard.verification.unsaved import Kept
 
 _SETS = {"set", "frozenset"}
 _OF_SETS = {"union", "intersection", "difference", "symmetric_difference"}
@@ -77,6 +79,19 @@ class Text:
             return {}
         often = repeated(self._all)
         return {path: list(named_anew(tree, often)) for path, tree in self.trees.items()}
+
+    @cached_property
+    def kept(self) -> dict[str, list[Kept]]:
+        """Of each file, what it keeps from step to step and is not saved, if the program saves."""
+        saved = saved_names(self._all)
+        if saved is None:
+            return {}
+        return {path: unsaved(tree, saved) for path, tree in self.trees.items()}
+
+    @cached_property
+    def changes_gradients(self) -> bool:
+        """Whether it changes gradients in place, as clipping does."""
+        return changes_gradients(self._all)
 
     def speaks_for(self, circumstance: str) -> bool:
         """Whether there is something on which the circumstance acts."""
