@@ -63,7 +63,7 @@ def verify(plan: Plan, scratch: str, tell: Callable[[int], None] = lambda _: Non
         comparison = verdict.comparison
         if comparison is None or comparison.difference is None or verdict.status == FAILED:
             return with_notes(verdict, *waits(watched), note)
-        return explained(opened, watched, verdict, text, other)
+        return with_notes(explained(opened, watched, verdict, text, other), note)
 
 
 def judged(opened: Session, watched: Watched) -> tuple[Verdict, int]:
