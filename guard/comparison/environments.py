@@ -48,7 +48,9 @@ def _started(first: Header, second: Header) -> list[Change]:
 
 
 def _items(first: Header, second: Header) -> list[Change]:
-    items = [each.environment.get("items") for each in (first, second)]
+    held = [each.environment for each in (first, second)]
+    when = "later" if all("later" in each for each in held) else "items"
+    items = [each.get(when) for each in held]
     one, other = (each if isinstance(each, dict) else {} for each in items)
     if not one or not other:
         return []

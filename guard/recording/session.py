@@ -42,6 +42,7 @@ class Session:
         self.command = tuple(command)
         self.started = time.time()
         self.number = options.first_step
+        self._has_trained = False
         self._writer: TraceWriter | None = None
         self._schemas: dict[bytes, tuple[int, list[bool]]] = {}  # their numbers, what decides
         self.installed = ExitStack()
@@ -102,6 +103,7 @@ class Session:
         writer = self._open()
         if writer is None:
             return
+        self._again(kind, writer)
         size = writer.header.digest_size
         digests, inputs, values = events.resolved()
         key = events.key()
@@ -119,6 +121,14 @@ class Session:
         self.number += 1
         if last == self.options.until and kind != "end":
             self._stop("stopped", f"step {last} was the last to record")
+
+    def _again(self, kind: StepKind, writer: TraceWriter) -> None:
+        """Note the environment again where training begins after other steps: a program may
+        measure in these what it then sets, as the number of threads."""
+        if kind == "training" and not self._has_trained:
+            self._has_trained = True
+            if self.number > self.options.first_step:
+                writer.environment(_environment()["items"])
 
     def _open(self) -> TraceWriter | None:
         """The writer of this process: its rank is known by the time of its first step."""

@@ -150,7 +150,8 @@ class Header:
     command      the program and its arguments, as they were started
     folder       of the program's files
     started      in seconds since 1970
-    environment  "fingerprint", "digest" and "items", as ``guard.report`` gives them
+    environment  "fingerprint", "digest" and "items", as ``guard.report`` gives them; "later": the
+                 items as training began, where evaluations came before
     detail       what the steps hold; "operators" where some have them
     first_step   the number of the first step, in a run that was resumed
     options      of the recording

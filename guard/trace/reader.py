@@ -8,6 +8,7 @@ import os
 import re
 import weakref
 from array import array
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -107,6 +108,9 @@ class Trace:
         elif kind == frames.SCHEMA:
             signature = frames.schema_head(payload)[1]
             self._schemas.append((self._at + start, len(payload), signature))
+        elif kind == frames.ENVIRONMENT:
+            later = {**self.header.environment, "later": json.loads(payload)}
+            self.header = replace(self.header, environment=later)
         elif kind == frames.END:
             self.end = End(**json.loads(payload))
 

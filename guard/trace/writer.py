@@ -58,6 +58,10 @@ class TraceWriter:
         self._write(frames.frame(frames.STEP, head + body))
         self._number += 1
 
+    def environment(self, items: dict[str, Any]) -> None:
+        """Append the items of the environment as they are now, where steps came before."""
+        self._write(frames.frame(frames.ENVIRONMENT, _json(items)))
+
     @property
     def number(self) -> int:
         """Of the step that is written next."""

@@ -5,13 +5,19 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from guard.verification.readiness import asks
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 CLOCKS = {
     "time.time", "time.time_ns", "time.monotonic", "time.monotonic_ns", "time.perf_counter",
     "time.perf_counter_ns", "time.process_time", "perf_counter", "monotonic", "datetime.now",
     "datetime.utcnow", "datetime.today", "date.today",
+}  # fmt: skip
+LOAD = {
+    "os.getloadavg", "psutil.cpu_percent", "psutil.virtual_memory", "psutil.getloadavg",
+    "cuda.mem_get_info", "shutil.disk_usage",
 }  # fmt: skip
 OWN = {
     "os.getpid", "getpid", "uuid.uuid1", "uuid.uuid4", "uuid1", "uuid4", "os.urandom", "urandom",
@@ -22,17 +28,19 @@ _UNSEEDED = ("default_rng", "Random", "RandomState")  # with nothing between the
 _ENDS = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_CHOOSING = {"argmin", "argmax", "argsort", "argpartition", "nsmallest", "nlargest"}
 _DEEP = 4  # names, one made from the other
 
 
 class Read(NamedTuple):
-    """A call that gives another value in each run.
+    """A call that gives another value in each run, and what it gives.
 
     is_stored  it is the whole of what an assignment stores, as the start of a clock is
     """
 
     line: int
     name: str
+    what: str
     is_stored: bool = False
 
 
@@ -56,11 +64,18 @@ def told(name: str) -> str:
     end = last_two(name)
     if end in CLOCKS:
         return f"{name}() reads the clock"
+    if end in LOAD:
+        return f"{name}() measures the machine"
     if end in OWN:
         return f"{name}() is another value in each run"
     if name == "hash":
         return "hash() gives another value in each process for strings"
     return ""
+
+
+def is_ready(name: str) -> str:
+    """What is told of that which asks others."""
+    return f"{name} depends on how far another thread or process has come"
 
 
 def is_drawn(call: ast.Call, name: str) -> bool:
@@ -75,9 +90,12 @@ class Flow:
     """Of one file: names and attributes that hold such values, and what they go into.
 
     A local is one of its function, an attribute and what a function returns are one of the file.
+
+    others  whether the program has threads or processes, which it can ask how far they are
     """
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, *, others: bool = False) -> None:
+        self._others = others
         self._nodes = list(_scoped(tree, "", in_loop=False))
         self._held: dict[str, set[Read]] = {}
         for _ in range(_DEEP):
@@ -94,6 +112,23 @@ class Flow:
                 what = "whether the loop goes on" if ends else "what is done"
                 use = Use(node.test.lineno, node.test, f"decides in line {{}} {what}", ends)
                 yield from self._of(use, scope)
+            elif isinstance(node, ast.ExceptHandler) and node.type and (found := self._asked(node)):
+                use = Use(node.lineno, node.type, "decides in line {} what is done", in_loop)
+                yield use._replace(function=_named(scope)), [found]
+
+    def into_choices(self, setters: Collection[str]) -> Iterator[tuple[Use, list[Read]]]:
+        """What chooses the best of several, or sets the environment of kernels.
+
+        setters  names of the calls that do
+        """
+        for node, scope, _ in self._nodes:
+            if not isinstance(node, ast.Call):
+                continue
+            name = ast.unparse(node.func).rpartition(".")[2]
+            keyed = name in ("min", "max", "sorted") and any(e.arg == "key" for e in node.keywords)
+            if keyed or name in _CHOOSING or name in setters:
+                for value in (*node.args, *(each.value for each in node.keywords)):
+                    yield from self._of(Use(node.lineno, value, "chooses in line {}"), scope)
 
     def into_item(self, name: str) -> Iterator[tuple[Use, list[Read]]]:
         """What sets ``x["name"]``, ``x.name`` or an argument ``name=``."""
@@ -120,7 +155,7 @@ class Flow:
         """With what goes into it; what was read last before it first."""
         found = self._reads(use.value, scope)
         if found:
-            use = use._replace(function=scope.rpartition("/")[2] or "<module>")
+            use = use._replace(function=_named(scope))
             yield use, sorted(found, key=lambda each: (each.line > use.line, -each.line))
 
     def _hold(self, node: ast.AST, scope: str) -> None:
@@ -146,8 +181,10 @@ class Flow:
         for node in ast.walk(value):
             if isinstance(node, ast.Call):
                 name = ast.unparse(node.func)
-                if told(name):
-                    found.add(Read(node.lineno, name))
+                if what := told(name):
+                    found.add(Read(node.lineno, name, what))
+                elif asked := self._asked(node):
+                    found.add(asked)
                 found |= self._held.get(f"{name.rpartition('.')[2]}()", set())
             elif isinstance(node, ast.Name):
                 found |= self._held.get(f"{scope}:{node.id}", set())
@@ -155,6 +192,14 @@ class Flow:
             elif isinstance(node, ast.Attribute):
                 found |= self._held.get(f".{node.attr}", set())
         return found
+
+    def _asked(self, node: ast.Call | ast.ExceptHandler) -> Read | None:
+        name = asks(node) if self._others else ""
+        return Read(node.lineno, name, is_ready(name)) if name else None
+
+
+def _named(scope: str) -> str:
+    return scope.rpartition("/")[2] or "<module>"
 
 
 def _scoped(node: ast.AST, scope: str, *, in_loop: bool) -> Iterator[tuple[ast.AST, str, bool]]:

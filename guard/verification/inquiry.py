@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from guard.comparison import Cause, Comparison, examine
 from guard.comparison.environments import for_kernels
 from guard.errors import GuardError
-from guard.verification.attribution import LONGEST, NONE, Attribution, Reruns, attribute
+from guard.verification.attribution import LONGEST, Attribution, Reruns, attribute
 from guard.verification.bisection import Bisection, bisect, is_of_an_operator
-from guard.verification.circumstances import MEMORY
-from guard.verification.operators import READ, Culprit, unwritten
 from guard.verification.plan import recording
 from guard.verification.possibilities import Asked, advised, entered, with_possibilities
 from guard.verification.sessions import session
+from guard.verification.settling import drawn_in_threads, never_written, settled
 from guard.verification.sources import program_files
 from guard.verification.suspects import suspects
 from guard.verification.texts import Text
@@ -35,10 +34,6 @@ _KILLED = -9
 _ANOTHER = (
     "a third run was made, since two can agree by luck: the program has {}; --runs says how many "
     "there are to be"
-)
-_DRAWN = (
-    "A thread of the program draws from torch's generator of the whole process: what the others "
-    "draw meanwhile depends on which is first, also where its state is the same in the end."
 )
 _THREADED = (
     "{} was given something else, which no recorded operator made: those that the program's own "
@@ -68,7 +63,7 @@ def verify(plan: Plan, scratch: str, tell: Callable[[int], None] = lambda _: Non
         comparison = verdict.comparison
         if comparison is None or comparison.difference is None or verdict.status == FAILED:
             return with_notes(verdict, *waits(watched), note)
-        return explained(opened, watched, verdict, text, other)
+        return with_notes(explained(opened, watched, verdict, text, other), note)
 
 
 def judged(opened: Session, watched: Watched) -> tuple[Verdict, int]:
@@ -224,6 +219,7 @@ def with_findings(
         refined = replace(refined, cause=shown.cause, why=shown.why)
     elif shown is None:
         refined = drawn_in_threads(refined, text)
+        refined = never_written(refined, verdict.circumstance, text)
     asked = Asked(refined, verdict.circumstance, text, comparison.changes, shown is not None)
     refined = replace(refined, place=entered(asked) or refined.place)
     try:
@@ -234,44 +230,6 @@ def with_findings(
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}
     return replace(verdict, comparison=replace(comparison, notes=notes, **changes))
-
-
-def drawn_in_threads(difference: Difference, text: Text) -> Difference:
-    """A result that differs while a thread draws from torch's generator of the whole process.
-
-    Once all have drawn, the generator's state is the same again; which numbers each got is not.
-    """
-    event = difference.first or difference.second
-    is_result = event is not None and event.kind in ("output", "loss")
-    if difference.cause is not Cause.KERNEL or not is_result or not text.draws_in_threads:
-        return difference
-    why = f"{difference.why} {_DRAWN}"
-    return replace(difference, cause=Cause.GENERATOR, why=why)
-
-
-def settled(
-    bisection: Bisection, difference: Difference, circumstance: str, text: Text
-) -> Culprit | None:
-    """What recording in detail shows, beside what else is known.
-
-    A generator that differs comes before what it makes differ. Memory that nothing has written
-    is told where something speaks for it: its circumstance, an allocation before, the text.
-    None where it was given what threads of the program made, whose operators are not recorded.
-    """
-    shown = bisection.culprit
-    if shown is None or shown.cause in (Cause.KERNEL, Cause.GENERATOR):
-        return shown
-    if difference.cause is Cause.GENERATOR:
-        return shown._replace(cause=Cause.GENERATOR)
-    if shown.cause is not Cause.OUTSIDE:
-        return shown
-    if text.shares and not shown.is_number and circumstance != MEMORY.name:
-        return None
-    held = not shown.is_number and (shown.allocates or text.allocates)
-    if circumstance == MEMORY.name or (held and circumstance in ("", NONE)):
-        why = READ.format(shown.operator.name)
-        return Culprit(unwritten(shown.operator), Cause.UNWRITTEN_MEMORY, why)
-    return shown
 
 
 def with_notes(verdict: Verdict, *notes: str) -> Verdict:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from guard.verification.global_draws import global_draws
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     Line = tuple[int, int, str]  # the lower the rank, the likelier; the line; what it does
 
 # Words of an item of the environment, and what sets it from within a program.
-_SETTERS = {
+SETTERS = {
     "thread": (
         *("set_num_threads", "set_num_interop_threads", "OMP_NUM_THREADS", "MKL_NUM_THREADS"),
         *("OPENBLAS_NUM_THREADS", "threadpool_limits"),
@@ -37,12 +39,6 @@ _STATES = {
 _RNG = ("get_rng_state", "set_rng_state", "getstate", "setstate", "get_state", "set_state")
 _GIVEN_TO_THREADS = ("Thread", "Timer", "submit", "run_in_executor", "apply_async")
 _POOLS = ("ThreadPoolExecutor", "ThreadPool")
-_GLOBAL = (
-    *("random.", "np.random.", "numpy.random."),
-    *("torch.rand", "torch.normal", "torch.bernoulli", "torch.multinomial"),
-)
-_DRAWN_BY = {"pytho": _GLOBAL[:1], "numpy": _GLOBAL[1:3], "torch": _GLOBAL[3:]}
-_NO_DRAWS = ("seed", "getstate", "setstate", "Random", "default_rng", "Generator", "RandomState")
 
 
 def setters(tree: ast.AST, items: Iterable[str]) -> Iterator[Line]:
@@ -51,7 +47,7 @@ def setters(tree: ast.AST, items: Iterable[str]) -> Iterator[Line]:
     words = {
         each
         for item in items
-        for part, names in _SETTERS.items()
+        for part, names in SETTERS.items()
         if part in item.lower()
         for each in (*names, item.rpartition(": ")[2])
     }
@@ -137,19 +133,12 @@ def draws(tree: ast.AST, names: set[str], generators: Iterable[str] = ()) -> Ite
 
     generators  names of those that it can be, as a trace has them; none where it can be any
     """
-    held = list(generators)
-    named = tuple(start for each in held for start in _DRAWN_BY.get(each[:5], ()))
-    wanted = named if held else _GLOBAL
+    drawn = global_draws(tree, generators)
     for function in functions(tree, names):
         for call, name in calls(function):
-            if name.startswith(wanted) and not _seeds(call, name):
+            if call in drawn:
                 text = "draws from the generator of the whole process, in a thread"
                 yield 0, call.lineno, f"{name}() {text}"
-
-
-def _seeds(call: ast.Call, name: str) -> bool:
-    own = any(each.arg == "generator" for each in call.keywords)
-    return own or name.rpartition(".")[2] in _NO_DRAWS
 
 
 def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:

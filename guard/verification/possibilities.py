@@ -11,16 +11,33 @@ from guard.comparison import Cause, Suspect
 from guard.places import Place
 from guard.verification import passages, races
 from guard.verification.circumstances import HASHES, LISTINGS, MEMORY
-from guard.verification.flows import CLOCKS, Flow, last_two, told
+from guard.verification.flows import CLOCKS, is_ready, last_two, told
+from guard.verification.own_seeds import own_seeds
 from guard.verification.passages import calls
+from guard.verification.readiness import asks
+from guard.verification.reasons import (
+    ADVICE,
+    AS_OFTEN,
+    FIRST,
+    FROM_A_CLOCK,
+    FROM_A_THREAD,
+    KEPT,
+    NAMED,
+    READY,
+    SAVED,
+    SET,
+    UNSEEDED,
+    WHOLE,
+)
 from guard.verification.suspects import GENERAL
 from guard.verification.texts import Text, is_set, listed, unwritten
+from guard.verification.unsteady import unsteady_draws
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from guard.comparison import Change, Difference
-    from guard.verification.flows import Read, Use
+    from guard.verification.flows import Flow, Read, Use
     from guard.verification.passages import Line
 
 _MOST = 3  # lines that are told
@@ -47,24 +64,7 @@ _BY_CLOCK = (
     Cause.BATCH_ORDER,
     Cause.BATCH_CONTENT,
 )
-
-
-_FROM_A_CLOCK = "a value that is another one in each run"
-_FROM_A_THREAD = "a generator that is drawn from at any time"
-_SET = "the program sets it itself"
-_FIRST = "an order that threads decide"
-_SAVED = "what becomes of the state that was lost"
-_ADVICE = {
-    _FROM_A_CLOCK: "Compute it from what is the same in each run, such as a count of steps or "
-    "epochs in the place of seconds, or a fixed number in the place of hash() or a process id.",
-    _FROM_A_THREAD: "Give what draws there a generator of its own, random.Random(seed), "
-    "np.random.default_rng(seed) or torch.Generator(): which thread draws first differs.",
-    _FIRST: "Take what threads or processes make in the order in which the work was given out: "
-    "keep it with its number and sort it, or use map in the place of a queue.",
-    _SET: "The program sets it itself: give it the same value in each run there, and not one that "
-    "is measured or read from the machine.",
-}
-_WHOLE = " See that it is saved whole, and that nothing of it is left out or emptied there."
+_SEEDED = 5
 _SURE = 10  # ranks below are told before the linter's findings
 
 
@@ -127,8 +127,8 @@ def entered(asked: Asked) -> Place | None:
     name = event.name.rpartition(".")[2]
     found = (
         Place(path, use.line, use.function)
-        for path, tree in asked.text.trees.items()
-        for use, _ in Flow(tree).into_item(name)
+        for path, flow in asked.text.flows.items()
+        for use, _ in flow.into_item(name)
     )
     return next(found, None)
 
@@ -136,11 +136,11 @@ def entered(asked: Asked) -> Place | None:
 def advised(difference: Difference, circumstance: str, suspects: Sequence[Suspect]) -> str:
     """What to do: what fits the first suspect, where it is a line of the text that tells."""
     fits = suspects[0].fits if suspects else ""
-    if difference.cause is Cause.STATE and fits == _SAVED:
-        return difference.advice + _WHOLE
+    if difference.cause is Cause.STATE and fits == SAVED:
+        return difference.advice + WHOLE
     if circumstance in _CODES and difference.cause not in _CONDITIONS:
         return difference.advice
-    return _ADVICE.get(fits, difference.advice)
+    return ADVICE.get(fits, difference.advice)
 
 
 def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]:
@@ -152,12 +152,11 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
     cause, circumstance = difference.cause, asked.circumstance
     if cause is Cause.ENVIRONMENT:
         items = [each.name for each in asked.changes if each.decides]
-        yield from (_Found(*each, _SET) for each in passages.setters(tree, items))
+        yield from (_Found(*each, SET) for each in passages.setters(tree, items))
     elif cause is Cause.STATE:
-        yield from (_Found(*each, _SAVED) for each in passages.states(tree, difference.lost))
-    if cause in _DRAWN:
-        drawn = passages.draws(tree, asked.text.threads.threaded, difference.generators)
-        yield from (_Found(*each, _FROM_A_THREAD) for each in drawn)
+        yield from (_Found(*each, SAVED) for each in passages.states(tree, difference.lost))
+        yield from _kept(path, asked)
+    yield from _drawn(tree, asked)
     if circumstance == HASHES.name:
         yield from _hashed(tree)
     elif circumstance == LISTINGS.name:
@@ -165,28 +164,58 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
     elif circumstance == MEMORY.name or cause is Cause.UNWRITTEN_MEMORY:
         yield from _later(unwritten(tree), _SURE)
     if circumstance not in _CODES:
-        yield from _raced(tree, asked, codes)
+        yield from _raced(path, asked, codes)
     if circumstance in _CODES:  # when a clock ends a loop, another circumstance can do so by luck
-        late = _flowing(path, tree, difference) if cause in _CONDITIONS else ()
+        late = _flowing(path, asked.text.flows[path], difference) if cause in _CONDITIONS else ()
         yield from (each._replace(rank=each.rank + 2 * _SURE) for each in late)
     elif cause in _BY_CLOCK:
-        yield from _flowing(path, tree, difference)
+        seeded = _later(own_seeds(tree), _SEEDED)
+        yield from (each._replace(fits=UNSEEDED) for each in seeded)
+        yield from _flowing(path, asked.text.flows[path], difference)
         yield from _own(tree)
+        if cause in _CONDITIONS and asked.text.threads:
+            yield from _asking(tree)
 
 
-def _raced(tree: ast.Module, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]:
-    """Where threads decide an order, or a kernel that adds or writes in none."""
-    cause, threads = asked.difference.cause, asked.text.threads
+def _kept(path: str, asked: Asked) -> Iterator[_Found]:
+    """What is not saved; later, where it is known what else was lost."""
+    lost = asked.difference.lost
+    rank = 0 if not lost else 2 if "hyperparameter" in lost else _MOST + 1
+    for each in asked.text.kept.get(path, ()):
+        what = f"{each.name} changes here, nothing of that name is saved, and line {each.begun}"
+        yield _Found(rank, each.line, f"{what} begins it anew in a resumed run", KEPT)
+
+
+def _drawn(tree: ast.Module, asked: Asked) -> Iterator[_Found]:
+    """Draws at any time, or as often as something else lets them."""
+    difference = asked.difference
+    if difference.cause in _DRAWN:
+        drawn = passages.draws(tree, asked.text.threads.threaded, difference.generators)
+        yield from (_Found(*each, FROM_A_THREAD) for each in drawn)
+    if difference.cause is Cause.GENERATOR:
+        late = 2 * _SURE if asked.circumstance in _CODES else 0
+        found = _later(unsteady_draws(tree, difference.generators), late)
+        yield from (each._replace(fits=AS_OFTEN) for each in found)
+
+
+def _raced(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]:
+    """Where threads or names that are drawn decide an order, or a kernel that adds or writes in
+    none."""
+    tree, cause, threads = asked.text.trees[path], asked.difference.cause, asked.text.threads
     if cause in _DATA:
         sure = cause is Cause.BATCH_ORDER and not any(each in _OF_ORDER for each in codes)
-        found = _later(races.handed_over(tree, threads), 0 if sure else _SURE)
-        yield from (each._replace(fits=_FIRST) for each in found)
+        first = 0 if sure else _SURE
+        for why, found in (
+            (FIRST, races.handed_over(tree, threads)),
+            (NAMED, iter(asked.text.names.get(path, ()))),
+        ):
+            yield from (each._replace(fits=why) for each in _later(found, first))
     elif cause in _COMPUTED and not asked.is_known:
         event = asked.difference.first or asked.difference.second
         backward = event is not None and event.kind not in _FORWARD
         name = event.name.rpartition(".")[2] if event is not None and backward else ""
         added = _later(races.added_up(tree, threads), 0)
-        yield from (each._replace(fits=_FIRST) for each in added)
+        yield from (each._replace(fits=FIRST) for each in added)
         yield from _later(races.indexed(tree, backward=backward, name=name), _SURE)
 
 
@@ -194,9 +223,9 @@ def _later(lines: Iterator[Line], rank: int) -> Iterator[_Found]:
     return (_Found(rank + each, line, what) for each, line, what in lines)
 
 
-def _flowing(path: str, tree: ast.Module, difference: Difference) -> Iterator[_Found]:
+def _flowing(path: str, flow: Flow, difference: Difference) -> Iterator[_Found]:
     """Values that differ in each run, by what they go into."""
-    flow, place, cause = Flow(tree), difference.place, difference.cause
+    place, cause = difference.place, difference.cause
     found: Iterator[tuple[Use, list[Read]]] = iter(())
     if cause in _CONDITIONS:
         found = flow.into_conditions()
@@ -207,8 +236,9 @@ def _flowing(path: str, tree: ast.Module, difference: Difference) -> Iterator[_F
     for use, reads in found:
         for order, read in enumerate(reads[:_MOST]):
             rank = order + (0 if use.ends or cause not in _CONDITIONS else _MOST)
-            text = f"{told(read.name)}, and {use.what.format(use.line)}"
-            yield _Found(rank, read.line, text, _FROM_A_CLOCK)
+            text = f"{read.what}, and {use.what.format(use.line)}"
+            is_asked = read.what == is_ready(read.name)
+            yield _Found(rank, read.line, text, READY if is_asked else FROM_A_CLOCK)
 
 
 def _hashed(tree: ast.AST) -> Iterator[_Found]:
@@ -246,6 +276,12 @@ def _own(tree: ast.AST) -> Iterator[_Found]:
         if what := told(name):
             order = 0 if last_two(name) in CLOCKS else 1 if name != "hash" else 2
             yield _Found(_SURE + order, call.lineno, what)
+
+
+def _asking(tree: ast.AST) -> Iterator[_Found]:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Call, ast.ExceptHandler)) and (name := asks(node)):
+            yield _Found(_SURE, node.lineno, is_ready(name), READY)
 
 
 def _short(node: ast.expr) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from guard.comparison import Cause, Comparer, Comparison, examine
@@ -11,6 +12,7 @@ from guard.verification.bisection import Bisection
 from guard.verification.inquiry import failure_of, with_findings, with_notes
 from guard.verification.plan import recording
 from guard.verification.sessions import session
+from guard.verification.settling import kept_outside
 from guard.verification.sources import program_files
 from guard.verification.texts import Text
 from guard.verification.verdicts import Failure, Verdict
@@ -144,9 +146,11 @@ class _Resumption:
         comparison = examine(whole.traces, after.traces, _NAMES)
         verdict = Verdict(comparison, 2, self._isolation, reruns=1, resume=self._told(start))
         if comparison.difference is not None:
+            is_first = comparison.difference.step == number_of(whole.traces[0], start)
             plan = self._session.plan
             text = Text(program_files(plan.program, module=plan.module))
-            verdict = with_findings(verdict, text, comparison.difference, Bisection())
+            found = kept_outside(comparison.difference, text, is_first=is_first)
+            verdict = with_findings(verdict, text, found, Bisection())
         return with_notes(verdict, self._note(start, expected))
 
     def _note(self, start: int, expected: int) -> str:
@@ -170,6 +174,12 @@ def _run(opened: Session, *starts: Callable[[], Process]) -> Watched:
 def trainings(trace: Trace) -> int:
     """How many training steps a trace has."""
     return sum(step.kind == "training" for step in trace.steps())
+
+
+def number_of(trace: Trace, training: int) -> int | None:
+    """The number of a training step among all steps."""
+    found = (step.number for step in trace.steps() if step.kind == "training")
+    return next(islice(found, training, None), None)
 
 
 def resumed_at(whole: Trace, after: Trace, expected: int) -> int:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import ast
+import os
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from guard.verification import passages, races
 from guard.verification.circumstances import HASHES, LISTINGS, MEMORY
+from guard.verification.file_names import listed_by_name, named_anew, repeated
 from guard.verification.flows import Flow, is_drawn
+from guard.verification.own_seeds import own_seeds
 from guard.verification.passages import calls
+from guard.verification.readiness import has_others
+from guard.verification.unsaved import changes_gradients, saved_names, unsaved
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from guard.verification.passages import Line
+    from guard.verification.unsaved import Kept
 
 _SETS = {"set", "frozenset"}
 _OF_SETS = {"union", "intersection", "difference", "symmetric_difference"}
@@ -49,6 +55,12 @@ class Text:
         return races.Threads(self._all)
 
     @cached_property
+    def flows(self) -> dict[str, Flow]:
+        """Of each file, where values go that are others in each run."""
+        others = bool(self.threads) or any(has_others(tree) for tree in self._all)
+        return {path: Flow(tree, others=others) for path, tree in self.trees.items()}
+
+    @cached_property
     def shares(self) -> bool:
         """Whether its threads add to what they share, or hand over what they have made."""
         ways = (races.added_up, races.handed_over)
@@ -59,6 +71,27 @@ class Text:
         """Whether its threads draw from torch's generator of the whole process."""
         drawn = (passages.draws(tree, self.threads.threaded, ("torch.cpu",)) for tree in self._all)
         return any(True for each in drawn for _ in each)
+
+    @cached_property
+    def names(self) -> dict[str, list[Line]]:
+        """Of each file, what names files anew in each run, if the program lists files."""
+        if not listed_by_name(self._all):
+            return {}
+        often = repeated(self._all)
+        return {path: list(named_anew(tree, often)) for path, tree in self.trees.items()}
+
+    @cached_property
+    def kept(self) -> dict[str, list[Kept]]:
+        """Of each file, what it keeps from step to step and is not saved, if the program saves."""
+        saved = saved_names(self._all)
+        if saved is None:
+            return {}
+        return {path: unsaved(tree, saved) for path, tree in self.trees.items()}
+
+    @cached_property
+    def changes_gradients(self) -> bool:
+        """Whether it changes gradients in place, as clipping does."""
+        return changes_gradients(self._all)
 
     def speaks_for(self, circumstance: str) -> bool:
         """Whether there is something on which the circumstance acts."""
@@ -73,8 +106,19 @@ class Text:
         """What depends on who or what is first; "" where nothing does."""
         if self.threads:
             return "threads or processes of its own"
-        if any(True for tree in self._all for _ in Flow(tree).into_conditions()):
+        if any(True for flow in self.flows.values() for _ in flow.into_conditions()):
             return "a condition on the clock or on another value of the process"
+        if any(self.names.values()):
+            return "files that it lists and whose names are others in each run"
+        return ""
+
+    @cached_property
+    def measured(self) -> str:
+        """What is chosen by a clock, or by the load of the machine; "" where nothing is."""
+        for path, flow in self.flows.items():
+            for use, _ in flow.into_choices(passages.SETTERS["thread"]):
+                at = f"{os.path.basename(path)}:{use.line}"
+                return f"a choice by the clock or another value of the process ({at})"
         return ""
 
     @cached_property
@@ -82,7 +126,10 @@ class Text:
         """What two runs can agree in by luck, as it has few outcomes; "" where nothing is."""
         if self.timed:
             return self.timed
-        if any(is_drawn(call, name) for tree in self._all for call, name in calls(tree)):
+        if self.measured:
+            return self.measured
+        drawn = (is_drawn(call, name) for tree in self._all for call, name in calls(tree))
+        if any(drawn) or any(True for tree in self._all for _ in own_seeds(tree)):
             return "a draw from a generator without a seed"
         if any(True for tree in self._all for _ in races.indexed(tree, backward=True)):
             return "indexing by tensors, of which kernels may add or write in no fixed order"

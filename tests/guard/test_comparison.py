@@ -162,6 +162,24 @@ def test_another_environment_is_the_cause_only_of_what_nothing_else_explains(
     assert [change.name for change in batch.changes] == ["torch: version"]
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "cause"),
+    [
+        ({"later": {"torch: threads": 2}}, {"later": {"torch: threads": 3}}, Cause.ENVIRONMENT),
+        ({"later": {"torch: threads": 2}}, {"later": {"torch: threads": 2}}, Cause.KERNEL),
+        ({"later": {"torch: threads": 2}}, {}, Cause.KERNEL),
+    ],
+)
+def test_the_environment_is_that_in_which_both_trained(
+    first: dict[str, Any], second: dict[str, Any], cause: Cause, tmp_path: Path
+) -> None:
+    one, other = (
+        Header(environment={"items": {"torch: threads": 4}, **each}) for each in (first, second)
+    )
+    edited = {"edit": altered("gradient", None, 1), "header": other}
+    assert parted(tmp_path, {"header": one}, edited).cause is cause
+
+
 def test_hash_seeds_explain_no_kernel(tmp_path: Path) -> None:
     headers = [
         Header(environment={"items": {**SAME, "interpreter: hash_seed": seed}}) for seed in "01"

@@ -202,3 +202,23 @@ def test_accelerate(tmp_path: Path) -> None:
     trace = twice(tmp_path, program)
     assert kinds(trace) == ["training", "training", "end"]
     assert names(trace.step(0), "batch").count("TensorDataset") == 3  # one ahead
+
+
+def test_the_number_of_threads_is_that_of_training(tmp_path: Path) -> None:
+    model, before = Net(), torch.get_num_threads()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    try:
+        with guard.record(tmp_path / "run"):
+            with torch.no_grad():
+                for _ in range(2):
+                    model.eval()(torch.ones(2, 4))
+            torch.set_num_threads(before + 1)
+            model.train()(torch.ones(2, 4)).sum().backward()
+            optimizer.step()
+    finally:
+        torch.set_num_threads(before)
+    (trace,) = open_run(tmp_path / "run")
+    assert kinds(trace)[:3] == ["evaluation", "evaluation", "training"]
+    held = trace.header.environment
+    assert held["items"]["torch: threads"] == before
+    assert held["later"]["torch: threads"] == before + 1

@@ -226,3 +226,20 @@ def test_ten_thousand_steps_are_small_and_quickly_read(tmp_path: Path) -> None:
     equal = sum(trace.raw(index) == trace.raw(0) for index in range(len(trace)))
     assert time.process_time() - start < 1.5
     assert equal == 9800
+
+
+def test_the_environment_can_come_again_before_a_step(tmp_path: Path) -> None:
+    path = tmp_path / "rank0.trace"
+    writer = TraceWriter(path, Header(environment={"items": {"torch: threads": 2}}))
+    writer.step("evaluation", EVENTS, STEP)
+    found = open_trace(path)
+    assert "later" not in found.header.environment
+    writer.environment({"torch: threads": 3})
+    writer.step("training", EVENTS, STEP)
+    writer.end("finished")
+    found.refresh()
+    assert len(found) == 2
+    assert found.header.environment == {
+        "items": {"torch: threads": 2},
+        "later": {"torch: threads": 3},
+    }

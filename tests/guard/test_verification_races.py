@@ -132,6 +132,17 @@ def text_of(folder: Path, text: str) -> Text:
     return Text([str(write(folder / "train.py", text))])
 
 
+TUNED = """\
+def timed(work):
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+took = {n: timed(work) for n in (1, 2)}
+fastest = min(took, key=took.get)
+torch.set_num_threads(fastest)
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "luck"),
     [
@@ -143,6 +154,10 @@ def text_of(folder: Path, text: str) -> Text:
         ("rng = np.random.default_rng()", "a draw from a generator without a seed"),
         ("rng = np.random.default_rng(3)", ""),
         ("begun = time.time()\nprint(time.time() - begun)", ""),
+        (TUNED, "a choice by the clock or another value of the process (train.py:6)"),
+        ("torch.set_num_threads(int(8 - os.getloadavg()[0]))", "a choice by the clock"),
+        ("torch.set_num_threads(args.threads)\nbest = max(rows, key=len)", ""),
+        ("best = min(best, time.perf_counter() - begun)", ""),
         ("picked = table[ids.long()]", "indexing by tensors"),
         ("DataLoader(data, num_workers=2)\ndata.map(tokenize)", ""),
     ],

@@ -13,8 +13,8 @@ from guard.places import Place
 from guard.trace import Event, Step
 from guard.verification import sources, suspects
 from guard.verification.bisection import Bisection
-from guard.verification.inquiry import drawn_in_threads, settled
 from guard.verification.operators import culprit, row_of
+from guard.verification.settling import drawn_in_threads, never_written, settled
 from guard.verification.texts import Text
 
 if TYPE_CHECKING:
@@ -269,3 +269,24 @@ def test_a_result_that_differs_while_a_thread_draws_is_of_a_generator(tmp_path: 
     gradient = replace(difference, first=Event("gradient", "2", 0, "", None, b""))
     for other in (replace(difference, cause=Cause.OUTSIDE), gradient):
         assert drawn_in_threads(other, read) is other
+
+
+@pytest.mark.parametrize(
+    ("cause", "circumstance", "text", "told"),
+    [
+        (Cause.BATCH_CONTENT, "memory", "x = np.empty(3)\n", Cause.UNWRITTEN_MEMORY),
+        (Cause.INITIALISATION, "memory", "x = torch.empty(3)\n", Cause.UNWRITTEN_MEMORY),
+        (Cause.BATCH_CONTENT, "memory", "x = np.zeros(3)\n", Cause.BATCH_CONTENT),
+        (Cause.BATCH_CONTENT, "none", "x = np.empty(3)\n", Cause.BATCH_CONTENT),
+        (Cause.BATCH_ORDER, "memory", "x = np.empty(3)\n", Cause.BATCH_ORDER),
+    ],
+)
+def test_what_unwritten_memory_alone_makes_differ_is_told_as_such(
+    cause: Cause, circumstance: str, text: str, told: Cause, tmp_path: Path
+) -> None:
+    read = Text([str(write(tmp_path / "train.py", text))])
+    difference = Difference(0, 1, "training", None, None, cause, "It differs.")
+    found = never_written(difference, circumstance, read)
+    assert found.cause is told
+    assert found.why.startswith("It differs.")
+    assert ("allocates" in found.why) == (found.cause is not cause)

@@ -1,0 +1,110 @@
+"""What a difference is, once more is known than the comparison of two runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from guard.comparison import Cause
+from guard.comparison.names import listed
+from guard.verification.attribution import NONE
+from guard.verification.circumstances import MEMORY
+from guard.verification.operators import READ, Culprit, unwritten
+
+if TYPE_CHECKING:
+    from guard.comparison import Difference
+    from guard.verification.bisection import Bisection
+    from guard.verification.texts import Text
+
+_DRAWN = (
+    "A thread of the program draws from torch's generator of the whole process: what the others "
+    "draw meanwhile depends on which is first, also where its state is the same in the end."
+)
+_FROM_MEMORY = (
+    "The program allocates memory, and reads of it what nothing has written: it takes nothing but "
+    "another content of such memory to make the difference."
+)
+_KEPT = (
+    "The inputs, the parameters and the loss agree, and the program changes gradients in place: by "
+    "a number that it takes from what it keeps beside the model and the optimizer, which a "
+    "resumed run begins anew."
+)
+_NOT_SAVED = " It keeps {} and saves nothing of that name."
+_SAVE = (
+    "Save with the checkpoint what the program keeps from step to step beside the model and the "
+    "optimizer, such as a history or a count in Python, and load it before the first step."
+)
+_TOLD = 3  # names
+# What such memory can be read into; an order of batches, or what is done, tells more by itself.
+_READ_INTO = (
+    Cause.INITIALISATION,
+    Cause.BATCH_CONTENT,
+    Cause.KERNEL,
+    Cause.OUTSIDE,
+    Cause.HYPERPARAMETER,
+)
+
+
+def drawn_in_threads(difference: Difference, text: Text) -> Difference:
+    """A result that differs while a thread draws from torch's generator of the whole process.
+
+    Once all have drawn, the generator's state is the same again; which numbers each got is not.
+    """
+    event = difference.first or difference.second
+    is_result = event is not None and event.kind in ("output", "loss")
+    if difference.cause is not Cause.KERNEL or not is_result or not text.draws_in_threads:
+        return difference
+    why = f"{difference.why} {_DRAWN}"
+    return replace(difference, cause=Cause.GENERATOR, why=why)
+
+
+def settled(
+    bisection: Bisection, difference: Difference, circumstance: str, text: Text
+) -> Culprit | None:
+    """What recording in detail shows, beside what else is known.
+
+    A generator that differs comes before what it makes differ. Memory that nothing has written
+    is told where something speaks for it: its circumstance, an allocation before, the text.
+    None where it was given what threads of the program made, whose operators are not recorded.
+    """
+    shown = bisection.culprit
+    if shown is None or shown.cause in (Cause.KERNEL, Cause.GENERATOR):
+        return shown
+    if difference.cause is Cause.GENERATOR:
+        return shown._replace(cause=Cause.GENERATOR)
+    if shown.cause is not Cause.OUTSIDE:
+        return shown
+    if text.shares and not shown.is_number and circumstance != MEMORY.name:
+        return None
+    held = not shown.is_number and (shown.allocates or text.allocates)
+    if circumstance == MEMORY.name or (held and circumstance in ("", NONE)):
+        why = READ.format(shown.operator.name)
+        return Culprit(unwritten(shown.operator), Cause.UNWRITTEN_MEMORY, why)
+    return shown
+
+
+def never_written(difference: Difference, circumstance: str, text: Text) -> Difference:
+    """A difference that unwritten memory alone makes, in a program that allocates some."""
+    if circumstance != MEMORY.name or difference.cause not in _READ_INTO or not text.allocates:
+        return difference
+    why = f"{difference.why} {_FROM_MEMORY}"
+    return replace(difference, cause=Cause.UNWRITTEN_MEMORY, why=why)
+
+
+def kept_outside(difference: Difference, text: Text, *, is_first: bool) -> Difference:
+    """A gradient that differs in a resumed run, whose program changes gradients by what it keeps.
+
+    Before the interruption the program has agreed with itself, so that a kernel is unlikely.
+
+    is_first  whether it differs in the first step of the resumed run
+    """
+    event = difference.first or difference.second
+    if difference.cause is not Cause.KERNEL or event is None or event.kind != "gradient":
+        return difference
+    names = list(dict.fromkeys(each.name for kept in text.kept.values() for each in kept))
+    if not text.changes_gradients or not (is_first or names):
+        return difference
+    why = difference.why.partition(". ")[0] + f". {_KEPT}"
+    if names:
+        why += _NOT_SAVED.format(listed(names[:_TOLD]))
+    return replace(difference, cause=Cause.STATE, why=why, advice=_SAVE)
