@@ -134,6 +134,7 @@ def _in_pool(
 
     lost: list[Sequence[Task]] = []
     pool = _pool(engine, workers)
+    done = False
     try:
         futures = {pool.submit(_work, batch): batch for batch in batches}
         for future in as_completed(futures):  # detlint: ignore[DET205] put in order later
@@ -141,8 +142,10 @@ def _in_pool(
                 yield future.result()
             except BrokenProcessPool:  # noqa: PERF203 - a batch takes milliseconds
                 lost.append(futures[future])
+        done = True
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        # Not waited for, its thread may close a pipe to which Python's exit writes: exit status 1.
+        pool.shutdown(wait=done, cancel_futures=True)
     yield from _one_by_one(lost, engine)
 
 
@@ -158,7 +161,7 @@ def _one_by_one(batches: Sequence[Sequence[Task]], engine: Engine) -> Iterator[l
             message = "the process that parsed it died; leave the file out and report it"
             yield [Result(task.path, None, "", engine.unreadable(task.path, message))]
             pool = _pool(engine, 1)
-    pool.shutdown(wait=False)
+    pool.shutdown()
 
 
 def _pool(engine: Engine, workers: int) -> ProcessPoolExecutor:

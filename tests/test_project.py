@@ -65,6 +65,8 @@ def test_a_draw_that_nothing_seeds_is_found_where_it_is(project: Project, lint: 
         ("pathlib.Path('a').write_text(str(x))", 1),
         ("file = open('a', 'w')", 1),
         ("frame(x).to_csv('a')", 1),
+        ("shutil.copy('a', str(x))", 1),
+        ("y = x.copy()", 0),
         ("loss(x).backward(); o.step()", 1),
     ],
 )
@@ -496,6 +498,9 @@ IMPORTED = """
         ("init_distributed(random_seed=3)", False),
         ("bmt.seed(args.seed)", False),
         ("bmt.set_deterministic_bmt(args)", False),
+        ("bmt.improve_reproducibility(0)", False),
+        ("bmt.LightningCLI(seed_everything_default=42)", False),
+        ("bmt.LightningCLI(seed_everything_default=True)", True),
         ("bmt.set_deterministic(True)", True),
         ("torch.set_deterministic(args)", True),
         ("bmt.seed(None)", True),

@@ -28,6 +28,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "seeds": (
         *("seed", "Seed", "determinism(", "guard.", "rng_state(", "setstate(", "set_state("),
         *("Trainer(", "Trainer)", "seed=", "set_deterministic"),
+        *("seed_everything_default", "improve_reproducibility("),
     ),
     "draws": tuple(
         f"{name}("

@@ -97,7 +97,7 @@ def _seeded_at(module: Module, node: cst.CSTNode) -> Iterator[str]:
         or (name and _is_seeding_helper(name, last))
     ):
         yield f"{last}()"
-    elif _is_seeding_trainer(name):
+    elif _is_seeding_trainer(name) or _is_seeding_command_line(module, node, last):
         yield EVERY
     elif _hands_seed_on(node, name):
         yield f"{last}()"
@@ -117,6 +117,17 @@ def _hands_seed_on(call: cst.Call, name: str) -> bool:
     return any(
         each.keyword is not None and each.keyword.value in _SEED and not _is_none(each.value)
         for each in call.args
+    )
+
+
+def _is_seeding_command_line(module: Module, call: cst.Call, last: str) -> bool:
+    """Lightning's, which seeds all with a number that it is given; with True, it draws one."""
+    given = module.argument(call, "seed_everything_default")
+    return (
+        last == "LightningCLI"
+        and given is not None
+        and not _is_none(given)
+        and (not isinstance(module.literal(given), bool))
     )
 
 

@@ -33,7 +33,7 @@ _TRIES = re.compile(
 _SHOWS = re.compile(r"\bmlab\.|\braw_input\(\)|\bset_trace\(\)")
 _KEEPS = re.compile(r"\bsave|\bdump|_dump|(?:\b|im)write|to_csv")
 _KEPT = re.compile(
-    r"save|dump|write|\bto_(?:csv|hdf|json|parquet|pickle)\(|\bcopy(?:2|file|tree)?\(|\bmove\("
+    r"save|dump|write|\bto_(?:csv|hdf|json|parquet|pickle)\(|\bshutil\.\w+\("
     r"|push_to_hub|[\"'][wax]b?\+?[\"']"
 )
 # Programs whose random numbers are inputs on which something is tried, or are no result.

@@ -27,7 +27,7 @@ SEEDS = {
 HELPERS = words(
     """seed_everything seed_all set_seed set_seeds set_random_seed set_random_seeds fix_seed
     fix_random_seed enable_full_determinism set_determinism setup_seed init_seed init_seeds
-    seed_everywhere set_global_seed set_global_seeds reset_seed"""
+    seed_everywhere set_global_seed set_global_seeds reset_seed improve_reproducibility"""
 )
 GENERATOR_METHODS = frozenset({"seed", "manual_seed", "manual_seed_all"})
 # Their trainers seed `random`, NumPy and torch from an argument with a fixed default.
