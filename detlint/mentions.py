@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _FARTHEST = 40  # blanks between ``def`` and a name
 
 
@@ -17,6 +22,18 @@ def mentions(text: str, name: str, start: int = 0, end: int | None = None) -> li
             found.append(place)
         place = text.find(name, after, end)
     return found
+
+
+def calls(
+    text: str, name: str, start: int = 0, end: int | None = None
+) -> Iterator[tuple[int, int]]:
+    """Where a name is called, or the head of its definition: its offset, and the bracket's."""
+    for place in mentions(text, name, start, end):
+        bracket = place + len(name)
+        while text[bracket : bracket + 1] in (" ", "\t"):
+            bracket += 1
+        if text.startswith("(", bracket):
+            yield place, bracket
 
 
 def heads(text: str, name: str) -> list[int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.gradients import are_off
 from detlint.analysis.placement import is_off_gpu
 from detlint.analysis.private_calls import file_calls, is_private
-from detlint.analysis.text_places import function_of
+from detlint.analysis.text_places import function_of, name_of
 from detlint.mentions import heads, mentions
 from detlint.rule import cst
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _CALLS = 2  # from a function without gradients to the one that is asked about
 _OFF = re.compile(r"\b(?:no_grad|inference_mode|is_available|is_cuda)\b")
-_CALLER = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
 _FAR = 1500  # decorators, which may hold texts
 
 
@@ -58,8 +57,9 @@ def _may_be_off(text: str, name: str, depth: int = 0) -> bool:
             if around is None:
                 return False
             if not _OFF.search(text, max(around[0] - _FAR, 0), around[1]):
-                caller = _CALLER.match(text, around[0])
-                known = caller is not None and is_private(caller[1])
-                if caller is None or not (known and _may_be_off(text, caller[1], depth + 1)):
+                caller = name_of(text, around)
+                if caller is None or not is_private(caller):
+                    return False
+                if not _may_be_off(text, caller, depth + 1):
                     return False
     return True

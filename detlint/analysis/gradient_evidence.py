@@ -94,8 +94,9 @@ class Evidence:
         """Whether the file makes a class after layers with weights, and calls what it made, where
         that can be seen, with what such give: not images, which come before the encoder."""
         text, name = module.source.text, owner.name.value
-        if not trained_layers.is_made_after_others(text, name) or handed_on >= _HANDED_ON:
-            return trained_layers.is_made_after_others(text, name)
+        after = trained_layers.is_made_after_others(text, name)
+        if not after or handed_on >= _HANDED_ON:
+            return after
         places = mentions(text, name)
         kept = any(_KEPT.search(text, max(each - _FAR, 0), each) for each in places)
         around = module.around(places) if kept else None

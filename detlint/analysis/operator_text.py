@@ -6,7 +6,7 @@ import re
 
 from detlint.analysis.gradients import is_apart
 from detlint.layout import layout_of
-from detlint.mentions import mentions
+from detlint.mentions import calls
 
 _WORD = re.compile(r"\w+")
 # Longer words that begin so are other names: ``interpolate_pos_encoding``.
@@ -46,7 +46,6 @@ _FLAT = re.compile(
     r"\(\s*-1\s*,\s*[\w.]+(?:\([^()]*\))?\s*\)(?:\.\w+\(\))*\s*[,)]"
 )
 _BOUND = re.compile(r"([ \t]*)(self\.\w+|\w+)[ \t]*=[ \t]*[\w.]*$")
-_CALLED = re.compile(r"[ \t]*(?=\()")
 _BEFORE, _BEHIND = 1000, 300  # characters around a loss where its input may be made
 # For names that have many other uses: what must stand near (characters before, and behind).
 Near = dict[str, tuple[int, int, re.Pattern[str]]]
@@ -123,10 +122,9 @@ def _is_fed(text: str, offset: int, name: str, indent: int) -> bool:
         following = re.compile(rf"^[ \t]{{0,{indent - 1}}}(?:async|class|def|@)", re.MULTILINE)
         found = following.search(text, offset)
         start, end = offset, found.start() if found is not None else end
-    for place in mentions(text, name, start, end):
-        call = _CALLED.match(text, place + len(name))
-        if call is None or text[place - 1 : place] == "." or _FLAT.match(text, call.end()):
+    for place, bracket in calls(text, name, start, end):
+        if text[place - 1 : place] == "." or _FLAT.match(text, bracket):
             continue
-        if _DEEP.search(text, max(place - _BEFORE, 0), call.end() + _BEHIND):
+        if _DEEP.search(text, max(place - _BEFORE, 0), bracket + _BEHIND):
             return True
     return False

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.text_places import function_of
+from detlint.analysis.text_places import function_of, name_of
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -18,15 +18,14 @@ _POSITIONS = re.compile(
     r"pos(?:ition(?:al)?)?_?(?:emb|enc|bias|interpol|resiz)|(?:abs|rel)_?pos|relative_pos"
     r"|(?:interpolate|resize)_pos"
 )
-_HEAD = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
 
 
 def resizes_positions(text: str, offset: int) -> bool:
     """Whether a function of torch is called, by the text, in one that makes embeddings of
     positions fit another size."""
     around = function_of(text, offset) if text[offset].islower() else None
-    head = _HEAD.match(text, around[0]) if around is not None else None
-    return head is not None and _POSITIONS.search(head[1]) is not None
+    name = name_of(text, around) if around is not None else None
+    return name is not None and _POSITIONS.search(name) is not None
 
 
 def is_of_positions(module: Module, call: cst.Call, tensors: Iterable[cst.BaseExpression]) -> bool:

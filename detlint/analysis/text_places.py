@@ -25,6 +25,7 @@ _HIDDEN = re.compile(
 _PAIRS = re.compile(r"\([^()\[\]{}]*\)|\[[^()\[\]{}]*\]|\{[^()\[\]{}]*\}")
 _CLOSED = {"\0": "()", "\1": "[]", "\2": "{}"}  # what stands for closed brackets
 _OPENING = re.compile(r"[(\[{]")
+_HEAD = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
 _INDENT = re.compile(r"[ \t]*")
 _WORD = re.compile(r"[\w.]+$")
 _KEYWORDS = words(
@@ -155,6 +156,12 @@ def _opens_block(line: str) -> bool:
 def _indent(text: str, start: int) -> int:
     match = _INDENT.match(text, start)
     return match.end() - start if match is not None else 0
+
+
+def name_of(text: str, function: tuple[int, int]) -> str | None:
+    """The name of a function by where it stands; None where decorators come first."""
+    head = _HEAD.match(text, function[0])
+    return head[1] if head is not None else None
 
 
 def function_of(text: str, offset: int) -> tuple[int, int] | None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.layout import layout_of
-from detlint.mentions import mentions
+from detlint.mentions import calls, mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ _MODELS = re.compile(
 _LOSSES = re.compile(r"^(?:\w+_)?loss(?:es)?(?:_\w+)?$")
 # Of models and trainers, which are given images as well.
 _STEPS = re.compile(r"(?:^|_)(?:call|epoch|fit|forward|main|run|step|train|training)(?:_|$)")
-_CALLED = re.compile(r"[ \t]*\(")
 _ABOVE = 2  # folders
 # Embeddings of a checkpoint, which are made to fit another size as they are loaded.
 _RESIZES = re.compile(r"^_?(?:resize|resample|interpolate|adapt)\w*(?:pos|bias)")
@@ -83,10 +82,7 @@ def _calling(text: str, name: str) -> list[Block]:
         block
         for block in layout.top
         if block.kind and block.name != name
-        if any(
-            _CALLED.match(text, place + len(name)) and not layout.hides(place)
-            for place in mentions(text, name, block.start, block.end)
-        )
+        if any(not layout.hides(place) for place, _ in calls(text, name, block.start, block.end))
     ]
 
 

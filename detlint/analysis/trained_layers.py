@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.layout import layout_of
-from detlint.mentions import heads, mentions
+from detlint.mentions import calls, heads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,6 @@ _LAYER = re.compile(
 )
 _BUILT = re.compile(r"(?:\w+\.)*([A-Z]\w*)[ \t]*\(")
 _STATEMENT_END = re.compile(r"\n(?=[ \t]*(?:self\.\w|def\b|class\b|if\b|for\b|else\b|return\b|\n))")
-_CALLED = re.compile(r"[ \t]*\(")
 _DEEPEST = 4  # classes that make one another
 
 
@@ -52,18 +51,14 @@ def is_made_after_others(text: str, name: str, depth: int = 0) -> bool:
     if depth > _DEEPEST:
         return False
     layout = layout_of(text)
-    for place in mentions(text, name):
-        block = _block(text, place) if _is_called(text, name, place) else None
+    for place, _ in calls(text, name):
+        defined = text.endswith(("class ", "def "), 0, place)
+        block = _block(text, place) if not defined else None
         if block is None or block.name == name or layout.hides(place):
             continue
         if come_before(text, place, depth):
             return True
     return False
-
-
-def _is_called(text: str, name: str, place: int) -> bool:
-    defined = text.endswith(("class ", "def "), 0, place)
-    return not defined and _CALLED.match(text, place + len(name)) is not None
 
 
 def is_parameter(text: str, name: str) -> bool:
