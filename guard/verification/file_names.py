@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from guard.verification.names import imported, named
+from guard.verification.names import imported, last_name, named
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -37,7 +37,7 @@ _DEEP = 4  # names, one made from the other
 
 def listed_by_name(trees: Collection[ast.Module]) -> bool:
     """Whether a program lists files, in whatever order."""
-    return any(_last(call.func) in _LISTED for tree in trees for call in _calls(tree))
+    return any(last_name(call.func) in _LISTED for tree in trees for call in _calls(tree))
 
 
 def named_anew(tree: ast.Module, repeated: Collection[str]) -> Iterator[Line]:
@@ -67,10 +67,10 @@ def repeated(trees: Collection[ast.Module]) -> set[str]:
     for tree in trees:
         for scope, nodes in _scopes(tree):
             calls = [each for each in nodes if isinstance(each, ast.Call)]
-            calling.setdefault(scope, set()).update(_last(each.func) for each in calls)
+            calling.setdefault(scope, set()).update(last_name(each.func) for each in calls)
             inside = (each for each in _in_loops(nodes) if isinstance(each, ast.Call))
-            found.update(_last(each.func) for each in inside)
-            found.update(_last(given) for each in calls for given in each.args)
+            found.update(last_name(each.func) for each in inside)
+            found.update(last_name(given) for each in calls for given in each.args)
     found &= set(calling) - {""}
     while more := {name for each in found for name in calling[each]} & set(calling) - found - {""}:
         found |= more
@@ -96,8 +96,8 @@ def _kept(call: ast.Call, nodes: list[ast.AST]) -> int | None:
 
 def _paths(node: ast.Call) -> list[ast.expr]:
     """What a call writes to."""
-    method, holder = _last(node.func), getattr(node.func, "value", None)
-    if method == "save" and holder is not None and _last(holder) == "torch":
+    method, holder = last_name(node.func), getattr(node.func, "value", None)
+    if method == "save" and holder is not None and last_name(holder) == "torch":
         return node.args[1:2]
     found = node.args[:1] if method in _WRITES else []
     return [*found, *([holder] if method in _OF_PATHS and holder is not None else [])]
@@ -106,7 +106,7 @@ def _paths(node: ast.Call) -> list[ast.expr]:
 def _is_move(node: ast.Call) -> bool:
     if not isinstance(node.func, ast.Attribute) or node.func.attr not in _MOVES or not node.args:
         return False
-    return _last(node.func.value) in _MODULES or len(node.args) == 1  # and not of strings
+    return last_name(node.func.value) in _MODULES or len(node.args) == 1  # and not of strings
 
 
 def _held(call: ast.Call, nodes: list[ast.AST]) -> set[str]:
@@ -150,9 +150,3 @@ def _in_loops(nodes: list[ast.AST]) -> list[ast.AST]:
 
 def _calls(tree: ast.AST) -> Iterator[ast.Call]:
     return (each for each in ast.walk(tree) if isinstance(each, ast.Call))
-
-
-def _last(node: ast.AST) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    return node.attr if isinstance(node, ast.Attribute) else ""

@@ -26,3 +26,10 @@ def named(tree: ast.AST, aliases: Mapping[str, str]) -> Iterator[tuple[ast.Call,
         if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
             start, dot, rest = ast.unparse(node.func).partition(".")
             yield node, f"{aliases.get(start, start)}{dot}{rest}"
+
+
+def last_name(node: ast.AST) -> str:
+    """The last word of a dotted name: ``save`` of ``torch.save``; "" for another expression."""
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.attr if isinstance(node, ast.Attribute) else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from guard.verification.names import last_name
 from guard.verification.passages import calls, functions, threads_functions
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def indexed(tree: ast.AST, *, backward: bool, name: str = "") -> Iterator[Line]:
     for node, in_module in _with_modules(tree):
         found = _told(node, made, backward=backward)
         if found:
-            is_named = isinstance(node, ast.Subscript) and _last(node.value) == name != ""
+            is_named = isinstance(node, ast.Subscript) and last_name(node.value) == name != ""
             rank = 0 if is_named else 1 if in_module else 2
             yield rank + found[0], node.lineno, found[1]
 
@@ -162,18 +163,12 @@ def _made(tree: ast.AST) -> dict[str, list[ast.expr]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             for target in node.targets:
-                found.setdefault(_last(target), []).append(node.value)
+                found.setdefault(last_name(target), []).append(node.value)
     for call, name in calls(tree):
         given = call.args
         if name.endswith("register_buffer") and len(given) > 1:
             found.setdefault(ast.unparse(given[0]).strip("'"), []).append(given[1])
     return found
-
-
-def _last(node: ast.expr) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    return node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _is_of_tensors(index: ast.expr, made: dict[str, list[ast.expr]], depth: int = 0) -> bool:
@@ -186,7 +181,7 @@ def _is_of_tensors(index: ast.expr, made: dict[str, list[ast.expr]], depth: int 
     elif isinstance(index, ast.Subscript):
         parts = [index.value]
     elif isinstance(index, (ast.Name, ast.Attribute)) and depth < _DEEP:
-        parts, depth = made.get(_last(index), []), depth + 1
+        parts, depth = made.get(last_name(index), []), depth + 1
     elif isinstance(index, ast.Call) and isinstance(index.func, ast.Attribute):
         if index.func.attr in _INDICES:  # torch.arange(…), points.long()
             return True

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from guard.verification.names import last_name
+
 # Without an argument: ``torch.empty(3)`` and ``np.full(3, 1)`` are others.
 _BARE = {
     *("done", "is_set", "is_alive", "running", "ready", "qsize", "empty", "full", "locked"),
@@ -24,7 +26,7 @@ _PACKAGES = {
 def asks(node: ast.AST) -> str:
     """What asks whether another thread or process is done, for a person; "" where nothing does."""
     if isinstance(node, ast.ExceptHandler):
-        names = () if node.type is None else map(_last, ast.walk(node.type))
+        names = () if node.type is None else map(last_name, ast.walk(node.type))
         is_late = not _LATE.isdisjoint(names)
         return f"except {ast.unparse(node.type)}" if is_late and node.type else ""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
@@ -45,9 +47,3 @@ def has_others(tree: ast.AST) -> bool:
             names.update((node.module or "").split("."))
             names |= {each.name for each in node.names}
     return not _PACKAGES.isdisjoint(names)
-
-
-def _last(node: ast.AST) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    return node.attr if isinstance(node, ast.Attribute) else ""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from guard.verification.names import last_name
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
@@ -81,7 +83,7 @@ def changes_gradients(trees: Collection[ast.Module]) -> bool:
                     return True
             elif isinstance(node, (ast.Assign, ast.AugAssign)):
                 for each in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                    if _last(each) == "grad":
+                    if last_name(each) == "grad":
                         return True
     return False
 
@@ -162,7 +164,7 @@ def _is_plain(value: ast.expr) -> bool:
     if isinstance(value, ast.UnaryOp):
         value = value.operand
     if isinstance(value, ast.Call):
-        return _last(value.func) in _EMPTY
+        return last_name(value.func) in _EMPTY
     if isinstance(value, ast.Attribute):
         return value.attr == "inf"
     return isinstance(value, (ast.Constant, ast.List, ast.Dict, ast.Set))
@@ -171,9 +173,9 @@ def _is_plain(value: ast.expr) -> bool:
 def _instances(tree: ast.AST, owner: str) -> set[str]:
     """Names that hold what a class makes."""
     return {
-        _last(target)
+        last_name(target)
         for target, value in _assigned(tree)
-        if isinstance(value, ast.Call) and _last(value.func) == owner
+        if isinstance(value, ast.Call) and last_name(value.func) == owner
     }
 
 
@@ -193,24 +195,24 @@ def _stored(part: ast.AST, names: Collection[str]) -> Iterator[ast.expr]:
     """Dictionaries that are stored under names, and what is put into them."""
     for target, value in _assigned(part):
         if isinstance(target, ast.Subscript):
-            if _last(target.value) in names:
+            if last_name(target.value) in names:
                 yield value
-        elif _last(target) in names and _is_dict(value):
+        elif last_name(target) in names and _is_dict(value):
             yield value
 
 
 def _is_dict(value: ast.expr) -> bool:
     return isinstance(value, ast.Dict) or (
-        isinstance(value, ast.Call) and _last(value.func) == "dict"
+        isinstance(value, ast.Call) and last_name(value.func) == "dict"
     )
 
 
 def _is_save(call: ast.Call, own: Collection[str]) -> bool:
     """Whether a call saves; functions of the program's own are looked at themselves."""
-    name = _last(call.func)
+    name = last_name(call.func)
     if not isinstance(call.func, ast.Attribute):
         return name in _SAVES and name not in own
-    return name in _SAVES and (_last(call.func.value) in _SAVERS or name not in {"save", *own})
+    return name in _SAVES and (last_name(call.func.value) in _SAVERS or name not in {"save", *own})
 
 
 def _names(parts: Iterable[ast.AST]) -> Iterator[str]:
@@ -245,9 +247,3 @@ def _calls(part: ast.AST) -> Iterator[ast.Call]:
 
 def _dotted(node: ast.AST) -> str:
     return ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
-
-
-def _last(node: ast.AST) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    return node.attr if isinstance(node, ast.Attribute) else ""

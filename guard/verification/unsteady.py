@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from guard.verification.flows import CLOCKS, last_two
 from guard.verification.global_draws import global_draws
+from guard.verification.names import last_name
 from guard.verification.readiness import asks
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def unsteady_draws(tree: ast.AST, generators: Iterable[str] = ()) -> Iterator[Li
     own = {node.name: node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)}
     told: set[ast.Call] = set()
     for rank, parts, why in _unsteady(tree):
-        called = {_last(each.func) for each in _calls(parts)}
+        called = {last_name(each.func) for each in _calls(parts)}
         for each in _calls([*parts, *(own[name] for name in own if name in called)]):
             if each in drawn and each not in told:
                 told.add(each)
@@ -53,7 +54,7 @@ def _unsteady(tree: ast.AST) -> Iterator[tuple[int, list[ast.AST], str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ExceptHandler):
             yield 1, [node], "after an error: as often as there is one"
-        elif isinstance(node, ast.Call) and _last(node.func) in _PAUSES:
+        elif isinstance(node, ast.Call) and last_name(node.func) in _PAUSES:
             yield 2, [node], "to say how long to wait, as often as it waits"
 
 
@@ -96,9 +97,3 @@ def _decides(node: ast.AST) -> str:
 def _calls(parts: Iterable[ast.AST]) -> Iterator[ast.Call]:
     for part in parts:
         yield from (each for each in ast.walk(part) if isinstance(each, ast.Call))
-
-
-def _last(node: ast.AST) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    return node.attr if isinstance(node, ast.Attribute) else ""
