@@ -96,12 +96,19 @@ class _Gate:
     def _wait(self, full: str) -> None:
         while not os.path.exists(self._turn):
             if not os.path.exists(self._waiting):
-                with suppress(OSError), open(self._waiting, "w", encoding="utf-8") as file:
-                    file.write(full)
+                self._tell(full)
             time.sleep(_PAUSE)
         self._is_open = True
         with suppress(OSError):
             os.remove(self._waiting)
+
+    def _tell(self, full: str) -> None:
+        """Say what is waited for, in a file that never lies there half written."""
+        beside = f"{self._waiting}.{os.getpid()}"
+        with suppress(OSError):
+            with open(beside, "w", encoding="utf-8") as file:
+                file.write(full)
+            os.replace(beside, self._waiting)
 
     def _watch_saves(self) -> None:
         """``torch.save`` opens its file in C++; torch may not have been imported so far."""
