@@ -39,6 +39,7 @@ _ANSWERS = re.compile(r"(?:^|_)predict(?:_|$)")
 _APART_FILE = re.compile(
     r"(?:^|_)(?:pre_?process|post_?process|preprocessing|process_data|infer|inference|export"
     r"|extract|beam_search|visuali[sz]e|marching_cubes)(?:_|$)"
+    r"|^(?:feature_extraction|image_processing|video_processing)_"
 )
 _EVALUATES = frozenset({"eval", "evaluate", "evaluation", "evaluator"})  # or one above that
 _APART_CLASS = re.compile(

@@ -87,19 +87,26 @@ class OperatorCalls:
         elsewhere = placement.runs_on_cpu(self._module, call, found)
         if elsewhere or found.row.direction == "forward":
             return elsewhere
-        if gradients.are_off(self._module, call) or gradients.are_unlikely_in(self._module):
+        if self.is_apart(call, found):
             return True
-        if found.form.rpartition(".")[2][0].isupper():
+        if _makes_layer(found):
             return found.made is None and (
                 gradients.are_off_for(self._module, call)
                 or gradient_uses.is_never_used(self._module, call)
             )
         return (
-            gradients.are_unlikely(self._module, call)
-            or gradient_names.is_reference(self._module, call)
+            gradient_names.is_reference(self._module, call)
             or gradient_callers.are_off_for_callers(self._module, call)
             or gradient_inputs.have_none(self._module, call, found)
             or gradient_uses.is_cut_off(self._module, call)
+        )
+
+    def is_apart(self, call: cst.Call, found: Match) -> bool:
+        """Whether gradients are off around a call, or names say that nothing is trained there."""
+        return (
+            gradients.are_off(self._module, call)
+            or gradients.are_unlikely_in(self._module)
+            or (not _makes_layer(found) and gradients.are_unlikely(self._module, call))
         )
 
     def shown(self, call: cst.Call, found: Match) -> str:
@@ -139,6 +146,11 @@ class OperatorCalls:
     def _size(self, node: cst.BaseExpression) -> str:
         text = self._module.tree.text(node)
         return f"({text})" if isinstance(node, cst.Tuple) else text
+
+
+def _makes_layer(found: Match) -> bool:
+    """Whether it is a class that is called, or was: ``nn.CTCLoss``."""
+    return found.form.rpartition(".")[2][0].isupper()
 
 
 def _name(call: cst.Call) -> tuple[str, cst.BaseExpression] | None:

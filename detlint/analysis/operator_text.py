@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from typing import TYPE_CHECKING
 
 from detlint.analysis.gradients import is_apart
 from detlint.layout import layout_of
 from detlint.mentions import calls
 
+if TYPE_CHECKING:
+    from detlint.operations import Operation
+    from detlint.switched_operations import Switched
+
 _WORD = re.compile(r"\w+")
-# Longer words that begin so are other names: ``interpolate_pos_encoding``.
-_WHOLE = (
-    "interpolate",
-    "grid_sample",
-    "ctc_loss",
-    "cross_entropy",
-    "nll_loss",
-    "embedding_bag",
-    "CTCLoss",
-    "CrossEntropyLoss",
-    "EmbeddingBag",
-    "index_select",
-)
+# What is bound, or asked for something of its own, is no function of torch: ``nll_loss.sum()``.
+_OTHER = re.compile(r"\.|[ \t]*=(?!=)")
 _UNUSED = re.compile(r"[ \t]*(?:def|class|from|import)\b")
 _BASES = re.compile(r"class[ \t]+\w+[ \t]*\(")
 # What has operators of its own by these names.
@@ -101,11 +96,22 @@ def leads(text: str, offset: int, near: Near) -> bool:
 
 
 def _may_be_torch(text: str, word: re.Match[str]) -> bool:
-    """Not a longer name, what documentation quotes, or a function of NumPy."""
-    if word[0].startswith(_WHOLE) and word[0] not in (*_WHOLE, "grid_sampler"):
+    """Not a longer name, what documentation quotes, a variable, or a function of NumPy."""
+    if word[0] not in _names() or (word[0].islower() and _OTHER.match(text, word.end())):
         return False
     quoted = text.startswith("`", word.end())
     return not (quoted or _ELSEWHERE.search(text, max(word.start() - _LONGEST, 0), word.start()))
+
+
+@cache
+def _names() -> frozenset[str]:
+    """The last words of all forms in the tables: longer ones are other names."""
+    from detlint.operations import OPERATIONS
+    from detlint.switched_operations import SWITCHED
+
+    rows: tuple[Operation | Switched, ...] = (*OPERATIONS, *SWITCHED)
+    forms = (form for row in rows for usage in row.usages for form in usage.forms)
+    return frozenset(form.rpartition(".")[2] for form in forms)
 
 
 def _is_apart(text: str, offset: int) -> bool:

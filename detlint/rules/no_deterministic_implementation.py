@@ -169,6 +169,8 @@ class NoDeterministicImplementation(Rule):
 
     def _may_be_trained(self, node: cst.Call, found: Match) -> bool:
         """Layers are made to be trained; a function's gradient may be asked for by nobody."""
+        if self._calls.is_apart(node, found):  # quickly told
+            return False
         makes_layer = last_name(node.func)[:1].isupper()
         return self.settings.strict or (
             (makes_layer or may_be_trained(self.module, node))
