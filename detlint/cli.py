@@ -160,7 +160,8 @@ def _linked(
     findings = together(linted.findings, paths, engine()) if scripted else linted.findings
     findings = without_ignored(findings, paths) if returned else findings
     findings = linker.link(findings, linted.entrypoints, paths)
-    remember(results, paths, *linker.looked_at(paths), findings)
+    if results.keeps:
+        remember(results, paths, *linker.looked_at(paths), findings)
     return findings
 
 

@@ -31,7 +31,10 @@ def are_asked(findings: Iterable[Finding]) -> bool:
 def without_ignored(findings: Sequence[Finding], paths: Iterable[str]) -> list[Finding]:
     """The findings, without those in functions that are called, but never for the order."""
     functions = {each: _function(each) for each in findings if _is_asked(each)}
-    settled = _ignored({each for each in functions.values() if each.name}, paths)
+    # First the files that they stand in: a function whose order one file uses is asked no more.
+    first = {each.path for each in functions}
+    nearest = sorted(paths, key=lambda each: each not in first)
+    settled = _ignored({each for each in functions.values() if each.name}, nearest)
     return [each for each in findings if functions.get(each) not in settled]
 
 
@@ -59,10 +62,12 @@ def _ignored(functions: set[_Function], paths: Iterable[str]) -> set[_Function]:
     """Which of some functions are called, and by no file that uses the order."""
     from detlint.analysis.returned_orders import is_ignored
 
-    answers: dict[_Function, list[bool]] = {}
-    for path in paths if functions else ():
+    asked, called = set(functions), set[_Function]()
+    for path in paths:
+        if not asked:
+            break
         data = _data(path) if path.endswith((".py", ".ipynb")) else b""
-        named = [each for each in functions if each.name.encode() in data]
+        named = [each for each in asked if each.name.encode() in data]
         source = _source(path, data) if named else None
         if source is None:
             continue
@@ -70,8 +75,10 @@ def _ignored(functions: set[_Function], paths: Iterable[str]) -> set[_Function]:
         for each in named:
             found = is_ignored(source, each.name, own=real == each.home)
             if found is not None:
-                answers.setdefault(each, []).append(found)
-    return {each for each, found in answers.items() if all(found)}
+                called.add(each)
+            if found is False:
+                asked.discard(each)
+    return asked & called
 
 
 def _data(path: str) -> bytes:

@@ -40,8 +40,6 @@ def remember(
     findings: Iterable[Finding],
 ) -> None:
     """Keep what linking found, given the other files and the folders that it looked at."""
-    if not cache.keeps:
-        return
     places = {path: place for place, path in enumerate(paths)}
     found: dict[int, list[Finding]] = {}
     for each in findings:
