@@ -7,7 +7,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from detlint.analysis.gradients import is_apart
-from detlint.layout import layout_of
 from detlint.mentions import calls
 
 if TYPE_CHECKING:
@@ -19,6 +18,8 @@ _WORD = re.compile(r"\w+")
 _OTHER = re.compile(r"\.|[ \t]*=(?!=)")
 _UNUSED = re.compile(r"[ \t]*(?:def|class|from|import)\b")
 _BASES = re.compile(r"class[ \t]+\w+[ \t]*\(")
+_CLASS = re.compile(r"class[ \t]+(\w+)")
+_TOP = re.compile(r"\n(?=[^\s#)\]}])")  # before a statement that is not indented
 # What has operators of its own by these names.
 _LONGEST = 8  # characters of these names and a dot, at most
 _ELSEWHERE = re.compile(r"(?<![\w.])(?:np|numpy|jnp|tf|cv2|pd)\.$")
@@ -115,9 +116,12 @@ def _names() -> frozenset[str]:
 
 
 def _is_apart(text: str, offset: int) -> bool:
-    """Whether the name of the class says that nothing is trained there."""
-    blocks = (each for each in layout_of(text).top if each.start <= offset < each.end)
-    return any(each.kind == "class" and is_apart(each.name) for each in blocks)
+    """Whether the name of the class at the top of the file says that nothing is trained there."""
+    above = max(text.rfind(f"\n{word}", 0, offset) for word in ("class ", "def ", "async ", "@"))
+    found = _CLASS.match(text, above + 1)
+    if found is None or not is_apart(found[1]):
+        return False
+    return _TOP.search(text, found.end(), offset) is None
 
 
 def _is_fed(text: str, offset: int, name: str, indent: int) -> bool:
