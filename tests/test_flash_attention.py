@@ -563,3 +563,96 @@ if __name__ == "__main__":
     for narrowed in (True, False):
         lint = engine("DET601", narrowed=narrowed).lint
         assert len(lint(Source("layers.py", text.format(line)))) == found
+
+
+KEEPS = """
+from functools import partial
+from flash_attn import flash_attn_func, flash_attn_varlen_func
+from flash_attn import flash_attn_func as attention_v2
+from torch.utils.checkpoint import checkpoint
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        pytest.param(
+            "class Engine:\n    def __init__(self):\n        self.attend = attention_v2\n",
+            [8],
+            id="get",
+        ),
+        pytest.param(
+            "class Engine:\n    def __init__(self, flash):\n"
+            "        self.attend = flash_attn_func if flash else attend\n"
+            "    def forward(self, q, k, v):\n        return self.attend(q, k, v)\n",
+            [8],
+            id="called on self",
+        ),
+        pytest.param(
+            "class Engine:\n    def __init__(self, flash):\n        self.attend = flash_attn_func\n"
+            "    def forward(self, q):\n        return self.attend(q, q, q, deterministic=True)\n",
+            [],
+            id="told on self",
+        ),
+        pytest.param(
+            "class Engine:\n    def __init__(self, flash):\n        self.attend = flash_attn_func\n"
+            "    def forward(self, q, kwargs):\n        return self.attend(q, q, q, **kwargs)\n",
+            [],
+            id="may be told",
+        ),
+        pytest.param(
+            "import torch\nclass Engine:\n    def __init__(self):\n"
+            "        self.attend = flash_attn_func\n"
+            "    @torch.no_grad()\n    def forward(self, q):\n        return self.attend(q, q, q)\n",
+            [],
+            id="without gradients",
+        ),
+        pytest.param("TABLE = {'flash': flash_attn_func, 'eager': attend}\n", [6], id="table"),
+        pytest.param(
+            "TABLE = {'flash': flash_attn_func}\n"
+            "def f(n, q, deterministic): return TABLE[n](q, q, q, deterministic=deterministic)\n",
+            [],
+            id="told in a table",
+        ),
+        pytest.param(
+            "def pick(flash):\n    if flash:\n        return flash_attn_varlen_func\n"
+            "    return attend\n",
+            [8],
+            id="returned",
+        ),
+        pytest.param(
+            "def pick_for_decoding():\n    return flash_attn_varlen_func\n", [], id="to decode"
+        ),
+        pytest.param(
+            "def f(q, flash):\n    if flash:\n        attend = flash_attn_func\n    else:\n"
+            "        attend = other\n    return attend(q, q, q)\n",
+            [8],
+            id="in a branch",
+        ),
+        pytest.param("attend = partial(flash_attn_func, causal=True)\n", [6], id="partial"),
+        pytest.param("attend = partial(flash_attn_func, deterministic=True)\n", [], id="told"),
+        pytest.param("y = checkpoint(flash_attn_func, q, k, v)\n", [6], id="checkpoint"),
+        pytest.param("y = inspect.signature(flash_attn_func)\n", [], id="looked at"),
+        pytest.param("has_flash = flash_attn_func is not None\n", [], id="tested"),
+        pytest.param("attend = flash_attn_func\ny = attend(q, k, v)\n", [7], id="one name"),
+    ],
+)
+def test_a_function_that_is_kept_to_be_called_elsewhere(
+    text: str, rows: list[int], engine: Callable[..., Engine]
+) -> None:
+    for narrowed in (True, False):
+        found = engine("DET601", narrowed=narrowed).lint(Source("a.py", KEEPS.format(text)))
+        assert [each.row for each in found] == rows
+
+
+def test_how_a_function_is_kept_is_said(findings: Callable[..., list[Finding]]) -> None:
+    text = KEEPS.format("class A:\n    def __init__(self):\n        self.f = attention_v2\n")
+    (found,) = findings(text, "DET601")
+    assert found.message == (
+        "flash_attn_func(), kept as self.f without deterministic=True, "
+        "adds up gradients in varying order in its backward"
+    )
+    assert found.advice == (
+        "pass deterministic=True in its calls, or keep partial(flash_attn_func, deterministic=True)"
+    )

@@ -36,3 +36,8 @@ def of_call(name: str) -> str:
     if "unpadded" in name:
         return OLD_CALL.format(name)
     return MODULE if name[0].isupper() else CALL
+
+
+def of_kept(name: str) -> str:
+    """What to do about a function of flash-attn that is kept, to be called elsewhere."""
+    return f"pass deterministic=True in its calls, or keep partial({name}, deterministic=True)"

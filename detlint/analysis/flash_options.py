@@ -94,6 +94,16 @@ def calls_for_answers(module: Module, call: cst.Call) -> bool:
     )
 
 
+def answers_around(module: Module, node: cst.CSTNode) -> bool:
+    """The same of what keeps a function of FlashAttention, for calls elsewhere."""
+    return (
+        phases.answers(module, node)
+        or answering.compares_answers(module, node)
+        or answering.measures(module, node)
+        or attention.registers_backend(module, node)
+    )
+
+
 def _is_tried(module: Module, call: cst.Call) -> bool:
     """Whether a main block only tries what its file defines, without a backward."""
     if module.enclosing_function(call) is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,8 @@ from detlint.analysis import answering, attention, flash_advice, flash_arguments
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.config_keys import is_deterministic, is_told, trains
-from detlint.analysis.flash_advice import ANY_FLASH, FLAG, MAY_READ, OLD_KEYWORD, READS
+from detlint.analysis.flash_advice import ANY_FLASH, FLAG, MAY_READ, OLD_KEYWORD
+from detlint.analysis.flash_bindings import kept
 from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES, requests
 from detlint.analysis.flash_options import (
     CHOICES,
@@ -21,6 +21,7 @@ from detlint.analysis.flash_options import (
     for_answers,
     shown,
 )
+from detlint.analysis.flash_surroundings import Surroundings
 from detlint.analysis.launches import for_ascend, may_train, started
 from detlint.analysis.options import Option, options
 from detlint.analysis.wrappers import handed_on
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 # Hugging Face reads this one as well.
 _HUGGING_FACE = CHOICES | {"use_flash_attention_2"}
 _NAMES = CHOICES | SWITCHES
-_TRANSFORMERS = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:transformers|trl|peft)\b", re.MULTILINE)
 _EFFECT = "FlashAttention, whose backward adds up gradients in varying order"
 
 
@@ -171,40 +171,9 @@ class FlashAttention(Rule):
             )
         )
 
-    # Each looks through the whole text, so only once there is something to report.
-
     @cached_property
-    def _library(self) -> bool:
-        return attention.defines_library(self.module)
-
-    @cached_property
-    def _serves(self) -> bool:
-        return answering.serves(self.module) or answering.is_for_answers(self.module)
-
-    @cached_property
-    def _advice(self) -> str:
-        return READS if _TRANSFORMERS.search(self.module.source.text) else MAY_READ
-
-    @cached_property
-    def _hugging_face_is_quiet(self) -> bool:
-        module = self.module
-        return (
-            self._library
-            or answering.only_infers(module)
-            or answering.is_for_answers(module)
-            or attention.sets(module, "FLASH_ATTENTION_DETERMINISTIC", "1")
-            or attention.says(
-                module, r"(?<!def )\benable_full_determinism\(|\bfull_determinism\s*=\s*True"
-            )
-        )
-
-    @cached_property
-    def _is_quiet(self) -> bool:
-        return (
-            self._hugging_face_is_quiet
-            or attention.sets(self.module, "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "0")
-            or attention.says(self.module, r"--deterministic-mode|\bdeterministic_mode\s*=\s*True")
-        )
+    def _around(self) -> Surroundings:
+        return Surroundings(self.module)
 
     def visit_Entry(self, node: Entry) -> None:
         if not answering.is_key_aside(node.keys):
@@ -212,12 +181,17 @@ class FlashAttention(Rule):
 
     def visit_Assign(self, node: cst.Assign) -> None:
         self._check_options(node)
+        self._check_kept(node)
 
     def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
         self._check_options(node)
 
     def visit_DictElement(self, node: cst.DictElement) -> None:
         self._check_options(node)
+        self._check_kept(node)
+
+    def visit_Return(self, node: cst.Return) -> None:
+        self._check_kept(node)
 
     def visit_Param(self, node: cst.Param) -> None:
         self._check_options(node)
@@ -227,6 +201,7 @@ class FlashAttention(Rule):
         for option in by_place(self.module, node):
             self._check_choice(option)
         self._check_call(node)
+        self._check_kept(node)
 
     def visit_List(self, node: cst.List) -> None:
         self._check_elements(node.elements)
@@ -239,13 +214,13 @@ class FlashAttention(Rule):
 
     def _check_call(self, call: cst.Call) -> None:
         name = attention.library_function(self.module, call.func)
-        if name is None or self._library:
+        if name is None or self._around.is_library:
             return
         given = attention.told(self.module, call, name)
         off = given is not None and self.module.literal(given) is False
         if not off and (given is not None or not self._leaves_it_out(call, name)):
             return
-        if self._serves or attention.registers_backend(self.module, call):
+        if self._around.serves or attention.registers_backend(self.module, call):
             return
         if calls_for_answers(self.module, call):
             return
@@ -256,6 +231,15 @@ class FlashAttention(Rule):
         how = "with deterministic=False" if off else "without deterministic=True"
         message = f"{name}() {how} adds up gradients in varying order in its backward"
         self.report(call, message, advice=flash_advice.of_call(name), edits=(edit,), safe=False)
+
+    def _check_kept(self, node: cst.CSTNode) -> None:
+        for each in kept(self.module, node):
+            if not self._around.is_library and not self._around.serves:
+                message = (
+                    f"{each.name}(), {each.shown} without deterministic=True, "
+                    "adds up gradients in varying order in its backward"
+                )
+                self.report(each.node, message, advice=flash_advice.of_kept(each.name))
 
     def _leaves_it_out(self, call: cst.Call, name: str) -> bool:
         positional = sum(each.keyword is None for each in call.args)
@@ -277,7 +261,8 @@ class FlashAttention(Rule):
         if for_answers(self.module, option.node):
             return True
         hugging_face = option.name in _HUGGING_FACE
-        return self._hugging_face_is_quiet if hugging_face else self._is_quiet
+        around = self._around
+        return around.settles_hugging_face if hugging_face else around.settles
 
     def _is_deterministic(self, option: Option) -> bool:
         call = self.module.parent(option.node)
@@ -297,19 +282,19 @@ class FlashAttention(Rule):
                     return
                 edit = self.module.replace(value, '"sdpa"')
                 said = shown(self.module, option, f'"{found}"')
-                self._report(option.node, said, self._advice, (edit,))
+                self._report(option.node, said, self._around.advice, (edit,))
                 return
 
     # Argument lists and command lines in Python
 
     def _check_elements(self, elements: Sequence[cst.BaseElement]) -> None:
         for value, said in flash_arguments.of_elements(self.module, elements):
-            if not self._is_quiet:
+            if not self._around.settles:
                 self._report(value, said, FLAG)
 
     def visit_SimpleString(self, node: cst.SimpleString) -> None:
         said = flash_arguments.of_text(self.module, node)
-        if said and not self._is_quiet:
+        if said and not self._around.settles:
             self._report(node, said, FLAG)
 
     # Command lines in scripts

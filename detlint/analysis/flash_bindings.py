@@ -1,0 +1,106 @@
+"""Functions of flash-attn that are kept or handed on, to be called by another name."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.analysis import attention
+from detlint.analysis.flash_options import answers_around, calls_for_answers, chosen
+from detlint.lexer import masked
+from detlint.rule import cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.module import Module
+
+# What calls a function with the arguments that follow it.
+_APPLIES = frozenset({"functools.partial", "torch.utils.checkpoint.checkpoint"})
+_TOLD = re.compile(r"\bdeterministic\b")
+
+
+class Kept(NamedTuple):
+    """A function of flash-attn, where something other than a call of it names it.
+
+    name   the function
+    shown  how it is kept or handed on
+    """
+
+    node: cst.CSTNode
+    name: str
+    shown: str
+
+
+def kept(module: Module, node: cst.CSTNode) -> Iterator[Kept]:
+    """``self.attend = flash_attn_func``, ``{"flash": flash_attn_func}``,
+    ``return flash_attn_func``, ``partial(flash_attn_func, causal=True)``, if what is called so is
+    not told to be deterministic."""
+    for value, shown in _values(module, node):
+        for each in chosen(value):
+            name = _function(module, each)
+            if name is not None and not _is_silent(module, node):
+                yield Kept(each, name, shown)
+
+
+def _values(module: Module, node: cst.CSTNode) -> Iterator[tuple[cst.BaseExpression, str]]:
+    """The expressions that a node keeps or hands on, and how it does."""
+    if isinstance(node, cst.Assign):
+        target = node.targets[0].target
+        if isinstance(target, (cst.Name, cst.Attribute)) and not isinstance(node.value, cst.Dict):
+            yield node.value, f"kept as {module.tree.text(target)}"
+    elif isinstance(node, cst.DictElement):
+        yield node.value, "kept in a table"
+    elif isinstance(node, cst.Return) and node.value is not None:
+        yield node.value, "returned"
+    elif isinstance(node, cst.Call) and module.called(node) in _APPLIES:
+        yield from ((each.value, "handed on") for each in node.args[:1] if not each.star)
+
+
+def _function(module: Module, node: cst.CSTNode) -> str | None:
+    if not isinstance(node, (cst.Name, cst.Attribute)):
+        return None
+    name = attention.library_function(module, node)
+    return name if name in attention.FUNCTIONS and name[0].islower() else None
+
+
+def _is_silent(module: Module, node: cst.CSTNode) -> bool:
+    """Whether its calls are told to be deterministic, may be, or are reported themselves."""
+    if answers_around(module, node):
+        return True
+    if isinstance(node, cst.Assign):
+        return _is_settled_by_calls(module, node)
+    return _TOLD.search(masked(module.source.text)) is not None
+
+
+def _is_settled_by_calls(module: Module, node: cst.Assign) -> bool:
+    target = node.targets[0].target
+    own = isinstance(target, cst.Attribute)
+    name = target.attr.value if isinstance(target, cst.Attribute) else module.tree.text(target)
+    calls = list(_calls(module, name, own=own))
+    if not calls:
+        # A plain name that the file never calls may be for anything.
+        return not own or _TOLD.search(masked(module.source.text)) is not None
+    if any(attention.library_function(around, call.func) for around, call in calls):
+        return True
+    return any(_is_told(around, call) for around, call in calls) or all(
+        calls_for_answers(around, call) for around, call in calls
+    )
+
+
+def _is_told(module: Module, call: cst.Call) -> bool:
+    return module.has_unpacking(call) or module.argument(call, "deterministic") is not None
+
+
+def _calls(module: Module, name: str, *, own: bool) -> Iterator[tuple[Module, cst.Call]]:
+    """The calls of an attribute or a plain name in the file, which may have been narrowed away."""
+    before = r"\." if own else r"(?<![\w.])"
+    text = module.source.text
+    places = [each.start() + own for each in re.finditer(rf"{before}{name}\(", text)]
+    around = module.around(places) if places else None
+    for each in around.tree.occurrences.get(name, []) if around is not None else ():
+        above = around.parent(each)
+        function = above if own and isinstance(above, cst.Attribute) else each
+        call = around.parent(function)
+        if isinstance(call, cst.Call) and call.func is function:
+            yield around, call
