@@ -604,7 +604,7 @@ from torch.utils.checkpoint import checkpoint
         pytest.param(
             "import torch\nclass Engine:\n    def __init__(self):\n"
             "        self.attend = flash_attn_func\n"
-            "    @torch.no_grad()\n    def forward(self, q):\n        return self.attend(q, q, q)\n",
+            "    @torch.no_grad()\n    def forward(self, q):\n        self.attend(q, q, q)\n",
             [],
             id="without gradients",
         ),

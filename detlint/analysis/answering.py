@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from detlint.analysis.file_names import names as file_names
 from detlint.analysis.uses import last_name
 from detlint.layout import layout_of
 from detlint.rule import cst
@@ -70,7 +71,7 @@ def serves(module: Module) -> bool:
 def is_for_answers(module: Module) -> bool:
     """Whether the file runs or measures a model, by its name or that of a folder above it, or
     loads one to generate with."""
-    text, names = module.source.text, _names(module.source.path)
+    text, names = module.source.text, file_names(module.source.path)
     if any(map(_ANSWERS_FILE.search, names)) and not _OPTIMIZES.search(text):
         return True
     if "configs" in names and configures_answers(module.source.path):
@@ -82,21 +83,13 @@ def is_for_answers(module: Module) -> bool:
 
 def configures_answers(path: str) -> bool:
     """Whether a configuration is for a test or an evaluation, by its name or that of a folder."""
-    names = [each.replace("-", "_") for each in _names(path)]
+    names = [each.replace("-", "_") for each in file_names(path)]
     return any(map(_ANSWERS_CONFIG.search, names)) and not any(map(_TRAINS_NAME.search, names))
 
 
 def is_key_aside(keys: Sequence[str]) -> bool:
     """Whether a setting is that of another's reference, teacher or reward: ``teacher.kwargs.x``."""
     return any(map(_ASIDE.search, keys[:-1]))
-
-
-def _names(path: str) -> list[str]:
-    """The names of a file and of the folders above it."""
-    *folders, file = os.path.relpath(path).split(os.sep)
-    names = [*folders, os.path.splitext(file)[0]]
-    # What lies above the working folder says nothing of the project.
-    return names[-2:] if os.pardir in names else names
 
 
 def is_evaluated(module: Module, node: cst.CSTNode) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis import answering, attention, flash_advice, flash_arguments
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
-from detlint.analysis.config_keys import is_deterministic, is_told, trains
+from detlint.analysis.config_keys import generates, is_deterministic, is_told, trains
 from detlint.analysis.flash_advice import ANY_FLASH, FLAG, MAY_READ, OLD_KEYWORD
 from detlint.analysis.flash_bindings import kept
 from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES, requests
@@ -44,7 +44,7 @@ _EFFECT = "FlashAttention, whose backward adds up gradients in varying order"
 
 def _is_settled(document: Document) -> bool:
     """Whether a configuration makes it deterministic, or is for no training."""
-    if is_deterministic(document) or is_told(document):
+    if is_deterministic(document) or is_told(document) or generates(document):
         return True
     return answering.configures_answers(document.source.path) and not trains(document)
 
