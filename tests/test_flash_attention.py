@@ -12,6 +12,7 @@ from detlint.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from detlint.engine import Engine
     from detlint.finding import Finding
@@ -265,6 +266,14 @@ def test_a_model_of_a_notebook_that_only_answers(
         ("finetune/models/modeling.py", SWITCH, ["DET601"]),
         ("model.py", "def f(inference_mode: bool = False): ...\n" + SWITCH, ["DET601"]),
         ("model.py", "with torch.inference_mode():\n    pass\n" + SWITCH, []),
+        ("merge_lora/modeling.py", SWITCH, []),
+        ("hf_to_megatron.py", SWITCH, []),
+        ("tools/checkpoint_saver_megatron.py", SWITCH, []),
+        ("decode.py", SWITCH + "model = get_peft_model(model, LoraConfig(r=8))\n", []),
+        ("decode.py", SWITCH + "optimizer.step()\n", ["DET601"]),
+        ("merged_attention.py", SWITCH, ["DET601"]),
+        ("model.py", "import jax\n" + SWITCH, []),
+        ("model.py", "import jax\n" + HUGGING_FACE, ["DET601"]),
         ("load_model.py", SWITCH + "model.train()\nfor text in stream_generate(model): ...\n", []),
     ],
 )
@@ -286,7 +295,7 @@ def test_files_that_run_a_model_are_told_by_their_names(
 def test_what_a_test_only_looks_at_makes_no_model(
     call: str, codes: list[str], engine: Callable[..., Engine]
 ) -> None:
-    text = f"def test_it():\n    assert {call}\n"
+    text = f"def test_it():\n    assert {call}\n\ndef test_step():\n    loss.backward()\n"
     found = engine("DET601").lint(Source("test_choice.py", text))
     assert [each.code for each in found] == codes
 
@@ -303,6 +312,7 @@ def test_{name}():
     ("file", "lines", "rows"),
     [
         ("test_model.py", ("", ""), []),
+        ("conftest.py", ("", ""), []),
         ("test_model.py", ("", "model(x).sum().backward()"), [8]),
         ("test_model.py", ("torch.autograd.grad(model(x), x)", ""), [3]),
         ("model.py", ("", ""), [3, 8]),
@@ -656,3 +666,110 @@ def test_how_a_function_is_kept_is_said(findings: Callable[..., list[Finding]]) 
     assert found.advice == (
         "pass deterministic=True in its calls, or keep partial(flash_attn_func, deterministic=True)"
     )
+
+
+EIGHT_BITS = """
+from flash_attn_interface import flash_attn_func
+
+def attend(q, k, v, {0}):
+    if {1}:
+        return flash_attn_func(q, k, v)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "found"),
+    [("use_fp8", 0), ("q.dtype == torch.float8_e4m3fn", 0), ("not use_fp8", 1), ("fast", 1)],
+)
+def test_numbers_of_eight_bits_have_no_backward(
+    test: str, found: int, findings: Callable[..., list[Finding]]
+) -> None:
+    assert len(findings(EIGHT_BITS.format("fast, use_fp8", test), "DET601")) == found
+
+
+TOWER = """
+import torch
+class Tower(torch.nn.Module):
+    def __init__(self, name):
+        super().__init__()
+        self.model = AutoModel.from_pretrained(name, attn_implementation="flash_attention_2")
+
+    {}
+    def {}(self, x):
+        return self.model(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("decorator", "method", "found"),
+    [
+        ("@torch.no_grad()", "forward", 0),
+        ("@torch.inference_mode()", "forward", 0),
+        ("@torch.no_grad()", "describe", 1),
+        ("@torch.compile()", "forward", 1),
+    ],
+)
+def test_a_model_in_a_class_that_records_no_gradient(
+    decorator: str, method: str, found: int, engine: Callable[..., Engine]
+) -> None:
+    for narrowed in (True, False):
+        lint = engine("DET601", narrowed=narrowed).lint
+        assert len(lint(Source("tower.py", TOWER.format(decorator, method)))) == found
+
+
+def test_an_option_of_a_call_that_records_no_gradient(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    text = """
+        import torch
+
+        @torch.no_grad()
+        def sample(model, x):
+            def step(x):
+                return model(x, **{"use_flash_attn": True})
+            return step(step(x))
+    """
+    assert findings(text, "DET601") == []
+    assert len(findings(text.replace("no_grad", "compile"), "DET601")) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("attn_implementation: flash_attention_2\ntemperature: 0.7\nmax_new_tokens: 9\n", 0),
+        ("attn_implementation: flash_attention_2\ntemperature: 0.7\nlearning_rate: 1e-5\n", 1),
+        ("attn_implementation: flash_attention_2\ntop_k: 50\nmodel_type: llama\n", 1),
+        ("attn_implementation: flash_attention_2\nname: m\n", 1),
+    ],
+)
+def test_a_configuration_that_only_asks_for_text(
+    text: str, found: int, engine: Callable[..., Engine]
+) -> None:
+    assert (
+        len(engine("DET601").lint_bytes("a.yaml", b"model_name_or_path: m\n" + text.encode()))
+        == found
+    )
+
+
+@pytest.mark.parametrize(
+    ("mark", "found"), [("README.md", 0), ("pyproject.toml", 0), (".git/HEAD", 0), ("notes.md", 1)]
+)
+def test_a_configuration_is_told_by_the_folders_of_its_project(
+    mark: str,
+    found: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    engine: Callable[..., Engine],
+) -> None:
+    (tmp_path / "eval" / "project" / "configs" / "eval" / "small" / "a").mkdir(parents=True)
+    root = tmp_path / "eval" / "project"
+    (root / mark).parent.mkdir(exist_ok=True)
+    (root / mark).touch()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    text = b'{"model_name_or_path": "m", "attn_implementation": "flash_attention_2"}'
+    told = root / "configs" / "eval" / "small" / "a" / "m.json"
+    assert len(engine("DET601").lint_bytes(str(told), text)) == found
+    # What holds the project says nothing of it.
+    assert len(engine("DET601").lint_bytes(str(root / "configs" / "a" / "m.json"), text)) == 1

@@ -27,6 +27,9 @@ _SETTER = "set_attn_implementation"
 _LEARNS = re.compile(
     r"backward|grad|optim|train|\bfit\b|\b(?:main|run|cli|app|parse_\w+|Fire)\w*\(", re.IGNORECASE
 )
+# https://github.com/Dao-AILab/flash-attention#flashattention-3-beta-release
+_EIGHT_BITS = re.compile(r"(?:^|[\W_])(?:fp8|float8)")
+_DENIED = re.compile(r"\bnot\b|!=|\bor\b")
 
 
 def by_place(module: Module, call: cst.Call) -> Iterator[Option]:
@@ -67,12 +70,14 @@ def chosen(value: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 _FOR_ANSWERS = (
     phases.answers,
+    attention.records_none,
     answering.is_evaluated,
     answering.caches,
     answering.is_checked,
     answering.compares_answers,
     answering.measures,
     answering.is_aside,
+    answering.is_frozen_around,
     reference_models.is_reference,
     only_answers,
 )
@@ -91,6 +96,7 @@ def calls_for_answers(module: Module, call: cst.Call) -> bool:
         or answering.compares_answers(module, call)
         or answering.measures(module, call)
         or _is_tried(module, call)
+        or _is_in_eight_bits(module, call)
     )
 
 
@@ -110,6 +116,18 @@ def _is_tried(module: Module, call: cst.Call) -> bool:
         return False
     text = masked(answering.block_around(module, call))
     return text.startswith("if __name__ ==") and _LEARNS.search(text) is None
+
+
+def _is_in_eight_bits(module: Module, call: cst.Call) -> bool:
+    """Whether a branch is for numbers of eight bits, of which FlashAttention has no backward."""
+    below: cst.CSTNode = call
+    for above in module.ancestors(call):
+        if isinstance(above, cst.If) and below is above.body:
+            test = module.tree.text(above.test)
+            if _EIGHT_BITS.search(test) and not _DENIED.search(test):
+                return True
+        below = above
+    return False
 
 
 def shown(module: Module, option: Option, value: str) -> str:

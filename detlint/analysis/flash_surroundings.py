@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from detlint.module import Module
 
 _TRANSFORMERS = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:transformers|trl|peft)\b", re.MULTILINE)
+_JAX = re.compile(r"^(?:from|import)[ \t]+(?:jax|flax|haliax|equinox)\b", re.MULTILINE)
 _FULL_DETERMINISM = r"(?<!def )\benable_full_determinism\(|\bfull_determinism\s*=\s*True"
 _MEGATRON = r"--deterministic-mode|\bdeterministic_mode\s*=\s*True"
 
@@ -56,6 +57,7 @@ class Surroundings:
         """Whether nothing that it asks any library for does."""
         return (
             self.settles_hugging_face
+            or _JAX.search(self._module.source.text) is not None  # which has another
             or attention.sets(self._module, "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "0")
             or attention.says(self._module, _MEGATRON)
         )

@@ -94,6 +94,7 @@ class FlashAttention(Rule):
     )
     mentions = ("attention-backend", "attn", "flash")
     source = "https://github.com/Dao-AILab/flash-attention#how-to-use-flashattention"
+    judged_where_it_runs = True
     examples = (
         Example(
             bad="""
