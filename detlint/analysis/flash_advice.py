@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+EFFECT = "FlashAttention, whose backward adds up gradients in varying order"
+
 # Transformers' models read the variable; those of another program may do so or not.
 READS = "set FLASH_ATTENTION_DETERMINISTIC=1 (Hugging Face), or use sdpa"
 MAY_READ = (

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from detlint.analysis import attention
+from detlint.analysis import attention, flash_advice
+from detlint.analysis.flash_calls import Found
 from detlint.analysis.flash_options import answers_around, calls_for_answers, chosen
 from detlint.lexer import masked
 from detlint.rule import cst
@@ -13,6 +14,7 @@ from detlint.rule import cst
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.analysis.flash_surroundings import Surroundings
     from detlint.module import Module
 
 # What calls a function with the arguments that follow it.
@@ -20,27 +22,20 @@ _APPLIES = frozenset({"functools.partial", "torch.utils.checkpoint.checkpoint"})
 _TOLD = re.compile(r"\bdeterministic\b")
 
 
-class Kept(NamedTuple):
-    """A function of flash-attn, where something other than a call of it names it.
-
-    name   the function
-    shown  how it is kept or handed on
-    """
-
-    node: cst.CSTNode
-    name: str
-    shown: str
-
-
-def kept(module: Module, node: cst.CSTNode) -> Iterator[Kept]:
+def kept(module: Module, node: cst.CSTNode, around: Surroundings) -> Iterator[Found]:
     """``self.attend = flash_attn_func``, ``{"flash": flash_attn_func}``,
     ``return flash_attn_func``, ``partial(flash_attn_func, causal=True)``, if what is called so is
     not told to be deterministic."""
     for value, shown in _values(module, node):
         for each in chosen(value):
             name = _function(module, each)
-            if name is not None and not _is_silent(module, node):
-                yield Kept(each, name, shown)
+            if name is None or around.is_library or around.serves or _is_silent(module, node):
+                continue
+            message = (
+                f"{name}(), {shown} without deterministic=True, adds up gradients in varying "
+                "order in its backward"
+            )
+            yield Found(each, message, flash_advice.of_kept(name))
 
 
 def _values(module: Module, node: cst.CSTNode) -> Iterator[tuple[cst.BaseExpression, str]]:
@@ -98,7 +93,9 @@ def _calls(module: Module, name: str, *, own: bool) -> Iterator[tuple[Module, cs
     text = module.source.text
     places = [each.start() + own for each in re.finditer(rf"{before}{name}\(", text)]
     around = module.around(places) if places else None
-    for each in around.tree.occurrences.get(name, []) if around is not None else ():
+    if around is None:
+        return
+    for each in around.tree.occurrences.get(name, []):
         above = around.parent(each)
         function = above if own and isinstance(above, cst.Attribute) else each
         call = around.parent(function)

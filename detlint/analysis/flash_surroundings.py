@@ -11,8 +11,11 @@ from detlint.analysis.flash_advice import MAY_READ, READS
 
 if TYPE_CHECKING:
     from detlint.module import Module
+    from detlint.rule import cst
 
 _TRANSFORMERS = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:transformers|trl|peft)\b", re.MULTILINE)
+# Whose classes have models that read the variable.
+_HUGGING_FACE = frozenset({"transformers", "trl", "peft", "unsloth", "builtins", "functools"})
 _JAX = re.compile(r"^(?:from|import)[ \t]+(?:jax|flax|haliax|equinox)\b", re.MULTILINE)
 _FULL_DETERMINISM = r"(?<!def )\benable_full_determinism\(|\bfull_determinism\s*=\s*True"
 _MEGATRON = r"--deterministic-mode|\bdeterministic_mode\s*=\s*True"
@@ -36,9 +39,14 @@ class Surroundings:
         return answering.serves(self._module) or answering.is_for_answers(self._module)
 
     @cached_property
-    def advice(self) -> str:
-        """What to do about an implementation that it asks for."""
-        return READS if _TRANSFORMERS.search(self._module.source.text) else MAY_READ
+    def _imports_transformers(self) -> bool:
+        return _TRANSFORMERS.search(self._module.source.text) is not None
+
+    def advice(self, asking: cst.CSTNode | None) -> str:
+        """What to do about an implementation that some code asks for: whose models it makes."""
+        called = self._module.called(asking) or ""
+        foreign = called and called.partition(".")[0] not in _HUGGING_FACE
+        return READS if self._imports_transformers and not foreign else MAY_READ
 
     @cached_property
     def settles_hugging_face(self) -> bool:

@@ -4,42 +4,32 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from detlint.analysis import answering, attention, flash_advice, flash_arguments
+from detlint.analysis import answering, flash_advice
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.config_keys import generates, is_deterministic, is_told, trains
-from detlint.analysis.flash_advice import ANY_FLASH, FLAG, MAY_READ, OLD_KEYWORD
+from detlint.analysis.flash_advice import EFFECT, FLAG, MAY_READ
 from detlint.analysis.flash_bindings import kept
-from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES, requests
-from detlint.analysis.flash_options import (
-    CHOICES,
-    by_place,
-    calls_for_answers,
-    chosen,
-    for_answers,
-    shown,
-)
+from detlint.analysis.flash_calls import called
+from detlint.analysis.flash_flags import requests
+from detlint.analysis.flash_requests import Requests
 from detlint.analysis.flash_surroundings import Surroundings
 from detlint.analysis.launches import for_ascend, may_train, started
-from detlint.analysis.options import Option, options
 from detlint.analysis.wrappers import handed_on
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
+    from detlint.analysis.flash_calls import Found
     from detlint.documents import Document
-    from detlint.documents.document import Command, Entry, Word
-    from detlint.finding import Edit, Finding
+    from detlint.documents.document import Command, Entry
+    from detlint.finding import Finding
     from detlint.project.program import Program
     from detlint.settings import Settings
-
-# Hugging Face reads this one as well.
-_HUGGING_FACE = CHOICES | {"use_flash_attention_2"}
-_NAMES = CHOICES | SWITCHES
-_EFFECT = "FlashAttention, whose backward adds up gradients in varying order"
 
 
 def _is_settled(document: Document) -> bool:
@@ -176,142 +166,56 @@ class FlashAttention(Rule):
     def _around(self) -> Surroundings:
         return Surroundings(self.module)
 
+    @cached_property
+    def _requests(self) -> Requests:
+        return Requests(self.module, self._around)
+
     def visit_Entry(self, node: Entry) -> None:
         if not answering.is_key_aside(node.keys):
             report_setting(self, node, _is_settled)
 
     def visit_Assign(self, node: cst.Assign) -> None:
-        self._check_options(node)
-        self._check_kept(node)
+        self._tell(self._requests.of(node), kept(self.module, node, self._around))
 
     def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-        self._check_options(node)
+        self._tell(self._requests.of(node))
 
     def visit_DictElement(self, node: cst.DictElement) -> None:
-        self._check_options(node)
-        self._check_kept(node)
+        self._tell(self._requests.of(node), kept(self.module, node, self._around))
 
     def visit_Return(self, node: cst.Return) -> None:
-        self._check_kept(node)
+        self._tell(kept(self.module, node, self._around))
 
     def visit_Param(self, node: cst.Param) -> None:
-        self._check_options(node)
+        self._tell(self._requests.of(node))
 
     def visit_Call(self, node: cst.Call) -> None:
-        self._check_options(node)
-        for option in by_place(self.module, node):
-            self._check_choice(option)
-        self._check_call(node)
-        self._check_kept(node)
+        around = self._around
+        self._tell(
+            self._requests.of(node),
+            called(self.module, node, around),
+            kept(self.module, node, around),
+        )
 
     def visit_List(self, node: cst.List) -> None:
-        self._check_elements(node.elements)
+        self._tell(self._requests.of_elements(node.elements))
 
     def visit_Tuple(self, node: cst.Tuple) -> None:
         if len(node.elements) > 1:  # ("--name",) declares a flag of that name
-            self._check_elements(node.elements)
-
-    # FlashAttention called
-
-    def _check_call(self, call: cst.Call) -> None:
-        name = attention.library_function(self.module, call.func)
-        if name is None or self._around.is_library:
-            return
-        given = attention.told(self.module, call, name)
-        off = given is not None and self.module.literal(given) is False
-        if not off and (given is not None or not self._leaves_it_out(call, name)):
-            return
-        if self._around.serves or attention.registers_backend(self.module, call):
-            return
-        if calls_for_answers(self.module, call):
-            return
-        if given is not None:
-            edit = self.module.replace(given, "True")
-        else:
-            edit = self.module.add_argument(call, "deterministic=True")
-        how = "with deterministic=False" if off else "without deterministic=True"
-        message = f"{name}() {how} adds up gradients in varying order in its backward"
-        self.report(call, message, advice=flash_advice.of_call(name), edits=(edit,), safe=False)
-
-    def _check_kept(self, node: cst.CSTNode) -> None:
-        for each in kept(self.module, node):
-            if not self._around.is_library and not self._around.serves:
-                message = (
-                    f"{each.name}(), {each.shown} without deterministic=True, "
-                    "adds up gradients in varying order in its backward"
-                )
-                self.report(each.node, message, advice=flash_advice.of_kept(each.name))
-
-    def _leaves_it_out(self, call: cst.Call, name: str) -> bool:
-        positional = sum(each.keyword is None for each in call.args)
-        known = name in attention.FUNCTIONS and positional <= attention.FUNCTIONS[name]
-        return known and not self.module.has_unpacking(call)
-
-    # FlashAttention asked for by name
-
-    def _check_options(self, node: cst.CSTNode) -> None:
-        for option in options(self.module, node, _NAMES):
-            if option.name in CHOICES:
-                self._check_choice(option)
-            elif self.module.literal(option.value) is True and not self._is_deterministic(option):
-                advice = OLD_KEYWORD if option.name in _HUGGING_FACE else ANY_FLASH
-                if not self._is_quiet_about(option):
-                    self._report(option.node, shown(self.module, option, "True"), advice)
-
-    def _is_quiet_about(self, option: Option) -> bool:
-        if for_answers(self.module, option.node):
-            return True
-        hugging_face = option.name in _HUGGING_FACE
-        around = self._around
-        return around.settles_hugging_face if hugging_face else around.settles
-
-    def _is_deterministic(self, option: Option) -> bool:
-        call = self.module.parent(option.node)
-        given = self.module.argument(call, "deterministic") if isinstance(call, cst.Call) else None
-        return given is not None and self.module.literal(given) is not False
-
-    def _check_choice(self, option: Option) -> None:
-        # No trigger stands where config._attn_implementation is set to a constant's name: it
-        # occurs in nearly every model of a library, to be read.
-        direct = option.name.startswith("_") and option.form != "keyword"
-        for value in chosen(self.module.names.value_of(option.value)):
-            if direct and not isinstance(value, cst.SimpleString):
-                continue
-            found = self.module.literal(value)
-            if found in IMPLEMENTATIONS:
-                if self._is_quiet_about(option):
-                    return
-                edit = self.module.replace(value, '"sdpa"')
-                said = shown(self.module, option, f'"{found}"')
-                self._report(option.node, said, self._around.advice, (edit,))
-                return
-
-    # Argument lists and command lines in Python
-
-    def _check_elements(self, elements: Sequence[cst.BaseElement]) -> None:
-        for value, said in flash_arguments.of_elements(self.module, elements):
-            if not self._around.settles:
-                self._report(value, said, FLAG)
+            self._tell(self._requests.of_elements(node.elements))
 
     def visit_SimpleString(self, node: cst.SimpleString) -> None:
-        said = flash_arguments.of_text(self.module, node)
-        if said and not self._around.settles:
-            self._report(node, said, FLAG)
-
-    # Command lines in scripts
+        self._tell(self._requests.of_text(node))
 
     def visit_Command(self, node: Command) -> None:
         launch = started(node) or handed_on(self.document, node)
         if launch is None or not may_train(launch) or for_ascend(self.document):
             return
         for request in requests(self.document.source, launch):
-            self._report(request.word, request.shown, MAY_READ if request.choice else FLAG)
+            advice = MAY_READ if request.choice else FLAG
+            said = f"{request.shown} asks for {EFFECT}"
+            self.report(request.word, said, advice=advice, safe=False)
 
-    def _report(
-        self,
-        node: cst.CSTNode | Word,
-        said: str,
-        advice: str = ANY_FLASH,
-        edits: tuple[Edit, ...] = (),
-    ) -> None:
-        self.report(node, f"{said} asks for {_EFFECT}", advice=advice, edits=edits, safe=False)
+    def _tell(self, *kinds: Iterable[Found]) -> None:
+        for node, message, advice, edits in chain(*kinds):
+            self.report(node, message, advice=advice, edits=edits, safe=False)
