@@ -588,7 +588,8 @@ from torch.utils.checkpoint import checkpoint
     ("text", "rows"),
     [
         pytest.param(
-            "class Engine:\n    def __init__(self):\n        self.attend = attention_v2\n",
+            "class Engine:\n    def __init__(self):\n        self.attend = attention_v2\n"
+            "    def get(self):\n        return self.attend\n",
             [8],
             id="get",
         ),
@@ -643,6 +644,12 @@ from torch.utils.checkpoint import checkpoint
         pytest.param("attend = partial(flash_attn_func, causal=True)\n", [6], id="partial"),
         pytest.param("attend = partial(flash_attn_func, deterministic=True)\n", [], id="told"),
         pytest.param("y = checkpoint(flash_attn_func, q, k, v)\n", [6], id="checkpoint"),
+        pytest.param("attend = DistributedAttention(flash_attn_func, group)\n", [6], id="shared"),
+        pytest.param(
+            "class Engine:\n    def __init__(self):\n        self.attend = flash_attn_func\n",
+            [],
+            id="not read",
+        ),
         pytest.param("y = inspect.signature(flash_attn_func)\n", [], id="looked at"),
         pytest.param("has_flash = flash_attn_func is not None\n", [], id="tested"),
         pytest.param("attend = flash_attn_func\ny = attend(q, k, v)\n", [7], id="one name"),
@@ -657,7 +664,9 @@ def test_a_function_that_is_kept_to_be_called_elsewhere(
 
 
 def test_how_a_function_is_kept_is_said(findings: Callable[..., list[Finding]]) -> None:
-    text = KEEPS.format("class A:\n    def __init__(self):\n        self.f = attention_v2\n")
+    text = KEEPS.format(
+        "class A:\n    def f(self):\n        self.f = attention_v2\n        return self.f\n"
+    )
     (found,) = findings(text, "DET601")
     assert found.message == (
         "flash_attn_func(), kept as self.f without deterministic=True, "

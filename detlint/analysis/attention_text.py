@@ -12,7 +12,8 @@ _USED = re.compile(r"[ \t]*(?:\(|as\b)")
 # A function kept or handed on, not one that is tested or imported: ``f = name``, ``"f": name``,
 # ``return name``, ``x else name``, ``partial(name, …)``.
 _KEPT = re.compile(
-    r"(?:[=:]|\b(?:return|else|or|partial\(|checkpoint\())[ \t]*(?:\w+\.)*$", re.MULTILINE
+    r"(?:[=:]|\b(?:return|else|or|partial\(|checkpoint\(|[A-Z]\w*Attention\())[ \t]*(?:\w+\.)*$",
+    re.MULTILINE,
 )
 _WHOLE = re.compile(r"[ \t]*(?:[,)}\n]|if\b|#|$)")
 _COMPARED = re.compile(r"(?:[=!]=|\bin)[ \t]*[\[({]?[ \t]*(?:[\"'][\w, ]*)*[\"']$")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis import attention, flash_advice
 from detlint.analysis.flash_calls import Found
 from detlint.analysis.flash_options import answers_around, calls_for_answers, chosen
+from detlint.analysis.uses import last_name
 from detlint.lexer import masked
 from detlint.rule import cst
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # What calls a function with the arguments that follow it.
 _APPLIES = frozenset({"functools.partial", "torch.utils.checkpoint.checkpoint"})
+# What shares it out: ``DistributedAttention(flash_attn_func, group)`` of DeepSpeed.
+_SHARES = re.compile(r"[A-Z]\w*Attention$")
 _TOLD = re.compile(r"\bdeterministic\b")
 
 
@@ -48,7 +51,9 @@ def _values(module: Module, node: cst.CSTNode) -> Iterator[tuple[cst.BaseExpress
         yield node.value, "kept in a table"
     elif isinstance(node, cst.Return) and node.value is not None:
         yield node.value, "returned"
-    elif isinstance(node, cst.Call) and module.called(node) in _APPLIES:
+    elif isinstance(node, cst.Call) and (
+        module.called(node) in _APPLIES or _SHARES.match(last_name(node.func))
+    ):
         yield from ((each.value, "handed on") for each in node.args[:1] if not each.star)
 
 
@@ -75,7 +80,9 @@ def _is_settled_by_calls(module: Module, node: cst.Assign) -> bool:
     calls = list(_calls(module, name, own=own))
     if not calls:
         # A plain name that the file never calls may be for anything.
-        return not own or _TOLD.search(masked(module.source.text)) is not None
+        text = masked(module.source.text)
+        read = own and re.search(rf"\.{name}\b(?!\s*(?::[^=\n]*)?=[^=])", text)
+        return not read or _TOLD.search(text) is not None
     if any(attention.library_function(around, call.func) for around, call in calls):
         return True
     return any(_is_told(around, call) for around, call in calls) or all(
