@@ -31,6 +31,7 @@ ANY = frozenset({ANY_FLASH, FLAG})
 CALL = "pass deterministic=True (flash-attn 2.4 and later)"
 OLD_CALL = "pass deterministic=True, which late releases of flash-attn 1 take (2 has no {}())"
 MODULE = "pass deterministic=True, which newer releases of flash-attn 2 take"
+KEPT = "pass deterministic=True in its calls"
 
 
 def of_call(name: str) -> str:
@@ -42,4 +43,4 @@ def of_call(name: str) -> str:
 
 def of_kept(name: str) -> str:
     """What to do about a function of flash-attn that is kept, to be called elsewhere."""
-    return f"pass deterministic=True in its calls, or keep partial({name}, deterministic=True)"
+    return f"{KEPT}, or keep partial({name}, deterministic=True)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.project.program import Program
     from detlint.settings import Settings
+
+# In a call, as that of a function that another file keeps.
+_TOLD = re.compile(r"\bdeterministic=(?!False\b)\w")
 
 
 def _is_settled(document: Document) -> bool:
@@ -119,6 +123,7 @@ class FlashAttention(Rule):
             """,
             good="""
                 import os
+import re
 
                 from transformers import AutoModelForCausalLM
 
@@ -151,6 +156,8 @@ class FlashAttention(Rule):
         path = os.path.realpath(finding.path)
         if program.only_answers() and path != program.path:
             return "def backward(" not in program.source_of(path).text  # which is to train
+        if finding.advice.startswith(flash_advice.KEPT) and program.says(_TOLD):
+            return True
         if finding.advice not in flash_advice.HUGGING_FACE | flash_advice.ANY:
             return False
         return (
