@@ -1135,6 +1135,24 @@ def test_a_function_that_one_file_keeps_may_be_told_in_another(
     assert lint("--select", "DET601") == []
 
 
+@pytest.mark.parametrize(
+    ("attend", "found"),
+    [
+        ("torch.nn.functional.scaled_dot_product_attention(x, x, x)", False),
+        ("attend(x)", True),
+        ("torch.nn.functional.scaled_dot_product_attention(x, x, x)\nimport flash_attn", True),
+        ("scaled_dot_product_attention(x)\nfrom transformers import AutoModel", True),
+    ],
+)
+def test_a_switch_by_which_a_program_chooses_the_attention_of_torch(
+    project: Project, lint: Lint, attend: str, *, found: bool
+) -> None:
+    model = f"import torch\n\ndef call(x, use_flash_attention):\n    pass\n\ny = {attend}\n"
+    train = "from model import call\n\ncall(0, use_flash_attention=True).backward()\n\n" + MAIN
+    project({"model.py": model, "train.py": train})
+    assert lint("--select", "DET601") == ["train.py:3 DET601"] * found
+
+
 def test_turning_determinism_on_clears_what_inductor_would_time(
     project: Project, lint: Lint
 ) -> None:

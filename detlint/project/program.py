@@ -212,9 +212,9 @@ class Program:
             trains or roles.calls_training(self.source.text)
         )
 
-    def says(self, pattern: re.Pattern[str]) -> bool:
-        """Whether the text of one of its files matches a pattern."""
-        return any(pattern.search(self._files.source(each).text) for each in self.paths)
+    def texts(self) -> Iterator[str]:
+        """The texts of its files."""
+        return (self._files.source(each).text for each in self.paths)
 
     def source_of(self, path: str) -> Source:
         """The source of a file, by its real path."""

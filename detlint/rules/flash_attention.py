@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from detlint.analysis import answering, flash_advice
+from detlint.analysis import answering, flash_programs
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.config_keys import generates, is_deterministic, is_told, trains
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.project.program import Program
     from detlint.settings import Settings
-
-# In a call, as that of a function that another file keeps.
-_TOLD = re.compile(r"\bdeterministic=(?!False\b)\w")
 
 
 def _is_settled(document: Document) -> bool:
@@ -123,7 +119,6 @@ class FlashAttention(Rule):
             """,
             good="""
                 import os
-import re
 
                 from transformers import AutoModelForCausalLM
 
@@ -148,26 +143,13 @@ import re
 
     @classmethod
     def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
-        """FlashAttention itself reads no variable: only what calls it for the program does.
-
-        What only programs without a training step import has no backward, unless it writes one
+        """What only programs without a training step import has no backward, unless it writes one
         by hand.
         """
         path = os.path.realpath(finding.path)
         if program.only_answers() and path != program.path:
             return "def backward(" not in program.source_of(path).text  # which is to train
-        if finding.advice.startswith(flash_advice.KEPT) and program.says(_TOLD):
-            return True
-        if finding.advice not in flash_advice.HUGGING_FACE | flash_advice.ANY:
-            return False
-        return (
-            program.has("sets", "FLASH_ATTENTION_DETERMINISTIC=1")
-            or program.is_guarded()
-            or (
-                finding.advice in flash_advice.ANY
-                and program.has("sets", "NVTE_ALLOW_NONDETERMINISTIC_ALGO=0")
-            )
-        )
+        return flash_programs.settles(program, finding.advice)
 
     @cached_property
     def _around(self) -> Surroundings:
