@@ -35,13 +35,15 @@ _MODE = re.compile(r"\bmodel\.train\(\)")
 _ANSWERS_FILE = re.compile(
     r"(?:^|_)(?:web_?demo|demo|eval|evaluate|evaluation|infer|inference|predict|serve|serving"
     r"|gradio|streamlit|api_server|deploy|decode|decoding|sample|sampling|bench|benchmarks?|speedup"
-    r"|merge|convert|converter|conversion|export|quantize|checkpoint_(?:saver|loader))"
+    r"|merge|convert|converter|conversion|export|quantize|checkpoint_(?:saver|loader)"
+    r"|annotate|rerank|pseudo_labels?|(?:extract|get|compute)_(?:features?|embeddings?))"
     r"(?:_|$)|^chat(?:_|$)"
     r"|(?:^|_)(?:hf|huggingface|megatron|mcore|nemo|meta|deepspeed|zero)(?:2|_to_|_2_)\w"
 )
 _ANSWERS_CONFIG = re.compile(
     r"(?:^|_)(?:tests?|eval|evaluate|evaluation|infer|inference|predict|serve|serving|demo"
-    r"|benchmarks?|generate|generation)(?:_|$)"
+    r"|benchmarks?|generate|generation|pseudo_labels?|filter|filtering|annotate|sampling|rerank"
+    r"|caption|export|merge|quantize)(?:_|$)"
 )
 _TRAINS_NAME = re.compile(r"train|tun(?:e|ing)|(?:^|_)(?:sft|dpo|grpo|ppo|lora)(?:_|$)")
 # Models that others are trained by, or beside, and code that takes no gradient of them.

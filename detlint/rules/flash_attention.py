@@ -53,14 +53,17 @@ class FlashAttention(Rule):
 
     Silent on inference: under `no_grad` or `inference_mode`, with a cache of keys and
     values, in functions, classes and branches by the name of decoding, prefilling or
-    inference, and in functions that only such put in place; in files that run, measure or
-    serve a model, and in configurations of tests and evaluations, by their names or by what
-    they call, if they train none; in files that only programs without a training step
-    import; in tests that compare what models answer, or look at what a function makes of the
-    option; on a model that is frozen, or gives rewards, beside the one that is trained, or that a
-    trainer takes for its reference or teacher; on one that cells of a notebook only ask for
+    inference, and in functions that only such put in place; in files that run, measure,
+    serve, convert or merge a model, and in configurations of tests, evaluations and
+    generation, by their names or by what they call or ask for, if they train none; in files
+    that only programs without a training step import, and in functions and methods that only
+    such run; in tests without a backward; on a model that is frozen, or gives rewards, beside
+    the one that is trained, or that a trainer takes for its reference or teacher, or whose
+    class records no gradient in its forward; on one that cells of a notebook only ask for
     answers, until its name is bound anew; in launches of programs that by their names convert
-    checkpoints, embed, encode or rerank; and in a main block that only tries FlashAttention.
+    checkpoints, embed, encode or rerank; in a main block that only tries FlashAttention; and
+    in a branch for numbers of eight bits, which have no backward. Silent, too, on a switch in
+    a file for JAX, or by which a program chooses PyTorch's own attention.
 
     Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa
     rounds differently.
