@@ -650,6 +650,14 @@ from torch.utils.checkpoint import checkpoint
         pytest.param("y = checkpoint(flash_attn_func, q, k, v)\n", [6], id="checkpoint"),
         pytest.param("attend = DistributedAttention(flash_attn_func, group)\n", [6], id="shared"),
         pytest.param(
+            "import torch\nclass Engine:\n    def __init__(self):\n"
+            "        self.attend = UlyssesAttention(attn_func=flash_attn_func)\n"
+            "    def forward(self, q):\n        with torch.no_grad():\n"
+            "            return self.attend(q, q, q)\n",
+            [],
+            id="shared without gradients",
+        ),
+        pytest.param(
             "class Engine:\n    def __init__(self):\n        self.attend = flash_attn_func\n",
             [],
             id="not read",

@@ -13,7 +13,7 @@ from detlint.lexer import masked
 from detlint.rule import cst
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from detlint.analysis.flash_surroundings import Surroundings
     from detlint.module import Module
@@ -68,34 +68,45 @@ def _is_silent(module: Module, node: cst.CSTNode) -> bool:
     """Whether its calls are told to be deterministic, may be, or are reported themselves."""
     if answers_around(module, node):
         return True
-    if isinstance(node, cst.Assign):
-        return _is_settled_by_calls(module, node)
+    assigned = module.parent(node) if isinstance(node, cst.Call) else node
+    calls = list(_calls(module, assigned)) if isinstance(assigned, cst.Assign) else []
+    if calls:
+        return _are_settled(calls)
+    if isinstance(node, cst.Assign) and not _is_read(module, node):
+        return True
     return _TOLD.search(masked(module.source.text)) is not None
 
 
-def _is_settled_by_calls(module: Module, node: cst.Assign) -> bool:
+def _is_read(module: Module, node: cst.Assign) -> bool:
+    """Whether the file reads an attribute that it keeps a function as; a plain name that it never
+    calls may be for anything."""
     target = node.targets[0].target
-    own = isinstance(target, cst.Attribute)
-    name = target.attr.value if isinstance(target, cst.Attribute) else module.tree.text(target)
-    calls = list(_calls(module, name, own=own))
-    if not calls:
-        # A plain name that the file never calls may be for anything.
-        text = masked(module.source.text)
-        read = own and re.search(rf"\.{name}\b(?!\s*(?::[^=\n]*)?=[^=])", text)
-        return not read or _TOLD.search(text) is not None
-    if any(attention.library_function(around, call.func) for around, call in calls):
-        return True
-    return any(_is_told(around, call) for around, call in calls) or all(
-        calls_for_answers(around, call) for around, call in calls
-    )
+    if not isinstance(target, cst.Attribute):
+        return False
+    pattern = rf"\.{target.attr.value}\b(?!\s*(?::[^=\n]*)?=[^=])"
+    return re.search(pattern, masked(module.source.text)) is not None
+
+
+def _are_settled(calls: Sequence[tuple[Module, cst.Call]]) -> bool:
+    """Whether calls are reported themselves, may be told, or have no backward."""
+    return any(
+        attention.library_function(around, call.func) or _is_told(around, call)
+        for around, call in calls
+    ) or all(calls_for_answers(around, call) for around, call in calls)
 
 
 def _is_told(module: Module, call: cst.Call) -> bool:
     return module.has_unpacking(call) or module.argument(call, "deterministic") is not None
 
 
-def _calls(module: Module, name: str, *, own: bool) -> Iterator[tuple[Module, cst.Call]]:
-    """The calls of an attribute or a plain name in the file, which may have been narrowed away."""
+def _calls(module: Module, node: cst.Assign) -> Iterator[tuple[Module, cst.Call]]:
+    """The calls in the file, which may have been narrowed away, of the attribute or the plain
+    name that something is assigned to."""
+    target = node.targets[0].target
+    own = isinstance(target, cst.Attribute)
+    name = target.attr.value if isinstance(target, cst.Attribute) else module.tree.text(target)
+    if not name.isidentifier():
+        return
     before = r"\." if own else r"(?<![\w.])"
     text = module.source.text
     places = [each.start() + own for each in re.finditer(rf"{before}{name}\(", text)]
