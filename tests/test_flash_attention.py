@@ -794,3 +794,27 @@ def test_a_configuration_is_told_by_the_folders_of_its_project(
     assert len(engine("DET601").lint_bytes(str(told), text)) == found
     # What holds the project says nothing of it.
     assert len(engine("DET601").lint_bytes(str(root / "configs" / "a" / "m.json"), text)) == 1
+
+
+@pytest.mark.parametrize(
+    ("test", "found"),
+    [("False", 0), ("debug", 0), ("fast", 1), ("not debug", 1), ("debug or fast", 1)],
+)
+def test_what_never_runs_asks_for_nothing(
+    test: str, found: int, findings: Callable[..., list[Finding]]
+) -> None:
+    text = f"""
+        from flash_attn import flash_attn_func
+
+        def attend(config, q, k, v, fast):
+            debug = False
+            if {test}:
+                config._attn_implementation = "flash_attention_2"
+            return q
+
+        def other(q, k, v, fast):
+            debug = False
+            if {test}:
+                return flash_attn_func(q, k, v)
+    """
+    assert len(findings(text, "DET601")) == 2 * found

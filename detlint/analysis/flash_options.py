@@ -12,6 +12,7 @@ from detlint.analysis.definitions import Definitions
 from detlint.analysis.flash_flags import IMPLEMENTATIONS
 from detlint.analysis.notebook_models import only_answers
 from detlint.analysis.options import Option
+from detlint.analysis.unreachable import never_runs
 from detlint.lexer import masked
 from detlint.rule import cst
 
@@ -69,6 +70,7 @@ def chosen(value: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 _FOR_ANSWERS = (
+    never_runs,
     phases.answers,
     attention.records_none,
     answering.is_evaluated,
@@ -91,7 +93,8 @@ def for_answers(module: Module, node: cst.CSTNode) -> bool:
 def calls_for_answers(module: Module, call: cst.Call) -> bool:
     """The same of a call of FlashAttention itself."""
     return (
-        attention.has_no_backward(module, call)
+        never_runs(module, call)
+        or attention.has_no_backward(module, call)
         or answering_functions.only_answers(module, call)
         or answering.compares_answers(module, call)
         or answering.measures(module, call)
@@ -103,7 +106,8 @@ def calls_for_answers(module: Module, call: cst.Call) -> bool:
 def answers_around(module: Module, node: cst.CSTNode) -> bool:
     """The same of what keeps a function of FlashAttention, for calls elsewhere."""
     return (
-        phases.answers(module, node)
+        never_runs(module, node)
+        or phases.answers(module, node)
         or answering.compares_answers(module, node)
         or answering.measures(module, node)
         or attention.registers_backend(module, node)
