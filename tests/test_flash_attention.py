@@ -315,12 +315,15 @@ def test_{name}():
     [
         ("test_model.py", ("", ""), []),
         ("conftest.py", ("", ""), []),
-        ("test_model.py", ("", "model(x).sum().backward()"), [8]),
-        ("test_model.py", ("torch.autograd.grad(model(x), x)", ""), [3]),
-        ("model.py", ("", ""), [3, 8]),
+        ("test_model.py", ("", "model(x).sum().backward()"), []),
+        ("test_model.py", ("", "loss.backward(), optimizer.step()"), [8]),
+        ("test_model.py", ("torch.autograd.grad(model(x), x)", ""), []),
+        ("test_model.py", ("Trainer(model).train()", ""), [3]),
+        ("model.py", ("", ""), []),
+        ("model.py", ("", "Trainer(model).train()"), [8]),
     ],
 )
-def test_a_test_that_compares_what_models_answer_has_no_backward(
+def test_a_test_that_compares_what_models_give_takes_no_step(
     file: str, lines: tuple[str, str], rows: list[int], engine: Callable[..., Engine]
 ) -> None:
     functions = [

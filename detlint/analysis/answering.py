@@ -136,16 +136,17 @@ def measures(module: Module, node: cst.CSTNode) -> bool:
 
 
 def compares_answers(module: Module, node: cst.CSTNode) -> bool:
-    """Whether a test around a node compares what models answer, or all of its file asks for
-    answers, without a backward."""
-    file = os.path.splitext(os.path.basename(module.source.path))[0]
+    """Whether a test around a node, or all of its file, asks models for answers without a
+    backward, or compares what they give, gradients too, as far as rounding goes."""
+    file, text = os.path.splitext(os.path.basename(module.source.path))[0], module.source.text
+    functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
     if _CHECKS_FILE.search(file) is None:
-        return False
-    if not _may_learn(module.source.text):
+        functions = [each for each in functions if _CHECK.match(each.name.value)]
+        text = ""
+    elif not _may_learn(text):
         return True
-    functions = (each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef))
-    texts = map(module.code, functions)
-    return any(_COMPARES.search(text) and not _may_learn(text) for text in texts)
+    texts = text, *map(module.code, functions)
+    return any(_COMPARES.search(each) and not _LEARNS.search(each) for each in texts)
 
 
 def _may_learn(text: str) -> bool:

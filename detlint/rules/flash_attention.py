@@ -57,7 +57,8 @@ class FlashAttention(Rule):
     serve, convert or merge a model, and in configurations of tests, evaluations and
     generation, by their names or by what they call or ask for, if they train none; in files
     that only programs without a training step import, and in functions and methods that only
-    such run; in tests without a backward; on a model that is frozen, or gives rewards, beside
+    such run; in tests that have no backward, or compare gradients as far as rounding goes; on
+    a model that is frozen, or gives rewards, beside
     the one that is trained, or that a trainer takes for its reference or teacher, or whose
     class records no gradient in its forward; on one that cells of a notebook only ask for
     answers, until its name is bound anew; in launches of programs that by their names convert
