@@ -12,7 +12,6 @@ from detlint.analysis.definitions import Definitions
 from detlint.analysis.flash_flags import IMPLEMENTATIONS
 from detlint.analysis.notebook_models import only_answers
 from detlint.analysis.options import Option
-from detlint.analysis.unreachable import never_runs
 from detlint.lexer import masked
 from detlint.rule import cst
 
@@ -67,6 +66,13 @@ def chosen(value: cst.CSTNode) -> Iterator[cst.CSTNode]:
             yield element.value
     else:
         yield value
+
+
+def never_runs(module: Module, node: cst.CSTNode) -> bool:
+    """Whether nothing can lead to a node."""
+    from detlint.analysis import unreachable  # which needs the parser
+
+    return unreachable.never_runs(module, node)
 
 
 _FOR_ANSWERS = (

@@ -58,13 +58,13 @@ class FlashAttention(Rule):
     generation, by their names or by what they call or ask for, if they train none; in files
     that only programs without a training step import, and in functions and methods that only
     such run; in tests that have no backward, or compare gradients as far as rounding goes; on
-    a model that is frozen, or gives rewards, beside
-    the one that is trained, or that a trainer takes for its reference or teacher, or whose
-    class records no gradient in its forward; on one that cells of a notebook only ask for
-    answers, until its name is bound anew; in launches of programs that by their names convert
-    checkpoints, embed, encode or rerank; in a main block that only tries FlashAttention; and
-    in a branch for numbers of eight bits, which have no backward. Silent, too, on a switch in
-    a file for JAX, or by which a program chooses PyTorch's own attention.
+    a model that is frozen, or gives rewards, beside the one that is trained, or that a trainer
+    takes for its reference or teacher, or whose class records no gradient in its forward; on
+    one that cells of a notebook only ask for answers, until its name is bound anew; in
+    launches of programs that by their names convert checkpoints, embed, encode or rerank; in
+    a main block that only tries FlashAttention; and in a branch for numbers of eight bits,
+    which have no backward. Silent, too, on a switch in a file for JAX, or by which a program
+    chooses PyTorch's own attention.
 
     Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa
     rounds differently.
