@@ -66,6 +66,8 @@ class Rule:
     shown: ClassVar[str] = "source"
     examples: ClassVar[tuple[Example, ...]]
     default: ClassVar[bool] = True
+    # Whether only programs in which the line of a finding may run are asked if they clear it.
+    judged_where_it_runs: ClassVar[bool] = False
 
     def __init__(self, source: Module | Document, settings: Settings) -> None:
         self._read = source

@@ -12,6 +12,7 @@ from detlint.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from detlint.engine import Engine
     from detlint.finding import Finding
@@ -265,6 +266,16 @@ def test_a_model_of_a_notebook_that_only_answers(
         ("finetune/models/modeling.py", SWITCH, ["DET601"]),
         ("model.py", "def f(inference_mode: bool = False): ...\n" + SWITCH, ["DET601"]),
         ("model.py", "with torch.inference_mode():\n    pass\n" + SWITCH, []),
+        ("merge_lora/modeling.py", SWITCH, []),
+        ("hf_to_megatron.py", SWITCH, []),
+        ("tools/extract_features.py", SWITCH, []),
+        ("feature_pyramid.py", SWITCH, ["DET601"]),
+        ("tools/checkpoint_saver_megatron.py", SWITCH, []),
+        ("decode.py", SWITCH + "model = get_peft_model(model, LoraConfig(r=8))\n", []),
+        ("decode.py", SWITCH + "optimizer.step()\n", ["DET601"]),
+        ("merged_attention.py", SWITCH, ["DET601"]),
+        ("model.py", "import jax\n" + SWITCH, []),
+        ("model.py", "import jax\n" + HUGGING_FACE, ["DET601"]),
         ("load_model.py", SWITCH + "model.train()\nfor text in stream_generate(model): ...\n", []),
     ],
 )
@@ -286,7 +297,7 @@ def test_files_that_run_a_model_are_told_by_their_names(
 def test_what_a_test_only_looks_at_makes_no_model(
     call: str, codes: list[str], engine: Callable[..., Engine]
 ) -> None:
-    text = f"def test_it():\n    assert {call}\n"
+    text = f"def test_it():\n    assert {call}\n\ndef test_step():\n    loss.backward()\n"
     found = engine("DET601").lint(Source("test_choice.py", text))
     assert [each.code for each in found] == codes
 
@@ -303,12 +314,16 @@ def test_{name}():
     ("file", "lines", "rows"),
     [
         ("test_model.py", ("", ""), []),
-        ("test_model.py", ("", "model(x).sum().backward()"), [8]),
-        ("test_model.py", ("torch.autograd.grad(model(x), x)", ""), [3]),
-        ("model.py", ("", ""), [3, 8]),
+        ("conftest.py", ("", ""), []),
+        ("test_model.py", ("", "model(x).sum().backward()"), []),
+        ("test_model.py", ("", "loss.backward(), optimizer.step()"), [8]),
+        ("test_model.py", ("torch.autograd.grad(model(x), x)", ""), []),
+        ("test_model.py", ("Trainer(model).train()", ""), [3]),
+        ("model.py", ("", ""), []),
+        ("model.py", ("", "Trainer(model).train()"), [8]),
     ],
 )
-def test_a_test_that_compares_what_models_answer_has_no_backward(
+def test_a_test_that_compares_what_models_give_takes_no_step(
     file: str, lines: tuple[str, str], rows: list[int], engine: Callable[..., Engine]
 ) -> None:
     functions = [
@@ -474,6 +489,8 @@ def test_a_reference_in_the_cells_of_a_notebook(engine: Callable[..., Engine]) -
         ("configs/eval/model.json", 0),
         ("configs/model-inference.json", 0),
         ("configs/model.json", 1),
+        ("recipes/filtering/python.json", 0),
+        ("recipes/filtered_data/python.json", 1),
         ("test_configs/train_bi.json", 1),
         ("evaluation_of_sft/sft.json", 1),
     ],
@@ -563,3 +580,244 @@ if __name__ == "__main__":
     for narrowed in (True, False):
         lint = engine("DET601", narrowed=narrowed).lint
         assert len(lint(Source("layers.py", text.format(line)))) == found
+
+
+KEEPS = """
+from functools import partial
+from flash_attn import flash_attn_func, flash_attn_varlen_func
+from flash_attn import flash_attn_func as attention_v2
+from torch.utils.checkpoint import checkpoint
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        pytest.param(
+            "class Engine:\n    def __init__(self):\n        self.attend = attention_v2\n"
+            "    def get(self):\n        return self.attend\n",
+            [8],
+            id="get",
+        ),
+        pytest.param(
+            "class Engine:\n    def __init__(self, flash):\n"
+            "        self.attend = flash_attn_func if flash else attend\n"
+            "    def forward(self, q, k, v):\n        return self.attend(q, k, v)\n",
+            [8],
+            id="called on self",
+        ),
+        pytest.param(
+            "class Engine:\n    def __init__(self, flash):\n        self.attend = flash_attn_func\n"
+            "    def forward(self, q):\n        return self.attend(q, q, q, deterministic=True)\n",
+            [],
+            id="told on self",
+        ),
+        pytest.param(
+            "class Engine:\n    def __init__(self, flash):\n        self.attend = flash_attn_func\n"
+            "    def forward(self, q, kwargs):\n        return self.attend(q, q, q, **kwargs)\n",
+            [],
+            id="may be told",
+        ),
+        pytest.param(
+            "import torch\nclass Engine:\n    def __init__(self):\n"
+            "        self.attend = flash_attn_func\n"
+            "    @torch.no_grad()\n    def forward(self, q):\n        self.attend(q, q, q)\n",
+            [],
+            id="without gradients",
+        ),
+        pytest.param("TABLE = {'flash': flash_attn_func, 'eager': attend}\n", [6], id="table"),
+        pytest.param(
+            "TABLE = {'flash': flash_attn_func}\n"
+            "def f(n, q, deterministic): return TABLE[n](q, q, q, deterministic=deterministic)\n",
+            [],
+            id="told in a table",
+        ),
+        pytest.param(
+            "def pick(flash):\n    if flash:\n        return flash_attn_varlen_func\n"
+            "    return attend\n",
+            [8],
+            id="returned",
+        ),
+        pytest.param(
+            "def pick_for_decoding():\n    return flash_attn_varlen_func\n", [], id="to decode"
+        ),
+        pytest.param(
+            "def f(q, flash):\n    if flash:\n        attend = flash_attn_func\n    else:\n"
+            "        attend = other\n    return attend(q, q, q)\n",
+            [8],
+            id="in a branch",
+        ),
+        pytest.param("attend = partial(flash_attn_func, causal=True)\n", [6], id="partial"),
+        pytest.param("attend = partial(flash_attn_func, deterministic=True)\n", [], id="told"),
+        pytest.param("y = checkpoint(flash_attn_func, q, k, v)\n", [6], id="checkpoint"),
+        pytest.param("attend = DistributedAttention(flash_attn_func, group)\n", [6], id="shared"),
+        pytest.param(
+            "import torch\nclass Engine:\n    def __init__(self):\n"
+            "        self.attend = UlyssesAttention(attn_func=flash_attn_func)\n"
+            "    def forward(self, q):\n        with torch.no_grad():\n"
+            "            return self.attend(q, q, q)\n",
+            [],
+            id="shared without gradients",
+        ),
+        pytest.param(
+            "class Engine:\n    def __init__(self):\n        self.attend = flash_attn_func\n",
+            [],
+            id="not read",
+        ),
+        pytest.param("y = inspect.signature(flash_attn_func)\n", [], id="looked at"),
+        pytest.param("has_flash = flash_attn_func is not None\n", [], id="tested"),
+        pytest.param("attend = flash_attn_func\ny = attend(q, k, v)\n", [7], id="one name"),
+    ],
+)
+def test_a_function_that_is_kept_to_be_called_elsewhere(
+    text: str, rows: list[int], engine: Callable[..., Engine]
+) -> None:
+    for narrowed in (True, False):
+        found = engine("DET601", narrowed=narrowed).lint(Source("a.py", KEEPS.format(text)))
+        assert [each.row for each in found] == rows
+
+
+def test_how_a_function_is_kept_is_said(findings: Callable[..., list[Finding]]) -> None:
+    text = KEEPS.format(
+        "class A:\n    def f(self):\n        self.f = attention_v2\n        return self.f\n"
+    )
+    (found,) = findings(text, "DET601")
+    assert found.message == (
+        "flash_attn_func(), kept as self.f without deterministic=True, "
+        "adds up gradients in varying order in its backward"
+    )
+    assert found.advice == (
+        "pass deterministic=True in its calls, or keep partial(flash_attn_func, deterministic=True)"
+    )
+
+
+EIGHT_BITS = """
+from flash_attn_interface import flash_attn_func
+
+def attend(q, k, v, {0}):
+    if {1}:
+        return flash_attn_func(q, k, v)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "found"),
+    [("use_fp8", 0), ("q.dtype == torch.float8_e4m3fn", 0), ("not use_fp8", 1), ("fast", 1)],
+)
+def test_numbers_of_eight_bits_have_no_backward(
+    test: str, found: int, findings: Callable[..., list[Finding]]
+) -> None:
+    assert len(findings(EIGHT_BITS.format("fast, use_fp8", test), "DET601")) == found
+
+
+TOWER = """
+import torch
+class Tower(torch.nn.Module):
+    def __init__(self, name):
+        super().__init__()
+        self.model = AutoModel.from_pretrained(name, attn_implementation="flash_attention_2")
+
+    {}
+    def {}(self, x):
+        return self.model(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("decorator", "method", "found"),
+    [
+        ("@torch.no_grad()", "forward", 0),
+        ("@torch.inference_mode()", "forward", 0),
+        ("@torch.no_grad()", "describe", 1),
+        ("@torch.compile()", "forward", 1),
+    ],
+)
+def test_a_model_in_a_class_that_records_no_gradient(
+    decorator: str, method: str, found: int, engine: Callable[..., Engine]
+) -> None:
+    for narrowed in (True, False):
+        lint = engine("DET601", narrowed=narrowed).lint
+        assert len(lint(Source("tower.py", TOWER.format(decorator, method)))) == found
+
+
+def test_an_option_of_a_call_that_records_no_gradient(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    text = """
+        import torch
+
+        @torch.no_grad()
+        def sample(model, x):
+            def step(x):
+                return model(x, **{"use_flash_attn": True})
+            return step(step(x))
+    """
+    assert findings(text, "DET601") == []
+    assert len(findings(text.replace("no_grad", "compile"), "DET601")) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("attn_implementation: flash_attention_2\ntemperature: 0.7\nmax_new_tokens: 9\n", 0),
+        ("attn_implementation: flash_attention_2\ntemperature: 0.7\nlearning_rate: 1e-5\n", 1),
+        ("attn_implementation: flash_attention_2\ntop_k: 50\nmodel_type: llama\n", 1),
+        ("attn_implementation: flash_attention_2\nname: m\n", 1),
+    ],
+)
+def test_a_configuration_that_only_asks_for_text(
+    text: str, found: int, engine: Callable[..., Engine]
+) -> None:
+    assert (
+        len(engine("DET601").lint_bytes("a.yaml", b"model_name_or_path: m\n" + text.encode()))
+        == found
+    )
+
+
+@pytest.mark.parametrize(
+    ("mark", "found"), [("README.md", 0), ("pyproject.toml", 0), (".git/HEAD", 0), ("notes.md", 1)]
+)
+def test_a_configuration_is_told_by_the_folders_of_its_project(
+    mark: str,
+    found: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    engine: Callable[..., Engine],
+) -> None:
+    (tmp_path / "eval" / "project" / "configs" / "eval" / "small" / "a").mkdir(parents=True)
+    root = tmp_path / "eval" / "project"
+    (root / mark).parent.mkdir(exist_ok=True)
+    (root / mark).touch()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    text = b'{"model_name_or_path": "m", "attn_implementation": "flash_attention_2"}'
+    told = root / "configs" / "eval" / "small" / "a" / "m.json"
+    assert len(engine("DET601").lint_bytes(str(told), text)) == found
+    # What holds the project says nothing of it.
+    assert len(engine("DET601").lint_bytes(str(root / "configs" / "a" / "m.json"), text)) == 1
+
+
+@pytest.mark.parametrize(
+    ("test", "found"),
+    [("False", 0), ("debug", 0), ("fast", 1), ("not debug", 1), ("debug or fast", 1)],
+)
+def test_what_never_runs_asks_for_nothing(
+    test: str, found: int, findings: Callable[..., list[Finding]]
+) -> None:
+    text = f"""
+        from flash_attn import flash_attn_func
+
+        def attend(config, q, k, v, fast):
+            debug = False
+            if {test}:
+                config._attn_implementation = "flash_attention_2"
+            return q
+
+        def other(q, k, v, fast):
+            debug = False
+            if {test}:
+                return flash_attn_func(q, k, v)
+    """
+    assert len(findings(text, "DET601")) == 2 * found

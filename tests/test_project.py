@@ -1073,6 +1073,86 @@ def test_what_only_programs_without_a_training_step_import_has_no_backward(
     assert lint("--select", "DET601") == ["loading.py:4 DET601"] * found
 
 
+LOADERS = """
+    class Model:
+        @classmethod
+        def build(cls, name):
+            return get(name)
+
+        @classmethod
+        def load(cls, name):
+            return get(name, attn_implementation="flash_attention_2")
+
+    def load_model(name):
+        return get(name, attn_implementation="flash_attention_2")
+"""
+
+
+@pytest.mark.parametrize(
+    ("trains", "asks", "found"),
+    [
+        ("Model.build(0)", "Model.load(0), load_model(0)", []),
+        ("Model.build(0), load_model(0)", "Model.load(0), load_model(0)", [12]),
+        ("Model.build(0).load(0)", "Model.load(0), load_model(0)", [9]),
+        ("Model.build(0)", "0", [9, 12]),  # which nobody is known to call
+    ],
+)
+def test_code_is_judged_by_the_programs_in_which_it_may_run(
+    project: Project, lint: Lint, trains: str, asks: str, found: list[int]
+) -> None:
+    head = "import json\nfrom models import Model, load_model\n\n"
+    files = {
+        "models.py": LOADERS,
+        "train.py": f"{head}loss = {trains}\nloss.backward()\noptimizer.step()\n{MAIN}",
+        "demo.py": f"{head}show({asks})\n{MAIN}",
+    }
+    project(files)
+    assert lint("--select", "DET601") == [f"models.py:{row} DET601" for row in found]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("eval_harness.py", False), ("test_steps.py", True), ("run.py", True)]
+)
+def test_a_tool_answers_unless_it_runs_what_trains(
+    project: Project, lint: Lint, name: str, *, found: bool
+) -> None:
+    steps = "def fit(loss, optimizer):\n    loss.backward()\n    optimizer.step()\n"
+    tool = f"import steps\nfrom loading import load\n\nload().generate(0)\n\n{MAIN}"
+    project({"loading.py": FLASH, "steps.py": steps, name: tool})
+    assert lint("--select", "DET601") == ["loading.py:4 DET601"] * found
+    project({name: tool.replace("load()", "steps.fit(0, load())")})
+    assert lint("--select", "DET601") == ["loading.py:4 DET601"]
+
+
+def test_a_function_that_one_file_keeps_may_be_told_in_another(
+    project: Project, lint: Lint
+) -> None:
+    kept = "from flash_attn import flash_attn_func\n\ndef pick():\n    return flash_attn_func\n"
+    train = "from kept import pick\n\nloss = pick()(q, k, v{})\nloss.backward()\n\n" + MAIN
+    project({"kept.py": kept, "train.py": train.format("")})
+    assert lint("--select", "DET601") == ["kept.py:4 DET601"]
+    project({"train.py": train.format(", deterministic=cfg.exact")})
+    assert lint("--select", "DET601") == []
+
+
+@pytest.mark.parametrize(
+    ("attend", "found"),
+    [
+        ("torch.nn.functional.scaled_dot_product_attention(x, x, x)", False),
+        ("attend(x)", True),
+        ("torch.nn.functional.scaled_dot_product_attention(x, x, x)\nimport flash_attn", True),
+        ("scaled_dot_product_attention(x)\nfrom transformers import AutoModel", True),
+    ],
+)
+def test_a_switch_by_which_a_program_chooses_the_attention_of_torch(
+    project: Project, lint: Lint, attend: str, *, found: bool
+) -> None:
+    model = f"import torch\n\ndef call(x, use_flash_attention):\n    pass\n\ny = {attend}\n"
+    train = "from model import call\n\ncall(0, use_flash_attention=True).backward()\n\n" + MAIN
+    project({"model.py": model, "train.py": train})
+    assert lint("--select", "DET601") == ["train.py:3 DET601"] * found
+
+
 def test_turning_determinism_on_clears_what_inductor_would_time(
     project: Project, lint: Lint
 ) -> None:

@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from detlint.analysis.file_names import names as file_names
 from detlint.analysis.uses import last_name
 from detlint.layout import layout_of
 from detlint.rule import cst
@@ -33,21 +34,28 @@ _MODE = re.compile(r"\bmodel\.train\(\)")
 # A file that runs or measures a model, by name; its own text may speak of losses and of training.
 _ANSWERS_FILE = re.compile(
     r"(?:^|_)(?:web_?demo|demo|eval|evaluate|evaluation|infer|inference|predict|serve|serving"
-    r"|gradio|streamlit|api_server|deploy|decode|decoding|sample|sampling|bench|benchmarks?|speedup)"
+    r"|gradio|streamlit|api_server|deploy|decode|decoding|sample|sampling|bench|benchmarks?|speedup"
+    r"|merge|convert|converter|conversion|export|quantize|checkpoint_(?:saver|loader)"
+    r"|annotate|rerank|pseudo_labels?|(?:extract|get|compute)_(?:features?|embeddings?))"
     r"(?:_|$)|^chat(?:_|$)"
+    r"|(?:^|_)(?:hf|huggingface|megatron|mcore|nemo|meta|deepspeed|zero)(?:2|_to_|_2_)\w"
 )
 _ANSWERS_CONFIG = re.compile(
     r"(?:^|_)(?:tests?|eval|evaluate|evaluation|infer|inference|predict|serve|serving|demo"
-    r"|benchmarks?|generate|generation)(?:_|$)"
+    r"|benchmarks?|generate|generation|pseudo_labels?|filter|filtering|annotate|sampling|rerank"
+    r"|caption|export|merge|quantize)(?:_|$)"
 )
 _TRAINS_NAME = re.compile(r"train|tun(?:e|ing)|(?:^|_)(?:sft|dpo|grpo|ppo|lora)(?:_|$)")
 # Models that others are trained by, or beside, and code that takes no gradient of them.
 _ASIDE = re.compile(r"(?:^|_)(?:ref|reference|teacher|reward|judge)(?:_|$)")
+_FROZEN_FORWARD = re.compile(r"@(?:torch\.)?(?:no_grad|inference_mode)\(\)\s+def[ \t]+forward\(")
 _NO_GRADIENT = re.compile(r"\bno_grad\(|\binference_mode\(")
-_OPTIMIZES = re.compile(
+_STEPS = (
     r"\.backward\(|Trainer\(|TrainingArg\w*\(|\.step\(|\.fit\(|[tT]rainer\.train\(|training_step"
-    r"|LoraConfig\(|get_peft_model\(|\boptim\."
+    r"|\boptim\."
 )
+_TAKES_STEPS = re.compile(_STEPS)
+_OPTIMIZES = re.compile(rf"{_STEPS}|LoraConfig\(|get_peft_model\(")
 # A file or function that takes the time of a model: it may run a backward as well.
 _MEASURES = re.compile(
     r"(?:^|_)(?:bench|benchmark(?:s|ing)?|speed(?:up|_?tests?)?|perf|profil(?:e|er|ing)|latency"
@@ -70,8 +78,9 @@ def serves(module: Module) -> bool:
 def is_for_answers(module: Module) -> bool:
     """Whether the file runs or measures a model, by its name or that of a folder above it, or
     loads one to generate with."""
-    text, names = module.source.text, _names(module.source.path)
-    if any(map(_ANSWERS_FILE.search, names)) and not _OPTIMIZES.search(text):
+    text, names = module.source.text, file_names(module.source.path)
+    # Those that decode may wrap a model in what was trained.
+    if any(map(_ANSWERS_FILE.search, names)) and not _TAKES_STEPS.search(text):
         return True
     if "configs" in names and configures_answers(module.source.path):
         return True
@@ -82,21 +91,13 @@ def is_for_answers(module: Module) -> bool:
 
 def configures_answers(path: str) -> bool:
     """Whether a configuration is for a test or an evaluation, by its name or that of a folder."""
-    names = [each.replace("-", "_") for each in _names(path)]
+    names = [each.replace("-", "_") for each in file_names(path)]
     return any(map(_ANSWERS_CONFIG.search, names)) and not any(map(_TRAINS_NAME.search, names))
 
 
 def is_key_aside(keys: Sequence[str]) -> bool:
     """Whether a setting is that of another's reference, teacher or reward: ``teacher.kwargs.x``."""
     return any(map(_ASIDE.search, keys[:-1]))
-
-
-def _names(path: str) -> list[str]:
-    """The names of a file and of the folders above it."""
-    *folders, file = os.path.relpath(path).split(os.sep)
-    names = [*folders, os.path.splitext(file)[0]]
-    # What lies above the working folder says nothing of the project.
-    return names[-2:] if os.pardir in names else names
 
 
 def is_evaluated(module: Module, node: cst.CSTNode) -> bool:
@@ -135,17 +136,21 @@ def measures(module: Module, node: cst.CSTNode) -> bool:
 
 
 def compares_answers(module: Module, node: cst.CSTNode) -> bool:
-    """Whether a test around a node, or all of its file, compares what models answer, without
-    a backward."""
-    file = os.path.splitext(os.path.basename(module.source.path))[0]
-    if _CHECKS_FILE.search(file) is None:
-        return False
+    """Whether a test around a node, or all of its file, asks models for answers without a
+    backward, or compares what they give, gradients too, as far as rounding goes."""
+    file, text = os.path.splitext(os.path.basename(module.source.path))[0], module.source.text
     functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
-    texts = [module.source.text, *map(module.code, functions)]
-    return any(
-        _COMPARES.search(text) and not (_TRAINS.search(text) or _BACKWARD.search(text))
-        for text in texts
-    )
+    if _CHECKS_FILE.search(file) is None:
+        functions = [each for each in functions if _CHECK.match(each.name.value)]
+        text = ""
+    elif not _may_learn(text):
+        return True
+    texts = text, *map(module.code, functions)
+    return any(_COMPARES.search(each) and not _LEARNS.search(each) for each in texts)
+
+
+def _may_learn(text: str) -> bool:
+    return bool(_TRAINS.search(text) or _BACKWARD.search(text))
 
 
 def is_aside(module: Module, node: cst.CSTNode) -> bool:
@@ -164,6 +169,13 @@ def is_aside(module: Module, node: cst.CSTNode) -> bool:
         return True
     within = module.enclosing_class(node) is not None
     return within and _NO_GRADIENT.search(block) is not None and not _OPTIMIZES.search(block)
+
+
+def is_frozen_around(module: Module, node: cst.CSTNode) -> bool:
+    """Whether a class around a node records no gradient in its forward."""
+    if module.enclosing_class(node) is None:
+        return False
+    return _FROZEN_FORWARD.search(block_around(module, node)) is not None
 
 
 def block_around(module: Module, node: cst.CSTNode) -> str:

@@ -161,7 +161,12 @@ def has_no_backward(module: Module, call: cst.Call, *, forward: bool = False) ->
         return True
     if not forward and phases.asserts_no_gradient(module, call):
         return True
-    return any(_stops_gradients(module, above) for above in module.ancestors(call))
+    return records_none(module, call)
+
+
+def records_none(module: Module, node: cst.CSTNode) -> bool:
+    """Whether a node lies where no gradients are recorded."""
+    return any(_stops_gradients(module, above) for above in module.ancestors(node))
 
 
 def _stops_gradients(module: Module, node: cst.CSTNode) -> bool:

@@ -9,7 +9,13 @@ from detlint.analysis.attention import BACKWARDS, FUNCTIONS
 _REACH = 300  # characters looked at for the value of an option
 _WORD = re.compile(r"-*[\w-]+")
 _USED = re.compile(r"[ \t]*(?:\(|as\b)")
-_TO_ANOTHER_NAME = re.compile(r"=[ \t]*(?:\w+\.)*$")
+# A function kept or handed on, not one that is tested or imported: ``f = name``, ``"f": name``,
+# ``return name``, ``x else name``, ``partial(name, …)``.
+_KEPT = re.compile(
+    r"(?:[=:]|\b(?:return|else|or|partial\(|checkpoint\(|[A-Z]\w*Attention\())[ \t]*(?:\w+\.)*$",
+    re.MULTILINE,
+)
+_WHOLE = re.compile(r"[ \t]*(?:[,)}\n]|if\b|#|$)")
 _COMPARED = re.compile(r"(?:[=!]=|\bin)[ \t]*[\[({]?[ \t]*(?:[\"'][\w, ]*)*[\"']$")
 # After the name of an option: ``= value``, ``: type = value``, ``"] = value``, ``": value``,
 # ``", value``.
@@ -40,7 +46,7 @@ def asks(text: str, offset: int) -> bool:
     name, end = word[0], word.end()
     line = text[text.rfind("\n", 0, start) + 1 : start]
     if name in FUNCTIONS or name in BACKWARDS:
-        return bool(_USED.match(text, end) or _TO_ANOTHER_NAME.search(line))
+        return bool(_USED.match(text, end) or (_KEPT.search(line) and _WHOLE.match(text, end)))
     if _FLASH.fullmatch(name):
         return _is_given(text, offset, line)
     given = _GIVEN.match(text, end)

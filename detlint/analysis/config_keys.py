@@ -23,9 +23,15 @@ _VARIABLES = {"FLASH_ATTENTION_DETERMINISTIC": "1", "NVTE_ALLOW_NONDETERMINISTIC
 
 # What only a configuration that trains something holds.
 _TRAINS = re.compile(
-    r"(?:^|_)(?:train|training|trainer|lr|learning_rate|optim|optimizer|epochs|loss|losses|grad"
-    r"|gradient)(?:_|$)"
+    r"(?:^|_)(?:train|training|trainer|lr|learning_rate|optim|optimizer|epochs?|loss|losses|grad"
+    r"|gradient|warmup|max_steps|finetuning)(?:_|$)"
 )
+# What one that asks a model for text holds, unless it is the model's own.
+_GENERATES = re.compile(
+    r"(?:^|_)(?:max_new_tokens|max_completion_length|temperature|top_[pk]|do_sample|num_beams"
+    r"|num_generations|repetition_penalty|sampling_params|generation_kwargs)$"
+)
+_OF_MODEL = frozenset({"architectures", "model_type", "auto_map"})
 
 
 @cache
@@ -84,8 +90,18 @@ def is_deterministic(document: Document) -> bool:
 
 def trains(document: Document) -> bool:
     """Whether a key of the configuration is one of training."""
-    keys = {key for entry in document.entries() for key in entry.keys}
-    return any(_TRAINS.search(spelled(key)) for key in keys)
+    return any(map(_TRAINS.search, _keys(document)))
+
+
+def generates(document: Document) -> bool:
+    """Whether the configuration says how a model is asked for text, and nothing of training."""
+    keys = _keys(document)
+    asks = _OF_MODEL.isdisjoint(keys) and any(map(_GENERATES.search, keys))
+    return asks and not any(map(_TRAINS.search, keys))
+
+
+def _keys(document: Document) -> set[str]:
+    return {spelled(key) for entry in document.entries() for key in entry.keys}
 
 
 def is_told(document: Document) -> bool:

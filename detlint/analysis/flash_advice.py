@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+EFFECT = "FlashAttention, whose backward adds up gradients in varying order"
+
 # Transformers' models read the variable; those of another program may do so or not.
 READS = "set FLASH_ATTENTION_DETERMINISTIC=1 (Hugging Face), or use sdpa"
 MAY_READ = (
@@ -29,6 +31,7 @@ ANY = frozenset({ANY_FLASH, FLAG})
 CALL = "pass deterministic=True (flash-attn 2.4 and later)"
 OLD_CALL = "pass deterministic=True, which late releases of flash-attn 1 take (2 has no {}())"
 MODULE = "pass deterministic=True, which newer releases of flash-attn 2 take"
+KEPT = "pass deterministic=True in its calls"
 
 
 def of_call(name: str) -> str:
@@ -36,3 +39,8 @@ def of_call(name: str) -> str:
     if "unpadded" in name:
         return OLD_CALL.format(name)
     return MODULE if name[0].isupper() else CALL
+
+
+def of_kept(name: str) -> str:
+    """What to do about a function of flash-attn that is kept, to be called elsewhere."""
+    return f"{KEPT}, or keep partial({name}, deterministic=True)"

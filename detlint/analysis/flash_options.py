@@ -27,6 +27,9 @@ _SETTER = "set_attn_implementation"
 _LEARNS = re.compile(
     r"backward|grad|optim|train|\bfit\b|\b(?:main|run|cli|app|parse_\w+|Fire)\w*\(", re.IGNORECASE
 )
+# https://github.com/Dao-AILab/flash-attention#flashattention-3-beta-release
+_EIGHT_BITS = re.compile(r"(?:^|[\W_])(?:fp8|float8)")
+_DENIED = re.compile(r"\bnot\b|!=|\bor\b")
 
 
 def by_place(module: Module, call: cst.Call) -> Iterator[Option]:
@@ -65,14 +68,24 @@ def chosen(value: cst.CSTNode) -> Iterator[cst.CSTNode]:
         yield value
 
 
+def never_runs(module: Module, node: cst.CSTNode) -> bool:
+    """Whether nothing can lead to a node."""
+    from detlint.analysis import unreachable  # which needs the parser
+
+    return unreachable.never_runs(module, node)
+
+
 _FOR_ANSWERS = (
+    never_runs,
     phases.answers,
+    attention.records_none,
     answering.is_evaluated,
     answering.caches,
     answering.is_checked,
     answering.compares_answers,
     answering.measures,
     answering.is_aside,
+    answering.is_frozen_around,
     reference_models.is_reference,
     only_answers,
 )
@@ -86,11 +99,24 @@ def for_answers(module: Module, node: cst.CSTNode) -> bool:
 def calls_for_answers(module: Module, call: cst.Call) -> bool:
     """The same of a call of FlashAttention itself."""
     return (
-        attention.has_no_backward(module, call)
+        never_runs(module, call)
+        or attention.has_no_backward(module, call)
         or answering_functions.only_answers(module, call)
         or answering.compares_answers(module, call)
         or answering.measures(module, call)
         or _is_tried(module, call)
+        or _is_in_eight_bits(module, call)
+    )
+
+
+def answers_around(module: Module, node: cst.CSTNode) -> bool:
+    """The same of what keeps a function of FlashAttention, for calls elsewhere."""
+    return (
+        never_runs(module, node)
+        or phases.answers(module, node)
+        or answering.compares_answers(module, node)
+        or answering.measures(module, node)
+        or attention.registers_backend(module, node)
     )
 
 
@@ -100,6 +126,18 @@ def _is_tried(module: Module, call: cst.Call) -> bool:
         return False
     text = masked(answering.block_around(module, call))
     return text.startswith("if __name__ ==") and _LEARNS.search(text) is None
+
+
+def _is_in_eight_bits(module: Module, call: cst.Call) -> bool:
+    """Whether a branch is for numbers of eight bits, of which FlashAttention has no backward."""
+    below: cst.CSTNode = call
+    for above in module.ancestors(call):
+        if isinstance(above, cst.If) and below is above.body:
+            test = module.tree.text(above.test)
+            if _EIGHT_BITS.search(test) and not _DENIED.search(test):
+                return True
+        below = above
+    return False
 
 
 def shown(module: Module, option: Option, value: str) -> str:

@@ -118,9 +118,13 @@ class Linker:
 
     def _is_cleared(self, finding: Finding, rule: type[Rule], programs: Sequence[Program]) -> bool:
         """Whether all programs that the finding's file is part of clear it: in one that does
-        not, the line makes runs differ. A tool's word counts where no other program's does."""
+        not, the line makes runs differ. A tool's word counts where no other program's does, and,
+        where the rule says so, that of a program in which the line never runs only where it
+        runs in none."""
         path = os.path.realpath(finding.path)
         within = [each for each in programs if path in each]
+        if rule.judged_where_it_runs and len(within) > 1:
+            within = [each for each in within if each.may_run(path, finding.row)] or within
         main = [each for each in within if not each.only_shares() or each.path == path]
         judges = main or within
         return bool(judges) and all(rule.cleared(finding, each, self._settings) for each in judges)

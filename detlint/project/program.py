@@ -90,6 +90,15 @@ class Program:
         """Whether a fact only holds in the workers of a loader, which seed what they use."""
         return self._running.is_in_workers(located.path, located.fact.row)
 
+    def may_run(self, path: str, row: int) -> bool:
+        """Whether a line of one of its files may run, for all that one can see: not in a function
+        that it never names, nor in such a method of a class that it uses."""
+        part, running = self._files.part_at(path, row), self._running
+        if not running.may_run(path, part):
+            return False
+        owner, method, _ = part.partition(".")
+        return not method or running.runs(path, part) or not running.runs(path, owner)
+
     @property
     def _is_module(self) -> bool:
         return self._files.is_packaged(self.path) or self.path in self._elsewhere
@@ -193,9 +202,19 @@ class Program:
         )
 
     def only_answers(self) -> bool:
-        """Whether nothing in its files trains, nor do its name and what it calls say so."""
-        says = roles.trains(self.name) or roles.calls_training(self.source.text)
-        return "trains" not in self._holders and not says
+        """Whether nothing in its files trains, nor do its name and what it calls say so; of a
+        program that its name says is for something else, whether nothing that it runs does."""
+        trains, shown = roles.trains(self.name), self._names.get(self.path, self.name)
+        tries = roles.measures(self.name) or roles.is_test(shown)
+        if not trains and not tries and roles.is_other_tool(self.name, shown):
+            return not self.has("trains")
+        return "trains" not in self._holders and not (
+            trains or roles.calls_training(self.source.text)
+        )
+
+    def texts(self) -> Iterator[str]:
+        """The texts of its files."""
+        return (self._files.source(each).text for each in self.paths)
 
     def source_of(self, path: str) -> Source:
         """The source of a file, by its real path."""

@@ -61,6 +61,7 @@ _CHANGES = re.compile(
     re.IGNORECASE,
 )
 _TESTS = re.compile(r"(?:^|/)tests?/")
+_TEST = re.compile(r"(?:^|/)(?:tests?/|(?:test|check|verify)_[^/]*$)|_test\.py$")
 _APART = re.compile(r"(?:^|/)(?:tests?|bench|benchmarks?|benchmarking|speed_?tests?)/")
 
 
@@ -100,6 +101,12 @@ def changes_items(name: str) -> bool:
 def is_other_tool(name: str, shown: str) -> bool:
     """Whether it uses a model, makes its data, or is a test; ``shown`` is its path."""
     return bool(_OTHER_TOOL.search(name) or _TESTS.search(shown))
+
+
+def is_test(shown: str) -> bool:
+    """Whether the path of a program says that it is a test, which may have a backward of its
+    own."""
+    return _TEST.search(shown) is not None
 
 
 def measures(name: str) -> bool:
