@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from detlint.cli import main
-from detlint.project.entrypoints import is_entrypoint
+from detlint.project.entrypoints import is_entrypoint, may_run
 from detlint.project.folders import Folders
 from detlint.project.imports import Finder, Import, imports
 from detlint.project.link import Linker
@@ -421,6 +421,10 @@ TRAINS += "    loss.backward()\n    optimizer.step()\n\n{}\n"
     [
         ("import fire", "if __name__ == '__main__':\n    fire.Fire()"),
         ("from jsonargparse import CLI", "if __name__ == '__main__':\n    CLI()"),
+        (
+            "import tensorflow as tf",
+            "def main(_):\n    train(1)\nif __name__ == '__main__':\n    tf.app.run()",
+        ),
         (
             "from functools import partial",
             "epoch = partial(train, 1)\nfor _ in range(3):\n    epoch()",
@@ -1525,6 +1529,34 @@ def test_a_loop_at_the_top_that_applies_gradients_is_a_program(
 )
 def test_a_file_whose_top_calls_what_trains_is_a_program(text: str, *, found: bool) -> None:
     assert is_entrypoint("main.py", text) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from loop import train\ntrain(model, loader)\n", True),
+        ("from loop import fit\nhistory = fit(model)\n", True),
+        ("args = parser.parse_args()\nmake(args)\n", True),
+        ("opt, rest = argparse.ArgumentParser().parse_known_args()\n", True),
+        ("for epoch in range(9):\n    for x in data:\n        train_step(x)\n", True),
+        ("for epoch in range(9):\n    model.optimize_parameters(epoch)\n", True),
+        ("for epoch in range(9):\n    print(epoch)\n\ndef f():\n    train()\n", False),
+        ("def f():\n    args = parser.parse_args()\n    train(args)\n", False),
+        ('"""\nargs = parser.parse_args()\ntrain(args)\n"""\n', False),
+        ("train_rows = trained(3)\nrunner(1)\n", False),
+    ],
+)
+def test_a_file_whose_top_starts_something_is_a_program(text: str, *, found: bool) -> None:
+    assert is_entrypoint("main.py", text) is found
+    assert may_run("main.py", f"import x\n{text}".encode()) is found
+
+
+def test_options_that_another_program_imports_are_no_program(project: Project, lint: Lint) -> None:
+    options = "import random\nimport torch\nargs = parser.parse_args()\nrandom.shuffle(args.x)\n"
+    project({"options.py": f"{options}args.save()\n"})
+    assert lint("--select", "DET102") == ["options.py:4 DET102"]
+    project({"train.py": f"import options\nrandom.seed(1)\n{DRAWS}"})
+    assert "options.py:4 DET102" not in lint("--select", "DET102")
 
 
 def test_what_a_script_adds_to_the_path_by_convention_is_found(

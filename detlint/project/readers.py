@@ -169,9 +169,13 @@ def _calls(module: Module, judge: Callable[[Module, cst.Call], str | None]) -> F
 
 
 def _draws(module: Module) -> Found:
-    for node, library, shown in _calls(module, drawn_from):
-        if not is_set_apart(module, node, library, draws=True):
-            yield node, library, shown
+    return _calls(module, _drawn_from)
+
+
+def _drawn_from(module: Module, call: cst.Call) -> str | None:
+    library = drawn_from(module, call)
+    seeded = library is not None and is_set_apart(module, call, library, draws=True)
+    return None if seeded else library
 
 
 def _builds(module: Module) -> Found:
