@@ -944,6 +944,32 @@ def test_workers_seed_random_by_torchs_generator(
     assert len(lint("--select", "DET102")) == 2
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("class RandomFlip:", "class Mirror:", 1),
+        ("import random", "import random\n    from PIL import ImageOps", 0),
+        ("def __call__(self, x):", "def collate_fn(self, x):", 0),
+        ("class RandomFlip:", "class Rows(IterableDataset):", 0),
+        ("class RandomFlip:", "class Rows(Sampler):", 1),
+    ],
+)
+def test_what_else_runs_in_workers(
+    project: Project, lint: Lint, old: str, new: str, found: int
+) -> None:
+    text = WORKED.format("pass", "pass", "num_workers=4", "pass")
+    named = text.replace("RandomFlip", "Mirror") if "class" not in old else text
+    if "IterableDataset" in new or "Sampler" in new:
+        named = named.replace("def __call__(self, x)", "def __iter__(self)")
+        named = named.replace("(RandomFlip())", "(Rows())")
+    elif "collate" in new:
+        named = named.replace("(Mirror())", "(Mirror().collate_fn)")
+    else:
+        named = named.replace("(RandomFlip())", "(Mirror())")
+    project({"train.py": named.replace(old, new)})
+    assert len(lint("--select", "DET102")) == found
+
+
 def test_workers_of_another_loader_seed_nothing(project: Project, lint: Lint) -> None:
     text = WORKED.format("pass", "crop(index)", "num_workers=4", "pass")
     project({"train.py": text.replace("DataLoader", "ThreadedDataLoader")})

@@ -65,7 +65,7 @@ CALLED = re.compile(
     r"|(?:training|validation|test|predict|optimizer)_step|compute_loss|lr_scheduler_step"
 )
 # Of these, what the workers of a loader call.
-IN_WORKERS = frozenset({"__getitem__", "__call__"})
+IN_WORKERS = frozenset({"__getitem__", "__call__", "__iter__"})
 _DRIVEN = re.compile(r"train_\w+|\w+_step")
 _DRIVES = re.compile(r"(?:Model|Module|Trainer|Runner)\s*(?:,|$)")
 

@@ -144,7 +144,8 @@ def _is_seeding_command_line(module: Module, call: cst.Call, last: str) -> bool:
 
 
 def _is_seeding_trainer(name: str | None) -> bool:
-    return name is not None and name.endswith("Trainer") and name.startswith(SEEDING_TRAINERS)
+    ends = ("Trainer", "Runner") if (name or "").startswith("catalyst.") else "Trainer"
+    return name is not None and name.endswith(ends) and name.startswith(SEEDING_TRAINERS)
 
 
 def _is_seeding_helper(name: str, last: str) -> bool:
