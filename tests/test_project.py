@@ -1468,6 +1468,9 @@ def test_a_trainer_of_several_libraries_is_no_ones(
     "line",
     [
         "for i in random.sample(range(9), 3):\n    logger.info(i)",
+        "row = random.randint(0, 9)\nprint(rows[row], f(row))",
+        "a = random.sample(all, 9)\nfor i, x in enumerate(a):\n    y = f(x)\n    ax[i].imshow(y)",
+        "np.random.seed(random.randint(0, 9))",
         "time.sleep(random.uniform(0, 5))",
         "port = random.randint(1024, 65535)",
         'name = "".join(random.choice(letters) for _ in range(8))',
@@ -1490,6 +1493,22 @@ def test_draws_that_no_number_depends_on(project: Project, lint: Lint, line: str
     assert lint("--select", "DET102") == []
     project({"a.py": f"import random\nimport time\nimport numpy\n\nx = random.random()\n\n{MAIN}"})
     assert lint("--select", "DET102") == ["a.py:5 DET102"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "row = random.randint(0, 9)\nprint(row)\nkeep(row)",
+        "row = random.randint(0, 9)\nprint(row)\nif row:\n    stop()",
+        "row = random.randint(0, 9)\nprint(row)\nself.row = row",
+        "row = random.randint(0, 9)\nprint(row)\ndef f():\n    return row",
+        "rows = random.sample(all, 9)\nprint(rows)\nfor x in rows:\n    f(x)",
+        "plt.imshow(random.random())\nplt.savefig(random.random())",
+    ],
+)
+def test_what_is_more_than_shown(project: Project, lint: Lint, line: str) -> None:
+    project({"a.py": f"import random\nimport time\nimport numpy\n\n{line}\n\n{MAIN}"})
+    assert len(lint("--select", "DET102")) == 1
 
 
 @pytest.mark.parametrize(
