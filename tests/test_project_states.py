@@ -161,7 +161,16 @@ def test_a_state_that_is_put_back_is_no_seed(
             """,
             [],
         ),
-        ("np.random.seed(np.random.randint(9))\nnp.random.rand(3)\n", ["train.py:9"]),
+        (
+            """
+            with torch.random.fork_rng():
+                torch.manual_seed(1)
+                noise = torch.randn(3)
+            np.random.rand(3)
+            """,
+            ["train.py:13"],
+        ),
+        ("np.random.seed(np.random.randint(9))\nnp.random.rand(3)\n", ["train.py:10"]),
         ("np.random.seed(np.random.get_state()[1][0])\nnp.random.rand(3)\n", ["train.py:10"]),
         ("seed = args.seed or np.random.randint(9)\nnp.random.seed(seed)\n", []),
         ("np.random.seed(random.randint(0, 9))\nrandom.seed(1)\nnp.random.rand(3)\n", []),
@@ -172,3 +181,11 @@ def test_a_seed_that_holds_for_a_few_lines_is_none_of_the_program(
 ) -> None:
     project({"train.py": _program(f"torch.manual_seed(0)\n{textwrap.dedent(text)}")})
     assert lint() == found
+
+
+def test_a_fork_holds_a_seed(project: Project, lint: Lint) -> None:
+    text = "with torch.random.fork_rng():\n    torch.manual_seed(1)\n    x = torch.randn(3)\n"
+    project({"train.py": _program(text)})
+    assert lint() == ["train.py:12"]
+    project({"train.py": _program(text.replace("    torch.manual_seed(1)\n", ""))})
+    assert lint() == ["train.py:9"]

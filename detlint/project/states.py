@@ -98,7 +98,13 @@ def _bound(module: Module, root: cst.BaseExpression) -> list[str]:
 def is_set_apart(module: Module, call: cst.Call, library: str, *, draws: bool = False) -> bool:
     """Whether a call stands where a generator is seeded for a few lines only, after which its
     state is put back; what draws needs such a seed before it."""
-    if library not in _GETS or not re.search(_GETS[library], module.source.text):
+    if library not in _GETS:
+        return False
+    if library == "torch" and "fork_rng" in module.source.text:
+        forks = [each for each in module.ancestors(call) if _forks(module, each)]
+        if forks:
+            return not draws or _SEEDING.search(module.tree.text(forks[0])) is not None
+    if not re.search(_GETS[library], module.source.text):
         return False
     below: cst.CSTNode = call
     for above in module.ancestors(call):

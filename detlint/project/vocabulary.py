@@ -42,7 +42,8 @@ SEEDED_APART = sys.stdlib_module_names | words(
     tensorflow_probability tensorflow_datasets haiku optax scipy pandas polars sklearn datasets
     skimage cv2 cupy dask networkx xgboost lightgbm catboost optuna hyperopt skopt gym gymnasium
     albumentations imgaug kornia openai litellm vllm sglang diffusers sentencepiece faiss umap
-    pyspark ray grain seqio tfds numba triton nltk gensim annoy wandb timm"""
+    pyspark ray grain seqio tfds numba triton nltk gensim annoy wandb timm metaworld dm_control
+    procgen minigrid pettingzoo robosuite mani_skill crafter"""
 )
 RANDOM = words(
     """random uniform randint randrange choice choices sample shuffle gauss normalvariate
