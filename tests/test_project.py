@@ -1596,6 +1596,14 @@ def test_a_file_whose_top_starts_something_is_a_program(text: str, *, found: boo
     assert may_run("main.py", f"import x\n{text}".encode()) is found
 
 
+def test_a_module_of_a_package_starts_nothing_as_it_is_loaded(project: Project, lint: Lint) -> None:
+    text = "import random\nimport torch\nargs = parser.parse_args()\nrandom.random()\nsave()\n"
+    project({"make/rows.py": text})
+    assert lint("--select", "DET102") == ["make/rows.py:4 DET102"]
+    project({"make/__init__.py": ""})
+    assert lint("--select", "DET102") == []
+
+
 def test_options_that_another_program_imports_are_no_program(project: Project, lint: Lint) -> None:
     options = "import random\nimport torch\nargs = parser.parse_args()\nrandom.shuffle(args.x)\n"
     project({"options.py": f"{options}args.save()\n"})

@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 # Bytes without one of which a file is no entrypoint, whatever its name.
 _HINTS = (
     *(b"__main__", b".backward(", b".fit(", b".train(", b".apply_gradients(", b"sess.run("),
-    *(b"session.run(", b".optimize_parameters(", b".parse_args(", b".parse_known_args("),
-    *(b"\nmain(", b"\nrun", b"\ntrain", b"\nfit", b"\nfor epoch", b"= train(", b"= fit("),
+    b"session.run(",
+)
+# Likewise, of a file that lies in no package.
+_TOP_HINTS = (
+    *(b"_args(", b"\nmain(", b"\nrun", b"\ntrain", b"\nfit", b"\nfor epoch", b"= train("),
+    b"= fit(",
 )
 MAIN_BLOCK = re.compile(r"^if[ \t(]+(?:__name__[ \t]*==|['\"]__main__['\"][ \t]*==)", re.MULTILINE)
 _TRAINS = re.compile(
@@ -42,7 +46,9 @@ def may_run(path: str, data: bytes) -> bool:
     kind = kind_of(path, data)
     if kind != PYTHON:
         return kind == NOTEBOOK
-    if not any(hint in data for hint in _HINTS) and not path.endswith("__main__.py"):
+    if not (path.endswith("__main__.py") or any(hint in data for hint in _HINTS)) and (
+        _is_packaged(path) or not any(hint in data for hint in _TOP_HINTS)
+    ):
         return False
     from detlint.source import DecodeError, Source
 
@@ -60,7 +66,11 @@ def is_entrypoint(path: str, text: str) -> bool:
         return True
     if _TEST.fullmatch(name):
         return False
-    return says_so(name, text) or _starts_at_the_top(text)
+    return says_so(name, text) or (_starts_at_the_top(text) and not _is_packaged(path))
+
+
+def _is_packaged(path: str) -> bool:
+    return os.path.exists(os.path.join(os.path.dirname(path), "__init__.py"))
 
 
 def says_so(path: str, text: str) -> bool:

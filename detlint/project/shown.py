@@ -1,4 +1,4 @@
-"""Random numbers of which a person is shown something, and of which nothing else is made."""
+"""What is picked at random to show it to a person, and for nothing else."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from detlint.analysis.uses import last_name, words
 from detlint.layout import layout_of
 from detlint.scope import dotted
 
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
 _TELLS = re.compile(r"(?:print|display)$|(?:\w+\.)*_?log(?:ger|ging)?\.\w+$", re.IGNORECASE)
 _PLOTS = re.compile(r"(?:\w*plt|axe?s?\d*|fig)\.\w+$|(?:\w+\.)?imshow$")
 _KEEPS = "savefig"
+_PICKS = words("randint randrange choice choices sample permutation randperm")
 _MOST = 12  # names that are followed
 
 
 def is_only_shown(module: Module, draw: cst.Call) -> bool:
     """``row = random.randint(0, 9); print(rows[row])``."""
     told = 0
-    first = _statement(module, draw)
+    first = _statement(module, draw) if last_name(draw.func) in _PICKS else None
     statements: list[tuple[cst.CSTNode, cst.CSTNode]] = [] if first is None else [(first, draw)]
     known: set[str] = set()
     for statement, use in statements:
