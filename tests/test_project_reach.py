@@ -191,6 +191,7 @@ def test_weights_that_constants_overwrite_are_no_draw(
         ("cv2.imshow('x', f(x))\n    cv2.waitKey()", False),
         ("plt.imshow(x)\n    plt.show()\n    print('overwritten')", False),
         ("import gradio as gr\n    gr.Interface(f).launch()\n    np.save(place, x)", False),
+        ("from fastapi import FastAPI\n    np.save(place, x)", False),
         ("mlab.points3d(x)\n    np.save(place, x)", True),
         ("cv2.imshow('x', x)\n    cv2.imwrite(place, x)", True),
         ("print(x)", False),

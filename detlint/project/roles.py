@@ -33,9 +33,10 @@ _TRIES = re.compile(
 _SHOWS = re.compile(
     r"\bmlab\.|\braw_input\(\)|\bset_trace\(\)|\bcv2?\.(?:imshow|waitKey)\(|\b(?:plt|pyplot)\.show\("
 )
-# What draws windows, or pages, for a person who uses it.
+# What draws windows or pages for a person who uses it, or answers requests.
 _INTERFACE = re.compile(
-    r"^[ \t]*(?:import|from)[ \t]+(?:gradio|streamlit|tkinter|Tkinter|PyQt\d|PySide\d|nicegui)\b",
+    r"^[ \t]*(?:import|from)[ \t]+(?:gradio|streamlit|tkinter|Tkinter|PyQt\d|PySide\d|nicegui"
+    r"|fastapi|uvicorn|flask)\b",
     re.MULTILINE,
 )
 _KEEPS = re.compile(r"\bsave|\bdump|_dump|(?:\b|im)write|to_csv")
