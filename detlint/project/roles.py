@@ -19,7 +19,7 @@ _OTHER_TOOL = re.compile(
     r"|summar|interactive|translat|validat|test|profil|benchmark|bench[\W_]|upload|download|merge"
     r"|install|setup|mcp[\W_]|refactor|readme|check(?!point)|verify|lint|server|hubconf"
     r"|detect(?!ion|or)"
-    r"|plot|show|chat)|infer(?:ence)?\.py$|(?:evaluat\w*|eval|predict|demo|export|convert)\.py$",
+    r"|plot|show|chat|record[\W_]|rollout[\W_]|teleop|replay[\W_])|infer(?:ence)?\.py$|(?:evaluat\w*|eval|predict|demo|export|convert)\.py$",
     re.IGNORECASE,
 )
 _MEASURES = re.compile(
