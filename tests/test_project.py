@@ -1405,6 +1405,8 @@ def test_what_settles_must_be_able_to_run(project: Project, lint: Lint) -> None:
             ("prep_data.py", False),
         ),
         *(("eval_pretrained.py", False), ("sampler.py", True), ("texture.py", False)),
+        *(("rollout.py", False), ("record.py", False), ("train_rollout.py", True)),
+        *(("recorder.py", True), ("replay.py", False), ("teleoperate.py", False)),
     ],
 )
 def test_what_names_say_of_programs(
