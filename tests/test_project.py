@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from detlint.cli import main
-from detlint.project.entrypoints import is_entrypoint
+from detlint.project.entrypoints import is_entrypoint, may_run
 from detlint.project.folders import Folders
 from detlint.project.imports import Finder, Import, imports
 from detlint.project.link import Linker
@@ -422,6 +422,10 @@ TRAINS += "    loss.backward()\n    optimizer.step()\n\n{}\n"
         ("import fire", "if __name__ == '__main__':\n    fire.Fire()"),
         ("from jsonargparse import CLI", "if __name__ == '__main__':\n    CLI()"),
         (
+            "import tensorflow as tf",
+            "def main(_):\n    train(1)\nif __name__ == '__main__':\n    tf.app.run()",
+        ),
+        (
             "from functools import partial",
             "epoch = partial(train, 1)\nfor _ in range(3):\n    epoch()",
         ),
@@ -630,6 +634,9 @@ def test_a_draw_may_need_an_argument_that_no_call_passes(
         ("*, flip=None", "flip is not None", "load(x)", False),
         ("*, flip=None", "flip is not None", "load(x, flip=1)", True),
         ('flip="no"', 'flip == "yes"', "load(x)", False),
+        ("flip=1", "0 < flip < 1", "load(x)", False),
+        ("flip=1", "0 < flip < 2", "load(x)", True),
+        ("flip=1", "0 < flip < 1", "load(x, 0.5)", True),
         ("flip=limit()", "flip", "load(x)", True),
         ("flip=False", "flip", "pool.map(load, x)", True),
     ],
@@ -938,6 +945,32 @@ def test_workers_seed_random_by_torchs_generator(
     assert len(lint("--select", "DET102")) == found
     project({"train.py": text.replace("torch.manual_seed(0)", "pass")})
     assert len(lint("--select", "DET102")) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("class RandomFlip:", "class Mirror:", 1),
+        ("import random", "import random\n    from PIL import ImageOps", 0),
+        ("def __call__(self, x):", "def collate_fn(self, x):", 0),
+        ("class RandomFlip:", "class Rows(IterableDataset):", 0),
+        ("class RandomFlip:", "class Rows(Sampler):", 1),
+    ],
+)
+def test_what_else_runs_in_workers(
+    project: Project, lint: Lint, old: str, new: str, found: int
+) -> None:
+    text = WORKED.format("pass", "pass", "num_workers=4", "pass")
+    named = text.replace("RandomFlip", "Mirror") if "class" not in old else text
+    if "IterableDataset" in new or "Sampler" in new:
+        named = named.replace("def __call__(self, x)", "def __iter__(self)")
+        named = named.replace("(RandomFlip())", "(Rows())")
+    elif "collate" in new:
+        named = named.replace("(Mirror())", "(Mirror().collate_fn)")
+    else:
+        named = named.replace("(RandomFlip())", "(Mirror())")
+    project({"train.py": named.replace(old, new)})
+    assert len(lint("--select", "DET102")) == found
 
 
 def test_workers_of_another_loader_seed_nothing(project: Project, lint: Lint) -> None:
@@ -1452,6 +1485,8 @@ def test_what_settles_must_be_able_to_run(project: Project, lint: Lint) -> None:
             ("prep_data.py", False),
         ),
         *(("eval_pretrained.py", False), ("sampler.py", True), ("texture.py", False)),
+        *(("rollout.py", False), ("record.py", False), ("train_rollout.py", True)),
+        *(("recorder.py", True), ("replay.py", False), ("teleoperate.py", False)),
     ],
 )
 def test_what_names_say_of_programs(
@@ -1518,6 +1553,9 @@ def test_a_trainer_of_several_libraries_is_no_ones(
     "line",
     [
         "for i in random.sample(range(9), 3):\n    logger.info(i)",
+        "row = random.randint(0, 9)\nprint(rows[row], f(row))",
+        "a = random.sample(all, 9)\nfor i, x in enumerate(a):\n    y = f(x)\n    ax[i].imshow(y)",
+        "np.random.seed(random.randint(0, 9))",
         "time.sleep(random.uniform(0, 5))",
         "port = random.randint(1024, 65535)",
         'name = "".join(random.choice(letters) for _ in range(8))',
@@ -1540,6 +1578,22 @@ def test_draws_that_no_number_depends_on(project: Project, lint: Lint, line: str
     assert lint("--select", "DET102") == []
     project({"a.py": f"import random\nimport time\nimport numpy\n\nx = random.random()\n\n{MAIN}"})
     assert lint("--select", "DET102") == ["a.py:5 DET102"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "row = random.randint(0, 9)\nprint(row)\nkeep(row)",
+        "row = random.randint(0, 9)\nprint(row)\nif row:\n    stop()",
+        "row = random.randint(0, 9)\nprint(row)\nself.row = row",
+        "row = random.randint(0, 9)\nprint(row)\ndef f():\n    return row",
+        "rows = random.sample(all, 9)\nprint(rows)\nfor x in rows:\n    f(x)",
+        "plt.imshow(random.random())\nplt.savefig(random.random())",
+    ],
+)
+def test_what_is_more_than_shown(project: Project, lint: Lint, line: str) -> None:
+    project({"a.py": f"import random\nimport time\nimport numpy\n\n{line}\n\n{MAIN}"})
+    assert len(lint("--select", "DET102")) == 1
 
 
 @pytest.mark.parametrize(
@@ -1605,6 +1659,42 @@ def test_a_loop_at_the_top_that_applies_gradients_is_a_program(
 )
 def test_a_file_whose_top_calls_what_trains_is_a_program(text: str, *, found: bool) -> None:
     assert is_entrypoint("main.py", text) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from loop import train\ntrain(model, loader)\n", True),
+        ("from loop import fit\nhistory = fit(model)\n", True),
+        ("args = parser.parse_args()\nmake(args)\n", True),
+        ("opt, rest = argparse.ArgumentParser().parse_known_args()\n", True),
+        ("for epoch in range(9):\n    for x in data:\n        train_step(x)\n", True),
+        ("for epoch in range(9):\n    model.optimize_parameters(epoch)\n", True),
+        ("for epoch in range(9):\n    print(epoch)\n\ndef f():\n    train()\n", False),
+        ("def f():\n    args = parser.parse_args()\n    train(args)\n", False),
+        ('"""\nargs = parser.parse_args()\ntrain(args)\n"""\n', False),
+        ("train_rows = trained(3)\nrunner(1)\n", False),
+    ],
+)
+def test_a_file_whose_top_starts_something_is_a_program(text: str, *, found: bool) -> None:
+    assert is_entrypoint("main.py", text) is found
+    assert may_run("main.py", f"import x\n{text}".encode()) is found
+
+
+def test_a_module_of_a_package_starts_nothing_as_it_is_loaded(project: Project, lint: Lint) -> None:
+    text = "import random\nimport torch\nargs = parser.parse_args()\nrandom.random()\nsave()\n"
+    project({"make/rows.py": text})
+    assert lint("--select", "DET102") == ["make/rows.py:4 DET102"]
+    project({"make/__init__.py": ""})
+    assert lint("--select", "DET102") == []
+
+
+def test_options_that_another_program_imports_are_no_program(project: Project, lint: Lint) -> None:
+    options = "import random\nimport torch\nargs = parser.parse_args()\nrandom.shuffle(args.x)\n"
+    project({"options.py": f"{options}args.save()\n"})
+    assert lint("--select", "DET102") == ["options.py:4 DET102"]
+    project({"train.py": f"import options\nrandom.seed(1)\n{DRAWS}"})
+    assert "options.py:4 DET102" not in lint("--select", "DET102")
 
 
 def test_what_a_script_adds_to_the_path_by_convention_is_found(

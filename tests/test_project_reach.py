@@ -188,7 +188,12 @@ def test_weights_that_constants_overwrite_are_no_draw(
         ("print(x)\n    pdb.set_trace()", False),
         ("test = gradcheck(f, x)", False),
         ("mlab.points3d(overwritten)\n    raw_input()", False),
+        ("cv2.imshow('x', f(x))\n    cv2.waitKey()", False),
+        ("plt.imshow(x)\n    plt.show()\n    print('overwritten')", False),
+        ("import gradio as gr\n    gr.Interface(f).launch()\n    np.save(place, x)", False),
+        ("from fastapi import FastAPI\n    np.save(place, x)", False),
         ("mlab.points3d(x)\n    np.save(place, x)", True),
+        ("cv2.imshow('x', x)\n    cv2.imwrite(place, x)", True),
         ("print(x)", False),
     ],
 )
@@ -220,3 +225,70 @@ def test_messages_say_which_of_several_files_is_meant(
     assert f"neither .{os.sep}train.py nor" in said
     assert f"neither {os.path.join('a', 'b', 'train.py')} nor" in said
     assert f"({os.path.join('a', 'lib.py')}:3)" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("model.fit(DataLoader(rows, shuffle=True), epochs=3)", ["train.py:4"]),
+        ("loader = DataLoader(rows, shuffle=True)\nmodel.fit(loader)", ["train.py:4"]),
+        ("DataLoader(rows, shuffle=True)\nNeuralNet(nn.Linear(3, 1)).fit(x, y)", ["train.py:4"]),
+        ("DataLoader(rows, shuffle=True)\nmodel.fit(x, y)", []),
+        ("DataLoader(rows, shuffle=True)\nscaler.fit(rows)", []),
+    ],
+)
+def test_what_is_given_a_loader_trains(
+    project: Project, lint: Lint, line: str, found: list[str]
+) -> None:
+    head = "from torch import nn\nfrom torch.utils.data import DataLoader\n"
+    project({"train.py": f"{head}from skorch import NeuralNet\n{line}\n"})
+    assert lint() == found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "load_hyperpyyaml(file)",
+        "prepare_environment(params)",
+        "dl.SupervisedRunner().train(model)",
+        "import sentence_transformers as s\ns.SentenceTransformerTrainer(model).train()",
+    ],
+)
+def test_libraries_that_seed(project: Project, lint: Lint, line: str) -> None:
+    head = "from catalyst import dl\nfrom hyperpyyaml import load_hyperpyyaml\n"
+    head += "from allennlp.common.util import prepare_environment\n"
+    project({"train.py": TRAIN.format(f"{head}{line}\nrandom.random()")})
+    assert lint() == []
+
+
+LIB = """
+import random
+
+def draws(kind):
+    if kind == "a":
+        return random.random()
+    if training:
+        return random.gauss(0, 1)
+    try:
+        return 1
+    except ValueError:
+        return random.uniform(0, 1)
+
+def other():
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "row"),
+    [("return random.choice(names)", 15), ("if names:\n        random.random()", 6)],
+)
+def test_a_draw_that_runs_for_sure_is_rather_named(
+    project: Project, lint: Lint, line: str, row: int
+) -> None:
+    text = LIB.format(line)
+    project({"train.py": TRAIN.format("from lib import draws, other\ndraws(other())")})
+    project({"lib.py": text})
+    assert lint() == ["lib.py:8"]
+    project({"lib.py": text.replace("if training", "if mode")})
+    assert lint() == [f"lib.py:{row}"]

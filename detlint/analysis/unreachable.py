@@ -147,11 +147,21 @@ def _holds(test: cst.BaseExpression, literal: Literal) -> bool | None:
         decides = isinstance(test.operator, cst.Or)
         return decides if decides in sides else None if None in sides else not decides
     if isinstance(test, cst.Comparison):
-        return _compares(test, literal) if len(test.comparisons) == 1 else None
+        return _compares(test, literal) if len(test.comparisons) == 1 else _chains(test, literal)
     if isinstance(test, cst.Call) and dotted(test.func) in _EXIST and len(test.args) == 1:
         return False if literal(test.args[0].value) is None else None
     value = literal(test)
     return None if value is UNKNOWN else bool(value)
+
+
+def _chains(test: cst.Comparison, literal: Literal) -> bool | None:
+    """``0 < share < 1``."""
+    sides = [test.left, *(each.comparator for each in test.comparisons)]
+    found = [
+        _compares(cst.Comparison(left, [each]), literal)
+        for left, each in zip(sides, test.comparisons, strict=False)
+    ]
+    return False if False in found else None if None in found else True
 
 
 def _compares(test: cst.Comparison, literal: Literal) -> bool | None:

@@ -16,12 +16,25 @@ _HINTS = (
     *(b"__main__", b".backward(", b".fit(", b".train(", b".apply_gradients(", b"sess.run("),
     b"session.run(",
 )
+# Likewise, of a file that lies in no package.
+_TOP_HINTS = (
+    *(b"_args(", b"\nmain(", b"\nrun", b"\ntrain", b"\nfit", b"\nfor epoch", b"= train("),
+    b"= fit(",
+)
 MAIN_BLOCK = re.compile(r"^if[ \t(]+(?:__name__[ \t]*==|['\"]__main__['\"][ \t]*==)", re.MULTILINE)
 _TRAINS = re.compile(
-    r"\.(?:backward|fit|train|apply_gradients)\("
+    r"\.(?:backward|fit|train|apply_gradients|optimize_parameters)\("
     # `sess.run([model.opt_op, model.loss], feeds)`, `sess.run(train_step)`
     r"|\bsess(?:ion)?\.run\([\[\s(]*[\w.]*(?:opt|train)"
 )
+# Outside of functions: `args = parser.parse_args()`, `train(model, loader)`.
+_STARTS = re.compile(
+    r"^(?:\w[\w, ]*=[ \t]*)?[\w.]+(?:\([^()\n]*\))?\.parse(?:_known)?_args\("
+    r"|^(?:\w[\w, ]*=[ \t]*)?(?:main|run|train|fit)(?:_\w+)?\(",
+    re.MULTILINE,
+)
+_EPOCHS = re.compile(r"^for[ \t]+epoch\w*[ \t]+in\b", re.MULTILINE)
+_ROUND = re.compile(r"(?<![\w.])(?<!def )(?:train|fit|run)(?:_\w+)?\(")
 _PARTIAL = r"^(\w+)[ \t]*=[ \t]*(?:\w+\.)?partial\([ \t]*(?:{})\b"
 _QUOTES = ('"""', "'''")
 _FUNCTION = re.compile(r"(?:async[ \t]+)?def\b")
@@ -33,7 +46,9 @@ def may_run(path: str, data: bytes) -> bool:
     kind = kind_of(path, data)
     if kind != PYTHON:
         return kind == NOTEBOOK
-    if not any(hint in data for hint in _HINTS) and not path.endswith("__main__.py"):
+    if not (path.endswith("__main__.py") or any(hint in data for hint in _HINTS)) and (
+        _is_packaged(path) or not any(hint in data for hint in _TOP_HINTS)
+    ):
         return False
     from detlint.source import DecodeError, Source
 
@@ -51,9 +66,36 @@ def is_entrypoint(path: str, text: str) -> bool:
         return True
     if _TEST.fullmatch(name):
         return False
-    if name == "__main__.py" or main_line(text) is not None:
+    return says_so(name, text) or (_starts_at_the_top(text) and not _is_packaged(path))
+
+
+def _is_packaged(path: str) -> bool:
+    return os.path.exists(os.path.join(os.path.dirname(path), "__init__.py"))
+
+
+def says_so(path: str, text: str) -> bool:
+    """Whether a file has a main block, or trains as it is loaded."""
+    if os.path.basename(path) == "__main__.py" or main_line(text) is not None:
         return True
     return bool(_TRAINS.search(text)) and _trains_at_the_top(text)
+
+
+def _starts_at_the_top(text: str) -> bool:
+    """Whether code outside of functions takes the command line, or calls what may train in
+    another file."""
+    found = [each.start() for each in _STARTS.finditer(text)]
+    rounds = _EPOCHS.search(text)
+    called = _ROUND.search(text, rounds.start()) if rounds is not None else None
+    if not found and called is None:
+        return False
+    from detlint.layout import layout_of
+
+    layout = layout_of(text)
+    if any(layout.at(each) is None for each in found):
+        return True
+    if rounds is None or called is None or layout.at(called.start()) is not None:
+        return False
+    return any(block.start <= rounds.start() <= called.start() < block.end for block in layout.top)
 
 
 def _trains_at_the_top(text: str) -> bool:

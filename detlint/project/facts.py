@@ -28,7 +28,8 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "seeds": (
         *("seed", "Seed", "determinism(", "guard.", "rng_state(", "setstate(", "set_state("),
         *("Trainer(", "Trainer)", "seed=", "set_deterministic"),
-        *("seed_everything_default", "improve_reproducibility("),
+        *("seed_everything_default", "improve_reproducibility(", "prepare_environment("),
+        *("load_hyperpyyaml(", "SupervisedRunner(", "dl.Runner"),
     ),
     "draws": tuple(
         f"{name}("
@@ -55,6 +56,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "trains": (
         *(".backward(", ".fit(", ".train(", ".minimize(", "GradientTape", "value_and_grad"),
         *("jax.grad", ".train_on_batch(", ".fit_generator(", ".apply_gradients("),
+        "create_supervised_trainer(",
     ),
     # Only looked for: without one of these, gradients are worked out and change nothing.
     "steps": (

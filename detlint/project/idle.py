@@ -9,6 +9,7 @@ import libcst as cst
 
 from detlint.analysis.definitions import Definition, Definitions
 from detlint.analysis.uses import last_name
+from detlint.project.shown import is_only_shown
 from detlint.scope import dotted
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _ASKED = re.compile(r"seed|random", re.IGNORECASE)
 def is_idle(module: Module, draw: cst.Call) -> bool:
     """``time.sleep(random.uniform(0, 5))``, ``port = random.randint(1024, 65535)``,
     ``"".join(random.choice(letters) for _ in range(8))``."""
-    if _picks_any(module, draw) or _is_only_told(module, draw):
+    if _picks_any(module, draw) or _is_only_told(module, draw) or is_only_shown(module, draw):
         return True
     for each in module.ancestors(draw):
         if _is_idle_call(each) or _is_in_text(each, number=last_name(draw.func) in _NUMBERS):
@@ -103,6 +104,8 @@ def _is_idle_call(call: cst.CSTNode) -> bool:
         return False
     joins = isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.SimpleString)
     name = last_name(call.func)
+    if name in {"seed", "manual_seed"}:
+        return True  # a seed that differs each time, which DET103 tells
     return name in {"sleep", "hsv_to_rgb", "hls_to_rgb"} or (joins and name == "join")
 
 

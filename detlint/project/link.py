@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.kinds import PYTHON
-from detlint.project.entrypoints import is_entrypoint
+from detlint.project.entrypoints import is_entrypoint, says_so
 from detlint.project.files import Files
 from detlint.project.imports import Finder
 from detlint.project.launches import Launches
@@ -63,11 +63,19 @@ class Linker:
         ]
         for program in programs:  # each holds the set, and asks it when all are known
             self._imported.update(each for each in program.paths if each != program.path)
+        programs = [each for each in programs if not self._only_sets_up(each.path)]
         joined = self._joined(findings, programs)
         order = {path: place for place, path in enumerate(paths)}
         found = sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
         self._files.save()
         return found
+
+    def _only_sets_up(self, path: str) -> bool:
+        """Whether a file that programs import takes the command line for them."""
+        if path not in self._imported:
+            return False
+        source = self._files.source(path)
+        return source.kind == PYTHON and not says_so(path, source.text)
 
     def looked_at(self, paths: Sequence[str]) -> tuple[list[str], dict[str, dict[str, str]]]:
         """The files other than some paths, and the listings of folders, that linking asked."""

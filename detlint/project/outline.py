@@ -45,6 +45,10 @@ _CALL = re.compile(r"[\w\])]\s*\(")
 _METHOD = re.compile(r"^([ \t]+)(?:async[ \t]+def|def)[ \t]", re.MULTILINE)
 # Without arguments these offer all functions and classes of the file that calls them.
 _COMMAND_LINE = re.compile(r"\b(?:Fire|(?:auto_)?(?:CLI|cli))\(\s*\)")
+# Without one, TensorFlow's calls the file's `main`.
+_APP = re.compile(
+    r"(?<![\w.])(?:tf\w*|(?:tf|tensorflow)\.compat\.v1|tensorflow)\.app\.run\(\s*(?:argv\b|\))"
+)
 _EXPORTS = re.compile(r"__all__\b")
 _DECORATOR = re.compile(r"^[ \t]*@[ \t]*([\w.]+)", re.MULTILINE)
 _HEAD = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)\b", re.MULTILINE)
@@ -61,7 +65,7 @@ CALLED = re.compile(
     r"|(?:training|validation|test|predict|optimizer)_step|compute_loss|lr_scheduler_step"
 )
 # Of these, what the workers of a loader call.
-IN_WORKERS = frozenset({"__getitem__", "__call__"})
+IN_WORKERS = frozenset({"__getitem__", "__call__", "__iter__"})
 _DRIVEN = re.compile(r"train_\w+|\w+_step")
 _DRIVES = re.compile(r"(?:Model|Module|Trainer|Runner)\s*(?:,|$)")
 
@@ -100,6 +104,8 @@ def outline(text: str) -> dict[str, list[str]]:
         )
         if _COMMAND_LINE.search(code):
             found[part].update(LOCAL + name for name in known if not name.startswith("_"))
+        elif "main" in known and _APP.search(code):
+            found[part].add(f"{LOCAL}main")
     return {part: sorted(names) for part, names in found.items()}
 
 

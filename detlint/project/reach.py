@@ -78,14 +78,14 @@ class Reach:
     def _enter(self, place: _Place) -> None:
         if place in self._reached or place[1] not in self._outlines.get(place[0], ()):
             return
+        if self._apart(*place):
+            return
         self._reached.add(place)
         self._pending.append(place)
         path, _ = place
         for part in self._methods.get(place, ()):
             name = part.partition(".")[2]
             called = ATTRIBUTE + name
-            if name in IN_WORKERS and self._apart(path, part):
-                continue
             if name in IN_WORKERS or called in self._names:
                 self._enter((path, part))
             else:

@@ -16,6 +16,7 @@ from detlint.project import epochs
 from detlint.project.draws import built_with, called, drawn_from
 from detlint.project.facts import EVERY, Fact
 from detlint.project.needs import need_of
+from detlint.project.states import is_set_apart, puts_back, takes_from
 from detlint.project.training import trained_with, unversioned
 from detlint.project.vocabulary import (
     GENERATOR_METHODS,
@@ -89,8 +90,8 @@ def _seeded_at(module: Module, node: cst.CSTNode) -> Iterator[str]:
     last = name.rpartition(".")[2] or last_name(node.func)
     if name in SEEDS:
         given = node.args[0].value if node.args else None
-        if given is not None and not _is_none(given):
-            yield from SEEDS[name]
+        if given is not None and not _is_none(given) and not puts_back(module, node):
+            yield from (each for each in SEEDS[name] if not _says_nothing(module, node, each))
     elif (
         last in HELPERS
         or (last == "random_seed" and node.args)
@@ -101,6 +102,17 @@ def _seeded_at(module: Module, node: cst.CSTNode) -> Iterator[str]:
         yield EVERY
     elif _hands_seed_on(node, name):
         yield f"{last}()"
+
+
+def _says_nothing(module: Module, seed: cst.Call, library: str) -> bool:
+    """Whether a seed holds for a few lines only, or is what the same generator has drawn."""
+    value = module.names.value_of(seed.args[0].value)
+    inside = module.tree.descendants(value)
+    if is_set_apart(module, seed, library):
+        return True
+    chosen = any(isinstance(each, (cst.IfExp, cst.BooleanOperation)) for each in inside)
+    calls = (each for each in inside if isinstance(each, cst.Call))
+    return not chosen and any(takes_from(module, each) == library for each in calls)
 
 
 def _hands_seed_on(call: cst.Call, name: str) -> bool:
@@ -132,7 +144,8 @@ def _is_seeding_command_line(module: Module, call: cst.Call, last: str) -> bool:
 
 
 def _is_seeding_trainer(name: str | None) -> bool:
-    return name is not None and name.endswith("Trainer") and name.startswith(SEEDING_TRAINERS)
+    ends = ("Trainer", "Runner") if (name or "").startswith("catalyst.") else "Trainer"
+    return name is not None and name.endswith(ends) and name.startswith(SEEDING_TRAINERS)
 
 
 def _is_seeding_helper(name: str, last: str) -> bool:
@@ -157,7 +170,13 @@ def _calls(module: Module, judge: Callable[[Module, cst.Call], str | None]) -> F
 
 
 def _draws(module: Module) -> Found:
-    return _calls(module, drawn_from)
+    return _calls(module, _drawn_from)
+
+
+def _drawn_from(module: Module, call: cst.Call) -> str | None:
+    library = drawn_from(module, call)
+    seeded = library is not None and is_set_apart(module, call, library, draws=True)
+    return None if seeded else library
 
 
 def _builds(module: Module) -> Found:

@@ -19,7 +19,7 @@ _OTHER_TOOL = re.compile(
     r"|summar|interactive|translat|validat|test|profil|benchmark|bench[\W_]|upload|download|merge"
     r"|install|setup|mcp[\W_]|refactor|readme|check(?!point)|verify|lint|server|hubconf"
     r"|detect(?!ion|or)"
-    r"|plot|show|chat)|infer(?:ence)?\.py$|(?:evaluat\w*|eval|predict|demo|export|convert)\.py$",
+    r"|plot|show|chat|record[\W_]|rollout[\W_]|teleop|replay[\W_])|infer(?:ence)?\.py$|(?:evaluat\w*|eval|predict|demo|export|convert)\.py$",
     re.IGNORECASE,
 )
 _MEASURES = re.compile(
@@ -30,7 +30,15 @@ _TRIES = re.compile(
     r"|\bonnx\.(?:utils\.)?_?export\(|\bjit\.trace\(|\bgradcheck\("
 )
 # What a person looks at, and nothing keeps.
-_SHOWS = re.compile(r"\bmlab\.|\braw_input\(\)|\bset_trace\(\)")
+_SHOWS = re.compile(
+    r"\bmlab\.|\braw_input\(\)|\bset_trace\(\)|\bcv2?\.(?:imshow|waitKey)\(|\b(?:plt|pyplot)\.show\("
+)
+# What draws windows or pages for a person who uses it, or answers requests.
+_INTERFACE = re.compile(
+    r"^[ \t]*(?:import|from)[ \t]+(?:gradio|streamlit|tkinter|Tkinter|PyQt\d|PySide\d|nicegui"
+    r"|fastapi|uvicorn|flask)\b",
+    re.MULTILINE,
+)
 _KEEPS = re.compile(r"\bsave|\bdump|_dump|(?:\b|im)write|to_csv")
 _KEPT = re.compile(
     r"save|dump|write|\bto_(?:csv|hdf|json|parquet|pickle)\(|\bshutil\.\w+\("
@@ -53,13 +61,19 @@ _DEFINED = re.compile(r"\bdef[ \t]+\w+\(")
 _FITTED = re.compile(r"\.(?:fit|train)\(\s*(?!False\b|True\b|mode\b|\))")
 _STARTER = re.compile(r"(?:__main__|cli|exp\w*|launch\w*|main\w*|run\w*)\.py", re.IGNORECASE)
 _WORKERS = re.compile(
-    r"\bDataLoader\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?\bnum_workers[ \t]*=[ \t]*(?!0\b|None\b)"
+    r"[\"']num_workers[\"'][ \t]*:[ \t]*[1-9]"
+    r"|\bDataLoader\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?\bnum_workers[ \t]*=[ \t]*(?!0\b|None\b)"
 )
 _NO_WORKERS = re.compile(r"workers[\"'][^()]*\bdefault[ \t]*=[ \t]*0\b")
 _CHANGES = re.compile(
     r"transform|augment|preproc|dataset|data_?load|crop|flip|jitter|rotat|scale|blur|colou?r",
     re.IGNORECASE,
 )
+# What a file uses that changes pictures.
+_PICTURES = re.compile(
+    r"\b(?:ImageEnhance|ImageOps|ImageFilter|albumentations)\b|\btransforms\.functional\b"
+)
+_COLLATES = re.compile(r"collat", re.IGNORECASE)
 _TESTS = re.compile(r"(?:^|/)tests?/")
 _TEST = re.compile(r"(?:^|/)(?:tests?/|(?:test|check|verify)_[^/]*$)|_test\.py$")
 _APART = re.compile(r"(?:^|/)(?:tests?|bench|benchmarks?|benchmarking|speed_?tests?)/")
@@ -93,9 +107,15 @@ def have_workers(texts: Iterable[str]) -> bool:
     return any(map(_WORKERS.search, known)) and not any(map(_NO_WORKERS.search, known))
 
 
-def changes_items(name: str) -> bool:
-    """Whether the name of a file or a class says that it changes items of a data set."""
-    return _CHANGES.search(name) is not None
+def changes_items(name: str, text: str) -> bool:
+    """Whether the name of a file or a class says that it changes items of a data set, or the
+    file's text that it changes pictures."""
+    return _CHANGES.search(name) is not None or _PICTURES.search(text) is not None
+
+
+def collates(name: str) -> bool:
+    """Whether a name is of what makes batches of items."""
+    return _COLLATES.search(name) is not None
 
 
 def is_other_tool(name: str, shown: str) -> bool:
@@ -120,6 +140,8 @@ def checks(shown: str, text: str) -> bool:
     name = os.path.basename(shown)
     block = text[main_line(text) or 0 :]
     if _SHOWS.search(block) and not _KEEPS.search(block):
+        return True
+    if _INTERFACE.search(text):
         return True
     patterns = (_MEASURES, name), (_APART, shown), (_CHECKS, name), (_TRIES, text)
     return any(pattern.search(where) for pattern, where in patterns)

@@ -139,7 +139,7 @@ class Running:
 
     @cached_property
     def _reached_here(self) -> Reach:
-        return self._reach(_is_for_workers)
+        return self._reach(self._is_for_workers)
 
     def _reach(self, apart: Callable[[str, str], bool]) -> Reach:
         outlines = {path: self._files.outline(path) for path in self._paths}
@@ -153,9 +153,13 @@ class Running:
         part = self._files.part_at(path, row)
         return (path, part) not in self._reached_here and self._has_workers
 
-
-def _is_for_workers(path: str, part: str) -> bool:
-    """Whether a method gives the items of a data set, or changes one."""
-    owner, _, name = part.partition(".")
-    file = os.path.basename(path)
-    return name == "__getitem__" or roles.changes_items(f"{file} {owner}")
+    def _is_for_workers(self, path: str, part: str) -> bool:
+        """Whether a part gives the items of a data set, changes one, or makes batches of them."""
+        owner, _, name = part.partition(".")
+        text = self._files.source(path).text
+        if name == "__iter__":
+            stream = rf"^class[ \t]+{owner}\b.*IterableDataset"
+            return re.search(stream, text, re.MULTILINE) is not None
+        if name == "__call__":
+            return roles.changes_items(f"{os.path.basename(path)} {owner}", text)
+        return name == "__getitem__" or roles.collates(part)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from detlint.analysis.loaders import is_loader
 from detlint.analysis.uses import last_name
 from detlint.project.facts import TRAINER
 from detlint.project.vocabulary import MADE, TRAINING
@@ -23,6 +24,7 @@ _TORCH = re.compile(
 )
 _JAX = re.compile(rf"^[ \t]*{_IMPORTS}(?:jax|flax|haliax|optax|equinox)\b", re.MULTILINE)
 
+_FITS = frozenset({"fit", "train_on_batch", "fit_generator"})
 # What is fitted and is no network.
 _OTHER_FITS = re.compile(
     r"scaler|encoder|vectori[sz]er|tokenizer|tuner|imputer|binarizer|selector|reducer|regressor"
@@ -45,9 +47,19 @@ def trained_with(module: Module, call: cst.Call) -> str | None:
         return _trainers_library(module.source.text)
     if (method == "minimize" and call.args) or _applies_gradients(module, call, method):
         return "tensorflow"
+    return _fitted_with(module, owner, call) if method in _FITS else None
+
+
+def _fitted_with(module: Module, owner: cst.BaseExpression, call: cst.Call) -> str | None:
+    """Torch of ``model.fit(DataLoader(rows))``, in whatever library, and skorch's ``fit(x, y)``."""
+    if last_name(call.func) != "fit":
+        return "keras"
+    made = module.names.value_of(call.args[0].value) if call.args else None
+    loaded = isinstance(made, cst.Call) and is_loader(module.called(made))
+    if loaded or (module.instance_of(owner) or "").startswith("skorch."):
+        return "torch"
     fitted = last_name(owner.func if isinstance(owner, cst.Call) else owner)  # UMAP(…).fit(x)
-    fits = method == "fit" and not _OTHER_FITS.search(fitted)
-    return "keras" if fits or method in {"train_on_batch", "fit_generator"} else None
+    return None if _OTHER_FITS.search(fitted) else "keras"
 
 
 def _applies_gradients(module: Module, call: cst.Call, method: str) -> bool:

@@ -27,18 +27,23 @@ SEEDS = {
 HELPERS = words(
     """seed_everything seed_all set_seed set_seeds set_random_seed set_random_seeds fix_seed
     fix_random_seed enable_full_determinism set_determinism setup_seed init_seed init_seeds
-    seed_everywhere set_global_seed set_global_seeds reset_seed improve_reproducibility"""
+    seed_everywhere set_global_seed set_global_seeds reset_seed improve_reproducibility
+    prepare_environment load_hyperpyyaml"""
 )
 GENERATOR_METHODS = frozenset({"seed", "manual_seed", "manual_seed_all"})
 # Their trainers seed `random`, NumPy and torch from an argument with a fixed default.
-SEEDING_TRAINERS = ("transformers.", "trl.", "ultralytics.")
+SEEDING_TRAINERS = (
+    *("transformers.", "trl.", "ultralytics.", "sentence_transformers.", "setfit.", "unsloth."),
+    "catalyst.",
+)
 # Libraries of which nothing else takes a seed for the global generators.
 SEEDED_APART = sys.stdlib_module_names | words(
     """numpy torch torchvision torchaudio torchdata torch_geometric tensorflow keras jax jaxlib flax
     tensorflow_probability tensorflow_datasets haiku optax scipy pandas polars sklearn datasets
     skimage cv2 cupy dask networkx xgboost lightgbm catboost optuna hyperopt skopt gym gymnasium
     albumentations imgaug kornia openai litellm vllm sglang diffusers sentencepiece faiss umap
-    pyspark ray grain seqio tfds numba triton nltk gensim annoy wandb timm"""
+    pyspark ray grain seqio tfds numba triton nltk gensim annoy wandb timm metaworld dm_control
+    procgen minigrid pettingzoo robosuite mani_skill crafter"""
 )
 RANDOM = words(
     """random uniform randint randrange choice choices sample shuffle gauss normalvariate
@@ -65,6 +70,7 @@ TRAINING = {
     "tensorflow.GradientTape": "tensorflow",
     "jax.grad": "jax",
     "jax.value_and_grad": "jax",
+    "ignite.engine.create_supervised_trainer": "torch",
 }
 LIGHTNING = ("lightning.", "pytorch_lightning.", "lightning_fabric.")
 SWITCHES = frozenset({"torch.set_deterministic", "torch.set_deterministic_debug_mode"})

@@ -6,6 +6,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from detlint.project.asides import doubts
 from detlint.project.enabling import enabling
 from detlint.rule import Example, Rule
 
@@ -47,6 +48,8 @@ _MAY_SEED = re.compile(
     r"seed|random|determin|runner|train|launch|setup|util|helper|common|init|experiment|engine",
     re.IGNORECASE,
 )
+_IN_PLACE = re.compile(r"\)\.\w+_\(")  # of a tensor that was only just made
+_FEW = 8  # draws among which the one is chosen that a message names
 _MANY = 50  # first weights among which one is chosen that is more than a checkpoint's
 
 
@@ -56,21 +59,25 @@ class UnseededGlobalRng(Rule):
     program that draws from one, and seeds it nowhere in the files that it imports, computes
     something else in each run.
 
-    One finding an entrypoint and library, at the first draw. Judged over what the
-    entrypoint imports: a helper that seeds counts however deep. In a program that trains,
-    initial weights and the order of a shuffling loader count as a draw; in another, only what
-    its own file draws, and, unless `strict = true`, only if that writes something: a file, say.
-    Silent in tests and benchmarks, on what a program that does not train
-    draws in the main block of a package's module, or in three or more literal sizes, as inputs
-    that a model is tried on; on draws that no number depends on (pauses, ports, names); and on
-    programs that use no numeric library. Neither a draw nor a seed counts where it never runs:
-    behind a `return`, under a constant that says no, for an argument that no call passes, in a
-    class that nothing makes: names are followed to where they are defined, so one of the same
-    name elsewhere makes none, nor does a table at the top of a file that nothing uses. Silent on
-    weights that constants overwrite, and on what a program only shows to a person. A seed that
-    is handed to an unknown library (`init(seed=1)`, `util.seed(1)`) may seed everything, and so
-    may a module of the project that is not there, by its own name: silent, as about `random` and
-    NumPy in what only a loader's workers call, where torch is seeded: torch seeds them there.
+    One finding an entrypoint and library, at the first draw, or at one near by that runs
+    for sure. Judged over what the entrypoint imports: a helper that seeds counts however
+    deep. In a program that trains, initial weights and the order of a shuffling loader
+    count as a draw; in another, only what its own file draws, and, unless `strict = true`,
+    only if that writes something: a file, say. Silent in tests and benchmarks, on what a
+    program that does not train draws in the main block of a package's module, or in three
+    or more literal sizes, as inputs that a model is tried on; on draws that no number
+    depends on (pauses, ports, names); and on programs that use no numeric library. Neither
+    a draw nor a seed counts where it never runs: behind a `return`, under a constant that
+    says no, for an argument that no call passes, in a class that nothing makes: names are
+    followed to where they are defined, so one of the same name elsewhere makes none, nor
+    does a table at the top of a file that nothing uses. No seed is a state that the
+    program took from the generator and puts back, one that `fork_rng` or the next lines
+    end, or what the generator itself has drawn. Silent on weights that constants
+    overwrite, and on what a program only shows to a person, as an interface or a server
+    does, unless it trains. A seed that is handed to an unknown library (`init(seed=1)`,
+    `util.seed(1)`) may seed everything, and so may a module of the project that is not
+    there, by its own name: silent, as about `random` and NumPy in what only a loader's
+    workers call, where torch is seeded: torch seeds them there.
 
     Fix safety: unsafe. `guard.enable(seed=0)` at the entrypoint seeds every generator,
     and turns deterministic algorithms on as well.
@@ -124,7 +131,7 @@ class UnseededGlobalRng(Rule):
             # Of a program that trains, all files count, and what seeds is found sooner.
             if trains and program.has("seeds", library):
                 continue
-            found = next(cls._draws(program, library, trains=trains), None)
+            found = cls._surest(program, cls._draws(program, library, trains=trains))
             if found is not None and (trains or not program.has("seeds", library)):
                 if program.lacks(_MAY_SEED):
                     return
@@ -138,6 +145,21 @@ class UnseededGlobalRng(Rule):
                     f"{program.title}",
                     enabling(program.source),
                 )
+
+    @staticmethod
+    def _surest(
+        program: Program, draws: Iterator[tuple[Located, str]]
+    ) -> tuple[Located, str] | None:
+        """Of the first draws one that runs for sure, or else the first of those that may."""
+        best, least = None, 3
+        for each in islice(draws, _FEW):
+            at = each[0]
+            found = doubts(program.source_of(at.path), at.fact.row, own=at.path == program.path)
+            if found < least:
+                best, least = each, found
+            if not found:
+                break
+        return best
 
     @staticmethod
     def _trains(program: Program) -> bool:
@@ -174,4 +196,10 @@ class UnseededGlobalRng(Rule):
     def _weights(program: Program) -> list[Located]:
         """What draws initial weights: first what no checkpoint is made for."""
         builds = list(islice(program.facts("builds", "torch"), _MANY))
-        return sorted(builds, key=lambda each: _FILLED.search(program.text_of(each)) is not None)
+        return sorted(
+            builds,
+            key=lambda each: (
+                _FILLED.search(program.text_of(each)) is not None,
+                _IN_PLACE.search(each.fact.text) is not None,
+            ),
+        )
