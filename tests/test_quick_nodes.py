@@ -6,33 +6,39 @@ from pathlib import Path
 
 import libcst as cst
 import pytest
+
 from detlint.quick_nodes import quick_nodes
 
+# Of each kind of node one, with blanks, comments and brackets.
+EVERY = r"""# a
+from . import (a as b, c,)
+
+class A(b, k=1):
+    '''d'''
+
+    x: int = 0x1
+    @c
+    async def f(self, /, a, *b, d=(1), **e) -> x: return a.b [1:2, ...] ; pass
+try:
+  x = y = {**a, 'b': [*c]} if not d else lambda: (yield)
+except* E as e: \
+ raise
+match a:
+    case {'b': [1, *_]} if c: del d
+print(f'{a!r:>{b}}', *c, **d)  # e
+"""
 PACKAGE = Path(__file__).parents[1] / "detlint"
 
 
-@pytest.mark.parametrize("name", ["tree.py", "cli.py", "rules/cudnn_benchmark.py"])
-def test_trees_are_the_same(name: str) -> None:
-    text = (PACKAGE / name).read_text(encoding="utf-8")
+OWN = [(PACKAGE / name).read_text(encoding="utf-8") for name in ("tree.py", "cli.py")]
+
+
+@pytest.mark.parametrize("text", [EVERY, *OWN], ids=["every kind", "tree.py", "cli.py"])
+def test_trees_are_the_same(text: str) -> None:
     with quick_nodes():
         quick = cst.parse_module(text)
     assert quick.code == text
     assert quick.deep_equals(cst.parse_module(text))
-
-
-def test_every_kind_of_node_is_the_same() -> None:
-    text = "".join(
-        [
-            "# a\nfrom . import (a as b, c,)\n\nclass A(b, k=1):\n    '''d'''\n\t\n    x: int = 0x1\n",
-            "    @c\n    async def f(self, /, a, *b, d=(1), **e) -> x: return a.b [1:2, ...] ; pass\n",
-            "try:\n  x = y = {**a, 'b': [*c]} if not d else lambda: (yield)\nexcept* E as e: \\\n raise\n",
-            "match a:\n    case {'b': [1, *_]} if c: del d\nprint(f'{a!r:>{b}}', *c, **d)  # e\n",
-        ]
-    )
-    with quick_nodes():
-        quick = cst.parse_module(text)
-    assert quick.deep_equals(cst.parse_module(text))
-    assert quick.code == text
 
 
 def test_libcst_is_as_it_was_afterwards() -> None:
