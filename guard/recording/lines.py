@@ -1,4 +1,4 @@
-"""The program's statements, recorded up to a step, in all processes of a run."""
+"""The program's statements, recorded in all processes of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Lines:
     """When statements are recorded.
 
     folder  of the recording
-    step    the last step
+    step    from shortly before which on all are recorded; those that run often, only at first
     """
 
     def __init__(self, folder: str, step: int) -> None:
@@ -36,6 +36,7 @@ class Lines:
     def step_ends(self, number: int) -> None:
         """A step has ended."""
         if os.getpid() == self._main:
+            self._tracer.flush()
             self._done[:8] = (number + 1).to_bytes(8, "little")
 
     def end(self) -> None:

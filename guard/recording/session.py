@@ -126,11 +126,11 @@ class Session:
         parts += [each[:size] for each in inputs]
         parts += [frames.pack_value(each) for each in values]
         parts += [frames.pack_summary(each) for each in events.summaries]
+        if self._lines is not None:  # first, for who compares while this runs
+            self._lines.step_ends(self.number)
         writer.packed(kind, schema[0], b"".join(parts), events.digest(full))
         last = self.number
         self.number += 1
-        if self._lines is not None:
-            self._lines.step_ends(last)
         if last == self.options.until and kind != "end":
             self._stop("stopped", f"step {last} was the last to record")
 

@@ -265,10 +265,9 @@ class Flows:
                 if each is not None
             ]
             if len(found) == 2 and found[0] is not found[1]:  # noqa: PLR2004
-                for each in found:
-                    if each is not None and each.within.role != node.within.role:
-                        return frozenset((each,))
-                return frozenset((node,))
+                others = [e for e in found if e and e.within.role != node.within.role]
+                others.sort(key=lambda each: ":" not in each.within.role)  # a thread's first
+                return frozenset(others[:1] or (node,))
         return _NOTHING
 
     # Generators and other states of the process

@@ -32,14 +32,17 @@ def value_of(path: Path, held: dict[str, Any], around: dict[str, Any]) -> Any:  
 
 
 def _item(value: Any, key: str) -> Any:  # noqa: ANN401
+    """An item of a container of Python's own; of another kind, all of it."""
     kind = type(value)
+    number = int(key) if key.lstrip("-").isdecimal() else None
     if issubclass(kind, dict):
-        for each in (key, int(key)) if key.lstrip("-").isdecimal() else (key,):
+        for each in (key, number):
             if dict.__contains__(value, each):
                 return dict.__getitem__(value, each)
-    elif kind in (list, tuple) and key.lstrip("-").isdecimal() and -len(value) <= int(key) < len(value):
-        return value[int(key)]
-    return MISSING
+        return MISSING
+    if kind in (list, tuple) and number is not None:
+        return value[number] if -len(value) <= number < len(value) else MISSING
+    return value
 
 
 def attribute(value: Any, name: str) -> Any:  # noqa: ANN401, PLR0911

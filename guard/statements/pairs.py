@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from guard.statements.alignment import aligned
+from guard.statements.threads import calls_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from guard.places import Place
     from guard.statements.syntax import Statement
@@ -116,12 +117,8 @@ class Pairing:
         self._lookup = lookup
         self.nodes: list[Node] = []
         self.roots: list[Calling] = []
-        for first, second in _threads(ones, others):
-            role = (first or second).role  # type: ignore[union-attr]
-            calls = (first.calls if first else [], second.calls if second else [])
-            pairs = aligned(*calls, lambda each: (each.key, each.given))
-            for one, other in _loosely(pairs):
-                self.roots.append(self._pair(one, other, role, None, None))
+        for one, other, role in calls_of(ones, others):
+            self.roots.append(self._pair(one, other, role, None, None))
         self.nodes.sort(key=lambda each: each.order)
 
     def _pair(
@@ -166,42 +163,3 @@ class Pairing:
             is_extra = one is None or other is None
             cause = (node.cause or node) if is_extra else None
             self._pair(one, other, role, node, cause)
-
-
-def _threads(
-    ones: list[Thread], others: list[Thread]
-) -> list[tuple[Thread | None, Thread | None]]:
-    """Threads by their roles, and by their order among those of the same role."""
-    left: dict[str, list[Thread]] = {}
-    for each in others:
-        left.setdefault(each.role, []).append(each)
-    found: list[tuple[Thread | None, Thread | None]] = []
-    for each in ones:
-        rest = left.get(each.role)
-        found.append((each, rest.pop(0) if rest else None))
-    found += [(None, each) for rest in left.values() for each in rest]
-    return found
-
-
-def _loosely(
-    pairs: Sequence[tuple[Call | None, Call | None]],
-) -> list[tuple[Call | None, Call | None]]:
-    """Calls that were given something else in each run, but stand at the same place."""
-    found: list[tuple[Call | None, Call | None]] = []
-    gap: tuple[list[Call], list[Call]] = ([], [])
-
-    def close() -> None:
-        found.extend(aligned(*gap, lambda each: each.key))
-        gap[0].clear()
-        gap[1].clear()
-
-    for one, other in pairs:
-        if one is not None and other is not None:
-            close()
-            found.append((one, other))
-        elif one is not None:
-            gap[0].append(one)
-        elif other is not None:
-            gap[1].append(other)
-    close()
-    return found

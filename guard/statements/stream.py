@@ -60,8 +60,11 @@ class Stream:
             os.write(self._file, _LENGTH.pack(len(data)) + data)
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write what is left, and no more."""
         self.flush()
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
 
 
 def _role() -> str:

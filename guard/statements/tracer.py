@@ -67,6 +67,7 @@ class Tracer:
         self._until = 0.0
         self._local = threading.local()
         self._threads = 0
+        self._undo: Callable[[], None] = lambda: None
 
     def begin(self, role: str | None = "main") -> None:
         """Follow this thread, and those that begin from here on."""
@@ -85,7 +86,12 @@ class Tracer:
             self.is_on = False
             threading.settrace(None)  # type: ignore[arg-type]
             sys.settrace(None)
-            self.stream.flush()
+            self._undo()
+            self.stream.close()
+
+    def flush(self) -> None:
+        """Write what there is."""
+        self.stream.flush()
 
     def fail(self, error: Exception) -> None:
         """An error of ours: nothing more is followed, and the program goes on."""
@@ -112,6 +118,7 @@ class Tracer:
             return name
 
         sequence.__next__ = following
+        self._undo = lambda: setattr(sequence, "__next__", original)
 
     def _called(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
         """A frame begins, or goes on after it has paused."""

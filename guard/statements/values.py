@@ -97,6 +97,8 @@ class Digests:
         self._left -= 1
         if self._left < 0 or depth > _DEPTH:
             return 2
+        if isinstance(value, (bytearray, memoryview)):
+            return hashed(bytes(value))
         if isinstance(value, (list, tuple)):
             return self._sequence(value, depth)
         if isinstance(value, dict):

@@ -16,6 +16,7 @@ from guard.verification.possibilities import Asked, advised, entered, with_possi
 from guard.verification.sessions import session
 from guard.verification.settling import drawn_in_threads, never_written, settled
 from guard.verification.sources import program_files
+from guard.verification.statements import Entry, entry, is_asked, led_by
 from guard.verification.suspects import suspects
 from guard.verification.texts import Text
 from guard.verification.verdicts import FAILED, IDENTICAL, Failure, Verdict
@@ -184,30 +185,39 @@ def explained(
     if is_of_an_operator(difference):
         bisection = bisect(opened, difference, other, plan.budget)
     known = any(each.row for each in bisection.operators)
-    if not known and watched.seconds < LONGEST:
+    if not known and watched.seconds < LONGEST and not os.environ.get("LINES_ONLY_DEV"):
         left = plan.budget - bisection.runs
         reruns = Reruns(opened, difference, watched.processes[0], other, left)
         attribution = attribute(reruns, text)
+    found = Entry()
+    if plan.budget and watched.seconds < LONGEST and is_asked(difference, bisection):
+        shown = bisection.culprit
+        found = entry(opened, difference, other, shown and shown.operator.place)
     verdict = replace(
         verdict,
-        reruns=bisection.runs + attribution.runs,
+        reruns=bisection.runs + attribution.runs + found.runs,
         reproduced=bisection.reproduced,
         circumstance=attribution.circumstance,
     )
     drawn = difference.cause is Cause.GENERATOR
     advice = attribution.advice or (difference.advice if drawn or not bisection.runs else "")
-    verdict = with_findings(verdict, text, replace(difference, advice=advice), bisection)
+    verdict = with_findings(verdict, text, replace(difference, advice=advice), bisection, found)
     shared = "" if opened.isolated else _SHARED
-    return with_notes(verdict, *waits(watched), *bisection.notes, attribution.note, shared)
+    return with_notes(verdict, *waits(watched), *bisection.notes, attribution.note, found.note, shared)
 
 
 def with_findings(
-    verdict: Verdict, text: Text, difference: Difference, bisection: Bisection
+    verdict: Verdict,
+    text: Text,
+    difference: Difference,
+    bisection: Bisection,
+    found: Entry | None = None,
 ) -> Verdict:
     """With the operator, and what the linter and the program's text have that fits."""
     comparison = verdict.comparison
     if comparison is None:
         return verdict
+    found = found or Entry()
     shown = settled(bisection, difference, verdict.circumstance, text)
     notes = comparison.notes
     if shown is None and bisection.culprit is not None:
@@ -221,12 +231,16 @@ def with_findings(
         refined = drawn_in_threads(refined, text)
         refined = never_written(refined, verdict.circumstance, text)
     asked = Asked(refined, verdict.circumstance, text, comparison.changes, shown is not None)
-    refined = replace(refined, place=entered(asked) or refined.place)
-    try:
-        found = suspects(refined, text.files)
-    except GuardError as error:
-        found, notes = (), (*notes, str(error))
-    lines = with_possibilities(found, replace(asked, difference=refined))
+    refined = replace(refined, place=found.entered or entered(asked) or refined.place)
+    if os.environ.get("LINES_ONLY_DEV"):
+        lines = found.lines
+    else:
+        try:
+            by_rules = suspects(refined, text.files)
+        except GuardError as error:
+            by_rules, notes = (), (*notes, str(error))
+        others = with_possibilities(by_rules, replace(asked, difference=refined))
+        lines = led_by(found.lines, others)
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}
     return replace(verdict, comparison=replace(comparison, notes=notes, **changes))

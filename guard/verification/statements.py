@@ -1,0 +1,114 @@
+"""The line, by running: both runs again, with the program's statements recorded, and compared."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from guard.comparison import Cause, Suspect, examine
+from guard.places import Place
+from guard.statements.comparing import compare
+from guard.statements.sinks import Line, find, line_of
+from guard.statements.wording import told
+from guard.verification.plan import recording
+from guard.verification.watching import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from guard.comparison import Difference
+    from guard.verification.bisection import Bisection
+    from guard.verification.processes import Process
+    from guard.verification.sessions import Session
+
+RUNS = 2
+_MOST = 3  # lines that are told
+_FURTHER = 20  # steps, where the difference does not come at the same one
+_ENTERS = (Cause.HYPERPARAMETER, Cause.ENVIRONMENT)
+_AGAIN = (
+    "with the program's statements recorded the difference did not come again, so that the line "
+    "is guessed from the program's text"
+)
+_LOST = "the runs were compared statement by statement, and what differs was not traced to a line"
+RAN = "it was given the same in both runs, and gave something else"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a difference entered the program.
+
+    lines    statements that gave something else in each run for the same, the first first
+    entered  the line that shows it, where that is worth telling
+    runs     that it took
+    """
+
+    lines: tuple[Suspect, ...] = ()
+    entered: Place | None = None
+    runs: int = 0
+    note: str = ""
+
+
+def is_asked(difference: Difference, bisection: Bisection) -> bool:
+    """Whether the program's statements can tell more than its operators."""
+    if difference.cause is Cause.STATE:
+        return False
+    culprit = bisection.culprit
+    return culprit is None or culprit.cause is not Cause.KERNEL
+
+
+def entry(session: Session, difference: Difference, other: int, culprit: Place | None) -> Entry:
+    """Run both again up to the step that parted, and follow the difference back to its lines.
+
+    other    number of the run that differed from the first, for its circumstances
+    culprit  the line of the operator that differs, if one is known
+    """
+    ran = _rerun(session, other, difference.step)
+    for each in ran:
+        each.look()
+    if not all(each.traces for each in ran):
+        return Entry(runs=RUNS)
+    seen = examine(ran[0].traces, ran[1].traces).difference
+    if seen is None:
+        return Entry(runs=RUNS, note=_AGAIN)
+    if seen.step == difference.step:
+        seen = replace(seen, cause=difference.cause)
+    if culprit is not None:
+        seen = replace(seen, place=culprit)
+    flows, notes = compare(ran[0].traces_folder, ran[1].traces_folder)
+    found = find(flows, seen)
+    if not found.origins:
+        return Entry(runs=RUNS, note="; ".join([_LOST, *notes]))
+    lines = dict.fromkeys(line_of(each) for each in found.origins)
+    entered = None
+    if found.entered is not None and seen.cause in _ENTERS:
+        entered = _place(line_of(found.entered))
+    suspects = tuple(Suspect("", told(each), each.file, each.line, RAN) for each in lines)
+    return Entry(suspects[:_MOST], entered, RUNS, "; ".join(notes))
+
+
+def _rerun(session: Session, other: int, step: int) -> tuple[Process, ...]:
+    options = (*recording(step + _FURTHER), "--lines", str(step))
+    plan = session.plan
+
+    def start(run: int) -> Process:
+        return session.start(plan.circumstances(run), options)
+
+    starts = [lambda: start(0), lambda: start(other)]
+    return Watch(session, starts, limited=True).run().processes
+
+
+def _place(line: Line) -> Place:
+    return Place(line.file, line.line, line.function)
+
+
+def led_by(lines: Sequence[Suspect], others: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    """The lines found by running first, in the words of the linter where it has some for them."""
+    known = {_at(each): each for each in reversed(others)}
+    first = [known.get(_at(each), each) for each in lines]
+    rest = [each for each in others if _at(each) not in {_at(one) for one in lines}]
+    return (*first, *rest)
+
+
+def _at(suspect: Suspect) -> tuple[str, int]:
+    return os.path.realpath(suspect.file), suspect.line
