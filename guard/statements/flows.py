@@ -15,7 +15,7 @@ from guard.statements.sources import is_clock
 from guard.statements.states import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from guard.statements.pairs import Calling, Pairing
     from guard.statements.syntax import Path
@@ -62,8 +62,8 @@ class Flows:
         self.moves: dict[str, list[Node]] = {}  # statements after which a state differs
         self._given: dict[Node, Origins] = {}
         self._drawers: tuple[dict[int, list[Node]], dict[int, list[Node]]] = ({}, {})
-        for node in self.nodes:
-            self._note_moves(node)
+        for run in (0, 1):
+            self._note_run(run)
         for node in self.nodes:
             self._follow(node)
 
@@ -78,7 +78,6 @@ class Flows:
         effects = bool(gives) or node.branches or self._is_moved(node)
         effects = effects or (node.is_last and node.within.differs)
         effects = effects or first.raised != second.raised
-        self._note_writes(node, node.statement.gives if not effects else None)
         if not effects:
             return
         node.is_tainted = True
@@ -102,7 +101,6 @@ class Flows:
             touched = at - len(node.statement.writes)
             if touched < 0 or ran.gave[at] != ran.touched[touched]:
                 self._write(node, path, None)
-        self._note_writes(node, None)
         self._escape(node)
 
     def _decided(self, cause: Node) -> Origins:
@@ -142,17 +140,19 @@ class Flows:
         if pair is not None and pair[0] & 1 and pair[1] & 1:
             self.written.add(pair, order, node)
 
-    def _note_writes(self, node: Node, paths: tuple[Path, ...] | None) -> None:
-        """All writes to what several threads may share, by run."""
-        del paths
-        for at, path in enumerate(node.statement.gives):
-            for run, ran in enumerate((node.first, node.second)):
-                if ran is None or at >= len(ran.gave):
-                    continue
-                touched = at - len(node.statement.writes)
-                if touched < 0 or ran.gave[at] != ran.touched[touched]:
+    def _note_run(self, run: int) -> None:
+        """What a run wrote that several threads may share, and what moved its generators."""
+        ran_then = [(each.ran_in(run), each) for each in self.nodes]
+        known = [(ran, node) for ran, node in ran_then if ran is not None]
+        for ran, node in sorted(known, key=lambda each: each[0].ended):
+            bound = len(node.statement.writes)
+            for at, path in enumerate(node.statement.gives[: len(ran.gave)]):
+                if at < bound or ran.gave[at] != ran.touched[at - bound]:
                     for key in _shared_keys(node, path):
                         self._any[run].add(key, ran.ended, node)
+            for at, (before, after) in enumerate(zip(ran.before, ran.after, strict=False)):
+                if before != after and before and not _moved_below(node, run, at):
+                    self._drawers[run].setdefault(at, []).append(node)
 
     # Backward
 
@@ -182,7 +182,7 @@ class Flows:
             last = next((n for n in reversed(each.nodes) if n.is_tainted and n.origins), None)
             if last is not None:
                 found |= last.origins
-        return _first(frozenset(found))
+        return _first(found)
 
     def _of_those_below(self, node: Node) -> Origins:
         found: set[Node] = set()
@@ -193,7 +193,7 @@ class Flows:
                 if inner.is_tainted:
                     found |= inner.origins
                 queue.extend(inner.below)
-        return _first(frozenset(found))
+        return _first(found)
 
     def _from_elsewhere(self, node: Node) -> Origins:
         """What other processes and threads gave to a library, where a statement asks one."""
@@ -206,7 +206,7 @@ class Flows:
                 break
             if other != role and _may_give(other, role):
                 found |= origins
-        return _first(frozenset(found))
+        return _first(found)
 
     def _differing(self, node: Node) -> Iterator[tuple[Path, tuple[int, int]]]:
         """Inputs that differ; an object that it only calls a method of counts by what it holds."""
@@ -272,14 +272,6 @@ class Flows:
 
     # Generators and other states of the process
 
-    def _note_moves(self, node: Node) -> None:
-        for run, ran in enumerate((node.first, node.second)):
-            if ran is None:
-                continue
-            for at, (before, after) in enumerate(zip(ran.before, ran.after, strict=False)):
-                if before != after and before and not _moved_below(node, run, at):
-                    self._drawers[run].setdefault(at, []).append(node)
-
     def _is_moved(self, node: Node) -> bool:
         """Whether it has left a state differently than it found it."""
         first, second = node.first, node.second
@@ -334,16 +326,16 @@ class Flows:
         return _NOTHING
 
     def _drawn(self, run: int, at: int, node: Node) -> list[Node]:
-        ran = node.first if run == 0 else node.second
+        ran = node.ran_in(run)
         if ran is None:
             return []
         found = []
         for each in self._drawers[run].get(at, []):
-            held = each.first if run == 0 else each.second
+            held = each.ran_in(run)
             same = each.within.role.partition(":")[0] == node.within.role.partition(":")[0]
             if same and held is not None and held.ended <= ran.began:
                 found.append(each)
-        return sorted(found, key=lambda each: (each.first if run == 0 else each.second).ended)  # type: ignore[union-attr]
+        return found
 
     def _intruder(self, node: Node, at: int) -> Origins:
         """A statement of another thread's that drew while this one did."""
@@ -351,7 +343,7 @@ class Flows:
             if ran is None:
                 continue
             for each in self._drawers[run].get(at, []):
-                held = each.first if run == 0 else each.second
+                held = each.ran_in(run)
                 if each.within.role == node.within.role or held is None:
                     continue
                 process = each.within.role.partition(":")[0]
@@ -363,7 +355,7 @@ class Flows:
 
 
 def _after(node: Node, run: int, at: int) -> int:
-    ran = node.first if run == 0 else node.second
+    ran = node.ran_in(run)
     return ran.after[at] if ran is not None else 0
 
 
@@ -396,10 +388,12 @@ def _may_give(other: str, role: str) -> bool:
     return other != role
 
 
-def _first(origins: Origins) -> Origins:
-    if len(origins) <= _MOST:
-        return origins
-    return frozenset(sorted(origins, key=lambda each: each.order)[:_MOST])
+def _first(origins: Iterable[Node]) -> Origins:
+    """The first of each line, and the first few of these."""
+    lines: dict[tuple[str, int], Node] = {}
+    for each in sorted(origins, key=lambda each: each.order):
+        lines.setdefault(each.key, each)
+    return frozenset(list(lines.values())[:_MOST])
 
 
 def _keys(node: Node, path: Path) -> Iterator[object]:

@@ -80,6 +80,10 @@ class Node:
             raise AssertionError("a statement of no run")
         return found
 
+    def ran_in(self, run: int) -> Ran | None:
+        """In the first run or the second."""
+        return self.second if run else self.first
+
     @property
     def file(self) -> str:
         """Its file."""
