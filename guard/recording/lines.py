@@ -36,7 +36,7 @@ class Lines:
     def step_ends(self, number: int) -> None:
         """A step has ended."""
         if os.getpid() == self._main:
-            self._tracer.flush()
+            self._tracer.step_ends(number)
             self._done[:8] = (number + 1).to_bytes(8, "little")
 
     def end(self) -> None:

@@ -7,24 +7,32 @@ from typing import TYPE_CHECKING
 
 from guard.statements.flows import Flows
 from guard.statements.pairs import Pairing
-from guard.statements.sinks import Found, find
 from guard.statements.syntax import Statement, statements
-from guard.statements.trees import threads
+from guard.statements.trees import recording
 
 if TYPE_CHECKING:
-    from guard.comparison import Difference
+    from guard.statements.pairs import Node
 
 
-def compare(first: str, second: str) -> tuple[Flows, list[str]]:
-    """What flows where, of the recordings in two folders; and what a person should know."""
-    ones, notes = threads(first)
-    others, more = threads(second)
-    return Flows(Pairing(ones, others, Lookup().of)), list(dict.fromkeys(notes + more))
+def compare(first: str, second: str, step: int | None = None) -> tuple[Flows, list[str]]:
+    """What flows where, of the recordings in two folders; and what a person should know.
+
+    step  the last that counts: what came after it says nothing of it
+    """
+    ones, others = recording(first), recording(second)
+    ends = tuple(each.ends.get(-1 if step is None else step) for each in (ones, others))
+    pairing = Pairing(ones.threads, others.threads, Lookup().of)
+    nodes = [each for each in pairing.nodes if _is_within(each, ends)]
+    return Flows(nodes), list(dict.fromkeys(ones.notes + others.notes))
 
 
-def origins(first: str, second: str, difference: Difference) -> Found:
-    """Where a difference entered."""
-    return find(compare(first, second)[0], difference)
+def _is_within(node: Node, ends: tuple[int | None, ...]) -> bool:
+    """Whether a statement ended before the step did, in a run that has both."""
+    for run, end in enumerate(ends):
+        ran = node.ran_in(run)
+        if ran is not None and end is not None and ran.began > end:
+            return False
+    return True
 
 
 class Lookup:

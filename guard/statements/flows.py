@@ -17,7 +17,7 @@ from guard.statements.states import NAMES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from guard.statements.pairs import Calling, Pairing
+    from guard.statements.pairs import Calling
     from guard.statements.syntax import Path
 
     Origins = frozenset[Node]
@@ -52,8 +52,8 @@ class Written:
 class Flows:
     """Origins of all that differs between two recordings."""
 
-    def __init__(self, pairing: Pairing) -> None:
-        self.nodes = pairing.nodes
+    def __init__(self, nodes: list[Node]) -> None:
+        self.nodes = nodes
         self.origins: list[Node] = []  # in order
         self.tainted: list[Node] = []
         self.written = Written()  # what differs
@@ -266,7 +266,7 @@ class Flows:
             ]
             if len(found) == 2 and found[0] is not found[1]:  # noqa: PLR2004
                 others = [e for e in found if e and e.within.role != node.within.role]
-                others.sort(key=lambda each: ":" not in each.within.role)  # a thread's first
+                others.sort(key=lambda each: not _is_in_thread(each))
                 return frozenset(others[:1] or (node,))
         return _NOTHING
 
@@ -317,8 +317,8 @@ class Flows:
         other = others[start] if start < len(others) else None
         if agreed < 0 and (one is None or _differs_before(one, other, at)):
             return frozenset((node,))  # nobody has seeded it
-        for each in (one, other):
-            if each is not None and each.within.role != node.within.role:
+        for each in (one, other, node):
+            if each is not None and _is_in_thread(each):
                 return frozenset((each,))
         for each in (one, other):
             if each is not None and each.is_tainted and each.origins:
@@ -338,7 +338,7 @@ class Flows:
         return found
 
     def _intruder(self, node: Node, at: int) -> Origins:
-        """A statement of another thread's that drew while this one did."""
+        """A statement of a thread's that drew while this one did."""
         for run, ran in enumerate((node.first, node.second)):
             if ran is None:
                 continue
@@ -350,7 +350,7 @@ class Flows:
                 if process != node.within.role.partition(":")[0]:
                     continue
                 if ran.began <= held.ended and held.began <= ran.ended:
-                    return frozenset((each,))
+                    return frozenset((node if _is_in_thread(node) else each,))
         return _NOTHING
 
 
@@ -364,6 +364,11 @@ def _differs_before(one: Node | None, other: Node | None, at: int) -> bool:
     if one is None or other is None or one.first is None or other.second is None:
         return False
     return one.first.before[at] != other.second.before[at]
+
+
+def _is_in_thread(node: Node) -> bool:
+    """Whether another thread than its process's first ran it, at a time of its own."""
+    return ":" in node.within.role
 
 
 def _moved_below(node: Node, run: int, at: int) -> bool:

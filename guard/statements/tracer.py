@@ -89,8 +89,9 @@ class Tracer:
             self._undo()
             self.stream.close()
 
-    def flush(self) -> None:
-        """Write what there is."""
+    def step_ends(self, number: int) -> None:
+        """A step of the recording has ended: write what there is."""
+        self.stream.add(("e", number, time.monotonic_ns()))
         self.stream.flush()
 
     def fail(self, error: Exception) -> None:

@@ -62,21 +62,34 @@ class Thread:
     calls: list[Call] = field(default_factory=list)
 
 
-def threads(folder: str) -> tuple[list[Thread], list[str]]:
-    """All threads of a run's processes, those of the first process first; and what to know."""
-    found: list[Thread] = []
-    notes: list[str] = []
+@dataclass(eq=False, slots=True)
+class Recording:
+    """The statements of a run.
+
+    threads  of all its processes, those of the first process first
+    ends     when each step ended
+    notes    what a person should know
+    """
+
+    threads: list[Thread] = field(default_factory=list)
+    ends: dict[int, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def recording(folder: str) -> Recording:
+    """All that was recorded in a folder."""
+    found = Recording()
     streams = []
     for name in sorted(os.listdir(folder)):
         if name.endswith(SUFFIX):
             streams.append(read(os.path.join(folder, name)))
     streams.sort(key=lambda events: events[0][1] != "main" if events else True)
     for events in streams:
-        _build(events, found, notes)
-    return found, notes
+        _build(events, found)
+    return found
 
 
-def _build(events: list[tuple[Any, ...]], found: list[Thread], notes: list[str]) -> None:
+def _build(events: list[tuple[Any, ...]], found: Recording) -> None:
     role = ""
     codes: dict[int, tuple[str, str, int, tuple[str, ...]]] = {}
     by_number: dict[int, Thread] = {}
@@ -89,12 +102,14 @@ def _build(events: list[tuple[Any, ...]], found: list[Thread], notes: list[str])
         elif kind == "k":
             codes[event[1]] = event[2:]
         elif kind == "n":
-            notes.append(event[1])
+            found.notes.append(event[1])
+        elif kind == "e":
+            found.ends[event[1]] = event[2]
         elif kind == "t":
             told = f"{role}:{event[2]}" if event[2] else role
             by_number[event[1]] = Thread(told)
             stacks[event[1]] = []
-            found.append(by_number[event[1]])
+            found.threads.append(by_number[event[1]])
         else:
             number = event[1]
             if number in stacks:
@@ -102,7 +117,7 @@ def _build(events: list[tuple[Any, ...]], found: list[Thread], notes: list[str])
     for number, stack in stacks.items():  # what had not ended when the recording did
         while stack:
             call = stack.pop()
-            call.ended = call.ended or (events[-1][4] if len(events[-1]) > 4 else call.began)  # noqa: PLR2004
+            call.ended = call.ended or call.began
             for each in pending.pop(id(call), []):
                 _at_end(call, each)
             _hang(call, stack, by_number[number], pending)

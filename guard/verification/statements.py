@@ -75,7 +75,7 @@ def entry(session: Session, difference: Difference, other: int, culprit: Place |
         seen = replace(seen, cause=difference.cause)
     if culprit is not None:
         seen = replace(seen, place=culprit)
-    flows, notes = compare(ran[0].traces_folder, ran[1].traces_folder)
+    flows, notes = compare(ran[0].traces_folder, ran[1].traces_folder, seen.step)
     found = find(flows, seen)
     if not found.origins:
         return Entry(runs=RUNS, note="; ".join([_LOST, *notes]))
