@@ -10,7 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from guard.statements.pairs import Node, differ
+from guard.statements.drawing import Draws
+from guard.statements.pairs import NEVER, Node, differ
 from guard.statements.sources import is_clock
 from guard.statements.states import NAMES
 
@@ -62,6 +63,7 @@ class Flows:
         self.moves: dict[str, list[Node]] = {}  # statements after which a state differs
         self._given: dict[Node, Origins] = {}
         self._drawers: tuple[dict[int, list[Node]], dict[int, list[Node]]] = ({}, {})
+        self._draws = Draws(nodes)
         for run in (0, 1):
             self._note_run(run)
         for node in self.nodes:
@@ -144,15 +146,14 @@ class Flows:
         """What a run wrote that several threads may share, and what moved its generators."""
         ran_then = [(each.ran_in(run), each) for each in self.nodes]
         known = [(ran, node) for ran, node in ran_then if ran is not None]
-        for ran, node in sorted(known, key=lambda each: each[0].ended):
+        for ran, node in sorted(known, key=lambda each: each[0].ended or NEVER):
             bound = len(node.statement.writes)
             for at, path in enumerate(node.statement.gives[: len(ran.gave)]):
                 if at < bound or ran.gave[at] != ran.touched[at - bound]:
                     for key in _shared_keys(node, path):
-                        self._any[run].add(key, ran.ended, node)
-            for at, (before, after) in enumerate(zip(ran.before, ran.after, strict=False)):
-                if before != after and before and not _moved_below(node, run, at):
-                    self._drawers[run].setdefault(at, []).append(node)
+                        self._any[run].add(key, ran.ended or NEVER, node)
+            for at in self._draws.moved(node, run):
+                self._drawers[run].setdefault(at, []).append(node)
 
     # Backward
 
@@ -279,6 +280,8 @@ class Flows:
             return False
         moved = False
         for at, name in enumerate(NAMES):
+            if not self._draws.may(node, at):
+                continue
             differs = first.after[at] != second.after[at]
             agreed = first.before[at] == second.before[at]
             if differs and agreed and first.before[at]:
@@ -293,7 +296,8 @@ class Flows:
             return _NOTHING
         found: set[Node] = set()
         for at in range(len(NAMES)):
-            if first.before[at] == first.after[at] and second.before[at] == second.after[at]:
+            is_still = first.before[at] == first.after[at] and second.before[at] == second.after[at]
+            if is_still or not self._draws.may(node, at):
                 continue
             if first.before[at] != second.before[at]:
                 found |= self._of_state(node, at)
@@ -333,7 +337,7 @@ class Flows:
         for each in self._drawers[run].get(at, []):
             held = each.ran_in(run)
             same = each.within.role.partition(":")[0] == node.within.role.partition(":")[0]
-            if same and held is not None and held.ended <= ran.began:
+            if same and held is not None and held.ended and held.ended <= ran.began:
                 found.append(each)
         return found
 
@@ -349,7 +353,7 @@ class Flows:
                 process = each.within.role.partition(":")[0]
                 if process != node.within.role.partition(":")[0]:
                     continue
-                if ran.began <= held.ended and held.began <= ran.ended:
+                if ran.began <= (held.ended or NEVER) and held.began <= (ran.ended or NEVER):
                     return frozenset((node if _is_in_thread(node) else each,))
         return _NOTHING
 
@@ -369,15 +373,6 @@ def _differs_before(one: Node | None, other: Node | None, at: int) -> bool:
 def _is_in_thread(node: Node) -> bool:
     """Whether another thread than its process's first ran it, at a time of its own."""
     return ":" in node.within.role
-
-
-def _moved_below(node: Node, run: int, at: int) -> bool:
-    """Whether a statement within one that it calls moved the state, so that it did not itself."""
-    for each in node.below:
-        call = each.first if run == 0 else each.second
-        if call is not None and call.before[at] != call.after[at]:
-            return True
-    return False
 
 
 def _is_stored(node: Node) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from guard.statements.alignment import aligned
 from guard.statements.threads import calls_of
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from guard.statements.trees import Call, Ran, Thread
 
     Lookup = Callable[[str, int], Statement | None]
+
+
+Each = TypeVar("Each")
+NEVER = 1 << 62  # when what had not ended when the recording did, ends
 
 
 @dataclass(eq=False, slots=True)
@@ -139,7 +143,8 @@ class Pairing:
         at = above.order if above is not None else 0
         last: Node | None = None
         lists = (one.statements if one else [], other.statements if other else [])
-        for first, second in aligned(*lists, lambda each: each.line):
+        pairs = aligned(*lists, lambda each: each.line)
+        for first, second in _without_rest(pairs, one, other):
             ran = first or second
             statement = ran and self._lookup(found.call.file, ran.line)
             if ran is None or statement is None:
@@ -147,7 +152,7 @@ class Pairing:
             is_extra = first is None or second is None
             if is_extra and not found.is_extra and last is not None:
                 last.branches = True
-            at = first.ended if first is not None else at
+            at = (first.ended or NEVER) if first is not None else at
             why = (last or cause) if is_extra else None
             node = Node(first, second, statement, found, at, cause=why if is_extra else None)
             found.nodes.append(node)
@@ -163,7 +168,19 @@ class Pairing:
 
     def _below(self, node: Node, role: str) -> None:
         calls = (node.first.calls if node.first else [], node.second.calls if node.second else [])
-        for one, other in aligned(*calls, lambda each: each.key):
+        pairs = aligned(*calls, lambda each: each.key)
+        for one, other in _without_rest(pairs, node.first, node.second):
             is_extra = one is None or other is None
             cause = (node.cause or node) if is_extra else None
             self._pair(one, other, role, node, cause)
+
+
+def _without_rest(
+    pairs: list[tuple[Each | None, Each | None]], one: Call | Ran | None, other: Call | Ran | None
+) -> list[tuple[Each | None, Each | None]]:
+    """Without what comes at the end in one run alone, where the other's recording had ended."""
+    for at, holder in enumerate((one, other)):
+        if holder is not None and not holder.ended and (one is not None and other is not None):
+            while pairs and pairs[-1][at] is None:
+                pairs.pop()
+    return pairs

@@ -6,6 +6,7 @@ import marshal
 import os
 import struct
 import sys
+import threading
 from contextlib import suppress
 from typing import Any
 
@@ -22,6 +23,7 @@ class Stream:
         self._role = role
         self._events: list[tuple[Any, ...]] = []
         self._file: int | None = None
+        self._lock = threading.RLock()  # of this process alone: a fork makes a stream of its own
 
     def add(self, event: tuple[Any, ...]) -> None:
         """An event; it is written later."""
@@ -30,26 +32,20 @@ class Stream:
         if len(events) > _PIECE:
             self.flush()
 
-    def code(self, *row: Any) -> None:
-        """A code object: its number, file, name, line and arguments."""
-        self._events.append(("k", *row))
-
-    def thread(self, number: int, name: str) -> None:
-        """A thread, by what it runs; "" for the main one."""
-        self._events.append(("t", number, name))
-
     def note(self, text: str) -> None:
         """What a person should know."""
         self._events.append(("n", text))
 
     def flush(self) -> None:
         """Write what there is."""
-        events = self._events
-        count = len(events)
-        if not count:
-            return
-        piece = events[:count]
-        del events[:count]
+        with self._lock:
+            count = len(self._events)
+            if count:
+                piece = self._events[:count]
+                del self._events[:count]
+                self._write(piece)
+
+    def _write(self, piece: list[tuple[Any, ...]]) -> None:
         if self._file is None:
             role = self._role if self._role is not None else _role()
             path = os.path.join(self._folder, f"{os.getpid()}{SUFFIX}")

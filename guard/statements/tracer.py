@@ -7,6 +7,7 @@ what it may have changed after it. The program computes what it would without.
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import tempfile
@@ -62,11 +63,11 @@ class Tracer:
         self._seen = NONE
         self._codes: dict[CodeType, _Code | None] = {}
         self._files: dict[str, dict[int, Statement]] = {}
-        self._numbers = 0
+        self._numbers = itertools.count(1)  # for threads as well
         self._often: dict[Statement, int] = {}
         self._until = 0.0
         self._local = threading.local()
-        self._threads = 0
+        self._threads = itertools.count(1)
         self._undo: Callable[[], None] = lambda: None
 
     def begin(self, role: str | None = "main") -> None:
@@ -105,7 +106,7 @@ class Tracer:
             self.epoch += 1
             self._codes.clear()
             self._local = threading.local()
-            self._threads = 0
+            self._threads = itertools.count(1)
             self.stream = Stream(self._folder, None)
 
     def _note_drawn_names(self) -> None:
@@ -133,8 +134,7 @@ class Tracer:
                 return None
             held = getattr(frame.f_trace, "__self__", None)
             if not isinstance(held, _Frame) or held.epoch != self.epoch:
-                self._numbers += 1
-                held = _Frame(self, found, self._numbers)
+                held = _Frame(self, found, next(self._numbers))
             held.enter(frame)
         except Exception as error:  # noqa: BLE001 - it is the program that matters
             self.fail(error)
@@ -166,13 +166,11 @@ class Tracer:
         count = code.co_argcount + code.co_kwonlyargcount
         count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)  # *args, **kwargs
         names = code.co_varnames[:count]
-        self._numbers += 1
+        number = next(self._numbers)
         qualified = getattr(code, "co_qualname", code.co_name)
-        self.stream.add(
-            ("k", self._numbers, code.co_filename, qualified, code.co_firstlineno, names)
-        )
+        self.stream.add(("k", number, code.co_filename, qualified, code.co_firstlineno, names))
         pauses = bool(code.co_flags & _PAUSING)
-        return _Code(self._numbers, lines, names, code.co_name == "<lambda>", pauses)
+        return _Code(number, lines, names, code.co_name == "<lambda>", pauses)
 
     # For frames
 
@@ -180,9 +178,8 @@ class Tracer:
         """The number of this thread; told when it is met first."""
         found: int | None = getattr(self._local, "number", None)
         if found is None:
-            self._threads += 1
-            found = self._local.number = self._threads
-            self._local.depth = 0
+            found = self._local.number = next(self._threads)
+            self._local.stack = []
             thread = threading.current_thread()
             target = getattr(thread, "_target", None)
             is_main = thread is threading.main_thread()
@@ -192,15 +189,22 @@ class Tracer:
 
     @property
     def is_shared(self) -> bool:
-        """Whether other threads of the program's run its statements as well."""
-        return self._threads > 1
+        """Whether other threads run beside this one."""
+        return threading.active_count() > 1
 
-    def deeper(self, by: int) -> None:
-        """How deep this thread is in frames of the program's; out of them all is written."""
-        depth = getattr(self._local, "depth", 0) + by
-        self._local.depth = depth
-        if depth <= 0:
-            self._local.depth = 0
+    def enter(self, frame: _Frame) -> int:
+        """A frame of this thread begins; the line of the statement that has called it, or 0."""
+        stack: list[_Frame] = self._local.stack
+        above = stack[-1].statement if stack else None
+        stack.append(frame)
+        return 0 if above is None else above.line
+
+    def leave(self, frame: _Frame) -> None:
+        """It ends, or pauses; out of all of them what there is is written."""
+        stack: list[_Frame] = getattr(self._local, "stack", [])
+        while stack and stack.pop() is not frame:
+            pass
+        if not stack:
             self.stream.flush()
 
     def is_wanted(self, statement: Statement) -> bool:
@@ -255,10 +259,10 @@ class _Frame:
         if self._given is None:
             paths = tuple([(name,) for name in code.given if name != "self"])
             given = self._given = tracer.digest(paths, frame, code.number)
-        tracer.deeper(1)
+        at = tracer.enter(self)
         states = tracer.look(anew=True)
         now = time.monotonic_ns()
-        tracer.stream.add(("c", thread, self.number, code.number, now, given, states))
+        tracer.stream.add(("c", thread, self.number, code.number, now, given, states, at))
 
     def happened(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
         """As Python tells it."""
@@ -314,4 +318,4 @@ class _Frame:
         states = tracer.look(anew=True)
         thread, now = tracer.thread(), time.monotonic_ns()
         tracer.stream.add(("r", thread, self.number, now, digest, states))
-        tracer.deeper(-1)
+        tracer.leave(self)

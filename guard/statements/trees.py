@@ -12,7 +12,7 @@ from guard.statements.stream import SUFFIX, read
 
 @dataclass(eq=False, slots=True)
 class Ran:
-    """A statement that ran once.
+    """A statement that ran once. ``ended`` is 0 where the recording ended before it did.
 
     reads, touched, gave  digests of its paths, before and after
     before, after         states of the process
@@ -33,7 +33,11 @@ class Ran:
 
 @dataclass(eq=False, slots=True)
 class Call:
-    """A frame from its call, or from where it went on, to its return or its next pause."""
+    """A frame from its call, or from where it went on, to its return or its next pause.
+
+    at     the line of the statement that called it; 0 where it is not known
+    ended  0 where the recording ended before it did
+    """
 
     file: str
     name: str
@@ -42,6 +46,7 @@ class Call:
     frame: int
     began: int
     given: tuple[int, ...]
+    at: int
     ended: int = 0
     result: int = 0
     before: tuple[int, ...] = NONE
@@ -117,16 +122,19 @@ def _build(events: list[tuple[Any, ...]], found: Recording) -> None:
     for number, stack in stacks.items():  # what had not ended when the recording did
         while stack:
             call = stack.pop()
-            call.ended = call.ended or call.began
             for each in pending.pop(id(call), []):
                 _at_end(call, each)
             _hang(call, stack, by_number[number], pending)
 
 
 def _at_end(call: Call, below: Call) -> None:
-    """A call whose statement has not ended."""
-    if call.statements:
-        call.statements[-1].calls.append(below)
+    """A call whose statement has not ended: of that, no more is known than where it stands."""
+    last = call.statements[-1] if call.statements else None
+    if last is None or last.line != below.at or last.ended:
+        states = below.before
+        last = Ran(below.at, below.began, 0, (), (), (), states, states, "", [])
+        call.statements.append(last)
+    last.calls.append(below)
 
 
 def _event(  # noqa: PLR0913
@@ -138,9 +146,9 @@ def _event(  # noqa: PLR0913
 ) -> None:
     kind, number, frame = event[:3]
     if kind == "c":
-        _, _, _, code, now, given, states = event
+        _, _, _, code, now, given, states, at = event
         file, name, first, names = codes[code]
-        call = Call(file, name, first, names, frame, now, given, before=states)
+        call = Call(file, name, first, names, frame, now, given, at, before=states)
         stack.append(call)
         return
     if kind == "s":
