@@ -23,7 +23,7 @@ def run(program: Path, folder: Path, **given: object) -> dict[str, Any]:
     held: dict[str, Any] = {"__name__": "__main__", "__file__": str(program), **given}
     tracer.begin()
     try:
-        exec(code, held)
+        exec(code, held)  # noqa: S102 - the program under test
     finally:
         tracer.end()
     return held

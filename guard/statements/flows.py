@@ -265,9 +265,9 @@ class Flows:
                 for run, each in enumerate(ran)
                 if each is not None
             ]
-            if len(found) == 2 and found[0] is not found[1]:  # noqa: PLR2004
+            if len(found) == 2 and found[0] is not found[1]:
                 others = [e for e in found if e and e.within.role != node.within.role]
-                others.sort(key=lambda each: not _is_in_thread(each))
+                others.sort(key=lambda each: not each.is_in_thread)
                 return frozenset(others[:1] or (node,))
         return _NOTHING
 
@@ -322,7 +322,7 @@ class Flows:
         if agreed < 0 and (one is None or _differs_before(one, other, at)):
             return frozenset((node,))  # nobody has seeded it
         for each in (one, other, node):
-            if each is not None and _is_in_thread(each):
+            if each is not None and each.is_in_thread:
                 return frozenset((each,))
         for each in (one, other):
             if each is not None and each.is_tainted and each.origins:
@@ -354,7 +354,7 @@ class Flows:
                 if process != node.within.role.partition(":")[0]:
                     continue
                 if ran.began <= (held.ended or NEVER) and held.began <= (ran.ended or NEVER):
-                    return frozenset((node if _is_in_thread(node) else each,))
+                    return frozenset((node if node.is_in_thread else each,))
         return _NOTHING
 
 
@@ -370,16 +370,13 @@ def _differs_before(one: Node | None, other: Node | None, at: int) -> bool:
     return one.first.before[at] != other.second.before[at]
 
 
-def _is_in_thread(node: Node) -> bool:
-    """Whether another thread than its process's first ran it, at a time of its own."""
-    return ":" in node.within.role
-
-
 def _is_stored(node: Node) -> bool:
     """Whether a statement only keeps what the clock says, as the start of something."""
     statement = node.statement
-    return statement.kind in ("Assign", "AnnAssign") and len(statement.calls) == 1 and not any(
-        each in statement.text for each in "+-*/%<>"
+    return (
+        statement.kind in ("Assign", "AnnAssign")
+        and len(statement.calls) == 1
+        and not any(each in statement.text for each in "+-*/%<>")
     )
 
 

@@ -45,19 +45,20 @@ def _item(value: Any, key: str) -> Any:  # noqa: ANN401
     return value
 
 
-def attribute(value: Any, name: str) -> Any:  # noqa: ANN401, PLR0911
+def attribute(value: Any, name: str) -> Any:  # noqa: ANN401
     """An attribute that lies in the object or its class; no property is asked."""
-    if isinstance(value, ModuleType):
-        return value.__dict__.get(name, MISSING)
-    held = attributes(value)
+    held = value.__dict__ if isinstance(value, ModuleType) else attributes(value)
     if held is not None:
         if name in held:
             return held[name]
         torch: Any = sys.modules.get("torch")
-        if torch is not None and hasattr(torch, "nn") and isinstance(value, torch.nn.Module):
-            for part in _PARTS:
-                if name in held.get(part, ()):
-                    return held[part][name]
+        if isinstance(value, getattr(getattr(torch, "nn", None), "Module", ())):
+            parts = (held.get(part) or {} for part in _PARTS)
+            return next((part[name] for part in parts if name in part), MISSING)
+    return _of_class(value, name)
+
+
+def _of_class(value: Any, name: str) -> Any:  # noqa: ANN401
     for each in type(value).__mro__:
         if name in each.__dict__:
             found = each.__dict__[name]

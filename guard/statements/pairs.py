@@ -98,6 +98,16 @@ class Node:
         """Where it stands."""
         return self.file, self.statement.line
 
+    @property
+    def is_in_thread(self) -> bool:
+        """Whether another thread than its process's first ran it, at a time of its own."""
+        return ":" in self.within.role
+
+    @property
+    def draws(self) -> bool:
+        """Whether a generator of the process has moved while it ran."""
+        return any(ran and ran.before != ran.after for ran in (self.first, self.second))
+
     def stands_at(self, place: Place) -> bool:
         """Whether a line is one of it."""
         statement = self.statement

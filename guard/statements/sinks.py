@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.comparison import Cause
@@ -17,15 +16,6 @@ if TYPE_CHECKING:
     from guard.statements.pairs import Node
 
 _PARTED = (Cause.CONTROL_FLOW, Cause.LENGTH)
-
-
-class Line(NamedTuple):
-    """A statement of the program's."""
-
-    file: str
-    line: int
-    function: str
-    text: str
 
 
 class Found(NamedTuple):
@@ -48,12 +38,6 @@ def find(flows: Flows, difference: Difference) -> Found:
     return Found(_last_resort(flows))
 
 
-def line_of(node: Node) -> Line:
-    """A statement, to be told."""
-    statement = node.statement
-    return Line(node.file, statement.line, node.within.call.name, statement.text)
-
-
 def _sinks(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
     """Statements that show the difference, the surest first."""
     event = difference.first or difference.second
@@ -70,7 +54,11 @@ def _sinks(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
         yield reversed(flows.moves.get("threads", []))
     if cause is Cause.HYPERPARAMETER:
         yield reversed(_attribute(flows, f"[{last}]"))
-    if cause is Cause.INITIALISATION and event is not None and event.kind in ("parameter", "buffer"):
+    if (
+        cause is Cause.INITIALISATION
+        and event is not None
+        and event.kind in ("parameter", "buffer")
+    ):
         yield _attribute(flows, last)
     if cause is Cause.GENERATOR:
         for each in (*difference.generators, name):

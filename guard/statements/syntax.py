@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     Path = tuple[str, ...]
 
@@ -24,13 +24,9 @@ _BLOCKS = (
 _INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _NAMING = {"register_buffer", "register_parameter", "setattr", "add_module"}
-_CHANGING = {
-    "append", "appendleft", "extend", "extendleft", "insert", "add", "update", "pop", "popleft",
-    "popitem", "remove", "discard", "clear", "sort", "reverse", "setdefault", "put", "put_nowait",
-}  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Statement:
     """A simple statement, or the head of a block.
 
@@ -41,6 +37,7 @@ class Statement:
     touches  paths of what it may change in place: what it calls methods of, what it passes on
     calls    dotted names of what it calls, as written
     last     its last line; of a block, that of its head
+    known    of each path that it touches, its place among those that it reads
     """
 
     line: int
@@ -51,6 +48,7 @@ class Statement:
     calls: tuple[str, ...] = ()
     text: str = ""
     last: int = 0
+    known: tuple[int, ...] = ()
 
     @property
     def gives(self) -> tuple[Path, ...]:
@@ -76,24 +74,24 @@ def statements(text: str | bytes) -> dict[int, Statement]:
 
 def _statement(node: ast.stmt) -> Statement:
     heads = list(_heads(node))
-    reads: dict[Path, None] = {}
-    writes: dict[Path, None] = {}
-    touches: dict[Path, None] = {}
-    calls: list[str] = []
+    found = _Gathered()
     for each in heads:
-        _gather(each, reads, writes, touches, calls, frozenset())
+        found.gather(each, frozenset())
     if isinstance(node, ast.AugAssign):
-        reads |= dict.fromkeys(writes)
-    kept = [path for path in touches if path not in writes]
+        found.reads |= dict.fromkeys(found.writes)
+    touched = tuple(path for path in found.touches if path not in found.writes)
+    found.reads |= dict.fromkeys(touched)
+    order = list(found.reads)
     text = " ".join(ast.unparse(each) for each in heads) if isinstance(node, _BLOCKS) else ""
     return Statement(
         node.lineno,
         type(node).__name__,
-        tuple(reads),
-        tuple(writes),
-        tuple(kept),
-        tuple(calls),
+        tuple(order),
+        tuple(found.writes),
+        touched,
+        tuple(found.calls),
         text or ast.unparse(node).partition("\n")[0],
+        known=tuple(order.index(each) for each in touched),
     )
 
 
@@ -121,83 +119,71 @@ def _heads(node: ast.stmt) -> Iterator[ast.AST]:
         yield node
 
 
-def _gather(
-    node: ast.AST,
-    reads: dict[Path, None],
-    writes: dict[Path, None],
-    touches: dict[Path, None],
-    calls: list[str],
-    bound: frozenset[str],
-) -> None:
-    """Collect what an expression or a simple statement does.
+class _Gathered:
+    """What the expressions of a statement do; dictionaries for their order."""
 
-    bound  names of comprehensions and lambdas around, which mean nothing outside
-    """
-    path = path_of(node)
-    if path is not None:
-        if path[0] not in bound:
-            stored = isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
-            (writes if stored else reads)[path] = None
-        if not isinstance(node, ast.Subscript) or path[-1].startswith("["):
+    def __init__(self) -> None:
+        self.reads: dict[Path, None] = {}
+        self.writes: dict[Path, None] = {}
+        self.touches: dict[Path, None] = {}
+        self.calls: list[str] = []
+
+    def gather(self, node: ast.AST, bound: frozenset[str]) -> None:
+        """Take in an expression or a simple statement.
+
+        bound  names of comprehensions and lambdas around, which mean nothing outside
+        """
+        path = path_of(node)
+        if path is not None:
+            if path[0] not in bound:
+                stored = isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
+                (self.writes if stored else self.reads)[path] = None
             return
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
-        inner = _inner_path(node.value)
-        if inner is not None and inner[0] not in bound:
-            writes[inner] = None
-            reads[inner] = None
-            _gather(node.slice, reads, writes, touches, calls, bound)
+        if isinstance(node, ast.Call):
+            self._gather_call(node, bound)
             return
-    if isinstance(node, ast.Call):
-        _gather_call(node, reads, writes, touches, calls, bound)
-        return
-    if isinstance(node, _INNER):
-        bound |= _bound_in(node)
-    for child in ast.iter_child_nodes(node):
-        _gather(child, reads, writes, touches, calls, bound)
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            inner = _inner_path(node.value)
+            if inner is not None and inner[0] not in bound:
+                self.writes[inner] = None
+                self.reads[inner] = None
+                self.gather(node.slice, bound)
+                return
+        if isinstance(node, _INNER):
+            bound |= _bound_in(node)
+        for child in ast.iter_child_nodes(node):
+            self.gather(child, bound)
 
-
-def _gather_call(
-    node: ast.Call,
-    reads: dict[Path, None],
-    writes: dict[Path, None],
-    touches: dict[Path, None],
-    calls: list[str],
-    bound: frozenset[str],
-) -> None:
-    name = _dotted(node.func)
-    calls.append(name)
-    if isinstance(node.func, ast.Attribute):
-        receiver = path_of(node.func.value)
-        if receiver is not None and receiver[0] not in bound:
-            reads[receiver] = None
-            touches[receiver] = None
+    def _gather_call(self, node: ast.Call, bound: frozenset[str]) -> None:
+        name = _dotted(node.func)
+        self.calls.append(name)
+        if isinstance(node.func, ast.Attribute):
+            self._touch(node.func.value, bound)
+            self.gather(node.func.value, bound)
         else:
-            _gather(node.func.value, reads, writes, touches, calls, bound)
-    elif not isinstance(node.func, ast.Name):
-        _gather(node.func, reads, writes, touches, calls, bound)
-    elif node.func.id not in bound:
-        reads[(node.func.id,)] = None
-    given: Iterable[ast.expr] = [*node.args, *(each.value for each in node.keywords)]
-    for each in given:
-        inner = path_of(each.value if isinstance(each, ast.Starred) else each)
-        if inner is not None and inner[0] not in bound:
-            touches[inner] = None
-        _gather(each, reads, writes, touches, calls, bound)
-    _gather_named(node, name, writes)
+            self.gather(node.func, bound)
+        for each in (*node.args, *(each.value for each in node.keywords)):
+            self._touch(each.value if isinstance(each, ast.Starred) else each, bound)
+            self.gather(each, bound)
+        self._gather_named(node, name)
 
+    def _touch(self, node: ast.AST, bound: frozenset[str]) -> None:
+        path = path_of(node)
+        if path is not None and path[0] not in bound:
+            self.touches[path] = None
 
-def _gather_named(node: ast.Call, name: str, writes: dict[Path, None]) -> None:
-    """What is bound by a name in quotes: self.register_buffer("centre", …)."""
-    last = name.rpartition(".")[2]
-    if last not in _NAMING:
-        return
-    owner = node.args[0] if last == "setattr" and node.args else None
-    if isinstance(node.func, ast.Attribute):
-        owner = node.func.value
-    named = node.args[1 if last == "setattr" else 0 :][:1]
-    path = path_of(owner) if owner is not None else None
-    if path and named and isinstance(named[0], ast.Constant) and isinstance(named[0].value, str):
-        writes[(*path, named[0].value)] = None
+    def _gather_named(self, node: ast.Call, name: str) -> None:
+        """What is bound by a name in quotes: self.register_buffer("centre", …)."""
+        last = name.rpartition(".")[2]
+        if last not in _NAMING:
+            return
+        owner = node.args[0] if last == "setattr" and node.args else None
+        if isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+        named = node.args[1 if last == "setattr" else 0 :][:1]
+        path = path_of(owner)
+        if path and named and isinstance(named[0], ast.Constant):
+            self.writes[(*path, str(named[0].value))] = None
 
 
 def _bound_in(node: ast.AST) -> frozenset[str]:

@@ -52,7 +52,9 @@ def _side_by_side(
     rest = list(others)
     found: list[tuple[Thread | None, Thread | None]] = []
     for each in ones:
-        same = (o for o in rest if each.calls and o.calls and _task(o.calls[0]) == _task(each.calls[0]))
+        same = (
+            o for o in rest if each.calls and o.calls and _task(o.calls[0]) == _task(each.calls[0])
+        )
         other = next(same, None)
         if other is not None:
             rest.remove(other)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from guard.statements.syntax import Path, Statement
 
 _OFTEN = 3000  # times that a statement runs, from which on it is left out until the last steps
+_SPENT = 2.0  # seconds that looking at one statement may take, all in all
 _LONGEST = 60.0  # seconds, after which statements are left out until the last steps
 _LAST = 2  # steps that are always looked at
 _INNER = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
@@ -64,7 +65,7 @@ class Tracer:
         self._codes: dict[CodeType, _Code | None] = {}
         self._files: dict[str, dict[int, Statement]] = {}
         self._numbers = itertools.count(1)  # for threads as well
-        self._often: dict[Statement, int] = {}
+        self._often: dict[Statement, tuple[int, float]] = {}
         self._until = 0.0
         self._local = threading.local()
         self._threads = itertools.count(1)
@@ -208,13 +209,18 @@ class Tracer:
             self.stream.flush()
 
     def is_wanted(self, statement: Statement) -> bool:
-        """Whether to look at a statement: at one that runs often only the first times, and again
-        in the last steps."""
-        times = self._often.get(statement, 0) + 1
-        self._often[statement] = times
-        if times <= _OFTEN and (times % 16 or time.monotonic() < self._until):
+        """Whether to look at a statement: at one that runs often or takes long only at first, and
+        again in the last steps."""
+        times, spent = self._often.get(statement, (0, 0.0))
+        self._often[statement] = (times + 1, spent)
+        if times < _OFTEN and spent < _SPENT and time.monotonic() < self._until:
             return True
         return self._is_last(_LAST)
+
+    def took(self, statement: Statement, seconds: float) -> None:
+        """How long it took to look at a statement."""
+        times, spent = self._often.get(statement, (0, 0.0))
+        self._often[statement] = (times, spent + seconds)
 
     def digest(self, paths: tuple[Path, ...], frame: FrameType, at: object) -> tuple[int, ...]:
         """Of the values of paths in a frame; 0 where there is none."""
@@ -235,8 +241,10 @@ class Tracer:
 class _Frame:
     """One frame, from its call to its end; a generator's goes on where it has paused."""
 
-    __slots__ = ("_code", "_given", "_tracer", "before", "began", "epoch", "number", "raised", "reads",
-                 "statement", "touched")  # fmt: skip
+    __slots__ = (
+        *("_code", "_given", "_tracer", "before", "began", "epoch", "number", "raised", "reads"),
+        *("statement", "touched"),
+    )
 
     def __init__(self, tracer: Tracer, code: _Code, number: int) -> None:
         self._tracer = tracer
@@ -293,7 +301,7 @@ class _Frame:
             return
         at = (statement.line, self._code.number)
         self.reads = tracer.digest(statement.reads, frame, at)
-        self.touched = tracer.digest(statement.touches, frame, at)
+        self.touched = tuple([self.reads[each] for each in statement.known])
         self.raised = ""
         self.statement = statement
         self.before = tracer.look(anew=bool(statement.calls) and tracer.is_shared)
@@ -304,11 +312,13 @@ class _Frame:
         if statement is None:
             return
         self.statement = None
+        begun = time.perf_counter()
         gives = tracer.digest(statement.gives, frame, (statement.line, self._code.number))
         states = tracer.look(anew=bool(statement.calls))
         thread, ended = tracer.thread(), time.monotonic_ns()
         seen = (self.reads, self.touched, gives, self.before, states, self.raised)
         tracer.stream.add(("s", thread, self.number, statement.line, self.began, ended, *seen))
+        tracer.took(statement, time.perf_counter() - begun)
 
     def _return(self, frame: FrameType, value: Any) -> None:  # noqa: ANN401
         tracer = self._tracer

@@ -84,47 +84,81 @@ class Recording:
 def recording(folder: str) -> Recording:
     """All that was recorded in a folder."""
     found = Recording()
-    streams = []
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(SUFFIX):
-            streams.append(read(os.path.join(folder, name)))
+    names = [each for each in sorted(os.listdir(folder)) if each.endswith(SUFFIX)]
+    streams = [read(os.path.join(folder, each)) for each in names]
     streams.sort(key=lambda events: events[0][1] != "main" if events else True)
     for events in streams:
-        _build(events, found)
+        _Builder(found).build(events)
     return found
 
 
-def _build(events: list[tuple[Any, ...]], found: Recording) -> None:
-    role = ""
-    codes: dict[int, tuple[str, str, int, tuple[str, ...]]] = {}
-    by_number: dict[int, Thread] = {}
-    stacks: dict[int, list[Call]] = {}
-    pending: dict[int, list[Call]] = {}  # by call, by identity: what was called in its statement
-    for event in events:
-        kind = event[0]
+class _Builder:
+    """Puts together what one process has written."""
+
+    def __init__(self, found: Recording) -> None:
+        self._found = found
+        self._role = ""
+        self._codes: dict[int, tuple[str, str, int, tuple[str, ...]]] = {}
+        self._threads: dict[int, Thread] = {}
+        self._stacks: dict[int, list[Call]] = {}
+        self._pending: dict[int, list[Call]] = {}  # by the call in whose statement they were made
+
+    def build(self, events: list[tuple[Any, ...]]) -> None:
+        """Take in all events."""
+        for event in events:
+            kind = event[0]
+            if kind in ("c", "s", "r"):
+                if event[1] in self._stacks:
+                    self._happened(event)
+            else:
+                self._told(kind, *event[1:])
+        for number, stack in self._stacks.items():  # what had not ended when the recording did
+            while stack:
+                self._close(stack, self._threads[number])
+
+    def _told(self, kind: str, *given: Any) -> None:
         if kind == "p":
-            role = event[1]
+            self._role = given[0]
         elif kind == "k":
-            codes[event[1]] = event[2:]
+            self._codes[given[0]] = given[1:]  # type: ignore[assignment]
         elif kind == "n":
-            found.notes.append(event[1])
+            self._found.notes.append(given[0])
         elif kind == "e":
-            found.ends[event[1]] = event[2]
+            self._found.ends[given[0]] = given[1]
         elif kind == "t":
-            told = f"{role}:{event[2]}" if event[2] else role
-            by_number[event[1]] = Thread(told)
-            stacks[event[1]] = []
-            found.threads.append(by_number[event[1]])
+            number, name = given
+            self._threads[number] = Thread(f"{self._role}:{name}" if name else self._role)
+            self._stacks[number] = []
+            self._found.threads.append(self._threads[number])
+
+    def _happened(self, event: tuple[Any, ...]) -> None:
+        kind, number, frame = event[:3]
+        stack, thread = self._stacks[number], self._threads[number]
+        if kind == "c":
+            code, now, given, states, at = event[3:]
+            stack.append(Call(*self._codes[code], frame, now, given, at, before=states))
+            return
+        while stack and stack[-1].frame != frame:
+            self._close(stack, thread)
+        if not stack:
+            return
+        call = stack[-1]
+        if kind == "s":
+            below = self._pending.pop(id(call), [])
+            call.statements.append(Ran(*event[3:], below))
         else:
-            number = event[1]
-            if number in stacks:
-                _event(event, stacks[number], by_number[number], codes, pending)
-    for number, stack in stacks.items():  # what had not ended when the recording did
-        while stack:
-            call = stack.pop()
-            for each in pending.pop(id(call), []):
-                _at_end(call, each)
-            _hang(call, stack, by_number[number], pending)
+            call.ended, call.result, call.after = event[3:]
+            self._close(stack, thread)
+
+    def _close(self, stack: list[Call], thread: Thread) -> None:
+        """The innermost call is over: it hangs below the statement that made it."""
+        call = stack.pop()
+        for each in self._pending.pop(id(call), []):
+            _at_end(call, each)
+        if stack:
+            self._pending.setdefault(id(stack[-1]), []).append(call)
+        else:
+            thread.calls.append(call)
 
 
 def _at_end(call: Call, below: Call) -> None:
@@ -135,47 +169,3 @@ def _at_end(call: Call, below: Call) -> None:
         last = Ran(below.at, below.began, 0, (), (), (), states, states, "", [])
         call.statements.append(last)
     last.calls.append(below)
-
-
-def _event(  # noqa: PLR0913
-    event: tuple[Any, ...],
-    stack: list[Call],
-    thread: Thread,
-    codes: dict[int, tuple[str, str, int, tuple[str, ...]]],
-    pending: dict[int, list[Call]],
-) -> None:
-    kind, number, frame = event[:3]
-    if kind == "c":
-        _, _, _, code, now, given, states, at = event
-        file, name, first, names = codes[code]
-        call = Call(file, name, first, names, frame, now, given, at, before=states)
-        stack.append(call)
-        return
-    if kind == "s":
-        _, _, _, line, began, ended, reads, touched, gave, before, states, raised = event
-        while stack and stack[-1].frame != frame:
-            _hang(stack.pop(), stack, thread, pending)
-        if not stack:
-            return
-        call = stack[-1]
-        below = pending.pop(id(call), [])
-        call.statements.append(
-            Ran(line, began, ended, reads, touched, gave, before, states, raised, below)
-        )
-        return
-    _, _, _, now, result, states = event
-    while stack and stack[-1].frame != frame:
-        _hang(stack.pop(), stack, thread, pending)
-    if stack:
-        call = stack.pop()
-        call.ended, call.result, call.after = now, result, states
-        for each in pending.pop(id(call), []):
-            _at_end(call, each)
-        _hang(call, stack, thread, pending)
-
-
-def _hang(call: Call, stack: list[Call], thread: Thread, pending: dict[int, list[Call]]) -> None:
-    if stack:
-        pending.setdefault(id(stack[-1]), []).append(call)
-    else:
-        thread.calls.append(call)

@@ -32,6 +32,8 @@ _BUDGET = 400  # values within one
 _ALL = 1 << 22  # bytes of an array that are all read; of larger ones, blocks
 _BLOCK = 1 << 14
 _LISTS = 20_000  # simple items
+_JOINT = "\0"
+_LOOSE = ("utf-8", "surrogatepass")
 _UUID = re.compile(r"(?<![0-9a-f])(?:[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f-]{27})(?![0-9a-f])")
 _SHORTEST = 32  # characters of a text that may hold one
 
@@ -72,25 +74,28 @@ class Digests:
             return 2 if value is None else 4 if value else 6
         if kind is str:
             value = self._renamed(value)
-            found = hashed(value.encode("utf-8", "surrogatepass"))
-            return found | 1 if len(value) > 3 else (found | 1) ^ 1 or 2  # noqa: PLR2004
+            found = hashed(value.encode(*_LOOSE))
+            return found | 1 if len(value) > 3 else (found | 1) ^ 1 or 2
         found = hashed(kind.__name__.encode() + repr(value).encode())
         is_small = kind is int and -_SMALL < value < _SMALL
         return (found | 1) ^ 1 or 2 if is_small or value in (0.0, 1.0) else found | 1
 
-    def _renamed(self, text: str) -> str:
-        """A text with the names that are drawn anew in each run numbered in their place."""
+    def _renamed(self, text: str, longest: int = 0) -> str:
+        """A text with the names that are drawn anew in each run numbered in their place.
+
+        longest  of what it is joined from, if it is
+        """
         if self._folder and self._folder in text:
             text = text.replace(self._folder, "")
         for token, number in list(self.drawn.items()):
             if token in text:
                 text = text.replace(token, number)
-        return _UUID.sub(self._numbered, text) if len(text) >= _SHORTEST else text
+        return _UUID.sub(self._numbered, text) if (longest or len(text)) >= _SHORTEST else text
 
     def _numbered(self, match: re.Match[str]) -> str:
         return self._named.setdefault(match[0], f"#{len(self._named)}")
 
-    def _content(self, value: Any, depth: int) -> int:  # noqa: ANN401, PLR0911, C901 - a kind each
+    def _content(self, value: Any, depth: int) -> int:  # noqa: ANN401, PLR0911 - a kind each
         kind = type(value)
         if kind in _SIMPLE:
             return self._simple(kind, value)
@@ -141,12 +146,19 @@ class Digests:
     def _sequence(self, value: Any, depth: int) -> int:  # noqa: ANN401
         kind = "list" if isinstance(value, list) else "tuple"
         size = len(value)
-        if size and type(value[0]) in (int, float, bool, type(None)) and size <= _LISTS:
+        first = type(value[0]) if size else None
+        if first is str and size <= _LISTS:
+            try:
+                text, longest = _JOINT.join(value), max(map(len, value))
+                return hashed(f"{kind}{size}{self._renamed(text, longest)}".encode(*_LOOSE))
+            except TypeError:
+                pass
+        elif first in (int, float, bool, type(None)) and size <= _LISTS:
             try:
                 return hashed(marshal.dumps(list(value), 2))
             except ValueError:
                 pass
-        if size > _ITEMS and not (isinstance(value[0], str) and size <= _LISTS):
+        if size > _ITEMS:
             stride = size / _ITEMS
             picked = [value[int(at * stride)] for at in range(_ITEMS)]
             found = [self._content(each, depth + 1) for each in (*picked, value[-1])]

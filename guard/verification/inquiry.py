@@ -203,7 +203,9 @@ def explained(
     advice = attribution.advice or (difference.advice if drawn or not bisection.runs else "")
     verdict = with_findings(verdict, text, replace(difference, advice=advice), bisection, found)
     shared = "" if opened.isolated else _SHARED
-    return with_notes(verdict, *waits(watched), *bisection.notes, attribution.note, found.note, shared)
+    return with_notes(
+        verdict, *waits(watched), *bisection.notes, attribution.note, found.note, shared
+    )
 
 
 def with_findings(

@@ -6,18 +6,19 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from guard.comparison import Cause, Suspect, examine
+from guard.comparison import Cause, examine
 from guard.places import Place
 from guard.statements.comparing import compare
-from guard.statements.sinks import Line, find, line_of
-from guard.statements.wording import told
+from guard.statements.sinks import find
 from guard.verification.plan import recording
 from guard.verification.watching import Watch
+from guard.verification.wording import suspect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from guard.comparison import Difference
+    from guard.comparison import Difference, Suspect
+    from guard.statements.pairs import Node
     from guard.verification.bisection import Bisection
     from guard.verification.processes import Process
     from guard.verification.sessions import Session
@@ -31,7 +32,6 @@ _AGAIN = (
     "is guessed from the program's text"
 )
 _LOST = "the runs were compared statement by statement, and what differs was not traced to a line"
-RAN = "it was given the same in both runs, and gave something else"
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,9 @@ def entry(session: Session, difference: Difference, other: int, culprit: Place |
     found = find(flows, seen)
     if not found.origins:
         return Entry(runs=RUNS, note="; ".join([_LOST, *notes]))
-    lines = dict.fromkeys(line_of(each) for each in found.origins)
-    entered = None
-    if found.entered is not None and seen.cause in _ENTERS:
-        entered = _place(line_of(found.entered))
-    suspects = tuple(Suspect("", told(each), each.file, each.line, RAN) for each in lines)
-    return Entry(suspects[:_MOST], entered, RUNS, "; ".join(notes))
+    entered = found.entered if seen.cause in _ENTERS else None
+    lines = tuple(suspect(each) for each in found.origins[:_MOST])
+    return Entry(lines, entered and _place(entered), RUNS, "; ".join(notes))
 
 
 def _rerun(session: Session, other: int, step: int) -> tuple[Process, ...]:
@@ -98,8 +95,8 @@ def _rerun(session: Session, other: int, step: int) -> tuple[Process, ...]:
     return Watch(session, starts, limited=True).run().processes
 
 
-def _place(line: Line) -> Place:
-    return Place(line.file, line.line, line.function)
+def _place(node: Node) -> Place:
+    return Place(node.file, node.statement.line, node.within.call.name)
 
 
 def led_by(lines: Sequence[Suspect], others: Sequence[Suspect]) -> tuple[Suspect, ...]:

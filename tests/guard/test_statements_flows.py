@@ -28,14 +28,18 @@ CASES = {
         {4},
     ),
     "through an attribute": (
-        "class A:\n    def set(self):\n        self.x = os.urandom(4)\n"
-        "    def get(self):\n        return self.x\na = A()\na.set()\nb = a.get()",
+        (
+            "class A:\n    def set(self):\n        self.x = os.urandom(4)\n"
+            "    def get(self):\n        return self.x\na = A()\na.set()\nb = a.get()"
+        ),
         9,
         {4},
     ),
     "only the attribute that counts": (
-        "class A:\n    def __init__(self):\n        self.t = os.urandom(4)\n        self.x = 1\n"
-        "    def get(self):\n        return self.x\na = A()\nb = a.get()",
+        (
+            "class A:\n    def __init__(self):\n        self.t = os.urandom(4)\n        self.x = 1\n"
+            "    def get(self):\n        return self.x\na = A()\nb = a.get()"
+        ),
         9,
         set(),
     ),
@@ -55,8 +59,10 @@ CASES = {
         {5},
     ),
     "a closure": (
-        "def f():\n    x = 0\n    def g():\n        nonlocal x\n        x = os.urandom(4)\n"
-        "    g()\n    return x\nb = f()",
+        (
+            "def f():\n    x = 0\n    def g():\n        nonlocal x\n        x = os.urandom(4)\n"
+            "    g()\n    return x\nb = f()"
+        ),
         9,
         {6},
     ),
@@ -71,21 +77,31 @@ CASES = {
         {4},
     ),
     "with": (
-        "import contextlib\n@contextlib.contextmanager\ndef c():\n    yield os.urandom(4)\n"
-        "with c() as a:\n    b = a",
+        (
+            "import contextlib\n@contextlib.contextmanager\ndef c():\n    yield os.urandom(4)\n"
+            "with c() as a:\n    b = a"
+        ),
         7,
         {5},
     ),
-    "in place": ("a = bytearray(4)\nwith open('/dev/urandom', 'rb') as f:\n    f.readinto(a)\nb = a", 5, {4}),
+    "in place": (
+        "a = bytearray(4)\nwith open('/dev/urandom', 'rb') as f:\n    f.readinto(a)\nb = a",
+        5,
+        {4},
+    ),
     "an error": (
-        "def f(n):\n    if n[0] > LIMIT:\n        raise ValueError\n    return 1\n"
-        "a = os.urandom(4)\ntry:\n    b = f(a)\nexcept ValueError:\n    b = 2\nc = b",
+        (
+            "def f(n):\n    if n[0] > LIMIT:\n        raise ValueError\n    return 1\n"
+            "a = os.urandom(4)\ntry:\n    b = f(a)\nexcept ValueError:\n    b = 2\nc = b"
+        ),
         11,
         {6},
     ),
     "async": (
-        "import asyncio\nasync def f():\n    await asyncio.sleep(0)\n    return os.urandom(4)\n"
-        "b = asyncio.run(f())",
+        (
+            "import asyncio\nasync def f():\n    await asyncio.sleep(0)\n    return os.urandom(4)\n"
+            "b = asyncio.run(f())"
+        ),
         6,
         {5},
     ),
