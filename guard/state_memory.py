@@ -15,7 +15,7 @@ _MT19937 = 625 * 4  # bytes: its key and its position
 def _python_lies() -> int:
     """Where Python's global generator has its position and its key, after the object's head; 0
     where they are not to be found there."""
-    generator: Any = random._inst  # type: ignore[attr-defined]  # noqa: SLF001 - no other way
+    generator: Any = random._inst  # noqa: SLF001 - no other way
     if sys.implementation.name != "cpython" or type(generator) is not random.Random:
         return 0
     place = id(generator) + object.__basicsize__
@@ -30,7 +30,7 @@ def of_python() -> tuple[Any, float | None] | None:
     place = _python_lies()
     if not place:
         return None
-    generator: Any = random._inst  # type: ignore[attr-defined]  # noqa: SLF001 - no other way
+    generator: Any = random._inst  # noqa: SLF001 - no other way
     return (ctypes.c_char * _MT19937).from_address(place), generator.gauss_next
 
 

@@ -309,17 +309,12 @@ class Flows:
         """Why a generator's state differs before a statement that draws from it."""
         drawn = [self._drawn(run, at, node) for run in (0, 1)]
         ones, others = drawn
-        i = 0
-        agreed = -1
-        while i < min(len(ones), len(others)):
-            one, other = ones[i], others[i]
-            if _after(one, 0, at) == _after(other, 1, at):
-                agreed = i
-            i += 1
-        start = agreed + 1
+        pairs = list(zip(ones, others, strict=False))
+        same = (i for i, (a, b) in enumerate(pairs) if _after(a, 0, at) == _after(b, 1, at))
+        start = max(same, default=-1) + 1
         one = ones[start] if start < len(ones) else None
         other = others[start] if start < len(others) else None
-        if agreed < 0 and (one is None or _differs_before(one, other, at)):
+        if not start and (one is None or _differs_before(one, other, at)):
             return frozenset((node,))  # nobody has seeded it
         for each in (one, other, node):
             if each is not None and each.is_in_thread:

@@ -156,8 +156,8 @@ class Pairing:
         pairs = aligned(*lists, lambda each: each.line)
         for first, second in _without_rest(pairs, one, other):
             ran = first or second
-            statement = ran and self._lookup(found.call.file, ran.line)
-            if ran is None or statement is None:
+            statement = None if ran is None else self._lookup(found.call.file, ran.line)
+            if statement is None:
                 continue
             is_extra = first is None or second is None
             if is_extra and not found.is_extra and last is not None:

@@ -61,9 +61,9 @@ def _sinks(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
     ):
         yield _attribute(flows, last)
     if cause is Cause.GENERATOR:
-        for each in (*difference.generators, name):
-            if each in NAMES:
-                yield reversed(flows.moves.get(each, []))
+        for state in (*difference.generators, name):
+            if state in NAMES:
+                yield reversed(flows.moves.get(state, []))
     for each in known:
         yield _at(flows, each)
     for each in known:

@@ -10,7 +10,7 @@ from guard import state_memory
 from guard.statements.hashing import hashed
 
 NAMES = ("python", "numpy", "torch.cpu", "threads")
-NONE = (0, 0, 0, 0)
+NONE: tuple[int, ...] = (0, 0, 0, 0)
 
 
 def look() -> tuple[int, ...]:

@@ -183,7 +183,8 @@ class _Gathered:
         named = node.args[1 if last == "setattr" else 0 :][:1]
         path = path_of(owner)
         if path and named and isinstance(named[0], ast.Constant):
-            self.writes[(*path, str(named[0].value))] = None
+            whole = (*path, str(named[0].value))
+            self.writes[whole] = None
 
 
 def _bound_in(node: ast.AST) -> frozenset[str]:
@@ -202,7 +203,7 @@ def path_of(node: ast.AST | None) -> Path | None:
             parts.append(node.attr)
             node = node.value
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            parts.append(f"[{node.slice.value}]")
+            parts.append(f"[{node.slice.value!s}]")
             node = node.value
         elif isinstance(node, ast.Name):
             found = (node.id, *reversed(parts))

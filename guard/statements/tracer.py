@@ -86,7 +86,7 @@ class Tracer:
         """Follow nothing more."""
         if self.is_on:
             self.is_on = False
-            threading.settrace(None)  # type: ignore[arg-type]
+            threading.settrace(None)
             sys.settrace(None)
             self._undo()
             self.stream.close()

@@ -120,7 +120,7 @@ class _Builder:
         if kind == "p":
             self._role = given[0]
         elif kind == "k":
-            self._codes[given[0]] = given[1:]  # type: ignore[assignment]
+            self._codes[given[0]] = given[1:]
         elif kind == "n":
             self._found.notes.append(given[0])
         elif kind == "e":
@@ -145,7 +145,9 @@ class _Builder:
         call = stack[-1]
         if kind == "s":
             below = self._pending.pop(id(call), [])
-            call.statements.append(Ran(*event[3:], below))
+            line, began, ended, reads, touched, gave, before, after, raised = event[3:]
+            seen = Ran(line, began, ended, reads, touched, gave, before, after, raised, below)
+            call.statements.append(seen)
         else:
             call.ended, call.result, call.after = event[3:]
             self._close(stack, thread)

@@ -138,10 +138,15 @@ class Digests:
         if module == "collections" and kind.__name__ == "UserDict":
             return self._content(value.data, depth + 1)
         if isinstance(value, (int, float, str, bytes)):
-            return hashed(f"{kind.__name__}{kind.__mro__[-2].__repr__(value)}".encode())
+            return self._of_subclass(value, kind)
         if self.is_own(kind):
             return self._attributes(value, depth)
         return self.identity(value)
+
+    def _of_subclass(self, value: Any, kind: type) -> int:  # noqa: ANN401
+        """A number or a text of a class of its own: as what it is made of prints it."""
+        plain: Any = next(each for each in kind.__mro__ if each in _SIMPLE)
+        return hashed(f"{kind.__name__}{plain.__repr__(value)}".encode(*_LOOSE))
 
     def _sequence(self, value: Any, depth: int) -> int:  # noqa: ANN401
         kind = "list" if isinstance(value, list) else "tuple"

@@ -79,9 +79,9 @@ def entry(session: Session, difference: Difference, other: int, culprit: Place |
     found = find(flows, seen)
     if not found.origins:
         return Entry(runs=RUNS, note="; ".join([_LOST, *notes]))
-    entered = found.entered if seen.cause in _ENTERS else None
+    shows = found.entered if seen.cause in _ENTERS else None
     lines = tuple(suspect(each) for each in found.origins[:_MOST])
-    return Entry(lines, entered and _place(entered), RUNS, "; ".join(notes))
+    return Entry(lines, None if shows is None else _place(shows), RUNS, "; ".join(notes))
 
 
 def _rerun(session: Session, other: int, step: int) -> tuple[Process, ...]:
