@@ -167,7 +167,7 @@ class Flows:
             return found
         inputs = list(self._differing(node))
         found = self._of_inputs(node, inputs)
-        states = self._of_states(node)
+        states = self.of_states(node)
         if states:
             found = (found | states) if inputs else states
         if found or (inputs and not is_clock(node.statement)):
@@ -289,7 +289,7 @@ class Flows:
                 moved = True
         return moved
 
-    def _of_states(self, node: Node) -> Origins:
+    def of_states(self, node: Node) -> Origins:
         """The origins of a generator's state, if it draws from one whose states differ."""
         first, second = node.first, node.second
         if first is None or second is None:
@@ -309,12 +309,12 @@ class Flows:
         """Why a generator's state differs before a statement that draws from it."""
         drawn = [self._drawn(run, at, node) for run in (0, 1)]
         ones, others = drawn
-        pairs = list(zip(ones, others, strict=False))
-        same = (i for i, (a, b) in enumerate(pairs) if _after(a, 0, at) == _after(b, 1, at))
-        start = max(same, default=-1) + 1
-        one = ones[start] if start < len(ones) else None
-        other = others[start] if start < len(others) else None
-        if not start and (one is None or _differs_before(one, other, at)):
+        known = set(others)
+        same = [each for each in ones if each in known and _agrees_after(each, at)]
+        starts = [drawn.index(same[-1]) + 1 if same else 0 for drawn in (ones, others)]
+        one = ones[starts[0]] if starts[0] < len(ones) else None
+        other = others[starts[1]] if starts[1] < len(others) else None
+        if not same and (one is None or _differs_before(one, other, at)):
             return frozenset((node,))  # nobody has seeded it
         for each in (one, other, node):
             if each is not None and each.is_in_thread:
@@ -353,9 +353,10 @@ class Flows:
         return _NOTHING
 
 
-def _after(node: Node, run: int, at: int) -> int:
-    ran = node.ran_in(run)
-    return ran.after[at] if ran is not None else 0
+def _agrees_after(node: Node, at: int) -> bool:
+    """Whether a statement leaves a state that is the same in both runs."""
+    first, second = node.first, node.second
+    return first is not None and second is not None and first.after[at] == second.after[at]
 
 
 def _differs_before(one: Node | None, other: Node | None, at: int) -> bool:

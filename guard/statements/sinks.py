@@ -32,9 +32,10 @@ class Found(NamedTuple):
 def find(flows: Flows, difference: Difference) -> Found:
     """The origins of a difference; none where nothing that flows to it was seen."""
     for nodes in _sinks(flows, difference):
-        seen = [each for each in nodes if each.origins]
-        if seen:
-            return Found(_ordered(seen[0].origins), seen[0])
+        for each in nodes:
+            origins = each.origins or flows.of_states(each)
+            if origins:
+                return Found(_ordered(origins), each)
     return Found(_last_resort(flows))
 
 
@@ -68,6 +69,8 @@ def _sinks(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
         yield _at(flows, each)
     for each in known:
         yield _under(flows, each)
+    for each in known:  # what only draws, and binds nothing that was looked at
+        yield [node for node in flows.nodes if _is_main(node) and node.stands_at(each)]
 
 
 def _attribute(flows: Flows, name: str) -> list[Node]:

@@ -222,11 +222,17 @@ class Tracer:
         times, spent = self._often.get(statement, (0, 0.0))
         self._often[statement] = (times, spent + seconds)
 
-    def digest(self, paths: tuple[Path, ...], frame: FrameType, at: object) -> tuple[int, ...]:
-        """Of the values of paths in a frame; 0 where there is none."""
+    def digest(
+        self, paths: tuple[Path, ...], frame: FrameType, at: object, *, whole: bool = False
+    ) -> tuple[int, ...]:
+        """Of the values of paths in a frame; 0 where there is none.
+
+        whole  of modules, by their parameters and buffers as well
+        """
         if not paths:
             return ()
-        held, around, of = frame.f_locals, frame.f_globals, self.digests.of
+        held, around = frame.f_locals, frame.f_globals
+        of = self.digests.of_whole if whole else self.digests.of
         self.digests.place = at
         values = [value_of(path, held, around) for path in paths]
         return tuple([0 if each is MISSING else of(each) for each in values])
@@ -313,7 +319,9 @@ class _Frame:
             return
         self.statement = None
         begun = time.perf_counter()
-        gives = tracer.digest(statement.gives, frame, (statement.line, self._code.number))
+        at = (statement.line, self._code.number)
+        gives = tracer.digest(statement.writes, frame, at, whole=statement.kind == "Assign")
+        gives += tracer.digest(statement.touches, frame, at)
         states = tracer.look(anew=bool(statement.calls))
         thread, ended = tracer.thread(), time.monotonic_ns()
         seen = (self.reads, self.touched, gives, self.before, states, self.raised)

@@ -37,6 +37,7 @@ _LOOSE = ("utf-8", "surrogatepass")
 _UUID = re.compile(r"(?<![0-9a-f])(?:[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f-]{27})(?![0-9a-f])")
 _SHORTEST = 32  # characters of a text that may hold one
 
+_MOST_NUMBERS = 4_000_000  # of a module
 _SKIPPED = 0
 
 
@@ -68,6 +69,17 @@ class Digests:
         except Exception:  # noqa: BLE001 - an object that is half made, or of a strange kind
             return _SKIPPED
         return found and found | 1
+
+    def of_whole(self, value: Any) -> int:  # noqa: ANN401
+        """The digest of a value; of a module, by its parameters and buffers as well."""
+        found = self.of(value)
+        torch: Any = sys.modules.get("torch")
+        if not isinstance(value, getattr(getattr(torch, "nn", None), "Module", ())):
+            return found
+        try:
+            return _combined(str(found), _tensors(value, [_MOST_NUMBERS])) | 1
+        except Exception:  # noqa: BLE001 - a module that is half made
+            return found
 
     def _simple(self, kind: type, value: Any) -> int:  # noqa: ANN401
         if value is None or kind is bool:
@@ -250,6 +262,23 @@ def attributes(value: Any) -> dict[str, Any] | None:  # noqa: ANN401
     except AttributeError:
         return None
     return found if isinstance(found, dict) else None
+
+
+def _tensors(module: Any, left: list[int]) -> list[int]:  # noqa: ANN401
+    """Of a module's own tensors and those of its parts, as long as they are not too many.
+
+    left  how many numbers may still be looked at
+    """
+    found: list[int] = []
+    held = attributes(module) or {}
+    for part in ("_parameters", "_buffers"):
+        for each in (held.get(part) or {}).values():
+            if each is not None and left[0] > 0:
+                left[0] -= each.numel()
+                found.append(_tensor(each))
+    for each in (held.get("_modules") or {}).values():
+        found += _tensors(each, left) if each is not None else []
+    return found
 
 
 def _combined(kind: str, digests: list[int]) -> int:

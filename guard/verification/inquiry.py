@@ -16,7 +16,7 @@ from guard.verification.possibilities import Asked, advised, entered, with_possi
 from guard.verification.sessions import session
 from guard.verification.settling import drawn_in_threads, never_written, settled
 from guard.verification.sources import program_files
-from guard.verification.statements import Entry, entry, is_asked, led_by
+from guard.verification.statements import RUNS, Entry, entry, is_asked, led_by
 from guard.verification.suspects import suspects
 from guard.verification.texts import Text
 from guard.verification.verdicts import FAILED, IDENTICAL, Failure, Verdict
@@ -181,18 +181,19 @@ def explained(
     plan = opened.plan
     if verdict.comparison is None or (difference := verdict.comparison.difference) is None:
         return verdict
-    bisection, attribution = Bisection(), Attribution()
+    bisection, attribution, found = Bisection(), Attribution(), Entry()
     if is_of_an_operator(difference):
-        bisection = bisect(opened, difference, other, plan.budget)
+        most = max(plan.budget - RUNS, min(plan.budget, 2))
+        bisection = bisect(opened, difference, other, most)
+    left = plan.budget - bisection.runs
+    is_quick = watched.seconds < LONGEST
+    if is_quick and left >= RUNS and is_asked(difference, bisection):
+        found = entry(opened, difference, other, bisection)
+        left -= found.runs
     known = any(each.row for each in bisection.operators)
-    if not known and watched.seconds < LONGEST and not os.environ.get("LINES_ONLY_DEV"):
-        left = plan.budget - bisection.runs
+    if is_quick and not known:
         reruns = Reruns(opened, difference, watched.processes[0], other, left)
         attribution = attribute(reruns, text)
-    found = Entry()
-    if plan.budget and watched.seconds < LONGEST and is_asked(difference, bisection):
-        shown = bisection.culprit
-        found = entry(opened, difference, other, shown and shown.operator.place)
     verdict = replace(
         verdict,
         reruns=bisection.runs + attribution.runs + found.runs,

@@ -57,11 +57,10 @@ def is_asked(difference: Difference, bisection: Bisection) -> bool:
     return culprit is None or culprit.cause is not Cause.KERNEL
 
 
-def entry(session: Session, difference: Difference, other: int, culprit: Place | None) -> Entry:
+def entry(session: Session, difference: Difference, other: int, bisection: Bisection) -> Entry:
     """Run both again up to the step that parted, and follow the difference back to its lines.
 
-    other    number of the run that differed from the first, for its circumstances
-    culprit  the line of the operator that differs, if one is known
+    other  number of the run that differed from the first, for its circumstances
     """
     ran = _rerun(session, other, difference.step)
     for each in ran:
@@ -73,15 +72,22 @@ def entry(session: Session, difference: Difference, other: int, culprit: Place |
         return Entry(runs=RUNS, note=_AGAIN)
     if seen.step == difference.step:
         seen = replace(seen, cause=difference.cause)
-    if culprit is not None:
-        seen = replace(seen, place=culprit)
+    if (culprit := bisection.culprit) is not None:
+        place = culprit.operator.place or seen.place
+        seen = replace(seen, cause=culprit.cause, place=place)
     flows, notes = compare(ran[0].traces_folder, ran[1].traces_folder, seen.step)
     found = find(flows, seen)
-    if not found.origins:
+    if not found.origins or _is_kernel(seen, found.origins[0]):
         return Entry(runs=RUNS, note="; ".join([_LOST, *notes]))
     shows = found.entered if seen.cause in _ENTERS else None
     lines = tuple(suspect(each) for each in found.origins[:_MOST])
     return Entry(lines, None if shows is None else _place(shows), RUNS, "; ".join(notes))
+
+
+def _is_kernel(difference: Difference, origin: Node) -> bool:
+    """Whether all that was found is the call of what computes: operators tell more."""
+    place = difference.place
+    return difference.cause is Cause.KERNEL and place is not None and origin.stands_at(place)
 
 
 def _rerun(session: Session, other: int, step: int) -> tuple[Process, ...]:
