@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.comparison import Cause
-from guard.statements.states import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,36 +40,36 @@ def find(flows: Flows, difference: Difference) -> Found:
 
 def _sinks(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
     """Statements that show the difference, the surest first."""
-    event = difference.first or difference.second
-    cause = difference.cause
+    events = [each for each in (difference.first, difference.second) if each is not None]
+    found = [*(each.place for each in events), difference.place]
+    places = list(dict.fromkeys(each for each in found if each is not None))
+    yield from _by_cause(flows, difference, places)
+    for each in places:
+        yield _at(flows, each)
+    for each in places:
+        yield _under(flows, each)
+    for each in places:  # what only draws, and binds nothing that was looked at
+        yield [node for node in flows.nodes if _is_main(node) and node.stands_at(each)]
+
+
+def _by_cause(
+    flows: Flows, difference: Difference, places: list[Place]
+) -> Iterator[Iterable[Node]]:
+    event, cause = difference.first or difference.second, difference.cause
     name = event.name if event is not None else ""
     last = name.rpartition(".")[2]
-    places = [each.place for each in (difference.first, difference.second) if each is not None]
-    places.append(difference.place)
-    known = [each for each in places if each is not None]
     if cause in _PARTED:
-        yield _only_in_one(flows, known)
+        yield _only_in_one(flows, places)
         yield [each for each in flows.tainted if each.branches and _is_main(each)]
-    if cause is Cause.ENVIRONMENT:
+    elif cause is Cause.ENVIRONMENT:
         yield reversed(flows.moves.get("threads", []))
-    if cause is Cause.HYPERPARAMETER:
+    elif cause is Cause.HYPERPARAMETER:
         yield reversed(_attribute(flows, f"[{last}]"))
-    if (
-        cause is Cause.INITIALISATION
-        and event is not None
-        and event.kind in ("parameter", "buffer")
-    ):
+    elif cause is Cause.INITIALISATION:
         yield _attribute(flows, last)
-    if cause is Cause.GENERATOR:
+    elif cause is Cause.GENERATOR:
         for state in (*difference.generators, name):
-            if state in NAMES:
-                yield reversed(flows.moves.get(state, []))
-    for each in known:
-        yield _at(flows, each)
-    for each in known:
-        yield _under(flows, each)
-    for each in known:  # what only draws, and binds nothing that was looked at
-        yield [node for node in flows.nodes if _is_main(node) and node.stands_at(each)]
+            yield reversed(flows.moves.get(state, []))
 
 
 def _attribute(flows: Flows, name: str) -> list[Node]:

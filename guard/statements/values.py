@@ -143,6 +143,8 @@ class Digests:
             return self._sequence(list(value), depth)
         if module == "random" and kind.__name__ == "Random":
             return hashed(repr(value.getstate()).encode())
+        if module == "_io" and isinstance(getattr(value, "name", None), str):
+            return hashed(self._renamed(value.name).encode(*_LOOSE))
         if module == "datetime":
             return hashed(repr(value).encode())
         if start == "pandas" and hasattr(value, "to_numpy") and value.size < _SMALL * 100:

@@ -235,15 +235,12 @@ def with_findings(
         refined = never_written(refined, verdict.circumstance, text)
     asked = Asked(refined, verdict.circumstance, text, comparison.changes, shown is not None)
     refined = replace(refined, place=found.entered or entered(asked) or refined.place)
-    if os.environ.get("LINES_ONLY_DEV"):
-        lines = found.lines
-    else:
-        try:
-            by_rules = suspects(refined, text.files)
-        except GuardError as error:
-            by_rules, notes = (), (*notes, str(error))
-        others = with_possibilities(by_rules, replace(asked, difference=refined))
-        lines = led_by(found.lines, others)
+    try:
+        by_rules = suspects(refined, text.files)
+    except GuardError as error:
+        by_rules, notes = (), (*notes, str(error))
+    others = with_possibilities(by_rules, replace(asked, difference=refined))
+    lines = led_by(found.lines, others)
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}
     return replace(verdict, comparison=replace(comparison, notes=notes, **changes))

@@ -37,7 +37,8 @@ CASES = {
     ),
     "only the attribute that counts": (
         (
-            "class A:\n    def __init__(self):\n        self.t = os.urandom(4)\n        self.x = 1\n"
+            "class A:\n    def __init__(self):\n        self.t = os.urandom(4)\n"
+            "        self.x = 1\n"
             "    def get(self):\n        return self.x\na = A()\nb = a.get()"
         ),
         9,
