@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+from opcode import opmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.places import is_installed, is_library
@@ -34,6 +35,7 @@ _LONGEST = 60.0  # seconds, after which statements are left out until the last s
 _LAST = 2  # steps that are always looked at
 _INNER = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
 _PAUSING = 0x2A0  # flags of the code of generators and coroutines
+_YIELDS = [opmap[each] for each in ("YIELD_VALUE", "YIELD_FROM") if each in opmap]
 
 
 class _Code(NamedTuple):
@@ -248,7 +250,19 @@ class _Frame:
     """One frame, from its call to its end; a generator's goes on where it has paused."""
 
     __slots__ = (
-        *("_code", "_given", "_tracer", "before", "began", "epoch", "number", "raised", "reads"),
+        *(
+            "_code",
+            "_given",
+            "_lasti",
+            "_paused",
+            "_tracer",
+            "before",
+            "began",
+            "epoch",
+            "number",
+            "raised",
+            "reads",
+        ),
         *("statement", "touched"),
     )
 
@@ -256,6 +270,8 @@ class _Frame:
         self._tracer = tracer
         self._code = code
         self._given: tuple[int, ...] | None = None
+        self._paused: Statement | None = None
+        self._lasti = 0
         self.number = number
         self.epoch = tracer.epoch
         self.statement: Statement | None = None
@@ -277,6 +293,9 @@ class _Frame:
         states = tracer.look(anew=True)
         now = time.monotonic_ns()
         tracer.stream.add(("c", thread, self.number, code.number, now, given, states, at))
+        if self._paused is not None:  # what it gets is bound now: x = yield, x = await y
+            self._begin(frame, self._paused)
+            self._paused = None
 
     def happened(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
         """As Python tells it."""
@@ -300,11 +319,18 @@ class _Frame:
             return
         statement = self._code.lines.get(frame.f_lineno)
         if statement is self.statement and statement is not None:
-            return
+            is_again = frame.f_lineno == statement.line and frame.f_lasti <= self._lasti
+            if not is_again:  # another line of it
+                return
         self._finish(frame)
         tracer = self._tracer
         if statement is None or not tracer.is_wanted(statement):
             return
+        self._begin(frame, statement)
+
+    def _begin(self, frame: FrameType, statement: Statement) -> None:
+        tracer = self._tracer
+        self._lasti = frame.f_lasti
         at = (statement.line, self._code.number)
         self.reads = tracer.digest(statement.reads, frame, at)
         self.touched = tuple([self.reads[each] for each in statement.known])
@@ -330,6 +356,8 @@ class _Frame:
 
     def _return(self, frame: FrameType, value: Any) -> None:  # noqa: ANN401
         tracer = self._tracer
+        if self._code.pauses and frame.f_code.co_code[frame.f_lasti] in _YIELDS:
+            self._paused = self.statement
         self._finish(frame)
         tracer.digests.place = (self._code.number, "returned")
         digest = tracer.digests.of(value)

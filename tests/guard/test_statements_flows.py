@@ -106,6 +106,28 @@ CASES = {
         6,
         {5},
     ),
+    "what is awaited": (
+        (
+            "import asyncio, contextvars\nasync def f(u):\n    v = await u\n    return v\n"
+            "async def g():\n    loop = asyncio.get_running_loop()\n"
+            "    return await f(loop.run_in_executor(None, os.urandom, 4))\nb = asyncio.run(g())"
+        ),
+        9,
+        {4},
+    ),
+    "what is sent, where it arrives": (
+        (
+            "def g():\n    while True:\n        x = yield\n        print(len(x))\n"
+            "each = g()\nnext(each)\neach.send(os.urandom(4))"
+        ),
+        4,
+        {4},
+    ),
+    "a loop of one statement": (
+        "a = []\nwhile True:\n    if len(a) > 3: break\n    a.append(os.urandom(2))\nb = a",
+        6,
+        {5},
+    ),
     "a property": (
         "class A:\n    @property\n    def x(self):\n        return os.urandom(4)\na = A()\nb = a.x",
         7,
