@@ -233,40 +233,49 @@ class Flows:
 
     def _source(self, node: Node, path: Path, pair: tuple[int, int]) -> Origins:
         """Where a differing value was written last, as far as it is known."""
-        until = node.ran.began
-        for key in _local_keys(node, path):
-            found = self.written.last(key, until)
-            if found is not None:
-                return found.origins
+        late, before = self._raced(node, path), node.ran.began
+        if len(path) > 1 and any(each.is_in_thread for each in late):
+            return late
+        found = self._written_to(_local_keys(node, path), before)
         above = node.within.above
-        if path[0] in node.within.call.names and above is not None:
+        if not found and path[0] in node.within.call.names and above is not None:
             same = [each for each, other in self._differing(above) if other == pair]
-            if same:
-                return self._source(above, same[0], pair)
-            if (given := self.given(above)) and len(path) == 1:
-                return given
-        if pair[0] & 1 and pair[1] & 1:
-            found = self.written.last(pair, until)
-            if found is not None:
-                return found.origins
-        for key in _shared_keys(node, path):
+            found = self._source(above, same[0], pair) if same else _NOTHING
+            if not found and len(path) == 1:
+                found = self.given(above)
+        if not found and pair[0] & pair[1] & 1:
+            found = self._written_to((pair,), before)
+        return found or self._written_to(_shared_keys(node, path), before) or late
+
+    def makers(self, node: Node) -> list[Node]:
+        """What made the things that a statement uses, each the last before it."""
+        run, ran = (0, node.first) if node.first is not None else (1, node.second)
+        if ran is None:
+            return []
+        keys = (key for path in node.statement.reads for key in _shared_keys(node, path))
+        found = (self._any[run].last(key, ran.began) for key in keys)
+        return [each for each in found if each is not None]
+
+    def _written_to(self, keys: Iterable[object], until: int) -> Origins:
+        """The origins of what was written last under the first of these keys."""
+        for key in keys:
             found = self.written.last(key, until)
-            if found is not None:
+            if found is not None and found.origins:
                 return found.origins
-        return self._raced(node, path)
+        return _NOTHING
 
     def _raced(self, node: Node, path: Path) -> Origins:
         """A value that agrees whenever it is written, and differs when it is read: another
         thread wrote it earlier or later."""
+        first, second = node.first, node.second
+        if first is None or second is None:
+            return _NOTHING
         for key in _shared_keys(node, path):
-            ran = (node.first, node.second)
             found = [
-                self._any[run].last(key, each.began)
-                for run, each in enumerate(ran)
-                if each is not None
+                run.last(key, at.began) for run, at in zip(self._any, (first, second), strict=True)
             ]
-            if len(found) == 2 and found[0] is not found[1]:
-                others = [e for e in found if e and e.within.role != node.within.role]
+            if found[0] is not found[1]:
+                others = [each for each in found if each and each.within.role != node.within.role]
                 others.sort(key=lambda each: not each.is_in_thread)
                 return frozenset(others[:1] or (node,))
         return _NOTHING

@@ -240,7 +240,7 @@ def with_findings(
     except GuardError as error:
         by_rules, notes = (), (*notes, str(error))
     others = with_possibilities(by_rules, replace(asked, difference=refined))
-    lines = led_by(found.lines, others)
+    lines = led_by(found, others)
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}
     return replace(verdict, comparison=replace(comparison, notes=notes, **changes))

@@ -39,11 +39,13 @@ class Entry:
     """Where a difference entered the program.
 
     lines    statements that gave something else in each run for the same, the first first
+    makers   files and lines of what made the things that the first of them uses
     entered  the line that shows it, where that is worth telling
     runs     that it took
     """
 
     lines: tuple[Suspect, ...] = ()
+    makers: tuple[tuple[str, range], ...] = ()
     entered: Place | None = None
     runs: int = 0
     note: str = ""
@@ -81,7 +83,9 @@ def entry(session: Session, difference: Difference, other: int, bisection: Bisec
         return Entry(runs=RUNS, note="; ".join([_LOST, *notes]))
     shows = found.entered if seen.cause in _ENTERS else None
     lines = tuple(suspect(each) for each in found.origins[:_MOST])
-    return Entry(lines, None if shows is None else _place(shows), RUNS, "; ".join(notes))
+    makers = tuple(_lines(each) for each in flows.makers(found.origins[0]))
+    place = None if shows is None else _place(shows)
+    return Entry(lines, makers, place, RUNS, "; ".join(notes))
 
 
 def _is_kernel(difference: Difference, origin: Node) -> bool:
@@ -105,12 +109,27 @@ def _place(node: Node) -> Place:
     return Place(node.file, node.statement.line, node.within.call.name)
 
 
-def led_by(lines: Sequence[Suspect], others: Sequence[Suspect]) -> tuple[Suspect, ...]:
-    """The lines found by running first, in the words of the linter where it has some for them."""
+def _lines(node: Node) -> tuple[str, range]:
+    return os.path.realpath(node.file), range(node.statement.line, node.statement.last + 1)
+
+
+def led_by(entry: Entry, others: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    """The lines found by running first, in the words of the linter where it has some for them.
+
+    Where it has none for the first, but for what made what that uses (a loader with in_order=False
+    is gone through), it is told before.
+    """
     known = {_at(each): each for each in reversed(others)}
-    first = [known.get(_at(each), each) for each in lines]
-    rest = [each for each in others if _at(each) not in {_at(one) for one in lines}]
-    return (*first, *rest)
+    first = [known.get(_at(each), each) for each in entry.lines]
+    if first and first[0] not in others:
+        made = [each for each in others if each.code and _is_of(each, entry.makers)]
+        first = made[:1] + first
+    return (*first, *(each for each in others if each not in first))
+
+
+def _is_of(suspect: Suspect, lines: Sequence[tuple[str, range]]) -> bool:
+    file, line = _at(suspect)
+    return any(file == one and line in all_of_it for one, all_of_it in lines)
 
 
 def _at(suspect: Suspect) -> tuple[str, int]:
