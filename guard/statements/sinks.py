@@ -32,7 +32,7 @@ def find(flows: Flows, difference: Difference) -> Found:
     """The origins of a difference; none where nothing that flows to it was seen."""
     for nodes in _sinks(flows, difference):
         for each in nodes:
-            origins = each.origins or flows.of_states(each)
+            origins = each.origins or flows.given(each) or flows.of_states(each)
             if origins:
                 return Found(_ordered(origins), each)
     return Found(_last_resort(flows))
@@ -48,7 +48,7 @@ def _sinks(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
         yield _at(flows, each)
     for each in places:
         yield _under(flows, each)
-    for each in places:  # what only draws, and binds nothing that was looked at
+    for each in places:  # what only reads or draws, and binds nothing that was looked at
         yield [node for node in flows.nodes if _is_main(node) and node.stands_at(each)]
 
 
