@@ -14,6 +14,7 @@ from guard.statements.drawing import Draws
 from guard.statements.pairs import NEVER, Node, differ
 from guard.statements.sources import is_clock
 from guard.statements.states import NAMES
+from guard.statements.values import OPAQUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     Origins = frozenset[Node]
 
 _NOTHING: Origins = frozenset()
+_DEEP = 4  # iterators, one made from the other
+_TAKING = ("For", "AsyncFor")
 _MOST = 6  # origins of one statement that are kept, the first
 
 
@@ -172,10 +175,8 @@ class Flows:
             found = (found | states) if inputs else states
         if found or (inputs and not is_clock(node.statement)):
             return _first(found)
-        found = self._of_those_below(node)
-        if found:
-            return found
-        return self._from_elsewhere(node) or frozenset((node,))
+        found = self._of_those_below(node) or self._gone_through(node, _DEEP)
+        return found or self._from_elsewhere(node) or frozenset((node,))
 
     def _of_results(self, below: list[Calling]) -> Origins:
         found: set[Node] = set()
@@ -246,6 +247,25 @@ class Flows:
         if not found and pair[0] & pair[1] & 1:
             found = self._written_to((pair,), before)
         return found or self._written_to(_shared_keys(node, path), before) or late
+
+    def _gone_through(self, node: Node, deep: int) -> Origins:
+        """What differs of what an iterator was made of, where a statement takes from one: a loader
+        is the same object in both runs, and what it was given is not."""
+        statement, ran = node.statement, node.first
+        is_taking = statement.kind in _TAKING or "next" in statement.calls or deep < _DEEP
+        if ran is None or not is_taking or not deep:
+            return _NOTHING
+        for path, digest in zip(statement.reads, ran.reads, strict=False):
+            if not digest & OPAQUE:
+                continue
+            above = node.within.above if path[0] in node.within.call.names else None
+            made = [self._any[0].last(key, ran.began) for key in _shared_keys(node, path)]
+            for each in (above, *made):
+                if each is not None and each is not node:
+                    found = each.origins or self.given(each) or self._gone_through(each, deep - 1)
+                    if found:
+                        return found
+        return _NOTHING
 
     def makers(self, node: Node) -> list[Node]:
         """What made the things that a statement uses, each the last before it."""

@@ -39,6 +39,8 @@ _SHORTEST = 32  # characters of a text that may hold one
 
 _MOST_NUMBERS = 4_000_000  # of a module
 _SKIPPED = 0
+OPAQUE = 2  # the bit of what is told by its identity: what it holds may differ all the same
+_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 class Digests:
@@ -57,18 +59,21 @@ class Digests:
         self.drawn: dict[str, str] = {}
         self._named: dict[str, str] = {}
         self._left = 0
+        self._identified = 0  # the digest of the object that was told by its identity last
 
     def of(self, value: Any) -> int:  # noqa: ANN401
         """The digest of any value."""
         kind = type(value)
         if kind in _SIMPLE:
-            return self._simple(kind, value)
+            return self._simple(kind, value) & ~OPAQUE
         self._left = _BUDGET
         try:
             found = self._content(value, 0)
         except Exception:  # noqa: BLE001 - an object that is half made, or of a strange kind
             return _SKIPPED
-        return found and found | 1
+        if found == self._identified:
+            return found
+        return found and (found & ~OPAQUE) | 1
 
     def of_whole(self, value: Any) -> int:  # noqa: ANN401
         """The digest of a value; of a module, by its parameters and buffers as well."""
@@ -77,20 +82,20 @@ class Digests:
         if not isinstance(value, getattr(getattr(torch, "nn", None), "Module", ())):
             return found
         try:
-            return _combined(str(found), _tensors(value, [_MOST_NUMBERS])) | 1
+            return _combined(str(found), _tensors(value, [_MOST_NUMBERS])) & ~OPAQUE | 1
         except Exception:  # noqa: BLE001 - a module that is half made
             return found
 
     def _simple(self, kind: type, value: Any) -> int:  # noqa: ANN401
         if value is None or kind is bool:
-            return 2 if value is None else 4 if value else 6
+            return 4 if value is None else 8 if value else 12
         if kind is str:
             value = self._renamed(value)
             found = hashed(value.encode(*_LOOSE))
-            return found | 1 if len(value) > 3 else (found | 1) ^ 1 or 2
+            return found | 1 if len(value) > 3 else found & ~3 or 4
         found = hashed(kind.__name__.encode() + repr(value).encode())
         is_small = kind is int and -_SMALL < value < _SMALL
-        return (found | 1) ^ 1 or 2 if is_small or value in (0.0, 1.0) else found | 1
+        return found & ~3 or 4 if is_small or value in (0.0, 1.0) else found | 1
 
     def _renamed(self, text: str, longest: int = 0) -> str:
         """A text with the names that are drawn anew in each run numbered in their place.
@@ -114,6 +119,8 @@ class Digests:
         self._left -= 1
         if self._left < 0 or depth > _DEPTH:
             return 2
+        if kind in _VIEWS:
+            return self._sequence(list(value), depth)
         if isinstance(value, (bytearray, memoryview)):
             return hashed(bytes(value))
         if isinstance(value, (list, tuple)):
@@ -245,14 +252,17 @@ class Digests:
         key = id(value)
         known = self._known.get(key)
         if known is not None and known[0]() is value:
+            self._identified = known[1]
             return known[1]
         kind = type(value).__qualname__
         try:
             reference = weakref.ref(value)
-        except TypeError:
-            return hashed(kind.encode())
+        except TypeError:  # many iterators: they are told by their kind alone
+            self._identified = hashed(kind.encode()) | 1 | OPAQUE
+            return self._identified
         self._counted[self.place] += 1
-        found = hashed(f"{kind}{self.place}{self._counted[self.place]}".encode()) | 1
+        found = hashed(f"{kind}{self.place}{self._counted[self.place]}".encode()) | 1 | OPAQUE
+        self._identified = found
         self._known[key] = (reference, found)
         return found
 

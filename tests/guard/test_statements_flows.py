@@ -128,6 +128,16 @@ CASES = {
         6,
         {5},
     ),
+    "what an iterator was made of": (
+        "a = os.urandom(4)\nit = (v for v in a)\nfor each in it:\n    b = each",
+        5,
+        {2},
+    ),
+    "what an iterator was made of, in a call": (
+        "def f(it):\n    for each in it:\n        b = each\na = os.urandom(4)\nf(map(int, a))",
+        4,
+        {5},
+    ),
     "a property": (
         "class A:\n    @property\n    def x(self):\n        return os.urandom(4)\na = A()\nb = a.x",
         7,
