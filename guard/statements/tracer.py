@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _OFTEN = 3000  # times that a statement runs, from which on it is left out until the last steps
 _SPENT = 2.0  # seconds that looking at one statement may take, all in all
+_MOST = 150_000  # statements of a process that are looked at before the last steps
 _LONGEST = 60.0  # seconds, after which statements are left out until the last steps
 _LAST = 2  # steps that are always looked at
 _INNER = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
@@ -68,6 +69,7 @@ class Tracer:
         self._files: dict[str, dict[int, Statement]] = {}
         self._numbers = itertools.count(1)  # for threads as well
         self._often: dict[Statement, tuple[int, float]] = {}
+        self._looked = 0
         self._until = 0.0
         self._local = threading.local()
         self._threads = itertools.count(1)
@@ -215,7 +217,9 @@ class Tracer:
         again in the last steps."""
         times, spent = self._often.get(statement, (0, 0.0))
         self._often[statement] = (times + 1, spent)
-        if times < _OFTEN and spent < _SPENT and time.monotonic() < self._until:
+        is_early = self._looked < _MOST and time.monotonic() < self._until
+        if times < _OFTEN and spent < _SPENT and is_early:
+            self._looked += 1
             return True
         return self._is_last(_LAST)
 

@@ -187,7 +187,8 @@ def explained(
         bisection = bisect(opened, difference, other, most)
     left = plan.budget - bisection.runs
     is_quick = watched.seconds < LONGEST
-    if is_quick and left >= RUNS and is_asked(difference, bisection):
+    is_single = plan.ranks == 1
+    if is_quick and is_single and left >= RUNS and is_asked(difference, bisection):
         found = entry(opened, difference, other, bisection)
         left -= found.runs
     known = any(each.row for each in bisection.operators)
