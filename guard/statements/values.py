@@ -40,7 +40,7 @@ _SHORTEST = 32  # characters of a text that may hold one
 _MOST_NUMBERS = 4_000_000  # of a module
 _SKIPPED = 0
 OPAQUE = 2  # the bit of what is told by its identity: what it holds may differ all the same
-_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 class Digests:
