@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import guard.__main__
 from guard.places import Place
 from guard.program import Program
+from guard.recording.lines import Lines
 from guard.trace import Event, Header, TraceWriter
 from guard.verification import circumstances, interruption
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _writer: TraceWriter
 _options: argparse.Namespace
+_lines: list[Lines] = []
 _left: list[Callable[[], None]] = []  # what to do with steps after the last
 
 
@@ -41,6 +43,8 @@ def step(**held: Any) -> None:
         if detailed or not kind.startswith("operator")
     ]
     digest = hashlib.sha256(b"".join(each.digest for each in events)).digest()[:16]
+    if _lines:
+        _lines[0].step_ends(_writer.number)
     _writer.step("training", events, digest)
     if _writer.number - 1 == _options.until:
         _writer.end("stopped", "it was the last to record")
@@ -72,7 +76,7 @@ def main(arguments: list[str]) -> int:
     """As ``record``'s: run the program."""
     global _writer, _options  # noqa: PLW0603 - one program a process
     parser = argparse.ArgumentParser(allow_abbrev=False)
-    for name in ("--until", "--operators", "--first-step", "--seed"):
+    for name in ("--until", "--lines", "--operators", "--first-step", "--seed"):
         parser.add_argument(name, type=int)
     parser.add_argument("--out")
     parser.add_argument("--values", action="store_true")
@@ -84,12 +88,18 @@ def main(arguments: list[str]) -> int:
     header = Header(first_step=_options.first_step or 0)
     _writer = TraceWriter(os.path.join(_options.out, "rank0.trace"), header)
     program.prepare()
+    if _options.lines is not None:
+        _lines.append(Lines(_options.out, _options.lines))
+        _lines[0]._tracer._files[__file__] = {}  # no part of the program
+        _lines[0].begin(is_child=False)
     try:
         program.run()
     except BaseException as error:
         _writer.end("raised", repr(error))
         raise
     _writer.end("finished")
+    if _lines:
+        _lines[0].end()
     return 0
 
 

@@ -110,6 +110,7 @@ def join(folder: str, options: Any, command: list[str], path: list[str]) -> None
     sys.path[:] = path  # as multiprocessing does next
     session = Session(folder, options, command, is_child=True)
     _sessions.append(session)
+    session.follow_statements()
     _wait_for_rank(session)
     util.Finalize(session, session.end, ("finished",), exitpriority=10)
     atexit.register(session.end, "finished")

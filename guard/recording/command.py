@@ -47,6 +47,7 @@ def main(arguments: Sequence[str]) -> int:
             operators=options.operators and options.operators[0],
             module=options.operators[1] if options.operators else "",
             first_step=options.first_step,
+            lines=options.lines,
         )
         if options.guard:
             _enable()
@@ -89,6 +90,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--until", type=_count, metavar="STEP", help="the last step to record; the first is 0")
     add(
         "--operators", type=_step, metavar="STEP[:MODULE]", help="record a step's operators as well"
+    )
+    add(
+        "--lines",
+        type=_count,
+        metavar="STEP",
+        help="record the program's own statements as well, up to that step",
     )
     add("--state-every", type=_interval, default=50, metavar="N", help="steps between full states")
     add("--first-step", type=_count, default=0, metavar="STEP", help="of a run that was resumed")

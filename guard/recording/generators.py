@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import os
 import random
-import sys
 import weakref
 from collections import Counter
 from importlib import import_module
@@ -14,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard import places, streams
+from guard import places, state_memory, streams
 from guard.dependencies import loaded
 from guard.fingerprints import form_of, hashed, of_tensor
 from guard.recording.labels import source
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
     from guard.fingerprints import Digest
     from guard.places import Place
 
-_MT19937 = 625 * 4  # bytes: its key and its position
 _OF_A_LINE = 8  # objects: a line that makes one for each sample would cost too much
 _FOLLOWED = ("cpu", "cuda")  # devices whose generators are objects with a state to read
 
@@ -135,32 +131,11 @@ def _has_started(module: Any) -> bool:  # noqa: ANN401
     return bool(module.is_initialized())
 
 
-@functools.cache
-def _python_lies() -> int:
-    """Where Python's global generator has its position and its key, after the object's head; 0
-    where they are not to be found there."""
-    generator: Any = random._inst  # noqa: SLF001 - no other way
-    if sys.implementation.name != "cpython" or type(generator) is not random.Random:
-        return 0
-    place = id(generator) + object.__basicsize__
-    *key, position = generator.getstate()[1]
-    held = list((ctypes.c_uint32 * (_MT19937 // 4)).from_address(place))
-    return place if held == [position, *key] else 0
-
-
 def _quick_python() -> tuple[bytes, float | None] | None:
-    """Its state, read where it lies: a copy of it by Python takes 15 µs and more."""
-    place = _python_lies()
-    if not place:
-        return None
-    generator: Any = random._inst  # noqa: SLF001 - no other way
-    return hashed((ctypes.c_char * _MT19937).from_address(place), 0), generator.gauss_next
+    found = state_memory.of_python()
+    return None if found is None else (hashed(found[0], 0), found[1])
 
 
 def _quick_state(numpy: Any) -> bytes | None:  # noqa: ANN401
-    """NumPy's global generator, read where it lies: a copy of it by NumPy takes 20 µs and more."""
-    bits = numpy.mtrand._rand._bit_generator  # noqa: SLF001 - no other way
-    if type(bits).__name__ != "MT19937":
-        return None
-    address = bits.ctypes.state_address
-    return hashed((ctypes.c_char * _MT19937).from_address(address), 0)
+    found = state_memory.of_numpy(numpy)
+    return None if found is None else hashed(found, 0)

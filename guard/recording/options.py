@@ -16,6 +16,7 @@ class Options:
     operators    the number of a step whose operators are recorded, or None
     module       the module to whose forward, and its backward, the operators are limited; or ""
     first_step   the number of the first step, where a run was resumed
+    lines        the number of the step up to which the program's statements are recorded, or None
     """
 
     values: bool = False
@@ -24,6 +25,7 @@ class Options:
     operators: int | None = None
     module: str = ""
     first_step: int = 0
+    lines: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """As the trace's header has them, with the name of the hash."""

@@ -56,6 +56,7 @@ def running(
         raise GuardError("a recording runs already: end it before another one begins")
     session = Session(folder, options, list(command))
     with children.following(session):
+        session.follow_statements()
         try:
             yield session
         except SystemExit as error:

@@ -15,6 +15,7 @@ from guard.trace import Header, TraceWriter, frames
 
 if TYPE_CHECKING:
     from guard.recording.labels import Events
+    from guard.recording.lines import Lines
     from guard.recording.options import Options
     from guard.recording.recorder import Recorder
     from guard.trace import Status, StepKind
@@ -48,6 +49,7 @@ class Session:
         self.installed = ExitStack()
         self._is_child = is_child
         self._outcome: tuple[Status, str] | None = None
+        self._lines: Lines | None = None
         if not is_child:
             self._begin()
 
@@ -66,6 +68,14 @@ class Session:
             raise GuardError(f"cannot record in {self.folder!r}: {error.strerror}") from None
 
     # Installing
+
+    def follow_statements(self) -> None:
+        """Follow the program's statements from here on, if that was asked for."""
+        if self.options.lines is not None:
+            from guard.recording.lines import Lines
+
+            self._lines = Lines(self.folder, self.options.lines)
+            self._lines.begin(is_child=self._is_child)
 
     def install(self) -> None:
         """Begin to follow the program: torch has been imported."""
@@ -116,6 +126,8 @@ class Session:
         parts += [each[:size] for each in inputs]
         parts += [frames.pack_value(each) for each in values]
         parts += [frames.pack_summary(each) for each in events.summaries]
+        if self._lines is not None:  # first, for who compares while this runs
+            self._lines.step_ends(self.number)
         writer.packed(kind, schema[0], b"".join(parts), events.digest(full))
         last = self.number
         self.number += 1
@@ -197,6 +209,8 @@ class Session:
 
     def _close(self, status: Status, message: str) -> None:
         """How it ended first is how it ended."""
+        if self._lines is not None:
+            self._lines.end()
         self._outcome = self._outcome or (status, message)
         if self._writer is not None:
             with suppress(OSError):

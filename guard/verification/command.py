@@ -263,9 +263,9 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     add(
         "--budget",
         type=_at_least(0),
-        default=8,
+        default=10,
         metavar="N",
-        help="further runs at most, to name operator and circumstance (default: 8)",
+        help="further runs at most, to name operator, line and circumstance (default: 10)",
     )
     add("--trackers", action="store_true", help="leave experiment trackers on")
 

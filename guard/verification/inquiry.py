@@ -16,6 +16,7 @@ from guard.verification.possibilities import Asked, advised, entered, with_possi
 from guard.verification.sessions import session
 from guard.verification.settling import drawn_in_threads, never_written, settled
 from guard.verification.sources import program_files
+from guard.verification.statements import RUNS, Entry, entry, is_asked, led_by
 from guard.verification.suspects import suspects
 from guard.verification.texts import Text
 from guard.verification.verdicts import FAILED, IDENTICAL, Failure, Verdict
@@ -180,34 +181,47 @@ def explained(
     plan = opened.plan
     if verdict.comparison is None or (difference := verdict.comparison.difference) is None:
         return verdict
-    bisection, attribution = Bisection(), Attribution()
+    bisection, attribution, found = Bisection(), Attribution(), Entry()
     if is_of_an_operator(difference):
-        bisection = bisect(opened, difference, other, plan.budget)
+        most = max(plan.budget - RUNS, min(plan.budget, 2))
+        bisection = bisect(opened, difference, other, most)
+    left = plan.budget - bisection.runs
+    is_quick = watched.seconds < LONGEST
+    is_single = plan.ranks == 1
+    if is_quick and is_single and left >= RUNS and is_asked(difference, bisection):
+        found = entry(opened, difference, other, bisection)
+        left -= found.runs
     known = any(each.row for each in bisection.operators)
-    if not known and watched.seconds < LONGEST:
-        left = plan.budget - bisection.runs
+    if is_quick and not known:
         reruns = Reruns(opened, difference, watched.processes[0], other, left)
         attribution = attribute(reruns, text)
     verdict = replace(
         verdict,
-        reruns=bisection.runs + attribution.runs,
+        reruns=bisection.runs + attribution.runs + found.runs,
         reproduced=bisection.reproduced,
         circumstance=attribution.circumstance,
     )
     drawn = difference.cause is Cause.GENERATOR
     advice = attribution.advice or (difference.advice if drawn or not bisection.runs else "")
-    verdict = with_findings(verdict, text, replace(difference, advice=advice), bisection)
+    verdict = with_findings(verdict, text, replace(difference, advice=advice), bisection, found)
     shared = "" if opened.isolated else _SHARED
-    return with_notes(verdict, *waits(watched), *bisection.notes, attribution.note, shared)
+    return with_notes(
+        verdict, *waits(watched), *bisection.notes, attribution.note, found.note, shared
+    )
 
 
 def with_findings(
-    verdict: Verdict, text: Text, difference: Difference, bisection: Bisection
+    verdict: Verdict,
+    text: Text,
+    difference: Difference,
+    bisection: Bisection,
+    found: Entry | None = None,
 ) -> Verdict:
     """With the operator, and what the linter and the program's text have that fits."""
     comparison = verdict.comparison
     if comparison is None:
         return verdict
+    found = found or Entry()
     shown = settled(bisection, difference, verdict.circumstance, text)
     notes = comparison.notes
     if shown is None and bisection.culprit is not None:
@@ -221,12 +235,13 @@ def with_findings(
         refined = drawn_in_threads(refined, text)
         refined = never_written(refined, verdict.circumstance, text)
     asked = Asked(refined, verdict.circumstance, text, comparison.changes, shown is not None)
-    refined = replace(refined, place=entered(asked) or refined.place)
+    refined = replace(refined, place=found.entered or entered(asked) or refined.place)
     try:
-        found = suspects(refined, text.files)
+        by_rules = suspects(refined, text.files)
     except GuardError as error:
-        found, notes = (), (*notes, str(error))
-    lines = with_possibilities(found, replace(asked, difference=refined))
+        by_rules, notes = (), (*notes, str(error))
+    others = with_possibilities(by_rules, replace(asked, difference=refined))
+    lines = led_by(found, others)
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}
     return replace(verdict, comparison=replace(comparison, notes=notes, **changes))

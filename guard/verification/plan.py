@@ -19,7 +19,7 @@ class Plan:
     seconds     without a new step, after which a run counts as hung
     ranks       processes of a run, started as torchrun does; 1: the program alone
     replicas    steps after which ranks compare their parameters and data; None: never
-    budget      runs on top, to name the operator and the circumstance
+    budget      runs on top, to name the operator, the line and the circumstance
     trackers    whether experiment trackers stay on
     """
 
@@ -38,7 +38,7 @@ class Plan:
     seconds: int = 900
     ranks: int = 1
     replicas: int | None = None
-    budget: int = 8
+    budget: int = 10
     trackers: bool = False
     keep: str = ""
 

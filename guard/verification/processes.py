@@ -44,12 +44,12 @@ class Process:
         self._ranks = ranks
         self.folder = folder
         self.traces: list[Trace] = []
-        os.makedirs(self._traces_folder, exist_ok=True)
+        os.makedirs(self.traces_folder, exist_ok=True)
         self._output = os.path.join(folder, "output.txt")
         self._status: int | None = None
         self.was_stopped = False
         command = [sys.executable, *_flags(), "-m", _SUBJECT]
-        command += ["--out", self._traces_folder, *arguments]
+        command += ["--out", self.traces_folder, *arguments]
         with open(self._output, "wb") as output:
             self._process = subprocess.Popen(  # noqa: S603 - this Python, the user's program
                 command,
@@ -61,7 +61,8 @@ class Process:
             )
 
     @property
-    def _traces_folder(self) -> str:
+    def traces_folder(self) -> str:
+        """Where what is recorded goes."""
         return os.path.join(self.folder, "trace")
 
     @property
@@ -109,7 +110,7 @@ class Process:
                 self.traces.append(open_trace(name))
 
     def _trace_of(self, rank: int) -> str:
-        return os.path.join(self._traces_folder, f"rank{rank}.trace")
+        return os.path.join(self.traces_folder, f"rank{rank}.trace")
 
     def tail(self) -> tuple[str, ...]:
         """The last lines of what the program wrote: of several ranks, what the others say when one

@@ -12,6 +12,7 @@ _BARE = {
     *("poll", "successful"),
 }
 _LIMITED = {"wait", "acquire", "poll"}
+ASKING = (_BARE | _LIMITED) - {"empty", "full", "ready"}  # names that mean little else
 _LIMITS = {"timeout", "blocking", "block", "return_when"}
 _LATE = {
     *("Empty", "Full", "TimeoutError", "Timeout", "BlockingIOError", "TimeoutExpired"),

@@ -108,6 +108,60 @@ def test_the_order_of_a_listing_is_named(verify: Verify, folder: Path) -> None:
     assert os.listdir(folder) == ["train.py"]  # what it wrote lay in the copies
 
 
+ENTERED = """
+import os, threading, time
+class Data:
+    def __init__(self):
+        self.began = time.time()
+        self.scale = self.draw()
+    def draw(self):
+        {draw}
+    def batch(self, n):
+        return n * self.scale
+data = Data()
+for n in range(3):
+    rows = data.batch(n + 1)
+    print("epoch", data.began, os.getpid())
+    step(batch=rows)
+"""
+
+
+@pytest.mark.parametrize(
+    "draw",
+    ["return os.getpid() % 100_000", "return os.urandom(4)[0] + os.urandom(4)[0] / 256"],
+)
+def test_the_line_is_found_by_running(verify: Verify, folder: Path, draw: str) -> None:
+    """A time that is kept and printed differs as well, and flows to nothing that is computed."""
+    status, found = verify(ENTERED.format(draw=draw), "--budget", "2")
+    assert status == 1
+    assert found["verify"]["reruns"] == 2
+    suspect = found["suspects"][0]
+    assert suspect["line"] == 9
+    assert os.path.samefile(suspect["file"], folder / "train.py")
+
+
+def test_what_decides_is_found_by_running(verify: Verify) -> None:
+    code = """
+import os
+chosen = hash("a") % 1000
+for n in range(4):
+    if chosen > 500 or os.urandom(1)[0] > -1:
+        rows = n
+    if n == 2:
+        rows = chosen
+    step(batch=rows)
+"""
+    _, found = verify(code, "--budget", "2")
+    assert found["suspects"][0]["line"] == 4
+
+
+def test_nothing_is_run_for_the_line_without_a_budget(verify: Verify) -> None:
+    draw = "return os.getpid() % 100_000"
+    _, found = verify(ENTERED.format(draw=draw), "--budget", "1")
+    assert found["verify"]["reruns"] <= 1
+    assert all("given" not in each["message"] for each in found["suspects"])
+
+
 def test_a_circumstance_can_be_kept_the_same(verify: Verify) -> None:
     assert verify(SETS, "--same", "hashes")[0] == 0
     assert verify(LISTED, "--same", "listings")[0] == 0

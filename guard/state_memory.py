@@ -1,0 +1,42 @@
+"""Where the global generators of Python and NumPy keep their states, to be read without a copy."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import random
+import sys
+from typing import Any
+
+_MT19937 = 625 * 4  # bytes: its key and its position
+
+
+@functools.cache
+def _python_lies() -> int:
+    """Where Python's global generator has its position and its key, after the object's head; 0
+    where they are not to be found there."""
+    generator: Any = random._inst  # noqa: SLF001 - no other way
+    if sys.implementation.name != "cpython" or type(generator) is not random.Random:
+        return 0
+    place = id(generator) + object.__basicsize__
+    *key, position = generator.getstate()[1]
+    held = list((ctypes.c_uint32 * (_MT19937 // 4)).from_address(place))
+    return place if held == [position, *key] else 0
+
+
+def of_python() -> tuple[Any, float | None] | None:
+    """The memory, and a second normal number that is kept back: a copy of the state by Python
+    takes 15 µs and more. None where it is not to be found."""
+    place = _python_lies()
+    if not place:
+        return None
+    generator: Any = random._inst  # noqa: SLF001 - no other way
+    return (ctypes.c_char * _MT19937).from_address(place), generator.gauss_next
+
+
+def of_numpy(numpy: Any) -> Any:  # noqa: ANN401 - numpy.random, and a ctypes array
+    """The memory of NumPy's: a copy of the state by NumPy takes 20 µs and more. None if unknown."""
+    bits = numpy.mtrand._rand._bit_generator  # noqa: SLF001 - no other way
+    if type(bits).__name__ != "MT19937":
+        return None
+    return (ctypes.c_char * _MT19937).from_address(bits.ctypes.state_address)

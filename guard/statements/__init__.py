@@ -1,0 +1,1 @@
+"""A program's statements, recorded while it runs; two such recordings, compared."""

@@ -1,0 +1,71 @@
+"""The values of paths in a frame, found without asking an object for anything."""
+
+from __future__ import annotations
+
+import sys
+from types import MemberDescriptorType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from guard.statements.values import attributes
+
+if TYPE_CHECKING:
+    from guard.statements.syntax import Path
+
+MISSING = object()
+_PARTS = ("_parameters", "_buffers", "_modules")  # of a torch.nn.Module
+
+
+def value_of(path: Path, held: dict[str, Any], around: dict[str, Any]) -> Any:  # noqa: ANN401
+    """The value of a path, given a frame's locals and globals; MISSING where there is none."""
+    name = path[0]
+    if name in held:
+        value = held[name]
+    elif name in around:
+        value = around[name]
+    else:
+        return MISSING
+    for part in path[1:]:
+        value = _item(value, part[1:-1]) if part[0] == "[" else attribute(value, part)
+        if value is MISSING:
+            break
+    return value
+
+
+def _item(value: Any, key: str) -> Any:  # noqa: ANN401
+    """An item of a container of Python's own; of another kind, all of it."""
+    kind = type(value)
+    number = int(key) if key.lstrip("-").isdecimal() else None
+    if issubclass(kind, dict):
+        for each in (key, number):
+            if dict.__contains__(value, each):
+                return dict.__getitem__(value, each)
+        return MISSING
+    if kind in (list, tuple) and number is not None:
+        return value[number] if -len(value) <= number < len(value) else MISSING
+    return value
+
+
+def attribute(value: Any, name: str) -> Any:  # noqa: ANN401
+    """An attribute that lies in the object or its class; no property is asked."""
+    held = value.__dict__ if isinstance(value, ModuleType) else attributes(value)
+    if held is not None:
+        if name in held:
+            return held[name]
+        torch: Any = sys.modules.get("torch")
+        if isinstance(value, getattr(getattr(torch, "nn", None), "Module", ())):
+            parts = (held.get(part) or {} for part in _PARTS)
+            return next((part[name] for part in parts if name in part), MISSING)
+    return _of_class(value, name)
+
+
+def _of_class(value: Any, name: str) -> Any:  # noqa: ANN401
+    for each in type(value).__mro__:
+        if name in each.__dict__:
+            found = each.__dict__[name]
+            if isinstance(found, MemberDescriptorType):
+                try:
+                    return found.__get__(value)
+                except AttributeError:
+                    return MISSING
+            return MISSING if hasattr(type(found), "__get__") else found
+    return MISSING

@@ -1,0 +1,196 @@
+"""Two recordings brought side by side: each statement with the same one of the other run."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from guard.statements.alignment import aligned
+from guard.statements.threads import calls_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from guard.places import Place
+    from guard.statements.syntax import Statement
+    from guard.statements.trees import Call, Ran, Thread
+
+    Lookup = Callable[[str, int], Statement | None]
+
+
+Each = TypeVar("Each")
+NEVER = 1 << 62  # when what had not ended when the recording did, ends
+
+
+@dataclass(eq=False, slots=True)
+class Calling:
+    """A call that both runs made; or one of them, because of ``cause``.
+
+    above  the statement that made it, or None where a library did from another thread
+    """
+
+    first: Call | None
+    second: Call | None
+    role: str
+    above: Node | None
+    nodes: list[Node] = field(default_factory=list)
+
+    @property
+    def call(self) -> Call:
+        """Of the first run that has it."""
+        found = self.first or self.second
+        if found is None:
+            raise AssertionError("a call of no run")
+        return found
+
+    @property
+    def is_extra(self) -> bool:
+        """Whether only one run made it."""
+        return self.first is None or self.second is None
+
+    @property
+    def differs(self) -> bool:
+        """Whether it gave other results."""
+        one, other = self.first, self.second
+        return one is None or other is None or differ(one.result, other.result)
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """A statement that ran in both runs; or in one of them, because of ``cause``.
+
+    order     when, in the first run; what only the second did comes right after its cause
+    branches  whether another statement follows it in the two runs
+    """
+
+    first: Ran | None
+    second: Ran | None
+    statement: Statement
+    within: Calling
+    order: int
+    cause: Node | None = None
+    branches: bool = False
+    is_last: bool = False
+    below: list[Calling] = field(default_factory=list)
+    origins: frozenset[Node] = frozenset()
+    is_tainted: bool = False
+
+    @property
+    def ran(self) -> Ran:
+        """In the first run that has it."""
+        found = self.first or self.second
+        if found is None:
+            raise AssertionError("a statement of no run")
+        return found
+
+    def ran_in(self, run: int) -> Ran | None:
+        """In the first run or the second."""
+        return self.second if run else self.first
+
+    @property
+    def file(self) -> str:
+        """Its file."""
+        return self.within.call.file
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Where it stands."""
+        return self.file, self.statement.line
+
+    @property
+    def is_in_thread(self) -> bool:
+        """Whether another thread than its process's first ran it, at a time of its own."""
+        return ":" in self.within.role
+
+    @property
+    def draws(self) -> bool:
+        """Whether a generator of the process has moved while it ran."""
+        return any(ran and ran.before != ran.after for ran in (self.first, self.second))
+
+    def stands_at(self, place: Place) -> bool:
+        """Whether a line is one of it."""
+        statement = self.statement
+        if not statement.line <= place.line <= statement.last:
+            return False
+        return os.path.realpath(self.file) == os.path.realpath(place.filename)
+
+    def around(self) -> Iterator[Node]:
+        """Itself, and the statements within whose calls it ran, from the innermost."""
+        node: Node | None = self
+        while node is not None:
+            yield node
+            node = node.within.above
+
+
+def differ(one: int, other: int) -> bool:
+    """Whether two digests tell that values differ."""
+    return one != other and bool(one) and bool(other)
+
+
+class Pairing:
+    """Brings the threads of two runs side by side; ``nodes`` are in the order of the first run."""
+
+    def __init__(self, ones: list[Thread], others: list[Thread], lookup: Lookup) -> None:
+        self._lookup = lookup
+        self.nodes: list[Node] = []
+        self.roots: list[Calling] = []
+        for one, other, role in calls_of(ones, others):
+            self.roots.append(self._pair(one, other, role, None, None))
+        self.nodes.sort(key=lambda each: each.order)
+
+    def _pair(
+        self,
+        one: Call | None,
+        other: Call | None,
+        role: str,
+        above: Node | None,
+        cause: Node | None,
+    ) -> Calling:
+        found = Calling(one, other, role, above)
+        if above is not None:
+            above.below.append(found)
+        at = above.order if above is not None else 0
+        last: Node | None = None
+        lists = (one.statements if one else [], other.statements if other else [])
+        pairs = aligned(*lists, lambda each: each.line)
+        for first, second in _without_rest(pairs, one, other):
+            ran = first or second
+            statement = None if ran is None else self._lookup(found.call.file, ran.line)
+            if statement is None:
+                continue
+            is_extra = first is None or second is None
+            if is_extra and not found.is_extra and last is not None:
+                last.branches = True
+            at = (first.ended or NEVER) if first is not None else at
+            why = (last or cause) if is_extra else None
+            node = Node(first, second, statement, found, at, cause=why if is_extra else None)
+            found.nodes.append(node)
+            self._below(node, role)
+            self.nodes.append(node)
+            if not is_extra:
+                last = node
+        if found.nodes:
+            found.nodes[-1].is_last = True
+            if last is not None:
+                last.is_last = True
+        return found
+
+    def _below(self, node: Node, role: str) -> None:
+        calls = (node.first.calls if node.first else [], node.second.calls if node.second else [])
+        pairs = aligned(*calls, lambda each: each.key)
+        for one, other in _without_rest(pairs, node.first, node.second):
+            is_extra = one is None or other is None
+            cause = (node.cause or node) if is_extra else None
+            self._pair(one, other, role, node, cause)
+
+
+def _without_rest(
+    pairs: list[tuple[Each | None, Each | None]], one: Call | Ran | None, other: Call | Ran | None
+) -> list[tuple[Each | None, Each | None]]:
+    """Without what comes at the end in one run alone, where the other's recording had ended."""
+    for at, holder in enumerate((one, other)):
+        if holder is not None and not holder.ended and (one is not None and other is not None):
+            while pairs and pairs[-1][at] is None:
+                pairs.pop()
+    return pairs

@@ -1,0 +1,123 @@
+"""From the first difference of two runs to the statements that it comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from guard.comparison import Cause
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from guard.comparison import Difference
+    from guard.places import Place
+    from guard.statements.flows import Flows
+    from guard.statements.pairs import Node
+
+_PARTED = (Cause.CONTROL_FLOW, Cause.LENGTH)
+
+
+class Found(NamedTuple):
+    """Where a difference entered.
+
+    origins  statements that were given the same and gave something else, the first first
+    entered  the statement that shows the difference, where it is another one
+    """
+
+    origins: tuple[Node, ...]
+    entered: Node | None = None
+
+
+def find(flows: Flows, difference: Difference) -> Found:
+    """The origins of a difference; none where nothing that flows to it was seen."""
+    for nodes in _sinks(flows, difference):
+        for each in nodes:
+            origins = each.origins or flows.given(each) or flows.of_states(each)
+            if origins:
+                return Found(_ordered(origins), each)
+    return Found(_last_resort(flows))
+
+
+def _sinks(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
+    """Statements that show the difference, the surest first."""
+    events = [each for each in (difference.first, difference.second) if each is not None]
+    found = [*(each.place for each in events), difference.place]
+    places = list(dict.fromkeys(each for each in found if each is not None))
+    yield from _by_cause(flows, difference, places)
+    for each in places:
+        yield _at(flows, each)
+    for each in places:
+        yield _under(flows, each)
+    for each in places:  # what only reads or draws, and binds nothing that was looked at
+        yield [node for node in flows.nodes if _is_main(node) and node.stands_at(each)]
+
+
+def _by_cause(
+    flows: Flows, difference: Difference, places: list[Place]
+) -> Iterator[Iterable[Node]]:
+    event, cause = difference.first or difference.second, difference.cause
+    name = event.name if event is not None else ""
+    last = name.rpartition(".")[2]
+    if cause in _PARTED:
+        yield _only_in_one(flows, places)
+        yield [each for each in flows.tainted if each.branches and _is_main(each)]
+    elif cause is Cause.ENVIRONMENT:
+        yield reversed(flows.moves.get("threads", []))
+    elif cause is Cause.HYPERPARAMETER:
+        yield reversed(_attribute(flows, f"[{last}]"))
+    elif cause is Cause.INITIALISATION:
+        yield _attribute(flows, last)
+    elif cause is Cause.GENERATOR:
+        for state in (*difference.generators, name):
+            yield reversed(flows.moves.get(state, []))
+
+
+def _attribute(flows: Flows, name: str) -> list[Node]:
+    return flows.written.all_of(("attribute", name))
+
+
+def _is_main(node: Node) -> bool:
+    return node.within.role == "main"
+
+
+def _at(flows: Flows, place: Place) -> list[Node]:
+    """What differs and stands at a line, in the order in which it ran."""
+    return [each for each in flows.tainted if _is_main(each) and each.stands_at(place)]
+
+
+def _under(flows: Flows, place: Place) -> list[Node]:
+    """What differs within the calls of a line."""
+    return [
+        each
+        for each in flows.tainted
+        if _is_main(each) and any(outer.stands_at(place) for outer in each.around())
+    ]
+
+
+def _only_in_one(flows: Flows, places: list[Place]) -> list[Node]:
+    return [
+        each
+        for each in flows.tainted
+        if each.cause is not None and any(each.stands_at(place) for place in places)
+    ]
+
+
+def _ordered(origins: Iterable[Node]) -> tuple[Node, ...]:
+    return tuple(sorted(origins, key=lambda each: each.order))
+
+
+def _last_resort(flows: Flows) -> tuple[Node, ...]:
+    """The origin that most of what differs comes from, and that came to a library."""
+    counted: dict[Node, int] = {}
+    for _, _, origins in flows.escapes:
+        for each in origins:
+            counted[each] = counted.get(each, 0) + 1
+    if not counted:
+        for node in flows.tainted:
+            for each in node.origins:
+                counted[each] = counted.get(each, 0) + 1
+        counted = {each: count for each, count in counted.items() if count > 1}
+    if not counted:
+        return ()
+    best = max(counted, key=lambda each: (counted[each], -each.order))
+    return (best,)

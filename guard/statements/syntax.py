@@ -1,0 +1,228 @@
+"""What a file's statements read, bind, and may change in place: read from its text, once.
+
+A path is how a value is named: ``("self", "norms")``, ``("group", "[lr]")``. Only such paths are
+looked at while the program runs; what is computed on the way has no name and is seen by what it
+goes into.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Path = tuple[str, ...]
+
+_LONGEST = 4  # parts of a path: what follows is seen by what the path leads to
+_BLOCKS = (
+    ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Try,
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Match,
+)  # fmt: skip
+_INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_NAMING = {"register_buffer", "register_parameter", "setattr", "add_module"}
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """A simple statement, or the head of a block.
+
+    line     its first
+    kind     the name of its class in ``ast``
+    reads    paths whose values it takes
+    writes   paths that it binds
+    touches  paths of what it may change in place: what it calls methods of, what it passes on
+    calls    dotted names of what it calls, as written
+    last     its last line; of a block, that of its head
+    known    of each path that it touches, its place among those that it reads
+    """
+
+    line: int
+    kind: str
+    reads: tuple[Path, ...] = ()
+    writes: tuple[Path, ...] = ()
+    touches: tuple[Path, ...] = ()
+    calls: tuple[str, ...] = ()
+    text: str = ""
+    last: int = 0
+    known: tuple[int, ...] = ()
+
+    @property
+    def gives(self) -> tuple[Path, ...]:
+        """Paths whose values are looked at when it has run."""
+        return self.writes + self.touches
+
+
+def statements(text: str | bytes) -> dict[int, Statement]:
+    """Statements by each of their lines; of a block, by those of its head. Raises SyntaxError."""
+    found: dict[int, Statement] = {}
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.stmt) or isinstance(node, ast.Try):
+            continue
+        last = node.end_lineno or node.lineno
+        if isinstance(node, _BLOCKS):
+            body = node.cases[0].pattern if isinstance(node, ast.Match) else node.body[0]
+            last = max(node.lineno, body.lineno - 1)
+        each = replace(_statement(node), last=last)
+        for line in range(node.lineno, last + 1):
+            found[line] = each
+    return found
+
+
+def _statement(node: ast.stmt) -> Statement:
+    heads = list(_heads(node))
+    found = _Gathered()
+    for each in heads:
+        found.gather(each, frozenset())
+    if isinstance(node, ast.AugAssign):
+        found.reads |= dict.fromkeys(found.writes)
+    touched = tuple(path for path in found.touches if path not in found.writes)
+    found.reads |= dict.fromkeys(touched)
+    order = list(found.reads)
+    text = " ".join(ast.unparse(each) for each in heads) if isinstance(node, _BLOCKS) else ""
+    return Statement(
+        node.lineno,
+        type(node).__name__,
+        tuple(order),
+        tuple(found.writes),
+        touched,
+        tuple(found.calls),
+        text or ast.unparse(node).partition("\n")[0],
+        known=tuple(order.index(each) for each in touched),
+    )
+
+
+def _heads(node: ast.stmt) -> Iterator[ast.AST]:
+    """The parts of a statement that run when it does."""
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        yield node.target
+        yield node.iter
+    elif isinstance(node, (ast.While, ast.If)):
+        yield node.test
+    elif isinstance(node, (ast.With, ast.AsyncWith)):
+        for item in node.items:
+            yield item.context_expr
+            if item.optional_vars is not None:
+                yield item.optional_vars
+    elif isinstance(node, ast.Match):
+        yield node.subject
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        yield from node.decorator_list
+        yield from node.args.defaults
+        yield from filter(None, node.args.kw_defaults)
+    elif isinstance(node, ast.ClassDef):
+        yield from node.decorator_list
+    elif not isinstance(node, (ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)):
+        yield node
+
+
+class _Gathered:
+    """What the expressions of a statement do; dictionaries for their order."""
+
+    def __init__(self) -> None:
+        self.reads: dict[Path, None] = {}
+        self.writes: dict[Path, None] = {}
+        self.touches: dict[Path, None] = {}
+        self.calls: list[str] = []
+
+    def gather(self, node: ast.AST, bound: frozenset[str]) -> None:
+        """Take in an expression or a simple statement.
+
+        bound  names of comprehensions and lambdas around, which mean nothing outside
+        """
+        path = path_of(node)
+        if path is not None:
+            if path[0] not in bound:
+                stored = isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
+                (self.writes if stored else self.reads)[path] = None
+            return
+        if isinstance(node, ast.Call):
+            self._gather_call(node, bound)
+            return
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            inner = _inner_path(node.value)
+            if inner is not None and inner[0] not in bound:
+                self.writes[inner] = None
+                self.reads[inner] = None
+                self.gather(node.slice, bound)
+                return
+        if isinstance(node, _INNER):
+            bound |= _bound_in(node)
+        for child in ast.iter_child_nodes(node):
+            self.gather(child, bound)
+
+    def _gather_call(self, node: ast.Call, bound: frozenset[str]) -> None:
+        name = _dotted(node.func)
+        self.calls.append(name)
+        if isinstance(node.func, ast.Attribute):
+            self._touch(node.func.value, bound)
+            self.gather(node.func.value, bound)
+        else:
+            self.gather(node.func, bound)
+        for each in (*node.args, *(each.value for each in node.keywords)):
+            self._touch(each.value if isinstance(each, ast.Starred) else each, bound)
+            self.gather(each, bound)
+        self._gather_named(node, name)
+
+    def _touch(self, node: ast.AST, bound: frozenset[str]) -> None:
+        path = path_of(node)
+        if path is not None and path[0] not in bound:
+            self.touches[path] = None
+
+    def _gather_named(self, node: ast.Call, name: str) -> None:
+        """What is bound by a name in quotes: self.register_buffer("centre", …)."""
+        last = name.rpartition(".")[2]
+        if last not in _NAMING:
+            return
+        owner = node.args[0] if last == "setattr" and node.args else None
+        if isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+        named = node.args[1 if last == "setattr" else 0 :][:1]
+        path = path_of(owner)
+        if path and named and isinstance(named[0], ast.Constant):
+            whole = (*path, str(named[0].value))
+            self.writes[whole] = None
+
+
+def _bound_in(node: ast.AST) -> frozenset[str]:
+    if isinstance(node, ast.Lambda):
+        return frozenset(each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg))
+    found = [each.target for each in getattr(node, "generators", ())]
+    names = (n for each in found for n in ast.walk(each))
+    return frozenset(each.id for each in names if isinstance(each, ast.Name))
+
+
+def path_of(node: ast.AST | None) -> Path | None:
+    """The path that an expression is, or None."""
+    parts: list[str] = []
+    while True:
+        if isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            parts.append(f"[{node.slice.value!s}]")
+            node = node.value
+        elif isinstance(node, ast.Name):
+            found = (node.id, *reversed(parts))
+            return found[:_LONGEST]
+        else:
+            return None
+
+
+def _inner_path(node: ast.AST) -> Path | None:
+    """The path of what a subscript is taken of, through further subscripts."""
+    while isinstance(node, ast.Subscript) and path_of(node) is None:
+        node = node.value
+    return path_of(node)
+
+
+def _dotted(node: ast.AST) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    parts.append(node.id if isinstance(node, ast.Name) else "")
+    return ".".join(reversed(parts))

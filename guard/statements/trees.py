@@ -1,0 +1,173 @@
+"""A recording of statements as a tree: what was called while a statement ran hangs below it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from guard.statements.states import NONE
+from guard.statements.stream import SUFFIX, read
+
+
+@dataclass(eq=False, slots=True)
+class Ran:
+    """A statement that ran once. ``ended`` is 0 where the recording ended before it did.
+
+    reads, touched, gave  digests of its paths, before and after
+    before, after         states of the process
+    calls                 what of the program's own was called meanwhile
+    """
+
+    line: int
+    began: int
+    ended: int
+    reads: tuple[int, ...]
+    touched: tuple[int, ...]
+    gave: tuple[int, ...]
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    raised: str
+    calls: list[Call]
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """A frame from its call, or from where it went on, to its return or its next pause.
+
+    at     the line of the statement that called it; 0 where it is not known
+    ended  0 where the recording ended before it did
+    """
+
+    file: str
+    name: str
+    first_line: int
+    names: tuple[str, ...]
+    frame: int
+    began: int
+    given: tuple[int, ...]
+    at: int
+    ended: int = 0
+    result: int = 0
+    before: tuple[int, ...] = NONE
+    after: tuple[int, ...] = NONE
+    statements: list[Ran] = field(default_factory=list)
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """Of the function."""
+        return self.file, self.name, self.first_line
+
+
+@dataclass(eq=False, slots=True)
+class Thread:
+    """What one thread of one process called, from no other statement of the program's."""
+
+    role: str
+    calls: list[Call] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Recording:
+    """The statements of a run.
+
+    threads  of all its processes, those of the first process first
+    ends     when each step ended
+    notes    what a person should know
+    """
+
+    threads: list[Thread] = field(default_factory=list)
+    ends: dict[int, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def recording(folder: str) -> Recording:
+    """All that was recorded in a folder."""
+    found = Recording()
+    names = [each for each in sorted(os.listdir(folder)) if each.endswith(SUFFIX)]
+    streams = [read(os.path.join(folder, each)) for each in names]
+    streams.sort(key=lambda events: events[0][1] != "main" if events else True)
+    for events in streams:
+        _Builder(found).build(events)
+    return found
+
+
+class _Builder:
+    """Puts together what one process has written."""
+
+    def __init__(self, found: Recording) -> None:
+        self._found = found
+        self._role = ""
+        self._codes: dict[int, tuple[str, str, int, tuple[str, ...]]] = {}
+        self._threads: dict[int, Thread] = {}
+        self._stacks: dict[int, list[Call]] = {}
+        self._pending: dict[int, list[Call]] = {}  # by the call in whose statement they were made
+
+    def build(self, events: list[tuple[Any, ...]]) -> None:
+        """Take in all events."""
+        for event in events:
+            kind = event[0]
+            if kind in ("c", "s", "r"):
+                if event[1] in self._stacks:
+                    self._happened(event)
+            else:
+                self._told(kind, *event[1:])
+        for number, stack in self._stacks.items():  # what had not ended when the recording did
+            while stack:
+                self._close(stack, self._threads[number])
+
+    def _told(self, kind: str, *given: Any) -> None:
+        if kind == "p":
+            self._role = given[0]
+        elif kind == "k":
+            self._codes[given[0]] = given[1:]
+        elif kind == "n":
+            self._found.notes.append(given[0])
+        elif kind == "e":
+            self._found.ends[given[0]] = given[1]
+        elif kind == "t":
+            number, name = given
+            self._threads[number] = Thread(f"{self._role}:{name}" if name else self._role)
+            self._stacks[number] = []
+            self._found.threads.append(self._threads[number])
+
+    def _happened(self, event: tuple[Any, ...]) -> None:
+        kind, number, frame = event[:3]
+        stack, thread = self._stacks[number], self._threads[number]
+        if kind == "c":
+            code, now, given, states, at = event[3:]
+            stack.append(Call(*self._codes[code], frame, now, given, at, before=states))
+            return
+        while stack and stack[-1].frame != frame:
+            self._close(stack, thread)
+        if not stack:
+            return
+        call = stack[-1]
+        if kind == "s":
+            below = self._pending.pop(id(call), [])
+            line, began, ended, reads, touched, gave, before, after, raised = event[3:]
+            seen = Ran(line, began, ended, reads, touched, gave, before, after, raised, below)
+            call.statements.append(seen)
+        else:
+            call.ended, call.result, call.after = event[3:]
+            self._close(stack, thread)
+
+    def _close(self, stack: list[Call], thread: Thread) -> None:
+        """The innermost call is over: it hangs below the statement that made it."""
+        call = stack.pop()
+        for each in self._pending.pop(id(call), []):
+            _at_end(call, each)
+        if stack:
+            self._pending.setdefault(id(stack[-1]), []).append(call)
+        else:
+            thread.calls.append(call)
+
+
+def _at_end(call: Call, below: Call) -> None:
+    """A call whose statement has not ended: of that, no more is known than where it stands."""
+    last = call.statements[-1] if call.statements else None
+    if last is None or last.line != below.at or last.ended:
+        states = below.before
+        last = Ran(below.at, below.began, 0, (), (), (), states, states, "", [])
+        call.statements.append(last)
+    last.calls.append(below)

@@ -1,0 +1,136 @@
+"""The line, by running: both runs again, with the program's statements recorded, and compared."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from guard.comparison import Cause, examine
+from guard.places import Place
+from guard.statements.comparing import compare
+from guard.statements.sinks import find
+from guard.verification.plan import recording
+from guard.verification.watching import Watch
+from guard.verification.wording import suspect
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from guard.comparison import Difference, Suspect
+    from guard.statements.pairs import Node
+    from guard.verification.bisection import Bisection
+    from guard.verification.processes import Process
+    from guard.verification.sessions import Session
+
+RUNS = 2
+_MOST = 3  # lines that are told
+_FURTHER = 20  # steps, where the difference does not come at the same one
+_ENTERS = (Cause.HYPERPARAMETER, Cause.ENVIRONMENT)
+_AGAIN = (
+    "with the program's statements recorded the difference did not come again, so that the line "
+    "is guessed from the program's text"
+)
+_LOST = "the runs were compared statement by statement, and what differs was not traced to a line"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a difference entered the program.
+
+    lines    statements that gave something else in each run for the same, the first first
+    makers   files and lines of what made the things that the first of them uses
+    entered  the line that shows it, where that is worth telling
+    runs     that it took
+    """
+
+    lines: tuple[Suspect, ...] = ()
+    makers: tuple[tuple[str, range], ...] = ()
+    entered: Place | None = None
+    runs: int = 0
+    note: str = ""
+
+
+def is_asked(difference: Difference, bisection: Bisection) -> bool:
+    """Whether the program's statements can tell more than its operators."""
+    if difference.cause is Cause.STATE:
+        return False
+    culprit = bisection.culprit
+    return culprit is None or culprit.cause is not Cause.KERNEL
+
+
+def entry(session: Session, difference: Difference, other: int, bisection: Bisection) -> Entry:
+    """Run both again up to the step that parted, and follow the difference back to its lines.
+
+    other  number of the run that differed from the first, for its circumstances
+    """
+    ran = _rerun(session, other, difference.step)
+    for each in ran:
+        each.look()
+    if not all(each.traces for each in ran):
+        return Entry(runs=RUNS)
+    seen = examine(ran[0].traces, ran[1].traces).difference
+    if seen is None:
+        return Entry(runs=RUNS, note=_AGAIN)
+    if seen.step == difference.step:
+        seen = replace(seen, cause=difference.cause)
+    if (culprit := bisection.culprit) is not None:
+        place = culprit.operator.place or seen.place
+        seen = replace(seen, cause=culprit.cause, place=place)
+    flows, notes = compare(ran[0].traces_folder, ran[1].traces_folder, seen.step)
+    found = find(flows, seen)
+    if not found.origins or _is_kernel(seen, found.origins[0]):
+        return Entry(runs=RUNS, note="; ".join([_LOST, *notes]))
+    shows = found.entered if seen.cause in _ENTERS else None
+    lines = tuple(suspect(each) for each in found.origins[:_MOST])
+    makers = tuple(_lines(each) for each in flows.makers(found.origins[0]))
+    place = None if shows is None else _place(shows)
+    return Entry(lines, makers, place, RUNS, "; ".join(notes))
+
+
+def _is_kernel(difference: Difference, origin: Node) -> bool:
+    """Whether all that was found is the call of what computes: operators tell more."""
+    place = difference.place
+    return difference.cause is Cause.KERNEL and place is not None and origin.stands_at(place)
+
+
+def _rerun(session: Session, other: int, step: int) -> tuple[Process, ...]:
+    options = (*recording(step + _FURTHER), "--lines", str(step))
+    plan = session.plan
+
+    def start(run: int) -> Process:
+        return session.start(plan.circumstances(run), options)
+
+    starts = [lambda: start(0), lambda: start(other)]
+    return Watch(session, starts, limited=True).run().processes
+
+
+def _place(node: Node) -> Place:
+    return Place(node.file, node.statement.line, node.within.call.name)
+
+
+def _lines(node: Node) -> tuple[str, range]:
+    return os.path.realpath(node.file), range(node.statement.line, node.statement.last + 1)
+
+
+def led_by(entry: Entry, others: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    """The lines found by running first, in the words of the linter where it has some for them.
+
+    Where it has none for the first, but for what made what that uses (a loader with in_order=False
+    is gone through), it is told before.
+    """
+    known = {_at(each): each for each in reversed(others)}
+    first = [known.get(_at(each), each) for each in entry.lines]
+    if first and first[0] not in others:
+        made = [each for each in others if each.code and _is_of(each, entry.makers)]
+        first = made[:1] + first
+    return (*first, *(each for each in others if each not in first))
+
+
+def _is_of(suspect: Suspect, lines: Sequence[tuple[str, range]]) -> bool:
+    file, line = _at(suspect)
+    return any(file == one and line in all_of_it for one, all_of_it in lines)
+
+
+def _at(suspect: Suspect) -> tuple[str, int]:
+    return os.path.realpath(suspect.file), suspect.line

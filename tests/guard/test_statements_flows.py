@@ -1,0 +1,254 @@
+"""A value that differs is traced back to the statement that was given the same in both runs."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+from statement_runs import flows, origins
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# A program; the line that is asked; the lines that its difference comes from.
+_ENTROPY = "import os\n"
+CASES = {
+    "a draw": ("a = os.urandom(4)\nb = a + b'x'", 3, {2}),
+    "what agrees is no origin": ("a = os.urandom(4)\nb = len(a)", 3, set()),
+    "what goes nowhere": ("t = os.urandom(4)\nprint(len(t))\na = os.urandom(4)\nb = a", 5, {4}),
+    "through a function": (
+        "def f(v):\n    w = v * 2\n    return w\na = os.urandom(4)\nb = f(a)",
+        6,
+        {5},
+    ),
+    "within a function": (
+        "def f():\n    w = 1\n    return os.urandom(4)\na = f()",
+        5,
+        {4},
+    ),
+    "through an attribute": (
+        (
+            "class A:\n    def set(self):\n        self.x = os.urandom(4)\n"
+            "    def get(self):\n        return self.x\na = A()\na.set()\nb = a.get()"
+        ),
+        9,
+        {4},
+    ),
+    "only the attribute that counts": (
+        (
+            "class A:\n    def __init__(self):\n        self.t = os.urandom(4)\n"
+            "        self.x = 1\n"
+            "    def get(self):\n        return self.x\na = A()\nb = a.get()"
+        ),
+        9,
+        set(),
+    ),
+    "into a list": ("a = []\nfor _ in range(3):\n    a.append(os.urandom(4))\nb = a[1]", 5, {4}),
+    "into a dictionary": ("a = {}\nk = 3\na[k] = os.urandom(4)\nb = a[k]", 5, {4}),
+    "by a constant key": ("g = {'lr': 1}\ng['lr'] = os.urandom(4)\nb = g['lr']", 4, {3}),
+    "in a comprehension": ("a = [os.urandom(4) for _ in range(3)]\nb = a[0]", 3, {2}),
+    "a lambda": ("f = lambda: os.urandom(4)\na = f()\nb = a", 4, {3}),
+    "a generator": (
+        "def g():\n    yield 1\n    yield os.urandom(4)\nfor each in g():\n    b = each",
+        6,
+        {4},
+    ),
+    "a global": (
+        "X = 0\ndef f():\n    global X\n    X = os.urandom(4)\nf()\nb = X",
+        7,
+        {5},
+    ),
+    "a closure": (
+        (
+            "def f():\n    x = 0\n    def g():\n        nonlocal x\n        x = os.urandom(4)\n"
+            "    g()\n    return x\nb = f()"
+        ),
+        9,
+        {6},
+    ),
+    "a condition": (
+        "a = os.urandom(4)\nb = 0\nif a[0] > LIMIT:\n    b = 5\nc = b",
+        6,
+        {2},
+    ),
+    "recursion": (
+        "def f(n):\n    if not n:\n        return os.urandom(4)\n    return f(n - 1)\nb = f(4)",
+        6,
+        {4},
+    ),
+    "with": (
+        (
+            "import contextlib\n@contextlib.contextmanager\ndef c():\n    yield os.urandom(4)\n"
+            "with c() as a:\n    b = a"
+        ),
+        7,
+        {5},
+    ),
+    "in place": (
+        "a = bytearray(4)\nwith open('/dev/urandom', 'rb') as f:\n    f.readinto(a)\nb = a",
+        5,
+        {4},
+    ),
+    "an error": (
+        (
+            "def f(n):\n    if n[0] > LIMIT:\n        raise ValueError\n    return 1\n"
+            "a = os.urandom(4)\ntry:\n    b = f(a)\nexcept ValueError:\n    b = 2\nc = b"
+        ),
+        11,
+        {6},
+    ),
+    "async": (
+        (
+            "import asyncio\nasync def f():\n    await asyncio.sleep(0)\n    return os.urandom(4)\n"
+            "b = asyncio.run(f())"
+        ),
+        6,
+        {5},
+    ),
+    "what is awaited": (
+        (
+            "import asyncio, contextvars\nasync def f(u):\n    v = await u\n    return v\n"
+            "async def g():\n    loop = asyncio.get_running_loop()\n"
+            "    return await f(loop.run_in_executor(None, os.urandom, 4))\nb = asyncio.run(g())"
+        ),
+        9,
+        {4},
+    ),
+    "what is sent, where it arrives": (
+        (
+            "def g():\n    while True:\n        x = yield\n        print(len(x))\n"
+            "each = g()\nnext(each)\neach.send(os.urandom(4))"
+        ),
+        4,
+        {4},
+    ),
+    "a loop of one statement": (
+        "a = []\nwhile True:\n    if len(a) > 3: break\n    a.append(os.urandom(2))\nb = a",
+        6,
+        {5},
+    ),
+    "what an iterator was made of": (
+        "a = os.urandom(4)\nit = (v for v in a)\nfor each in it:\n    b = each",
+        5,
+        {2},
+    ),
+    "what an iterator was made of, in a call": (
+        "def f(it):\n    for each in it:\n        b = each\na = os.urandom(4)\nf(map(int, a))",
+        4,
+        {5},
+    ),
+    "a property": (
+        "class A:\n    @property\n    def x(self):\n        return os.urandom(4)\na = A()\nb = a.x",
+        7,
+        {5},
+    ),
+    "nested calls": (
+        "def f(v):\n    return v\ndef g():\n    return os.urandom(4)\nb = f(f(g()))",
+        6,
+        {5},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_difference_is_traced_to_its_line(name: str, tmp_path: Path) -> None:
+    text, line, expected = CASES[name]
+    found = flows(tmp_path, _ENTROPY + text + "\n", LIMIT=(-1, 255))
+
+    assert origins(found, line) == expected
+
+
+def test_a_clock_is_told_where_it_is_read_and_not_where_it_was_begun(tmp_path: Path) -> None:
+    text = """\
+    import time
+    begun = time.perf_counter()
+    n = 3
+    rate = n / (time.perf_counter() - begun)
+    scale = rate * 2
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+
+    assert origins(found, 5) == {4}
+
+
+def test_a_thread_that_draws_is_told_and_not_who_draws_after_it(tmp_path: Path) -> None:
+    text = """\
+    import random
+    import threading
+    random.seed(0)
+    def work(times):
+        for _ in range(times):
+            random.random()
+    thread = threading.Thread(target=work, args=(TIMES,))
+    thread.start()
+    thread.join()
+    a = random.random()
+    """
+    found = flows(tmp_path, textwrap.dedent(text), TIMES=(2, 3))
+
+    assert origins(found, 10) <= {5, 6, 7}
+
+
+def test_a_generator_that_nobody_has_seeded_is_told_where_it_is_drawn_from(tmp_path: Path) -> None:
+    text = """\
+    import random
+    a = random.random()
+    random.seed(3)
+    b = random.random()
+    """
+    import random
+
+    random.seed()
+    found = flows(tmp_path, textwrap.dedent(text))
+
+    assert origins(found, 2) == {2}
+    assert origins(found, 4) == set()
+
+
+def test_a_draw_that_only_one_run_makes_is_told_by_what_decides_it(tmp_path: Path) -> None:
+    text = """\
+    import os, random
+    random.seed(0)
+    a = os.urandom(1)[0]
+    if a > LIMIT:
+        random.random()
+    b = random.random()
+    """
+    found = flows(tmp_path, textwrap.dedent(text), LIMIT=(-1, 255))
+
+    assert origins(found, 6) == {3}
+
+
+def test_threads_that_add_in_any_order_are_told(tmp_path: Path) -> None:
+    text = """\
+    import threading
+    total = []
+    def work(n):
+        total.append(n)
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(3)]
+    for thread in ORDER(threads):
+        thread.start()
+        thread.join()
+    a = list(total)
+    """
+    found = flows(tmp_path, textwrap.dedent(text), ORDER=(list, lambda each: each[::-1]))
+
+    assert 4 in origins(found, 9) or 6 in origins(found, 9)
+
+
+def test_names_that_are_drawn_for_files_agree_and_their_order_does_not(tmp_path: Path) -> None:
+    text = """\
+    import os, tempfile
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(6):
+            handle, name = tempfile.mkstemp(dir=folder)
+            os.close(handle)
+        names = [each for each in os.listdir(folder)]
+        names = sorted(names)
+    b = names[0]
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+
+    assert origins(found, 4) == set()
+    assert origins(found, 8) <= {6, 7}

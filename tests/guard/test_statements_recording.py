@@ -1,0 +1,82 @@
+"""Recording a program's statements changes nothing that it computes, in any of its processes."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from programs import python, write
+
+pytest.importorskip("torch")
+
+from guard.comparison import examine
+from guard.statements.trees import recording
+from guard.trace import open_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TRAINING = """
+    import random, threading
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Data(Dataset):
+        def __len__(self):
+            return 12
+        def __getitem__(self, index):
+            noise = torch.randn(4) + float(np.random.rand()) + random.random()
+            return noise * index
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("centre", torch.zeros(4))
+            self.head = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.Linear(4, 1))
+        def forward(self, rows):
+            self.centre = self.centre * 0.9 + rows.mean(0) * 0.1
+            return self.head(rows - self.centre)
+
+    def beat(found):
+        found.append(sum(range(1000)))
+
+    def main():
+        torch.manual_seed(0), np.random.seed(0), random.seed(0)
+        model = Net()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        found = []
+        for batch in DataLoader(Data(), batch_size=4, num_workers=2, shuffle=True):
+            thread = threading.Thread(target=beat, args=(found,))
+            thread.start()
+            loss = sum(part.sum() for part in [model(batch)])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            thread.join()
+
+    if __name__ == "__main__":
+        main()
+    """
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are forked")
+def test_what_is_computed_is_the_same_with_statements_recorded(tmp_path: Path) -> None:
+    script = write(tmp_path / "train.py", TRAINING)
+    for name, options in (("plain", ()), ("lines", ("--lines", "2"))):
+        out = ("-m", "guard", "record", "--out", name, *options, script)
+        done = python(*out, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    runs = [open_run(str(tmp_path / name)) for name in ("plain", "lines")]
+    assert examine(*runs).difference is None
+    found = recording(str(tmp_path / "lines"))
+    assert not found.notes
+    assert sorted(found.ends)[:3] == [0, 1, 2]
+    roles = [each.role for each in found.threads]
+    assert roles[0] == "main"
+    assert roles.count("main:beat") == 3
+    workers = {each.role: each for each in found.threads if each.role.startswith("Process-")}
+    assert len(workers) == 2
+    drawn = [call.name for each in workers.values() for call in each.calls]
+    assert drawn.count("Data.__getitem__") == 12
