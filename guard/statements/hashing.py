@@ -1,4 +1,4 @@
-"""Eight bytes for some bytes, as a number."""
+"""Eight bytes for some bytes, as a number; and one number for several."""
 
 from __future__ import annotations
 
@@ -18,3 +18,8 @@ except ModuleNotFoundError:
         """Eight bytes over a buffer."""
         found = hashlib.blake2b(content, digest_size=8).digest()
         return int.from_bytes(found, "little")
+
+
+def combined(kind: str, digests: list[int]) -> int:
+    """One digest for those of the parts of something."""
+    return hashed(kind.encode() + b"".join(each.to_bytes(8, "little") for each in digests))

@@ -6,8 +6,6 @@ import sys
 from types import MemberDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from guard.statements.values import attributes
-
 if TYPE_CHECKING:
     from guard.statements.syntax import Path
 
@@ -69,3 +67,12 @@ def _of_class(value: Any, name: str) -> Any:  # noqa: ANN401
                     return MISSING
             return MISSING if hasattr(type(found), "__get__") else found
     return MISSING
+
+
+def attributes(value: Any) -> dict[str, Any] | None:  # noqa: ANN401
+    """What an object holds, without asking it."""
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+    return found if isinstance(found, dict) else None

@@ -123,6 +123,10 @@ class Node:
             node = node.within.above
 
 
+Origins = frozenset[Node]
+NOTHING: Origins = frozenset()
+
+
 def differ(one: int, other: int) -> bool:
     """Whether two digests tell that values differ."""
     return one != other and bool(one) and bool(other)

@@ -10,43 +10,23 @@ from __future__ import annotations
 import itertools
 import os
 import sys
-import tempfile
 import threading
 import time
-from opcode import opmap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from guard.places import is_installed, is_library
+from guard.statements.codes import Code, Codes
+from guard.statements.frames import Frame
 from guard.statements.locations import MISSING, value_of
+from guard.statements.looking import Looking
 from guard.statements.states import NONE, look
 from guard.statements.stream import Stream
-from guard.statements.syntax import statements
 from guard.statements.values import Digests
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType, FrameType
+    from types import FrameType
 
-    from guard.statements.syntax import Path, Statement
-
-_OFTEN = 3000  # times that a statement runs, from which on it is left out until the last steps
-_SPENT = 2.0  # seconds that looking at one statement may take, all in all
-_MOST = 150_000  # statements of a process that are looked at before the last steps
-_LONGEST = 60.0  # seconds, after which statements are left out until the last steps
-_LAST = 2  # steps that are always looked at
-_INNER = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
-_PAUSING = 0x2A0  # flags of the code of generators and coroutines
-_YIELDS = [opmap[each] for each in ("YIELD_VALUE", "YIELD_FROM") if each in opmap]
-
-
-class _Code(NamedTuple):
-    """A function of the program's: its number in the stream, statements by line, arguments."""
-
-    number: int
-    lines: dict[int, Statement]
-    given: tuple[str, ...]
-    is_lambda: bool
-    pauses: bool
+    from guard.statements.syntax import Path
 
 
 class Tracer:
@@ -60,17 +40,13 @@ class Tracer:
     def __init__(self, folder: str, own: str, is_last: Callable[[int], bool]) -> None:
         self.stream: Stream = Stream(folder, "main")
         self.digests = Digests(own)
+        self.looking = Looking(is_last)
         self.is_on = False
         self.epoch = 0  # another one in a forked child
         self._folder = folder
-        self._is_last = is_last
         self._seen = NONE
-        self._codes: dict[CodeType, _Code | None] = {}
-        self._files: dict[str, dict[int, Statement]] = {}
         self._numbers = itertools.count(1)  # for threads as well
-        self._often: dict[Statement, tuple[int, float]] = {}
-        self._looked = 0
-        self._until = 0.0
+        self._codes = Codes(self._numbers)
         self._local = threading.local()
         self._threads = itertools.count(1)
         self._undo: Callable[[], None] = lambda: None
@@ -79,8 +55,8 @@ class Tracer:
         """Follow this thread, and those that begin from here on."""
         self.stream = Stream(self._folder, role)
         self.is_on = True
-        self._until = time.monotonic() + _LONGEST
-        self._note_drawn_names()
+        self.looking.begin()
+        self._undo = self.digests.names.follow()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)
         threading.settrace(self._called)
@@ -109,73 +85,29 @@ class Tracer:
     def _forked(self) -> None:
         if self.is_on:
             self.epoch += 1
-            self._codes.clear()
+            self._codes.known.clear()
             self._local = threading.local()
             self._threads = itertools.count(1)
             self.stream = Stream(self._folder, None)
 
-    def _note_drawn_names(self) -> None:
-        """Names that are drawn for files are others in each run; as which they came is not."""
-        sequence: Any = tempfile._RandomNameSequence  # type: ignore[attr-defined]  # noqa: SLF001
-        drawn, original = self.digests.drawn, sequence.__next__
-
-        def following(this: Any) -> str:  # noqa: ANN401
-            name: str = original(this)
-            drawn.setdefault(name, f"#{len(drawn)}")
-            return name
-
-        sequence.__next__ = following
-        self._undo = lambda: setattr(sequence, "__next__", original)
-
     def _called(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
         """A frame begins, or goes on after it has paused."""
         del arg
-        code = self._codes.get(frame.f_code, self)
+        code = self._codes.known.get(frame.f_code, self)
         if code is None or event != "call" or not self.is_on:
             return None
         try:
-            found = self._learned(frame.f_code) if code is self else code
-            if not isinstance(found, _Code):
+            found = self._codes.learned(frame.f_code, self.stream) if code is self else code
+            if not isinstance(found, Code):
                 return None
             held = getattr(frame.f_trace, "__self__", None)
-            if not isinstance(held, _Frame) or held.epoch != self.epoch:
-                held = _Frame(self, found, next(self._numbers))
+            if not isinstance(held, Frame) or held.epoch != self.epoch:
+                held = Frame(self, found, next(self._numbers))
             held.enter(frame)
         except Exception as error:  # noqa: BLE001 - it is the program that matters
             self.fail(error)
             return None
         return held.happened
-
-    def _learned(self, code: CodeType) -> _Code | None:
-        found: _Code | None = None
-        filename, name = code.co_filename, code.co_name
-        if name not in _INNER and not is_library(filename) and not is_installed(filename):
-            lines = self._lines(filename)
-            if lines:
-                found = self._declared(code, lines)
-        self._codes[code] = found
-        return found
-
-    def _lines(self, filename: str) -> dict[int, Statement]:
-        lines = self._files.get(filename)
-        if lines is None:
-            try:
-                with open(filename, "rb") as file:
-                    lines = statements(file.read())
-            except (OSError, SyntaxError, ValueError):
-                lines = {}
-            self._files[filename] = lines
-        return lines
-
-    def _declared(self, code: CodeType, lines: dict[int, Statement]) -> _Code:
-        count = code.co_argcount + code.co_kwonlyargcount
-        count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)  # *args, **kwargs
-        names = code.co_varnames[:count]
-        number = next(self._numbers)
-        qualified = getattr(code, "co_qualname", code.co_name)
-        self.stream.add(("k", number, code.co_filename, qualified, code.co_firstlineno, names))
-        pauses = bool(code.co_flags & _PAUSING)
-        return _Code(number, lines, names, code.co_name == "<lambda>", pauses)
 
     # For frames
 
@@ -197,36 +129,20 @@ class Tracer:
         """Whether other threads run beside this one."""
         return threading.active_count() > 1
 
-    def enter(self, frame: _Frame) -> int:
+    def enter(self, frame: Frame) -> int:
         """A frame of this thread begins; the line of the statement that has called it, or 0."""
-        stack: list[_Frame] = self._local.stack
+        stack: list[Frame] = self._local.stack
         above = stack[-1].statement if stack else None
         stack.append(frame)
         return 0 if above is None else above.line
 
-    def leave(self, frame: _Frame) -> None:
+    def leave(self, frame: Frame) -> None:
         """It ends, or pauses; out of all of them what there is is written."""
-        stack: list[_Frame] = getattr(self._local, "stack", [])
+        stack: list[Frame] = getattr(self._local, "stack", [])
         while stack and stack.pop() is not frame:
             pass
         if not stack:
             self.stream.flush()
-
-    def is_wanted(self, statement: Statement) -> bool:
-        """Whether to look at a statement: at one that runs often or takes long only at first, and
-        again in the last steps."""
-        times, spent = self._often.get(statement, (0, 0.0))
-        self._often[statement] = (times + 1, spent)
-        is_early = self._looked < _MOST and time.monotonic() < self._until
-        if times < _OFTEN and spent < _SPENT and is_early:
-            self._looked += 1
-            return True
-        return self._is_last(_LAST)
-
-    def took(self, statement: Statement, seconds: float) -> None:
-        """How long it took to look at a statement."""
-        times, spent = self._often.get(statement, (0, 0.0))
-        self._often[statement] = (times, spent + seconds)
 
     def digest(
         self, paths: tuple[Path, ...], frame: FrameType, at: object, *, whole: bool = False
@@ -248,124 +164,3 @@ class Tracer:
         if anew:
             self._seen = look()
         return self._seen
-
-
-class _Frame:
-    """One frame, from its call to its end; a generator's goes on where it has paused."""
-
-    __slots__ = (
-        *(
-            "_code",
-            "_given",
-            "_lasti",
-            "_paused",
-            "_tracer",
-            "before",
-            "began",
-            "epoch",
-            "number",
-            "raised",
-            "reads",
-        ),
-        *("statement", "touched"),
-    )
-
-    def __init__(self, tracer: Tracer, code: _Code, number: int) -> None:
-        self._tracer = tracer
-        self._code = code
-        self._given: tuple[int, ...] | None = None
-        self._paused: Statement | None = None
-        self._lasti = 0
-        self.number = number
-        self.epoch = tracer.epoch
-        self.statement: Statement | None = None
-        self.raised = ""
-        self.began = 0
-        self.reads: tuple[int, ...] = ()
-        self.touched: tuple[int, ...] = ()
-        self.before = NONE
-
-    def enter(self, frame: FrameType) -> None:
-        """It begins, or goes on."""
-        tracer, code = self._tracer, self._code
-        thread = tracer.thread()
-        given: tuple[int, ...] = ()
-        if self._given is None:
-            paths = tuple([(name,) for name in code.given if name != "self"])
-            given = self._given = tracer.digest(paths, frame, code.number)
-        at = tracer.enter(self)
-        states = tracer.look(anew=True)
-        now = time.monotonic_ns()
-        tracer.stream.add(("c", thread, self.number, code.number, now, given, states, at))
-        if self._paused is not None:  # what it gets is bound now: x = yield, x = await y
-            self._begin(frame, self._paused)
-            self._paused = None
-
-    def happened(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
-        """As Python tells it."""
-        tracer = self._tracer
-        if not tracer.is_on or self.epoch != tracer.epoch:
-            return None
-        try:
-            if event == "line":
-                self._line(frame)
-            elif event == "return":
-                self._return(frame, arg)
-            elif event == "exception":
-                self.raised = arg[0].__name__
-        except Exception as error:  # noqa: BLE001 - it is the program that matters
-            tracer.fail(error)
-            return None
-        return self.happened
-
-    def _line(self, frame: FrameType) -> None:
-        if self._code.is_lambda:
-            return
-        statement = self._code.lines.get(frame.f_lineno)
-        if statement is self.statement and statement is not None:
-            is_again = frame.f_lineno == statement.line and frame.f_lasti <= self._lasti
-            if not is_again:  # another line of it
-                return
-        self._finish(frame)
-        tracer = self._tracer
-        if statement is None or not tracer.is_wanted(statement):
-            return
-        self._begin(frame, statement)
-
-    def _begin(self, frame: FrameType, statement: Statement) -> None:
-        tracer = self._tracer
-        self._lasti = frame.f_lasti
-        at = (statement.line, self._code.number)
-        self.reads = tracer.digest(statement.reads, frame, at)
-        self.touched = tuple([self.reads[each] for each in statement.known])
-        self.raised = ""
-        self.statement = statement
-        self.before = tracer.look(anew=bool(statement.calls) and tracer.is_shared)
-        self.began = time.monotonic_ns()
-
-    def _finish(self, frame: FrameType) -> None:
-        statement, tracer = self.statement, self._tracer
-        if statement is None:
-            return
-        self.statement = None
-        begun = time.perf_counter()
-        at = (statement.line, self._code.number)
-        gives = tracer.digest(statement.writes, frame, at, whole=statement.kind == "Assign")
-        gives += tracer.digest(statement.touches, frame, at)
-        states = tracer.look(anew=bool(statement.calls))
-        thread, ended = tracer.thread(), time.monotonic_ns()
-        seen = (self.reads, self.touched, gives, self.before, states, self.raised)
-        tracer.stream.add(("s", thread, self.number, statement.line, self.began, ended, *seen))
-        tracer.took(statement, time.perf_counter() - begun)
-
-    def _return(self, frame: FrameType, value: Any) -> None:  # noqa: ANN401
-        tracer = self._tracer
-        if self._code.pauses and frame.f_code.co_code[frame.f_lasti] in _YIELDS:
-            self._paused = self.statement
-        self._finish(frame)
-        tracer.digests.place = (self._code.number, "returned")
-        digest = tracer.digests.of(value)
-        states = tracer.look(anew=True)
-        thread, now = tracer.thread(), time.monotonic_ns()
-        tracer.stream.add(("r", thread, self.number, now, digest, states))
-        tracer.leave(self)

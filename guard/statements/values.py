@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import marshal
 import os
-import re
 import sys
 import weakref
 from collections import Counter
@@ -21,7 +20,10 @@ from itertools import islice
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from guard.statements.hashing import hashed
+from guard.statements.arrays import MOST_NUMBERS, of_module, of_tensor, sampled
+from guard.statements.hashing import combined, hashed
+from guard.statements.locations import attributes
+from guard.statements.names import Names
 
 _SIMPLE = frozenset((int, float, complex, str, bytes, bool, type(None)))
 _NAMED = (type, FunctionType, BuiltinFunctionType, MethodType)
@@ -29,15 +31,9 @@ _SMALL = 1000
 _DEPTH = 4
 _ITEMS = 64  # of a container that are looked at where they are not all simple
 _BUDGET = 400  # values within one
-_ALL = 1 << 22  # bytes of an array that are all read; of larger ones, blocks
-_BLOCK = 1 << 14
 _LISTS = 20_000  # simple items
 _JOINT = "\0"
 _LOOSE = ("utf-8", "surrogatepass")
-_UUID = re.compile(r"(?<![0-9a-f])(?:[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f-]{27})(?![0-9a-f])")
-_SHORTEST = 32  # characters of a text that may hold one
-
-_MOST_NUMBERS = 4_000_000  # of a module
 _SKIPPED = 0
 OPAQUE = 2  # the bit of what is told by its identity: what it holds may differ all the same
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
@@ -46,18 +42,16 @@ _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items())
 class Digests:
     """Of one process.
 
+    names  that are others in each run
     place  where the program is: objects that are seen for the first time are told by it
-    drawn  names that were drawn for files, and what stands for each
     """
 
     def __init__(self, folder: str = "") -> None:
         self.place: object = ""
-        self._folder = folder
+        self.names = Names(folder)
         self._own: dict[type, bool] = {}
         self._known: dict[int, tuple[weakref.ref[Any], int]] = {}
         self._counted: Counter[object] = Counter()
-        self.drawn: dict[str, str] = {}
-        self._named: dict[str, str] = {}
         self._left = 0
         self._identified = 0  # the digest of the object that was told by its identity last
 
@@ -82,7 +76,7 @@ class Digests:
         if not isinstance(value, getattr(getattr(torch, "nn", None), "Module", ())):
             return found
         try:
-            return _combined(str(found), _tensors(value, [_MOST_NUMBERS])) & ~OPAQUE | 1
+            return combined(str(found), of_module(value, [MOST_NUMBERS])) & ~OPAQUE | 1
         except Exception:  # noqa: BLE001 - a module that is half made
             return found
 
@@ -90,27 +84,12 @@ class Digests:
         if value is None or kind is bool:
             return 4 if value is None else 8 if value else 12
         if kind is str:
-            value = self._renamed(value)
+            value = self.names.renamed(value)
             found = hashed(value.encode(*_LOOSE))
             return found | 1 if len(value) > 3 else found & ~3 or 4
         found = hashed(kind.__name__.encode() + repr(value).encode())
         is_small = kind is int and -_SMALL < value < _SMALL
         return found & ~3 or 4 if is_small or value in (0.0, 1.0) else found | 1
-
-    def _renamed(self, text: str, longest: int = 0) -> str:
-        """A text with the names that are drawn anew in each run numbered in their place.
-
-        longest  of what it is joined from, if it is
-        """
-        if self._folder and self._folder in text:
-            text = text.replace(self._folder, "")
-        for token, number in list(self.drawn.items()):
-            if token in text:
-                text = text.replace(token, number)
-        return _UUID.sub(self._numbered, text) if (longest or len(text)) >= _SHORTEST else text
-
-    def _numbered(self, match: re.Match[str]) -> str:
-        return self._named.setdefault(match[0], f"#{len(self._named)}")
 
     def _content(self, value: Any, depth: int) -> int:  # noqa: ANN401, PLR0911 - a kind each
         kind = type(value)
@@ -129,7 +108,7 @@ class Digests:
             return self._mapping(dict.items(value), len(value), depth)
         if isinstance(value, (set, frozenset)):
             found = sorted(self._content(each, depth + 1) for each in islice(value, 10_000))
-            return _combined("set", found)
+            return combined("set", found)
         if isinstance(value, _NAMED):
             name = getattr(value, "__qualname__", "")
             return hashed(str(name).encode())
@@ -145,13 +124,13 @@ class Digests:
         if start == "numpy":
             return self._of_numpy(value, depth)
         if isinstance(value, os.PathLike):
-            return hashed(self._renamed(os.fspath(value)).encode())
+            return hashed(self.names.renamed(os.fspath(value)).encode())
         if kind.__name__ == "deque" and module == "collections":
             return self._sequence(list(value), depth)
         if module == "random" and kind.__name__ == "Random":
             return hashed(repr(value.getstate()).encode())
         if module == "_io" and isinstance(getattr(value, "name", None), str):
-            return hashed(self._renamed(value.name).encode(*_LOOSE))
+            return hashed(self.names.renamed(value.name).encode(*_LOOSE))
         if module == "datetime":
             return hashed(repr(value).encode())
         if start == "pandas" and hasattr(value, "to_numpy") and value.size < _SMALL * 100:
@@ -176,7 +155,7 @@ class Digests:
         if first is str and size <= _LISTS:
             try:
                 text, longest = _JOINT.join(value), max(map(len, value))
-                return hashed(f"{kind}{size}{self._renamed(text, longest)}".encode(*_LOOSE))
+                return hashed(f"{kind}{size}{self.names.renamed(text, longest)}".encode(*_LOOSE))
             except TypeError:
                 pass
         elif first in (int, float, bool, type(None)) and size <= _LISTS:
@@ -190,18 +169,18 @@ class Digests:
             found = [self._content(each, depth + 1) for each in (*picked, value[-1])]
         else:
             found = [self._content(each, depth + 1) for each in list(value)]
-        return _combined(f"{kind}{size}", found)
+        return combined(f"{kind}{size}", found)
 
     def _mapping(self, items: Any, size: int, depth: int) -> int:  # noqa: ANN401
         found = []
         for key, value in list(islice(items, _ITEMS)):
             found += [self._content(key, depth + 1), self._content(value, depth + 1)]
-        return _combined(f"dict{size}", found)
+        return combined(f"dict{size}", found)
 
     def _of_torch(self, value: Any, depth: int) -> int:  # noqa: ANN401
         torch: Any = sys.modules["torch"]
         if isinstance(value, torch.Tensor):
-            return _tensor(value)
+            return of_tensor(value)
         if isinstance(value, torch.Generator):
             return hashed(value.get_state().numpy().data) if value.device.type == "cpu" else 0
         if isinstance(value, torch.nn.Module):
@@ -219,7 +198,7 @@ class Digests:
                 return self._content(value.tolist(), depth + 1)
             array = numpy.ascontiguousarray(value)
             seed = f"{array.dtype}{array.shape}".encode()
-            return hashed(seed + _sampled(array.reshape(-1).view(numpy.uint8).data))
+            return hashed(seed + sampled(array.reshape(-1).view(numpy.uint8).data))
         if type(value).__name__ == "Generator":
             return hashed(repr(value.bit_generator.state).encode())
         if type(value).__name__ == "RandomState":
@@ -265,59 +244,3 @@ class Digests:
         self._identified = found
         self._known[key] = (reference, found)
         return found
-
-
-def attributes(value: Any) -> dict[str, Any] | None:  # noqa: ANN401
-    """What an object holds, without asking it."""
-    try:
-        found = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _tensors(module: Any, left: list[int]) -> list[int]:  # noqa: ANN401
-    """Of a module's own tensors and those of its parts, as long as they are not too many.
-
-    left  how many numbers may still be looked at
-    """
-    found: list[int] = []
-    held = attributes(module) or {}
-    for part in ("_parameters", "_buffers"):
-        for each in (held.get(part) or {}).values():
-            if each is not None and left[0] > 0:
-                left[0] -= each.numel()
-                found.append(_tensor(each))
-    for each in (held.get("_modules") or {}).values():
-        found += _tensors(each, left) if each is not None else []
-    return found
-
-
-def _combined(kind: str, digests: list[int]) -> int:
-    return hashed(kind.encode() + b"".join(each.to_bytes(8, "little") for each in digests))
-
-
-def _tensor(value: Any) -> int:  # noqa: ANN401
-    form = f"{value.dtype}{tuple(value.shape)}".encode()
-    torch: Any = sys.modules["torch"]
-    if value.device.type != "cpu" or value.layout != torch.strided or value.is_nested:
-        return hashed(form)
-    from guard.fingerprints import _bytes_of, form_of, of_tensor, plainly
-
-    if type(value) not in (torch.Tensor, torch.nn.Parameter):
-        return hashed(form)
-    if value.numel() * value.element_size() <= _ALL:
-        found = of_tensor(value, form_of(value))
-        return int.from_bytes(found[:8], "little") if isinstance(found, bytes) else 2
-    with plainly():
-        return hashed(form + _sampled(memoryview(_bytes_of(value.detach().contiguous())).cast("B")))
-
-
-def _sampled(content: Any) -> bytes:  # noqa: ANN401 - a buffer of bytes
-    """The bytes, or blocks of them spread evenly, where there are very many."""
-    size = len(content)
-    if size <= _ALL:
-        return hashed(content).to_bytes(8, "little")
-    stride = size * _BLOCK // _ALL
-    blocks = [hashed(content[at : at + _BLOCK]) for at in range(0, size, stride)]
-    return b"".join(each.to_bytes(8, "little") for each in blocks)

@@ -1,0 +1,208 @@
+"""From a statement whose result differs back to its origins.
+
+The statements that wrote what it was given, what was called below it, generators that it draws
+from, and what other threads wrote meanwhile; the surest first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from guard.statements.pairs import NOTHING, differ
+from guard.statements.sources import is_clock
+from guard.statements.values import OPAQUE
+from guard.statements.writings import local_keys, shared_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from guard.statements.pairs import Calling, Node, Origins
+    from guard.statements.state_origins import StateOrigins
+    from guard.statements.syntax import Path
+    from guard.statements.writings import Written
+
+    Escapes = list[tuple[int, str, Origins]]
+
+_DEEP = 4  # iterators, one made from the other
+_TAKING = ("For", "AsyncFor")
+_MOST = 6  # origins of one statement that are kept, the first
+
+
+class Backward:
+    """Of two runs, whose statements are gone through forward meanwhile.
+
+    written  what differs, up to here
+    either   all that was written, by run
+    escapes  when results that differ went to a library, whose, and their origins; up to here
+    """
+
+    def __init__(
+        self,
+        written: Written,
+        either: tuple[Written, Written],
+        escapes: Escapes,
+        states: StateOrigins,
+    ) -> None:
+        self._written = written
+        self._any = either
+        self._escapes = escapes
+        self._states = states
+        self._given: dict[Node, Origins] = {}
+
+    def of(self, node: Node) -> Origins:
+        """Those of a statement whose result differs."""
+        if is_clock(node.statement) and not _is_stored(node):
+            return frozenset((node,))
+        below = [each for each in node.below if each.differs]
+        found = self._of_results(below)
+        if found:
+            return found
+        inputs = list(self._differing(node))
+        found = self._of_inputs(node, inputs)
+        states = self._states.of(node)
+        if states:
+            found = (found | states) if inputs else states
+        if found or (inputs and not is_clock(node.statement)):
+            return _first(found)
+        found = self._of_those_below(node) or self._gone_through(node, _DEEP)
+        return found or self._from_elsewhere(node) or frozenset((node,))
+
+    def _of_results(self, below: list[Calling]) -> Origins:
+        found: set[Node] = set()
+        for each in below:
+            last = next((n for n in reversed(each.nodes) if n.is_tainted and n.origins), None)
+            if last is not None:
+                found |= last.origins
+        return _first(found)
+
+    def _of_those_below(self, node: Node) -> Origins:
+        found: set[Node] = set()
+        queue = list(node.below)
+        while queue:
+            each = queue.pop()
+            for inner in each.nodes:
+                if inner.is_tainted:
+                    found |= inner.origins
+                queue.extend(inner.below)
+        return _first(found)
+
+    def _from_elsewhere(self, node: Node) -> Origins:
+        """What other processes and threads gave to a library, where a statement asks one."""
+        if is_clock(node.statement):
+            return NOTHING
+        role = node.within.role
+        found: set[Node] = set()
+        for order, other, origins in self._escapes:
+            if order > node.order:
+                break
+            if other != role:
+                found |= origins
+        return _first(found)
+
+    def _differing(self, node: Node) -> Iterator[tuple[Path, tuple[int, int]]]:
+        """Inputs that differ; an object that it only calls a method of counts by what it holds."""
+        first, second = node.first, node.second
+        if first is None or second is None:
+            return
+        for path, one, other in zip(node.statement.reads, first.reads, second.reads, strict=False):
+            if differ(one, other):
+                yield path, (one, other)
+
+    def _of_inputs(self, node: Node, inputs: list[tuple[Path, tuple[int, int]]]) -> Origins:
+        found: set[Node] = set()
+        for path, pair in inputs:
+            found |= self._source(node, path, pair)
+        return frozenset(found)
+
+    def given(self, node: Node) -> Origins:
+        """The origins of all that differs of what a statement reads."""
+        if node not in self._given:
+            self._given[node] = NOTHING  # for recursion
+            self._given[node] = self._of_inputs(node, list(self._differing(node)))
+        return self._given[node]
+
+    def _source(self, node: Node, path: Path, pair: tuple[int, int]) -> Origins:
+        """Where a differing value was written last, as far as it is known."""
+        late, before = self._raced(node, path), node.ran.began
+        if len(path) > 1 and any(each.is_in_thread for each in late):
+            return late
+        found = self._written_to(local_keys(node, path), before)
+        above = node.within.above
+        if not found and path[0] in node.within.call.names and above is not None:
+            same = [each for each, other in self._differing(above) if other == pair]
+            found = self._source(above, same[0], pair) if same else NOTHING
+            if not found and len(path) == 1:
+                found = self.given(above)
+        if not found and pair[0] & pair[1] & 1:
+            found = self._written_to((pair,), before)
+        return found or self._written_to(shared_keys(node, path), before) or late
+
+    def _gone_through(self, node: Node, deep: int) -> Origins:
+        """What differs of what an iterator was made of, where a statement takes from one: a loader
+        is the same object in both runs, and what it was given is not."""
+        statement, ran = node.statement, node.first
+        is_taking = statement.kind in _TAKING or "next" in statement.calls or deep < _DEEP
+        if ran is None or not is_taking or not deep:
+            return NOTHING
+        for path, digest in zip(statement.reads, ran.reads, strict=False):
+            if not digest & OPAQUE:
+                continue
+            above = node.within.above if path[0] in node.within.call.names else None
+            made = [self._any[0].last(key, ran.began) for key in shared_keys(node, path)]
+            for each in (above, *made):
+                if each is not None and each is not node:
+                    found = each.origins or self.given(each) or self._gone_through(each, deep - 1)
+                    if found:
+                        return found
+        return NOTHING
+
+    def makers(self, node: Node) -> list[Node]:
+        """What made the things that a statement uses, each the last before it."""
+        run, ran = (0, node.first) if node.first is not None else (1, node.second)
+        if ran is None:
+            return []
+        keys = (key for path in node.statement.reads for key in shared_keys(node, path))
+        found = (self._any[run].last(key, ran.began) for key in keys)
+        return [each for each in found if each is not None]
+
+    def _written_to(self, keys: Iterable[object], until: int) -> Origins:
+        """The origins of what was written last under the first of these keys."""
+        for key in keys:
+            found = self._written.last(key, until)
+            if found is not None and found.origins:
+                return found.origins
+        return NOTHING
+
+    def _raced(self, node: Node, path: Path) -> Origins:
+        """A value that agrees whenever it is written, and differs when it is read: another
+        thread wrote it earlier or later."""
+        first, second = node.first, node.second
+        if first is None or second is None:
+            return NOTHING
+        for key in shared_keys(node, path):
+            found = [
+                run.last(key, at.began) for run, at in zip(self._any, (first, second), strict=True)
+            ]
+            if found[0] is not found[1]:
+                others = [each for each in found if each and each.within.role != node.within.role]
+                others.sort(key=lambda each: not each.is_in_thread)
+                return frozenset(others[:1] or (node,))
+        return NOTHING
+
+
+def _is_stored(node: Node) -> bool:
+    """Whether a statement only keeps what the clock says, as the start of something."""
+    statement = node.statement
+    return (
+        statement.kind in ("Assign", "AnnAssign")
+        and len(statement.calls) == 1
+        and not any(each in statement.text for each in "+-*/%<>")
+    )
+
+
+def _first(origins: Iterable[Node]) -> Origins:
+    """The first of each line, and the first few of these."""
+    lines: dict[tuple[str, int], Node] = {}
+    for each in sorted(origins, key=lambda each: each.order):
+        lines.setdefault(each.key, each)
+    return frozenset(list(lines.values())[:_MOST])

@@ -1,0 +1,139 @@
+"""One frame of the program's, followed: each statement is looked at before and after it runs."""
+
+from __future__ import annotations
+
+import time
+from opcode import opmap
+from typing import TYPE_CHECKING, Any
+
+from guard.statements.states import NONE
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from guard.statements.codes import Code
+    from guard.statements.syntax import Statement
+    from guard.statements.tracer import Tracer
+
+_YIELDS = [opmap[each] for each in ("YIELD_VALUE", "YIELD_FROM") if each in opmap]
+
+
+class Frame:
+    """One frame, from its call to its end; a generator's goes on where it has paused."""
+
+    __slots__ = (
+        *(
+            "_code",
+            "_given",
+            "_lasti",
+            "_paused",
+            "_tracer",
+            "before",
+            "began",
+            "epoch",
+            "number",
+            "raised",
+            "reads",
+        ),
+        *("statement", "touched"),
+    )
+
+    def __init__(self, tracer: Tracer, code: Code, number: int) -> None:
+        self._tracer = tracer
+        self._code = code
+        self._given: tuple[int, ...] | None = None
+        self._paused: Statement | None = None
+        self._lasti = 0
+        self.number = number
+        self.epoch = tracer.epoch
+        self.statement: Statement | None = None
+        self.raised = ""
+        self.began = 0
+        self.reads: tuple[int, ...] = ()
+        self.touched: tuple[int, ...] = ()
+        self.before = NONE
+
+    def enter(self, frame: FrameType) -> None:
+        """It begins, or goes on."""
+        tracer, code = self._tracer, self._code
+        thread = tracer.thread()
+        given: tuple[int, ...] = ()
+        if self._given is None:
+            paths = tuple([(name,) for name in code.given if name != "self"])
+            given = self._given = tracer.digest(paths, frame, code.number)
+        at = tracer.enter(self)
+        states = tracer.look(anew=True)
+        now = time.monotonic_ns()
+        tracer.stream.add(("c", thread, self.number, code.number, now, given, states, at))
+        if self._paused is not None:  # what it gets is bound now: x = yield, x = await y
+            self._begin(frame, self._paused)
+            self._paused = None
+
+    def happened(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
+        """As Python tells it."""
+        tracer = self._tracer
+        if not tracer.is_on or self.epoch != tracer.epoch:
+            return None
+        try:
+            if event == "line":
+                self._line(frame)
+            elif event == "return":
+                self._return(frame, arg)
+            elif event == "exception":
+                self.raised = arg[0].__name__
+        except Exception as error:  # noqa: BLE001 - it is the program that matters
+            tracer.fail(error)
+            return None
+        return self.happened
+
+    def _line(self, frame: FrameType) -> None:
+        if self._code.is_lambda:
+            return
+        statement = self._code.lines.get(frame.f_lineno)
+        if statement is self.statement and statement is not None:
+            is_again = frame.f_lineno == statement.line and frame.f_lasti <= self._lasti
+            if not is_again:  # another line of it
+                return
+        self._finish(frame)
+        tracer = self._tracer
+        if statement is None or not tracer.looking.is_wanted(statement):
+            return
+        self._begin(frame, statement)
+
+    def _begin(self, frame: FrameType, statement: Statement) -> None:
+        tracer = self._tracer
+        self._lasti = frame.f_lasti
+        at = (statement.line, self._code.number)
+        self.reads = tracer.digest(statement.reads, frame, at)
+        self.touched = tuple([self.reads[each] for each in statement.known])
+        self.raised = ""
+        self.statement = statement
+        self.before = tracer.look(anew=bool(statement.calls) and tracer.is_shared)
+        self.began = time.monotonic_ns()
+
+    def _finish(self, frame: FrameType) -> None:
+        statement, tracer = self.statement, self._tracer
+        if statement is None:
+            return
+        self.statement = None
+        begun = time.perf_counter()
+        at = (statement.line, self._code.number)
+        gives = tracer.digest(statement.writes, frame, at, whole=statement.kind == "Assign")
+        gives += tracer.digest(statement.touches, frame, at)
+        states = tracer.look(anew=bool(statement.calls))
+        thread, ended = tracer.thread(), time.monotonic_ns()
+        seen = (self.reads, self.touched, gives, self.before, states, self.raised)
+        tracer.stream.add(("s", thread, self.number, statement.line, self.began, ended, *seen))
+        tracer.looking.took(statement, time.perf_counter() - begun)
+
+    def _return(self, frame: FrameType, value: Any) -> None:  # noqa: ANN401
+        tracer = self._tracer
+        if self._code.pauses and frame.f_code.co_code[frame.f_lasti] in _YIELDS:
+            self._paused = self.statement
+        self._finish(frame)
+        tracer.digests.place = (self._code.number, "returned")
+        digest = tracer.digests.of(value)
+        states = tracer.look(anew=True)
+        thread, now = tracer.thread(), time.monotonic_ns()
+        tracer.stream.add(("r", thread, self.number, now, digest, states))
+        tracer.leave(self)
