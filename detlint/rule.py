@@ -10,7 +10,7 @@ from detlint.finding import Edit, Finding
 from detlint.lazy import cst
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from detlint.documents.document import Document, Node, Word
     from detlint.module import Module
@@ -99,6 +99,16 @@ class Rule:
     @classmethod
     def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         """Whether what a program does elsewhere clears a finding in one of its files."""
+        return False
+
+    @classmethod
+    def cleared_apart(
+        cls,
+        finding: Finding,  # noqa: ARG003
+        programs: Sequence[Program],  # noqa: ARG003
+        settings: Settings,  # noqa: ARG003
+    ) -> bool:
+        """Whether a finding is cleared by there being programs, of which none imports its file."""
         return False
 
     @classmethod

@@ -1157,6 +1157,24 @@ def test_a_tool_answers_unless_it_runs_what_trains(
     assert lint("--select", "DET601") == ["loading.py:4 DET601"]
 
 
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("import other", False),
+        ("import loading", True),
+        ("import importlib; importlib.import_module(cfg.model)", True),
+    ],
+)
+def test_what_none_of_the_programs_imports_is_a_relic(
+    project: Project, lint: Lint, line: str, *, found: bool
+) -> None:
+    train = f"{line}\n\nloss.backward()\noptimizer.step()\n\n{MAIN}"
+    project({"loading.py": FLASH, "train.py": train})
+    assert lint("--select", "DET601") == ["loading.py:4 DET601"] * found
+    project({"pyproject.toml": "[tool.detlint]\nstrict = true\n"})
+    assert lint("--select", "DET601") == ["loading.py:4 DET601"]
+
+
 def test_a_function_that_one_file_keeps_may_be_told_in_another(
     project: Project, lint: Lint
 ) -> None:

@@ -18,6 +18,7 @@ _LIBRARY = re.compile(
     r"|\.from_pretrained\(|\.from_config\(",
     re.MULTILINE,
 )
+_BY_NAME = re.compile(r"\b(?:import_module|__import__|exec_module|instantiate)\(")
 _FLASH = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:flash_attn|transformer_engine)", re.MULTILINE)
 _SWITCH = re.compile(r"\buse_flash_att\w+")
 _OWN = re.compile(r"\bscaled_dot_product_attention\b")
@@ -39,6 +40,12 @@ def settles(program: Program, advice: str) -> bool:
         or program.is_guarded()
         or (advice in ANY and program.has("sets", "NVTE_ALLOW_NONDETERMINISTIC_ALGO=0"))
     )
+
+
+def imports_by_name(program: Program) -> bool:
+    """Whether a program imports modules, or makes objects, by names that it reads or puts
+    together."""
+    return any(map(_BY_NAME.search, program.texts()))
 
 
 def _is_of_torch(program: Program) -> bool:

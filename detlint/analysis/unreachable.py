@@ -120,6 +120,8 @@ def _leaves(module: Module, statement: cst.CSTNode, literal: Literal) -> bool:
         return True
     if isinstance(statement, cst.Expr):
         return module.called(statement.value) in _EXITS
+    if isinstance(statement, cst.Assert):
+        return _holds(statement.test, literal) is False
     if isinstance(statement, _BLOCKS):
         return any(_leaves(module, each, literal) for each in statement.body)
     if isinstance(statement, cst.If):

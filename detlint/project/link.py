@@ -131,6 +131,8 @@ class Linker:
         runs in none."""
         path = os.path.realpath(finding.path)
         within = [each for each in programs if path in each]
+        if programs and not within:
+            return rule.cleared_apart(finding, programs, self._settings)
         if rule.judged_where_it_runs and len(within) > 1:
             within = [each for each in within if each.may_run(path, finding.row)] or within
         main = [each for each in within if not each.only_shares() or each.path == path]

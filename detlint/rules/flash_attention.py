@@ -22,7 +22,7 @@ from detlint.analysis.wrappers import handed_on
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from detlint.analysis.flash_calls import Found
     from detlint.documents import Document
@@ -51,20 +51,20 @@ class FlashAttention(Rule):
     Transformer Engine when `NVTE_ALLOW_NONDETERMINISTIC_ALGO=0` is.
     `attn_implementation="sdpa"` leaves it to PyTorch, which can be told.
 
-    Silent on inference: under `no_grad` or `inference_mode`, with a cache of keys and
-    values, in functions, classes and branches by the name of decoding, prefilling or
-    inference, and in functions that only such put in place; in files that run, measure,
-    serve, convert or merge a model, and in configurations of tests, evaluations and
-    generation, by their names or by what they call or ask for, if they train none; in files
-    that only programs without a training step import, and in functions and methods that only
-    such run; in tests that have no backward, or compare gradients as far as rounding goes; on
-    a model that is frozen, or gives rewards, beside the one that is trained, or that a trainer
-    takes for its reference or teacher, or whose class records no gradient in its forward; on
-    one that cells of a notebook only ask for answers, until its name is bound anew; in
-    launches of programs that by their names convert checkpoints, embed, encode or rerank; in
-    a main block that only tries FlashAttention; and in a branch for numbers of eight bits,
-    which have no backward. Silent, too, on a switch in a file for JAX, or by which a program
-    chooses PyTorch's own attention.
+    Silent on inference: under `no_grad` or `inference_mode`, with a cache of keys and values,
+    in functions, classes and branches by the name of decoding, prefilling or inference, and in
+    functions that only such put in place; in files that run, measure, serve, convert or merge a
+    model, and in configurations of tests, evaluations and generation, by their names or by what
+    they call or ask for, if they train none; in files that only programs without a training
+    step import, or, unless `strict = true`, that none of the programs there are imports, and in
+    functions and methods that only such run; in tests that have no backward, or compare
+    gradients as far as rounding goes; on a model that is frozen, or gives rewards, beside the
+    one that is trained, or that a trainer takes for its reference or teacher, or whose class
+    records no gradient in its forward; on one that cells of a notebook only ask for answers,
+    until its name is bound anew; in launches of programs that by their names convert
+    checkpoints, embed, encode or rerank; in a main block that only tries FlashAttention; and in
+    a branch for numbers of eight bits, which have no backward. Silent, too, on a switch in a
+    file for JAX, or by which a program chooses PyTorch's own attention.
 
     Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa
     rounds differently.
@@ -154,6 +154,16 @@ class FlashAttention(Rule):
         if program.only_answers() and path != program.path:
             return "def backward(" not in program.source_of(path).text  # which is to train
         return flash_programs.settles(program, finding.advice)
+
+    @classmethod
+    def cleared_apart(
+        cls, finding: Finding, programs: Sequence[Program], settings: Settings
+    ) -> bool:
+        """Code that none of the programs imports, by a name that is not written out either: a
+        relic, or for others to use."""
+        if settings.strict or not finding.path.endswith(".py"):
+            return False
+        return not any(map(flash_programs.imports_by_name, programs))
 
     @cached_property
     def _around(self) -> Surroundings:

@@ -597,3 +597,13 @@ class Actor(torch.nn.Module):
 def default_by_name(implementation=None, use_flash=False):
     implementation = implementation or ("flash_attention_2" if use_flash else "eager")
     return AutoModel.from_pretrained("m", attn_implementation=implementation)
+
+
+def windows(q, k, v):
+    assert 0, "not so"
+    return flash_attn_func(q, k, v)
+
+
+def checked(q, k, v):
+    assert 1, "so"
+    return flash_attn_func(q, k, v)  # DET601
