@@ -80,7 +80,7 @@ class Flows:
             node.origins = cause.origins or self._decided(cause)
         self.tainted.append(node)
         ran = node.ran
-        for at, path in enumerate(node.statement.gives):
+        for at, path in enumerate(node.statement.gives[: len(ran.gave)]):  # none, if not ended
             touched = at - len(node.statement.writes)
             if touched < 0 or ran.gave[at] != ran.touched[touched]:
                 self._write(node, path, None)

@@ -32,7 +32,7 @@ def value_of(path: Path, held: dict[str, Any], around: dict[str, Any]) -> Any:  
 def _item(value: Any, key: str) -> Any:  # noqa: ANN401
     """An item of a container of Python's own; of another kind, all of it."""
     kind = type(value)
-    number = int(key) if key.lstrip("-").isdecimal() else None
+    number = int(key) if key.removeprefix("-").isdecimal() else None
     if issubclass(kind, dict):
         for each in (key, number):
             if dict.__contains__(value, each):

@@ -87,7 +87,8 @@ class Digests:
             value = self.names.renamed(value)
             found = hashed(value.encode(*_LOOSE))
             return found | 1 if len(value) > 3 else found & ~3 or 4
-        found = hashed(kind.__name__.encode() + repr(value).encode())
+        text = hex(value) if kind is int else repr(value)  # of large numbers only hex prints all
+        found = hashed(f"{kind.__name__}{text}".encode())
         is_small = kind is int and -_SMALL < value < _SMALL
         return found & ~3 or 4 if is_small or value in (0.0, 1.0) else found | 1
 
@@ -202,7 +203,8 @@ class Digests:
         if type(value).__name__ == "Generator":
             return hashed(repr(value.bit_generator.state).encode())
         if type(value).__name__ == "RandomState":
-            return hashed(repr(value.get_state(legacy=False)["state"]["key"][:8]).encode())
+            state = value.get_state(legacy=False)["state"]
+            return hashed(repr((state["pos"], state["key"][:8])).encode())
         return self.identity(value)
 
     def _attributes(self, value: Any, depth: int) -> int:  # noqa: ANN401

@@ -220,6 +220,24 @@ def test_a_draw_that_only_one_run_makes_is_told_by_what_decides_it(tmp_path: Pat
     assert origins(found, 6) == {3}
 
 
+def test_what_only_one_run_began_may_not_have_ended(tmp_path: Path) -> None:
+    text = """\
+    import os, sys
+    def inner(found):
+        sys.settrace(None)
+        return found
+    def outer(found):
+        found = inner(found)
+        return found
+    a = os.urandom(1)[0]
+    if a > LIMIT:
+        b = outer([a])
+    """
+    found = flows(tmp_path, textwrap.dedent(text), LIMIT=(-1, 255))
+
+    assert origins(found, 10) == {8}
+
+
 def test_threads_that_add_in_any_order_are_told(tmp_path: Path) -> None:
     text = """\
     import threading

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from guard.statements.locations import MISSING, value_of
@@ -61,6 +62,13 @@ class Point:
         raise AssertionError
 
 
+def drawn(times: int) -> np.random.RandomState:
+    """A generator that has been drawn from."""
+    found = np.random.RandomState(0)
+    found.rand(times)
+    return found
+
+
 EQUAL: list[tuple[Any, Any]] = [
     ({"a", "b", "c"}, {"c", "b", "a"}),
     ([1, "b", 2.5], [1, "b", 2.5]),
@@ -78,6 +86,8 @@ UNEQUAL: list[tuple[Any, Any]] = [
     ("abcd", "abce"),
     (Point(3), Point(4)),
     (random.Random(3), random.Random(4)),
+    (10**5000, 10**5000 + 1),
+    (drawn(1), drawn(2)),
     ([str(n) for n in range(500)], [str(n) for n in range(499, -1, -1)]),
 ]
 
@@ -107,4 +117,5 @@ def test_a_path_is_followed_without_asking_the_object() -> None:
     assert value_of(("p", "y"), held, {}) is MISSING
     assert value_of(("d", "[lr]"), held, {}) == 2
     assert value_of(("t", "[1]"), held, {}) == 2
+    assert value_of(("d", "[--1]"), held, {}) is MISSING
     assert value_of(("q",), held, {"q": 1}) == 1
