@@ -102,13 +102,13 @@ class Rule:
         return False
 
     @classmethod
-    def cleared_apart(
+    def cleared_by_all(
         cls,
         finding: Finding,  # noqa: ARG003
         programs: Sequence[Program],  # noqa: ARG003
         settings: Settings,  # noqa: ARG003
     ) -> bool:
-        """Whether a finding is cleared by there being programs, of which none imports its file."""
+        """Whether all programs that are linted, its file part of them or not, clear a finding."""
         return False
 
     @classmethod

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from detlint.analysis.flash_advice import ANY, ANY_FLASH, HUGGING_FACE, KEPT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from detlint.project.program import Program
 
 # In a call, as that of a function that another file keeps.
@@ -42,7 +44,19 @@ def settles(program: Program, advice: str) -> bool:
     )
 
 
-def imports_by_name(program: Program) -> bool:
+def may_train(programs: Sequence[Program], path: str, row: int) -> bool:
+    """Whether the code at a row of a file is of a program's own, or one that trains may run it:
+    not a notebook, whose fits are of other things."""
+    within = [each for each in programs if path in each]
+    if any(each.path == path for each in within):
+        return True
+    training = [each for each in programs if each.path.endswith(".py") and not each.only_answers()]
+    if not within:
+        return any(map(_imports_by_name, training))
+    return any(each.may_run(path, row) for each in training if path in each)
+
+
+def _imports_by_name(program: Program) -> bool:
     """Whether a program imports modules, or makes objects, by names that it reads or puts
     together."""
     return any(map(_BY_NAME.search, program.texts()))

@@ -130,9 +130,9 @@ class Linker:
         where the rule says so, that of a program in which the line never runs only where it
         runs in none."""
         path = os.path.realpath(finding.path)
+        if rule.cleared_by_all(finding, programs, self._settings):
+            return True
         within = [each for each in programs if path in each]
-        if programs and not within:
-            return rule.cleared_apart(finding, programs, self._settings)
         if rule.judged_where_it_runs and len(within) > 1:
             within = [each for each in within if each.may_run(path, finding.row)] or within
         main = [each for each in within if not each.only_shares() or each.path == path]

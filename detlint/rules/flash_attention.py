@@ -56,15 +56,15 @@ class FlashAttention(Rule):
     functions that only such put in place; in files that run, measure, serve, convert or merge a
     model, and in configurations of tests, evaluations and generation, by their names or by what
     they call or ask for, if they train none; in files that only programs without a training
-    step import, or, unless `strict = true`, that none of the programs there are imports, and in
-    functions and methods that only such run; in tests that have no backward, or compare
-    gradients as far as rounding goes; on a model that is frozen, or gives rewards, beside the
-    one that is trained, or that a trainer takes for its reference or teacher, or whose class
-    records no gradient in its forward; on one that cells of a notebook only ask for answers,
-    until its name is bound anew; in launches of programs that by their names convert
-    checkpoints, embed, encode or rerank; in a main block that only tries FlashAttention; and in
-    a branch for numbers of eight bits, which have no backward. Silent, too, on a switch in a
-    file for JAX, or by which a program chooses PyTorch's own attention.
+    step import, and in functions and methods that only such run; unless `strict = true`, in
+    code that none of the programs runs that train, where there are programs; in tests that have
+    no backward, or compare gradients as far as rounding goes; on a model that is frozen, or
+    gives rewards, beside the one that is trained, or that a trainer takes for its reference or
+    teacher, or whose class records no gradient in its forward; on one that cells of a notebook
+    only ask for answers, until its name is bound anew; in launches of programs that by their
+    names convert checkpoints, embed, encode or rerank; in a main block that only tries
+    FlashAttention; and in a branch for numbers of eight bits, which have no backward. Silent,
+    too, on a switch in a file for JAX, or by which a program chooses PyTorch's own attention.
 
     Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa
     rounds differently.
@@ -156,14 +156,14 @@ class FlashAttention(Rule):
         return flash_programs.settles(program, finding.advice)
 
     @classmethod
-    def cleared_apart(
+    def cleared_by_all(
         cls, finding: Finding, programs: Sequence[Program], settings: Settings
     ) -> bool:
-        """Code that none of the programs imports, by a name that is not written out either: a
-        relic, or for others to use."""
-        if settings.strict or not finding.path.endswith(".py"):
+        """Where programs are there, code of their files counts if one that trains may run it."""
+        path = os.path.realpath(finding.path)
+        if settings.strict or not programs or not path.endswith(".py"):
             return False
-        return not any(map(flash_programs.imports_by_name, programs))
+        return not flash_programs.may_train(programs, path, finding.row)
 
     @cached_property
     def _around(self) -> Surroundings:
