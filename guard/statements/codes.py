@@ -19,9 +19,13 @@ _PAUSING = 0x2A0  # flags of the code of generators and coroutines
 
 
 class Code(NamedTuple):
-    """A function of the program's: its number in the stream, statements by line, arguments."""
+    """A function of the program's: its number in the stream, statements by line, arguments.
+
+    place  its file, name and first line: the same in each run, which the number is not
+    """
 
     number: int
+    place: tuple[str, str, int]
     lines: dict[int, Statement]
     given: tuple[str, ...]
     is_lambda: bool
@@ -66,4 +70,5 @@ class Codes:
         qualified = getattr(code, "co_qualname", code.co_name)
         stream.add(("k", number, code.co_filename, qualified, code.co_firstlineno, names))
         pauses = bool(code.co_flags & _PAUSING)
-        return Code(number, lines, names, code.co_name == "<lambda>", pauses)
+        place = (code.co_filename, qualified, code.co_firstlineno)
+        return Code(number, place, lines, names, code.co_name == "<lambda>", pauses)

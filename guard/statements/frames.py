@@ -60,7 +60,7 @@ class Frame:
         given: tuple[int, ...] = ()
         if self._given is None:
             paths = tuple([(name,) for name in code.given if name != "self"])
-            given = self._given = tracer.digest(paths, frame, code.number)
+            given = self._given = tracer.digest(paths, frame, code.place)
         at = tracer.enter(self)
         states = tracer.look(anew=True)
         now = time.monotonic_ns()
@@ -103,7 +103,7 @@ class Frame:
     def _begin(self, frame: FrameType, statement: Statement) -> None:
         tracer = self._tracer
         self._lasti = frame.f_lasti
-        at = (statement.line, self._code.number)
+        at = (statement.line, self._code.place)
         self.reads = tracer.digest(statement.reads, frame, at)
         self.touched = tuple([self.reads[each] for each in statement.known])
         self.raised = ""
@@ -117,7 +117,7 @@ class Frame:
             return
         self.statement = None
         begun = time.perf_counter()
-        at = (statement.line, self._code.number)
+        at = (statement.line, self._code.place)
         gives = tracer.digest(statement.writes, frame, at, whole=statement.kind == "Assign")
         gives += tracer.digest(statement.touches, frame, at)
         states = tracer.look(anew=bool(statement.calls))
@@ -131,7 +131,7 @@ class Frame:
         if self._code.pauses and frame.f_code.co_code[frame.f_lasti] in _YIELDS:
             self._paused = self.statement
         self._finish(frame)
-        tracer.digests.place = (self._code.number, "returned")
+        tracer.digests.place = (self._code.place, "returned")
         digest = tracer.digests.of(value)
         states = tracer.look(anew=True)
         thread, now = tracer.thread(), time.monotonic_ns()

@@ -270,3 +270,23 @@ def test_names_that_are_drawn_for_files_agree_and_their_order_does_not(tmp_path:
 
     assert origins(found, 4) == set()
     assert origins(found, 8) <= {6, 7}
+
+
+def test_an_object_of_a_library_is_the_same_where_one_run_has_called_more_before(
+    tmp_path: Path,
+) -> None:
+    text = """\
+    import queue
+    def f():
+        return 1
+    def g():
+        q = queue.Queue()
+        return q
+    for _ in range(TIMES):
+        f()
+    a = g()
+    """
+    found = flows(tmp_path, textwrap.dedent(text), TIMES=(2, 3))
+
+    assert origins(found, 5) == set()
+    assert origins(found, 9) == set()
