@@ -36,6 +36,7 @@ _JOINT = "\0"
 _LOOSE = ("utf-8", "surrogatepass")
 _SKIPPED = 0
 OPAQUE = 2  # the bit of what is told by its identity: what it holds may differ all the same
+_qualified = type.__dict__["__qualname__"].__get__  # of a class, whatever its own class says
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
@@ -73,7 +74,7 @@ class Digests:
         """The digest of a value; of a module, by its parameters and buffers as well."""
         found = self.of(value)
         torch: Any = sys.modules.get("torch")
-        if not isinstance(value, getattr(getattr(torch, "nn", None), "Module", ())):
+        if not issubclass(type(value), getattr(getattr(torch, "nn", None), "Module", ())):
             return found
         try:
             return combined(str(found), of_module(value, [MOST_NUMBERS])) & ~OPAQUE | 1
@@ -101,19 +102,16 @@ class Digests:
             return 2
         if kind in _VIEWS:
             return self._sequence(list(value), depth)
-        if isinstance(value, (bytearray, memoryview)):
-            return hashed(bytes(value))
-        if isinstance(value, (list, tuple)):
-            return self._sequence(value, depth)
-        if isinstance(value, dict):
-            return self._mapping(dict.items(value), len(value), depth)
-        if isinstance(value, (set, frozenset)):
-            found = sorted(self._content(each, depth + 1) for each in islice(value, 10_000))
-            return combined("set", found)
-        if isinstance(value, _NAMED):
-            name = getattr(value, "__qualname__", "")
+        if issubclass(kind, (list, tuple, bytearray, memoryview)):
+            return self._sequence(_plain(value), depth)
+        if issubclass(kind, dict):
+            return self._mapping(dict.items(value), dict.__len__(value), depth)
+        if issubclass(kind, (set, frozenset)):
+            return self._set(value, depth)
+        if issubclass(kind, _NAMED):
+            name = _qualified(value) if issubclass(kind, type) else value.__qualname__
             return hashed(str(name).encode())
-        if isinstance(value, ModuleType):
+        if issubclass(kind, ModuleType):
             return _SKIPPED
         return self._of_library(value, kind, depth)
 
@@ -124,8 +122,8 @@ class Digests:
             return self._of_torch(value, depth)
         if start == "numpy":
             return self._of_numpy(value, depth)
-        if isinstance(value, os.PathLike):
-            return hashed(self.names.renamed(os.fspath(value)).encode())
+        if start == "pathlib" or kind is os.DirEntry:
+            return hashed(self.names.renamed(os.fspath(value)).encode(*_LOOSE))
         if kind.__name__ == "deque" and module == "collections":
             return self._sequence(list(value), depth)
         if module == "random" and kind.__name__ == "Random":
@@ -138,7 +136,7 @@ class Digests:
             return self._of_numpy(value.to_numpy(), depth)
         if module == "collections" and kind.__name__ == "UserDict":
             return self._content(value.data, depth + 1)
-        if isinstance(value, (int, float, str, bytes)):
+        if issubclass(kind, (int, float, str, bytes)):
             return self._of_subclass(value, kind)
         if self.is_own(kind):
             return self._attributes(value, depth)
@@ -149,13 +147,20 @@ class Digests:
         plain: Any = next(each for each in kind.__mro__ if each in _SIMPLE)
         return hashed(f"{kind.__name__}{plain.__repr__(value)}".encode(*_LOOSE))
 
+    def _set(self, value: Any, depth: int) -> int:  # noqa: ANN401
+        base: Any = set if issubclass(type(value), set) else frozenset
+        items = islice(base.__iter__(value), 10_000)
+        return combined("set", sorted(self._content(each, depth + 1) for each in items))
+
     def _sequence(self, value: Any, depth: int) -> int:  # noqa: ANN401
+        if isinstance(value, bytes):
+            return hashed(value)
         kind = "list" if isinstance(value, list) else "tuple"
         size = len(value)
         first = type(value[0]) if size else None
         if first is str and size <= _LISTS:
             try:
-                text, longest = _JOINT.join(value), max(map(len, value))
+                text, longest = _JOINT.join(value), max(map(str.__len__, value))
                 return hashed(f"{kind}{size}{self.names.renamed(text, longest)}".encode(*_LOOSE))
             except TypeError:
                 pass
@@ -209,7 +214,7 @@ class Digests:
 
     def _attributes(self, value: Any, depth: int) -> int:  # noqa: ANN401
         torch: Any = sys.modules.get("torch")
-        if torch is not None and hasattr(torch, "nn") and isinstance(value, torch.nn.Module):
+        if torch is not None and hasattr(torch, "nn") and issubclass(type(value), torch.nn.Module):
             return self.identity(value)
         held = attributes(value)
         if held is None:
@@ -246,3 +251,15 @@ class Digests:
         self._identified = found
         self._known[key] = (reference, found)
         return found
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    """A sequence as one of Python's own, as which it is gone through without asking its class."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return value
+    if kind is memoryview:
+        return bytes(value)
+    base: Any = next(each for each in (list, tuple, bytearray) if issubclass(kind, each))
+    found = base.__getitem__(value, slice(None))
+    return bytes(found) if base is bytearray else found

@@ -119,3 +119,21 @@ def test_a_path_is_followed_without_asking_the_object() -> None:
     assert value_of(("t", "[1]"), held, {}) == 2
     assert value_of(("d", "[--1]"), held, {}) is MISSING
     assert value_of(("q",), held, {"q": 1}) == 1
+
+
+def _refuses(*_: object) -> Any:  # noqa: ANN401
+    raise AssertionError
+
+
+def test_no_method_of_the_programs_is_called() -> None:
+    names = ("__len__", "__iter__", "__getitem__", "__fspath__", "__eq__", "__bytes__", "__repr__")
+    refusing: dict[str, Any] = dict.fromkeys(names, _refuses)
+    refusing["__hash__"] = object.__hash__
+    refusing["__class__"] = refusing["__dict__"] = property(_refuses)
+    bases = ((list, [1]), (tuple, (1,)), (dict, {1: 2}), (set, {1}), (bytearray, b"abcd"))
+    for base, content in bases:
+        kind = type("Own", (base,), dict(refusing))
+        assert Digests().of(kind(content)) == Digests().of(base(content))
+    seen = Digests()
+    assert seen.of(type("Own", (), dict(refusing))())
+    assert value_of(("p", "x"), {"p": type("Own", (), {**refusing, "x": 3})()}, {}) == 3
