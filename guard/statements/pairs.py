@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Each = TypeVar("Each")
 NEVER = 1 << 62  # when what had not ended when the recording did, ends
+DEEPEST = 100  # calls within each other that are followed: going back takes frames for each
 
 
 @dataclass(eq=False, slots=True)
@@ -133,10 +134,15 @@ def differ(one: int, other: int) -> bool:
 
 
 class Pairing:
-    """Brings the threads of two runs side by side; ``nodes`` are in the order of the first run."""
+    """Brings the threads of two runs side by side; ``nodes`` are in the order of the first run.
+
+    is_cut  whether there are calls that are too deep to be followed
+    """
 
     def __init__(self, ones: list[Thread], others: list[Thread], lookup: Lookup) -> None:
         self._lookup = lookup
+        self._depth = 0
+        self.is_cut = False
         self.nodes: list[Node] = []
         self.roots: list[Calling] = []
         for one, other, role in calls_of(ones, others):
@@ -182,11 +188,16 @@ class Pairing:
 
     def _below(self, node: Node, role: str) -> None:
         calls = (node.first.calls if node.first else [], node.second.calls if node.second else [])
+        if self._depth >= DEEPEST:
+            self.is_cut = self.is_cut or any(calls)
+            return
+        self._depth += 1
         pairs = aligned(*calls, lambda each: each.key)
         for one, other in _without_rest(pairs, node.first, node.second):
             is_extra = one is None or other is None
             cause = (node.cause or node) if is_extra else None
             self._pair(one, other, role, node, cause)
+        self._depth -= 1
 
 
 def _without_rest(

@@ -77,6 +77,14 @@ CASES = {
         6,
         {4},
     ),
+    "deep recursion": (
+        (
+            "def f(n, v):\n    if not n:\n        return v\n    return f(n - 1, v)\n"
+            "a = os.urandom(4)\nb = f(700, a)"
+        ),
+        7,
+        {6},
+    ),
     "with": (
         (
             "import contextlib\n@contextlib.contextmanager\ndef c():\n    yield os.urandom(4)\n"
