@@ -32,6 +32,7 @@ _DEPTH = 4
 _ITEMS = 64  # of a container that are looked at where they are not all simple
 _BUDGET = 400  # values within one
 _LISTS = 20_000  # simple items
+_SETS = 10_000  # items of a set: a larger one is told by its size, as one that takes too many values
 _JOINT = "\0"
 _LOOSE = ("utf-8", "surrogatepass")
 _SKIPPED = 0
@@ -149,8 +150,18 @@ class Digests:
 
     def _set(self, value: Any, depth: int) -> int:  # noqa: ANN401
         base: Any = set if issubclass(type(value), set) else frozenset
-        items = islice(base.__iter__(value), 10_000)
-        return combined("set", sorted(self._content(each, depth + 1) for each in items))
+        size = base.__len__(value)
+        is_simple = all(type(each) in _SIMPLE for each in islice(base.__iter__(value), _SETS))
+        share = self._left // max(size, 1)
+        if size > _SETS or not (is_simple or share):
+            return hashed(f"set{size}".encode())
+        found, left = [], self._left
+        for each in base.__iter__(value):
+            self._left = share  # whichever comes first
+            found.append(self._content(each, depth + 1))
+            left -= share - max(self._left, 0)
+        self._left = left
+        return combined("set", sorted(found))
 
     def _sequence(self, value: Any, depth: int) -> int:  # noqa: ANN401
         if isinstance(value, bytes):
@@ -246,8 +257,9 @@ class Digests:
         except TypeError:  # many iterators: they are told by their kind alone
             self._identified = hashed(kind.encode()) | 1 | OPAQUE
             return self._identified
-        self._counted[self.place] += 1
-        found = hashed(f"{kind}{self.place}{self._counted[self.place]}".encode()) | 1 | OPAQUE
+        at = (kind, self.place)  # not as which of all kinds: a set may have them in any order
+        self._counted[at] += 1
+        found = hashed(f"{kind}{self.place}{self._counted[at]}".encode()) | 1 | OPAQUE
         self._identified = found
         self._known[key] = (reference, found)
         return found

@@ -71,6 +71,9 @@ def drawn(times: int) -> np.random.RandomState:
 
 EQUAL: list[tuple[Any, Any]] = [
     ({"a", "b", "c"}, {"c", "b", "a"}),
+    ({(n, str(n)) for n in range(1000)}, {(n, str(n)) for n in range(999, -1, -1)}),
+    ({(n, (n,)) for n in range(150)}, {(n, (n,)) for n in range(149, -1, -1)}),
+    (set(range(0, 2**40, 2**26)), set(range(2**40 - 2**26, -1, -(2**26)))),
     ([1, "b", 2.5], [1, "b", 2.5]),
     (Point(3), Point(3)),
     (random.Random(3), random.Random(3)),
@@ -82,6 +85,7 @@ UNEQUAL: list[tuple[Any, Any]] = [
     ([1, 2], [2, 1]),
     ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
     ({"a"}, {"b"}),
+    ({(n, n) for n in range(100)}, {(n, n) for n in range(1, 101)}),
     (1, 1.0),
     ("abcd", "abce"),
     (Point(3), Point(4)),
