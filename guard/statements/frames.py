@@ -96,7 +96,12 @@ class Frame:
                 return
         self._finish(frame)
         tracer = self._tracer
-        if statement is None or not tracer.looking.is_wanted(statement):
+        if statement is None:
+            return
+        if not tracer.looking.is_wanted(statement):
+            if tracer.looking.is_first_left_out(statement):
+                left_out = (self._code.number, statement.line, time.monotonic_ns())
+                tracer.stream.add(("o", *left_out))
             return
         self._begin(frame, statement)
 

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from statement_runs import flows, origins
 
+from guard.statements import looking
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 # A program; the line that is asked; the lines that its difference comes from.
@@ -298,3 +301,27 @@ def test_an_object_of_a_library_is_the_same_where_one_run_has_called_more_before
 
     assert origins(found, 5) == set()
     assert origins(found, 9) == set()
+
+
+def test_what_only_one_run_has_looked_at_is_not_what_only_one_has_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """\
+    def f(x):
+        y = x + 1
+        return y
+    STOP()
+    for each in range(3):
+        a = f(each)
+    GO()
+    b = 1
+    """
+    monkeypatch.setattr(looking, "_MOST", looking._MOST)  # set anew in the second run
+
+    def most(number: int) -> Callable[[], None]:
+        return lambda: setattr(looking, "_MOST", number)
+
+    stops = (most(1000), most(0))
+    found = flows(tmp_path, textwrap.dedent(text), STOP=stops, GO=(most(1000), most(1000)))
+
+    assert not found.tainted
