@@ -325,3 +325,14 @@ def test_what_only_one_run_has_looked_at_is_not_what_only_one_has_done(
     found = flows(tmp_path, textwrap.dedent(text), STOP=stops, GO=(most(1000), most(1000)))
 
     assert not found.tainted
+
+
+def test_a_statement_that_gives_something_else_may_move_a_generator_as_well(tmp_path: Path) -> None:
+    text = """\
+    import random
+    random.seed(0)
+    a = [random.random() for _ in range(TIMES)]
+    """
+    found = flows(tmp_path, textwrap.dedent(text), TIMES=(2, 3))
+
+    assert [each.statement.line for each in found.moves["python"]] == [3]
