@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.places import is_installed, is_library
@@ -21,7 +22,8 @@ _PAUSING = 0x2A0  # flags of the code of generators and coroutines
 class Code(NamedTuple):
     """A function of the program's: its number in the stream, statements by line, arguments.
 
-    place  its file, name and first line: the same in each run, which the number is not
+    place   its file, name and first line: the same in each run, which the number is not
+    shares  whether it has variables that other frames, and so other threads, write
     """
 
     number: int
@@ -30,6 +32,7 @@ class Code(NamedTuple):
     given: tuple[str, ...]
     is_lambda: bool
     pauses: bool
+    shares: bool
 
 
 class Codes:
@@ -71,4 +74,5 @@ class Codes:
         stream.add(("k", number, code.co_filename, qualified, code.co_firstlineno, names))
         pauses = bool(code.co_flags & _PAUSING)
         place = (code.co_filename, qualified, code.co_firstlineno)
-        return Code(number, place, lines, names, code.co_name == "<lambda>", pauses)
+        shares = bool(code.co_cellvars or code.co_freevars) and sys.version_info < (3, 13)
+        return Code(number, place, lines, names, code.co_name == "<lambda>", pauses, shares)

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 _YIELDS = [opmap[each] for each in ("YIELD_VALUE", "YIELD_FROM") if each in opmap]
 
 
+def refresh(frame: FrameType) -> None:
+    """Until 3.12 Python writes a frame's variables back after each call of a trace function, as
+    they were when they were read last: the last that we do is to read them again, so that what
+    another thread has written to a closure's meanwhile stays (bpo-30744)."""
+    _ = frame.f_locals
+
+
 class Frame:
     """One frame, from its call to its end; a generator's goes on where it has paused."""
 
@@ -71,6 +78,12 @@ class Frame:
 
     def happened(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
         """As Python tells it."""
+        found = self._happened(frame, event, arg)
+        if self._code.shares:
+            refresh(frame)
+        return found
+
+    def _happened(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
         tracer = self._tracer
         if not tracer.is_on or self.epoch != tracer.epoch:
             return None
