@@ -7,6 +7,8 @@ from types import GetSetDescriptorType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from guard.statements.syntax import Path
 
 MISSING = object()
@@ -72,6 +74,18 @@ def _of_class(value: Any, name: str) -> Any:  # noqa: ANN401
             asked = any("__get__" in _held_by(each) for each in _classes_of(type(found)))
             return MISSING if asked else found
     return MISSING
+
+
+def of_slots(value: Any, counts: Callable[[type], bool]) -> dict[str, Any]:  # noqa: ANN401
+    """What an object holds in ``__slots__`` of those of its classes that count."""
+    found = {}
+    for each in _classes_of(type(value)):
+        named = _held_by(each)
+        if "__slots__" in named and counts(each):
+            slots = [name for name, what in named.items() if type(what) is MemberDescriptorType]
+            held = {name: _of_class(value, name) for name in slots}
+            found.update((name, part) for name, part in held.items() if part is not MISSING)
+    return found
 
 
 def attributes(value: Any) -> dict[str, Any] | None:  # noqa: ANN401

@@ -22,10 +22,11 @@ from typing import Any
 
 from guard.statements.arrays import MOST_NUMBERS, of_module, of_tensor, sampled
 from guard.statements.hashing import combined, hashed
-from guard.statements.locations import attributes
+from guard.statements.locations import attributes, of_slots
 from guard.statements.names import Names
 
 _SIMPLE = frozenset((int, float, complex, str, bytes, bool, type(None)))
+_NUMBERS = (int, float, bool, type(None))
 _NAMED = (type, FunctionType, BuiltinFunctionType, MethodType)
 _SMALL = 1000
 _DEPTH = 4
@@ -106,7 +107,7 @@ class Digests:
         if issubclass(kind, (list, tuple, bytearray, memoryview)):
             return self._sequence(_plain(value), depth)
         if issubclass(kind, dict):
-            return self._mapping(dict.items(value), dict.__len__(value), depth)
+            return self._mapping(value, depth)
         if issubclass(kind, (set, frozenset)):
             return self._set(value, depth)
         if issubclass(kind, _NAMED):
@@ -175,7 +176,7 @@ class Digests:
                 return hashed(f"{kind}{size}{self.names.renamed(text, longest)}".encode(*_LOOSE))
             except TypeError:
                 pass
-        elif first in (int, float, bool, type(None)) and size <= _LISTS:
+        elif first in _NUMBERS and size <= _LISTS and set(map(type, value)) <= _SIMPLE:
             try:
                 return hashed(marshal.dumps(list(value), 2))
             except ValueError:
@@ -188,9 +189,13 @@ class Digests:
             found = [self._content(each, depth + 1) for each in list(value)]
         return combined(f"{kind}{size}", found)
 
-    def _mapping(self, items: Any, size: int, depth: int) -> int:  # noqa: ANN401
+    def _mapping(self, whole: dict[Any, Any], depth: int) -> int:
+        size = dict.__len__(whole)
+        if size > _ITEMS:
+            parts = list(dict.keys(whole)), list(dict.values(whole))
+            return combined(f"dict{size}", [self._sequence(each, depth + 1) for each in parts])
         found = []
-        for key, value in list(islice(items, _ITEMS)):
+        for key, value in list(dict.items(whole)):
             found += [self._content(key, depth + 1), self._content(value, depth + 1)]
         return combined(f"dict{size}", found)
 
@@ -228,9 +233,10 @@ class Digests:
         if torch is not None and hasattr(torch, "nn") and issubclass(type(value), torch.nn.Module):
             return self.identity(value)
         held = attributes(value)
-        if held is None:
+        slots = of_slots(value, self.is_own)
+        if held is None and not slots:
             return self.identity(value)
-        return self._mapping(held.items(), len(held), depth + 1) or 2
+        return self._mapping({**(held or {}), **slots}, depth + 1) or 2
 
     def is_own(self, kind: type) -> bool:
         """Whether a class is of the program's own files."""

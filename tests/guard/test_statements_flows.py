@@ -75,6 +75,11 @@ CASES = {
         6,
         {2},
     ),
+    "a match": (
+        "a = os.urandom(4)\nmatch [a, 1]:\n    case [b, 1]:\n        c = b",
+        5,
+        {2},
+    ),
     "recursion": (
         "def f(n):\n    if not n:\n        return os.urandom(4)\n    return f(n - 1)\nb = f(4)",
         6,

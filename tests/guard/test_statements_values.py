@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import uuid
 from collections import deque
 from pathlib import Path
@@ -31,6 +32,7 @@ PARTS = {
     "for a, b in c:\n    pass": ((("c",),), (("a",), ("b",)), ()),
     "with f(a) as b:\n    pass": ((("f",), ("a",)), (("b",),), (("a",),)),
     "if (n := a) > b:\n    pass": ((("a",), ("b",)), (("n",),), ()),
+    "match a:\n    case [b]:\n        pass": ((("a",),), (), ()),
     "while a.done():\n    pass": ((("a",),), (), (("a",),)),
 }
 
@@ -48,6 +50,34 @@ def test_lines_of_a_statement_are_its_own() -> None:
     found = statements("x = f(\n    1,\n)\nif x:\n    y = 2\nelse:\n    y = 3\n")
     assert found[1] is found[3]
     assert [found[line].kind for line in (4, 5, 7)] == ["If", "Assign", "Assign"]
+
+
+def test_a_case_binds_names() -> None:
+    text = "match a:\n  case [b, *c] if b > d:\n    x = 1\n  case {'k': e.f, **g}:\n    y = 1\n"
+    found = statements(text + "  case P(x=h) | h:\n    z = 1\n")
+    assert [found[line].kind for line in (1, 2, 3, 4, 5)] == [
+        *("Match", "match_case", "Assign", "match_case", "Assign")
+    ]
+    assert set(found[2].writes) == {("b",), ("c",)}
+    assert set(found[2].reads) == {("a",), ("b",), ("d",)}
+    assert set(found[4].writes) == {("g",)}
+    assert set(found[4].reads) == {("a",), ("e", "f")}
+    assert set(found[6].writes) == {("h",)}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="not Python yet")
+def test_a_try_with_groups_is_no_statement() -> None:
+    found = statements("try:\n    x = 1\nexcept* ValueError:\n    y = 1\n")
+    assert sorted(found) == [2, 4]
+
+
+class Slots:
+    """One without a dictionary."""
+
+    __slots__ = ("x", "y")
+
+    def __init__(self, x: int) -> None:
+        self.x = x
 
 
 class Point:
@@ -76,6 +106,7 @@ EQUAL: list[tuple[Any, Any]] = [
     (set(range(0, 2**40, 2**26)), set(range(2**40 - 2**26, -1, -(2**26)))),
     ([1, "b", 2.5], [1, "b", 2.5]),
     (Point(3), Point(3)),
+    (Slots(3), Slots(3)),
     (random.Random(3), random.Random(3)),
     (deque([1]), deque([1])),
     (Path("a/b"), Path("a/b")),
@@ -89,6 +120,9 @@ UNEQUAL: list[tuple[Any, Any]] = [
     (1, 1.0),
     ("abcd", "abce"),
     (Point(3), Point(4)),
+    (Slots(3), Slots(4)),
+    ({n: n for n in range(100)}, {n: n + (n == 90) for n in range(100)}),
+    ({str(n): str(n) for n in range(100)}, {str(n): str(n + (n == 90)) for n in range(100)}),
     (random.Random(3), random.Random(4)),
     (10**5000, 10**5000 + 1),
     (drawn(1), drawn(2)),
