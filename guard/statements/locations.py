@@ -78,7 +78,7 @@ def _of_class(value: Any, name: str) -> Any:  # noqa: ANN401
 
 def of_slots(value: Any, counts: Callable[[type], bool]) -> dict[str, Any]:  # noqa: ANN401
     """What an object holds in ``__slots__`` of those of its classes that count."""
-    found = {}
+    found: dict[str, Any] = {}
     for each in _classes_of(type(value)):
         named = _held_by(each)
         if "__slots__" in named and counts(each):

@@ -33,7 +33,7 @@ _DEPTH = 4
 _ITEMS = 64  # of a container that are looked at where they are not all simple
 _BUDGET = 400  # values within one
 _LISTS = 20_000  # simple items
-_SETS = 10_000  # items of a set: a larger one is told by its size, as one that takes too many values
+_SETS = 10_000  # items of a set: a larger one, or one beyond the budget, is told by its size
 _JOINT = "\0"
 _LOOSE = ("utf-8", "surrogatepass")
 _SKIPPED = 0
@@ -133,6 +133,8 @@ class Digests:
         if module == "_io" and isinstance(getattr(value, "name", None), str):
             return hashed(self.names.renamed(value.name).encode(*_LOOSE))
         if module == "datetime":
+            if self.is_own(type(getattr(value, "tzinfo", None))):
+                value = value.replace(tzinfo=None)
             return hashed(repr(value).encode())
         if start == "pandas" and hasattr(value, "to_numpy") and value.size < _SMALL * 100:
             return self._of_numpy(value.to_numpy(), depth)

@@ -6,6 +6,7 @@ import random
 import sys
 import uuid
 from collections import deque
+from datetime import datetime, tzinfo
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -172,6 +173,8 @@ def test_no_method_of_the_programs_is_called() -> None:
     for base, content in bases:
         kind = type("Own", (base,), dict(refusing))
         assert Digests().of(kind(content)) == Digests().of(base(content))
+    zone = type("Zone", (tzinfo,), dict(refusing))()
+    assert Digests().of(datetime(2020, 1, 1, tzinfo=zone))
     seen = Digests()
     assert seen.of(type("Own", (), dict(refusing))())
     assert value_of(("p", "x"), {"p": type("Own", (), {**refusing, "x": 3})()}, {}) == 3
