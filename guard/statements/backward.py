@@ -48,6 +48,7 @@ class Backward:
         self._escapes = escapes
         self._states = states
         self._given: dict[Node, Origins] = {}
+        self._elsewhere: dict[str, tuple[int, dict[object, Node]]] = {}
 
     def of(self, node: Node) -> Origins:
         """Those of a statement whose result differs."""
@@ -91,13 +92,15 @@ class Backward:
         if is_clock(node.statement):
             return NOTHING
         role = node.within.role
-        found: set[Node] = set()
-        for order, other, origins in self._escapes:
-            if order > node.order:
-                break
-            if other != role:
-                found |= origins
-        return _first(found)
+        seen, found = self._elsewhere.get(role, (0, {}))
+        while seen < len(self._escapes) and self._escapes[seen][0] <= node.order:
+            _, other, origins = self._escapes[seen]
+            seen += 1
+            for each in origins if other != role else ():
+                if each.order < found.setdefault(each.key, each).order:
+                    found[each.key] = each
+        self._elsewhere[role] = seen, found
+        return _first(found.values())
 
     def _differing(self, node: Node) -> Iterator[tuple[Path, tuple[int, int]]]:
         """Inputs that differ; an object that it only calls a method of counts by what it holds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.places import is_installed, is_library
@@ -19,13 +20,19 @@ _PAUSING = 0x2A0  # flags of the code of generators and coroutines
 
 
 class Code(NamedTuple):
-    """A function of the program's: its number in the stream, statements by line, arguments."""
+    """A function of the program's: its number in the stream, statements by line, arguments.
+
+    place   its file, name and first line: the same in each run, which the number is not
+    shares  whether it has variables that other frames, and so other threads, write
+    """
 
     number: int
+    place: tuple[str, str, int]
     lines: dict[int, Statement]
     given: tuple[str, ...]
     is_lambda: bool
     pauses: bool
+    shares: bool
 
 
 class Codes:
@@ -66,4 +73,6 @@ class Codes:
         qualified = getattr(code, "co_qualname", code.co_name)
         stream.add(("k", number, code.co_filename, qualified, code.co_firstlineno, names))
         pauses = bool(code.co_flags & _PAUSING)
-        return Code(number, lines, names, code.co_name == "<lambda>", pauses)
+        place = (code.co_filename, qualified, code.co_firstlineno)
+        shares = bool(code.co_cellvars or code.co_freevars) and sys.version_info < (3, 13)
+        return Code(number, place, lines, names, code.co_name == "<lambda>", pauses, shares)

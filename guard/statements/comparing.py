@@ -6,12 +6,15 @@ import linecache
 from typing import TYPE_CHECKING
 
 from guard.statements.flows import Flows
-from guard.statements.pairs import Pairing
+from guard.statements.pairs import DEEPEST, Pairing
 from guard.statements.syntax import Statement, statements
 from guard.statements.trees import recording
 
 if TYPE_CHECKING:
     from guard.statements.pairs import Node
+
+
+_DEEP = f"calls more than {DEEPEST} deep were not traced: the statement that makes them counts"
 
 
 def compare(first: str, second: str, step: int | None = None) -> tuple[Flows, list[str]]:
@@ -21,9 +24,10 @@ def compare(first: str, second: str, step: int | None = None) -> tuple[Flows, li
     """
     ones, others = recording(first), recording(second)
     ends = tuple(each.ends.get(-1 if step is None else step) for each in (ones, others))
-    pairing = Pairing(ones.threads, others.threads, Lookup().of)
+    pairing = Pairing(ones, others, Lookup().of)
     nodes = [each for each in pairing.nodes if _is_within(each, ends)]
-    return Flows(nodes), list(dict.fromkeys(ones.notes + others.notes))
+    notes = [*ones.notes, *others.notes, *([_DEEP] if pairing.is_cut else [])]
+    return Flows(nodes), list(dict.fromkeys(notes))
 
 
 def _is_within(node: Node, ends: tuple[int | None, ...]) -> bool:

@@ -58,7 +58,8 @@ class Flows:
             self._follow_extra(node)
             return
         gives = self._changed(node)
-        effects = bool(gives) or node.branches or self._states.is_moved(node)
+        moved = self._states.is_moved(node)  # noted, whatever else it does
+        effects = moved or bool(gives) or node.branches
         effects = effects or (node.is_last and node.within.differs)
         effects = effects or first.raised != second.raised
         if not effects:

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 _YIELDS = [opmap[each] for each in ("YIELD_VALUE", "YIELD_FROM") if each in opmap]
 
 
+def refresh(frame: FrameType) -> None:
+    """Until 3.12 Python writes a frame's variables back after each call of a trace function, as
+    they were when they were read last: the last that we do is to read them again, so that what
+    another thread has written to a closure's meanwhile stays (bpo-30744)."""
+    _ = frame.f_locals
+
+
 class Frame:
     """One frame, from its call to its end; a generator's goes on where it has paused."""
 
@@ -60,7 +67,7 @@ class Frame:
         given: tuple[int, ...] = ()
         if self._given is None:
             paths = tuple([(name,) for name in code.given if name != "self"])
-            given = self._given = tracer.digest(paths, frame, code.number)
+            given = self._given = tracer.digest(paths, frame, code.place)
         at = tracer.enter(self)
         states = tracer.look(anew=True)
         now = time.monotonic_ns()
@@ -71,6 +78,12 @@ class Frame:
 
     def happened(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
         """As Python tells it."""
+        found = self._happened(frame, event, arg)
+        if self._code.shares:
+            refresh(frame)
+        return found
+
+    def _happened(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
         tracer = self._tracer
         if not tracer.is_on or self.epoch != tracer.epoch:
             return None
@@ -96,14 +109,19 @@ class Frame:
                 return
         self._finish(frame)
         tracer = self._tracer
-        if statement is None or not tracer.looking.is_wanted(statement):
+        if statement is None:
+            return
+        if not tracer.looking.is_wanted(statement):
+            if tracer.looking.is_first_left_out(statement):
+                left_out = (self._code.number, statement.line, time.monotonic_ns())
+                tracer.stream.add(("o", *left_out))
             return
         self._begin(frame, statement)
 
     def _begin(self, frame: FrameType, statement: Statement) -> None:
         tracer = self._tracer
         self._lasti = frame.f_lasti
-        at = (statement.line, self._code.number)
+        at = (statement.line, self._code.place)
         self.reads = tracer.digest(statement.reads, frame, at)
         self.touched = tuple([self.reads[each] for each in statement.known])
         self.raised = ""
@@ -117,7 +135,7 @@ class Frame:
             return
         self.statement = None
         begun = time.perf_counter()
-        at = (statement.line, self._code.number)
+        at = (statement.line, self._code.place)
         gives = tracer.digest(statement.writes, frame, at, whole=statement.kind == "Assign")
         gives += tracer.digest(statement.touches, frame, at)
         states = tracer.look(anew=bool(statement.calls))
@@ -131,7 +149,7 @@ class Frame:
         if self._code.pauses and frame.f_code.co_code[frame.f_lasti] in _YIELDS:
             self._paused = self.statement
         self._finish(frame)
-        tracer.digests.place = (self._code.number, "returned")
+        tracer.digests.place = (self._code.place, "returned")
         digest = tracer.digests.of(value)
         states = tracer.look(anew=True)
         thread, now = tracer.thread(), time.monotonic_ns()

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
-from types import MemberDescriptorType, ModuleType
+from types import GetSetDescriptorType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from guard.statements.syntax import Path
 
 MISSING = object()
+# Of a class, without asking its own class for them.
+_classes_of = type.__dict__["__mro__"].__get__
+_held_by = type.__dict__["__dict__"].__get__
 _PARTS = ("_parameters", "_buffers", "_modules")  # of a torch.nn.Module
 
 
@@ -45,34 +50,50 @@ def _item(value: Any, key: str) -> Any:  # noqa: ANN401
 
 def attribute(value: Any, name: str) -> Any:  # noqa: ANN401
     """An attribute that lies in the object or its class; no property is asked."""
-    held = value.__dict__ if isinstance(value, ModuleType) else attributes(value)
+    held = attributes(value)
     if held is not None:
         if name in held:
             return held[name]
         torch: Any = sys.modules.get("torch")
-        if isinstance(value, getattr(getattr(torch, "nn", None), "Module", ())):
+        if issubclass(type(value), getattr(getattr(torch, "nn", None), "Module", ())):
             parts = (held.get(part) or {} for part in _PARTS)
             return next((part[name] for part in parts if name in part), MISSING)
     return _of_class(value, name)
 
 
 def _of_class(value: Any, name: str) -> Any:  # noqa: ANN401
-    for each in type(value).__mro__:
-        if name in each.__dict__:
-            found = each.__dict__[name]
-            if isinstance(found, MemberDescriptorType):
+    for each in _classes_of(type(value)):
+        held = _held_by(each)
+        if name in held:
+            found = held[name]
+            if type(found) is MemberDescriptorType:
                 try:
                     return found.__get__(value)
                 except AttributeError:
                     return MISSING
-            return MISSING if hasattr(type(found), "__get__") else found
+            asked = any("__get__" in _held_by(each) for each in _classes_of(type(found)))
+            return MISSING if asked else found
     return MISSING
+
+
+def of_slots(value: Any, counts: Callable[[type], bool]) -> dict[str, Any]:  # noqa: ANN401
+    """What an object holds in ``__slots__`` of those of its classes that count."""
+    found: dict[str, Any] = {}
+    for each in _classes_of(type(value)):
+        named = _held_by(each)
+        if "__slots__" in named and counts(each):
+            slots = [name for name, what in named.items() if type(what) is MemberDescriptorType]
+            held = {name: _of_class(value, name) for name in slots}
+            found.update((name, part) for name, part in held.items() if part is not MISSING)
+    return found
 
 
 def attributes(value: Any) -> dict[str, Any] | None:  # noqa: ANN401
     """What an object holds, without asking it."""
-    try:
-        found = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return None
-    return found if isinstance(found, dict) else None
+    for each in _classes_of(type(value)):
+        named = _held_by(each).get("__dict__")
+        if named is not None:
+            is_plain = type(named) in (GetSetDescriptorType, MemberDescriptorType)
+            found = named.__get__(value) if is_plain else None
+            return found if type(found) is dict else None
+    return None

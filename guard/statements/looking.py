@@ -29,6 +29,7 @@ class Looking:
     def __init__(self, is_last: Callable[[int], bool]) -> None:
         self._is_last = is_last
         self._often: dict[Statement, tuple[int, float]] = {}
+        self._left_out: set[Statement] = set()
         self._looked = 0
         self._until = 0.0
 
@@ -46,6 +47,14 @@ class Looking:
             self._looked += 1
             return True
         return self._is_last(_LAST)
+
+    def is_first_left_out(self, statement: Statement) -> bool:
+        """Whether one that is not looked at was looked at until now: this is to be told, for the
+        other run may look at it longer."""
+        if statement in self._left_out:
+            return False
+        self._left_out.add(statement)
+        return True
 
     def took(self, statement: Statement, seconds: float) -> None:
         """How long it took to look at a statement."""

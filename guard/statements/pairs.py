@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
     from guard.places import Place
     from guard.statements.syntax import Statement
-    from guard.statements.trees import Call, Ran, Thread
+    from guard.statements.trees import Call, Ran, Recording
 
     Lookup = Callable[[str, int], Statement | None]
 
 
 Each = TypeVar("Each")
 NEVER = 1 << 62  # when what had not ended when the recording did, ends
+DEEPEST = 100  # calls within each other that are followed: going back takes frames for each
 
 
 @dataclass(eq=False, slots=True)
@@ -133,13 +134,19 @@ def differ(one: int, other: int) -> bool:
 
 
 class Pairing:
-    """Brings the threads of two runs side by side; ``nodes`` are in the order of the first run."""
+    """Brings the threads of two runs side by side; ``nodes`` are in the order of the first run.
 
-    def __init__(self, ones: list[Thread], others: list[Thread], lookup: Lookup) -> None:
+    is_cut  whether there are calls that are too deep to be followed
+    """
+
+    def __init__(self, ones: Recording, others: Recording, lookup: Lookup) -> None:
+        self._left = (ones.left, others.left)
         self._lookup = lookup
+        self._depth = 0
+        self.is_cut = False
         self.nodes: list[Node] = []
         self.roots: list[Calling] = []
-        for one, other, role in calls_of(ones, others):
+        for one, other, role in calls_of(ones.threads, others.threads):
             self.roots.append(self._pair(one, other, role, None, None))
         self.nodes.sort(key=lambda each: each.order)
 
@@ -161,7 +168,7 @@ class Pairing:
         for first, second in _without_rest(pairs, one, other):
             ran = first or second
             statement = None if ran is None else self._lookup(found.call.file, ran.line)
-            if statement is None:
+            if statement is None or self._is_left_out(found, first, second):
                 continue
             is_extra = first is None or second is None
             if is_extra and not found.is_extra and last is not None:
@@ -180,13 +187,29 @@ class Pairing:
                 last.is_last = True
         return found
 
+    def _is_left_out(self, within: Calling, first: Ran | None, second: Ran | None) -> bool:
+        """Whether the other run may have done it as well, when it was not looked at any more."""
+        run, ran = (0, second) if first is None else (1, first)
+        call = (within.first, within.second)[run]
+        if ran is None or call is None or (first is not None and second is not None):
+            return False
+        since = self._left[run].get((within.call.file, ran.line))
+        return since is not None and (call.ended or NEVER) >= since
+
     def _below(self, node: Node, role: str) -> None:
         calls = (node.first.calls if node.first else [], node.second.calls if node.second else [])
+        if self._depth >= DEEPEST:
+            self.is_cut = self.is_cut or any(calls)
+            return
+        self._depth += 1
         pairs = aligned(*calls, lambda each: each.key)
         for one, other in _without_rest(pairs, node.first, node.second):
             is_extra = one is None or other is None
+            if is_extra and not getattr(one or other, "at", 0):
+                continue  # a statement before called it that was not looked at
             cause = (node.cause or node) if is_extra else None
             self._pair(one, other, role, node, cause)
+        self._depth -= 1
 
 
 def _without_rest(

@@ -6,6 +6,9 @@ draws before it that only one run made, or that another thread made meanwhile.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from guard.statements.drawing import Draws
@@ -13,7 +16,46 @@ from guard.statements.pairs import NEVER, NOTHING
 from guard.statements.states import NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from guard.statements.pairs import Node, Origins
+    from guard.statements.trees import Ran
+
+
+@dataclass(eq=False, slots=True)
+class _Drawn:
+    """What has moved a state in one process of a run, in the order in which it ended.
+
+    earliest  when the first of it and those after it began; empty until it is asked for
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    ended: list[int] = field(default_factory=list)
+    began: list[int] = field(default_factory=list)
+    places: dict[Node, int] = field(default_factory=dict)
+    earliest: list[int] = field(default_factory=list)
+
+    def add(self, node: Node, ran: Ran) -> None:
+        """A statement, which ended after all before."""
+        self.places[node] = len(self.nodes)
+        self.nodes.append(node)
+        self.ended.append(ran.ended or NEVER)
+        self.began.append(ran.began)
+
+    def until(self, ran: Ran | None) -> int:
+        """How many had ended when a statement began."""
+        return 0 if ran is None else bisect_right(self.ended, ran.began)
+
+    def beside(self, ran: Ran) -> Iterator[Node]:
+        """Those that ran at the same time as a statement."""
+        if len(self.earliest) < len(self.began):
+            self.earliest = list(accumulate(reversed(self.began), min))[::-1]
+        until = ran.ended or NEVER
+        for at in range(bisect_left(self.ended, ran.began), len(self.nodes)):
+            if self.earliest[at] > until:
+                return
+            if self.began[at] <= until:
+                yield self.nodes[at]
 
 
 class StateOrigins:
@@ -24,13 +66,16 @@ class StateOrigins:
 
     def __init__(self, nodes: list[Node]) -> None:
         self.moves: dict[str, list[Node]] = {}
-        self._drawers: tuple[dict[int, list[Node]], dict[int, list[Node]]] = ({}, {})
+        self._drawers: tuple[dict[object, _Drawn], dict[object, _Drawn]] = ({}, {})
+        self._agreed: dict[object, list[tuple[int, int]]] = {}
         self._draws = Draws(nodes)
 
     def note(self, node: Node, run: int) -> None:
         """A statement ran, in one of the runs: what it has moved."""
-        for at in self._draws.moved(node, run):
-            self._drawers[run].setdefault(at, []).append(node)
+        ran = node.ran_in(run)
+        if ran is not None:
+            for at in self._draws.moved(node, run):
+                self._drawers[run].setdefault((at, _process(node)), _Drawn()).add(node, ran)
 
     def is_moved(self, node: Node) -> bool:
         """Whether it has left a state differently than it found it."""
@@ -66,13 +111,15 @@ class StateOrigins:
 
     def _of_state(self, node: Node, at: int) -> Origins:
         """Why a generator's state differs before a statement that draws from it."""
-        drawn = [self._drawn(run, at, node) for run in (0, 1)]
-        ones, others = drawn
-        known = set(others)
-        same = [each for each in ones if each in known and _agrees_after(each, at)]
-        starts = [drawn.index(same[-1]) + 1 if same else 0 for drawn in (ones, others)]
-        one = ones[starts[0]] if starts[0] < len(ones) else None
-        other = others[starts[1]] if starts[1] < len(others) else None
+        key = (at, _process(node))
+        drawn = [self._drawers[run].get(key, _Drawn()) for run in (0, 1)]
+        ends = [each.until(node.ran_in(run)) for run, each in enumerate(drawn)]
+        same = self._same(key, at, ends)
+        starts = [each + 1 for each in same] if same else [0, 0]
+        one, other = (
+            each.nodes[start] if start < end else None
+            for each, start, end in zip(drawn, starts, ends, strict=True)
+        )
         if not same and (one is None or _differs_before(one, other, at)):
             return frozenset((node,))  # nobody has seeded it
         for each in (one, other, node):
@@ -83,33 +130,36 @@ class StateOrigins:
                 return each.origins
         return NOTHING
 
-    def _drawn(self, run: int, at: int, node: Node) -> list[Node]:
-        ran = node.ran_in(run)
-        if ran is None:
-            return []
-        found = []
-        for each in self._drawers[run].get(at, []):
-            held = each.ran_in(run)
-            same = each.within.role.partition(":")[0] == node.within.role.partition(":")[0]
-            if same and held is not None and held.ended and held.ended <= ran.began:
-                found.append(each)
-        return found
+    def _same(self, key: tuple[int, str], at: int, ends: list[int]) -> tuple[int, int] | None:
+        """The last draw before these that both runs made and that left the same: its places."""
+        if key not in self._agreed:
+            ones, others = (drawers.get(key, _Drawn()) for drawers in self._drawers)
+            known = ((each, others.places.get(each)) for each in ones.nodes)
+            self._agreed[key] = [
+                (ones.places[each], place)
+                for each, place in known
+                if place is not None and _agrees_after(each, at)
+            ]
+        agreed = self._agreed[key]
+        for number in range(bisect_left(agreed, (ends[0], -1)) - 1, -1, -1):
+            if agreed[number][1] < ends[1]:
+                return agreed[number]
+        return None
 
     def _intruder(self, node: Node, at: int) -> Origins:
         """A statement of a thread's that drew while this one did."""
+        key = (at, _process(node))
         for run, ran in enumerate((node.first, node.second)):
-            if ran is None:
+            if ran is None or key not in self._drawers[run]:
                 continue
-            for each in self._drawers[run].get(at, []):
-                held = each.ran_in(run)
-                if each.within.role == node.within.role or held is None:
-                    continue
-                process = each.within.role.partition(":")[0]
-                if process != node.within.role.partition(":")[0]:
-                    continue
-                if ran.began <= (held.ended or NEVER) and held.began <= (ran.ended or NEVER):
+            for each in self._drawers[run][key].beside(ran):
+                if each.within.role != node.within.role:
                     return frozenset((node if node.is_in_thread else each,))
         return NOTHING
+
+
+def _process(node: Node) -> str:
+    return node.within.role.partition(":")[0]
 
 
 def _agrees_after(node: Node, at: int) -> bool:

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 _LONGEST = 4  # parts of a path: what follows is seen by what the path leads to
 _BLOCKS = (
-    ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Try,
+    ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith,
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Match,
 )  # fmt: skip
+_TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))  # try: … except*, from Python 3.11 on
 _INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _NAMING = {"register_buffer", "register_parameter", "setattr", "add_module"}
@@ -60,8 +61,10 @@ def statements(text: str | bytes) -> dict[int, Statement]:
     """Statements by each of their lines; of a block, by those of its head. Raises SyntaxError."""
     found: dict[int, Statement] = {}
     for node in ast.walk(ast.parse(text)):
-        if not isinstance(node, ast.stmt) or isinstance(node, ast.Try):
+        if not isinstance(node, ast.stmt) or isinstance(node, _TRIES):
             continue
+        if isinstance(node, ast.Match):
+            found.update(_cases(node))
         last = node.end_lineno or node.lineno
         if isinstance(node, _BLOCKS):
             body = node.cases[0].pattern if isinstance(node, ast.Match) else node.body[0]
@@ -72,8 +75,20 @@ def statements(text: str | bytes) -> dict[int, Statement]:
     return found
 
 
+def _cases(node: ast.Match) -> Iterator[tuple[int, Statement]]:
+    """The lines of each case's head: it compares what is matched, and binds names."""
+    for case in node.cases:
+        heads = [node.subject, case.pattern, *filter(None, [case.guard])]
+        line, last = case.pattern.lineno, case.body[0].lineno - 1
+        each = replace(_of_heads(case, heads), line=line, last=max(line, last))
+        yield from ((number, each) for number in range(line, each.last + 1))
+
+
 def _statement(node: ast.stmt) -> Statement:
-    heads = list(_heads(node))
+    return replace(_of_heads(node, list(_heads(node))), line=node.lineno)
+
+
+def _of_heads(node: ast.stmt | ast.match_case, heads: list[ast.AST]) -> Statement:
     found = _Gathered()
     for each in heads:
         found.gather(each, frozenset())
@@ -82,9 +97,10 @@ def _statement(node: ast.stmt) -> Statement:
     touched = tuple(path for path in found.touches if path not in found.writes)
     found.reads |= dict.fromkeys(touched)
     order = list(found.reads)
-    text = " ".join(ast.unparse(each) for each in heads) if isinstance(node, _BLOCKS) else ""
+    is_block = isinstance(node, (*_BLOCKS, ast.match_case))
+    text = " ".join(ast.unparse(each) for each in heads) if is_block else ""
     return Statement(
-        node.lineno,
+        0,
         type(node).__name__,
         tuple(order),
         tuple(found.writes),
@@ -149,6 +165,9 @@ class _Gathered:
                 self.reads[inner] = None
                 self.gather(node.slice, bound)
                 return
+        if isinstance(node, ast.pattern):
+            name = getattr(node, "rest" if isinstance(node, ast.MatchMapping) else "name", None)
+            self.writes |= {(name,): None} if name else {}
         if isinstance(node, _INNER):
             bound |= _bound_in(node)
         for child in ast.iter_child_nodes(node):

@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from guard.statements.codes import Code, Codes
-from guard.statements.frames import Frame
+from guard.statements.frames import Frame, refresh
 from guard.statements.locations import MISSING, value_of
 from guard.statements.looking import Looking
 from guard.statements.states import NONE, look
@@ -107,7 +107,10 @@ class Tracer:
         except Exception as error:  # noqa: BLE001 - it is the program that matters
             self.fail(error)
             return None
-        return held.happened
+        following = held.happened
+        if found.shares:
+            refresh(frame)
+        return following
 
     # For frames
 

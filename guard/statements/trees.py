@@ -74,11 +74,13 @@ class Recording:
     threads  of all its processes, those of the first process first
     ends     when each step ended
     notes    what a person should know
+    left     from when on a statement was not always looked at, by its file and line
     """
 
     threads: list[Thread] = field(default_factory=list)
     ends: dict[int, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    left: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
 def recording(folder: str) -> Recording:
@@ -121,6 +123,10 @@ class _Builder:
             self._role = given[0]
         elif kind == "k":
             self._codes[given[0]] = given[1:]
+        elif kind == "o":
+            number, line, now = given
+            key = (self._codes[number][0], line)
+            self._found.left[key] = min(now, self._found.left.get(key, now))
         elif kind == "n":
             self._found.notes.append(given[0])
         elif kind == "e":

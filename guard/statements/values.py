@@ -22,20 +22,23 @@ from typing import Any
 
 from guard.statements.arrays import MOST_NUMBERS, of_module, of_tensor, sampled
 from guard.statements.hashing import combined, hashed
-from guard.statements.locations import attributes
+from guard.statements.locations import attributes, of_slots
 from guard.statements.names import Names
 
 _SIMPLE = frozenset((int, float, complex, str, bytes, bool, type(None)))
+_NUMBERS = (int, float, bool, type(None))
 _NAMED = (type, FunctionType, BuiltinFunctionType, MethodType)
 _SMALL = 1000
 _DEPTH = 4
 _ITEMS = 64  # of a container that are looked at where they are not all simple
 _BUDGET = 400  # values within one
 _LISTS = 20_000  # simple items
+_SETS = 10_000  # items of a set: a larger one, or one beyond the budget, is told by its size
 _JOINT = "\0"
 _LOOSE = ("utf-8", "surrogatepass")
 _SKIPPED = 0
 OPAQUE = 2  # the bit of what is told by its identity: what it holds may differ all the same
+_qualified = type.__dict__["__qualname__"].__get__  # of a class, whatever its own class says
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
@@ -73,7 +76,7 @@ class Digests:
         """The digest of a value; of a module, by its parameters and buffers as well."""
         found = self.of(value)
         torch: Any = sys.modules.get("torch")
-        if not isinstance(value, getattr(getattr(torch, "nn", None), "Module", ())):
+        if not issubclass(type(value), getattr(getattr(torch, "nn", None), "Module", ())):
             return found
         try:
             return combined(str(found), of_module(value, [MOST_NUMBERS])) & ~OPAQUE | 1
@@ -101,19 +104,16 @@ class Digests:
             return 2
         if kind in _VIEWS:
             return self._sequence(list(value), depth)
-        if isinstance(value, (bytearray, memoryview)):
-            return hashed(bytes(value))
-        if isinstance(value, (list, tuple)):
-            return self._sequence(value, depth)
-        if isinstance(value, dict):
-            return self._mapping(dict.items(value), len(value), depth)
-        if isinstance(value, (set, frozenset)):
-            found = sorted(self._content(each, depth + 1) for each in islice(value, 10_000))
-            return combined("set", found)
-        if isinstance(value, _NAMED):
-            name = getattr(value, "__qualname__", "")
+        if issubclass(kind, (list, tuple, bytearray, memoryview)):
+            return self._sequence(_plain(value), depth)
+        if issubclass(kind, dict):
+            return self._mapping(value, depth)
+        if issubclass(kind, (set, frozenset)):
+            return self._set(value, depth)
+        if issubclass(kind, _NAMED):
+            name = _qualified(value) if issubclass(kind, type) else value.__qualname__
             return hashed(str(name).encode())
-        if isinstance(value, ModuleType):
+        if issubclass(kind, ModuleType):
             return _SKIPPED
         return self._of_library(value, kind, depth)
 
@@ -124,8 +124,8 @@ class Digests:
             return self._of_torch(value, depth)
         if start == "numpy":
             return self._of_numpy(value, depth)
-        if isinstance(value, os.PathLike):
-            return hashed(self.names.renamed(os.fspath(value)).encode())
+        if start == "pathlib" or kind is os.DirEntry:
+            return hashed(self.names.renamed(os.fspath(value)).encode(*_LOOSE))
         if kind.__name__ == "deque" and module == "collections":
             return self._sequence(list(value), depth)
         if module == "random" and kind.__name__ == "Random":
@@ -133,12 +133,14 @@ class Digests:
         if module == "_io" and isinstance(getattr(value, "name", None), str):
             return hashed(self.names.renamed(value.name).encode(*_LOOSE))
         if module == "datetime":
+            if self.is_own(type(getattr(value, "tzinfo", None))):
+                value = value.replace(tzinfo=None)
             return hashed(repr(value).encode())
         if start == "pandas" and hasattr(value, "to_numpy") and value.size < _SMALL * 100:
             return self._of_numpy(value.to_numpy(), depth)
         if module == "collections" and kind.__name__ == "UserDict":
             return self._content(value.data, depth + 1)
-        if isinstance(value, (int, float, str, bytes)):
+        if issubclass(kind, (int, float, str, bytes)):
             return self._of_subclass(value, kind)
         if self.is_own(kind):
             return self._attributes(value, depth)
@@ -149,17 +151,34 @@ class Digests:
         plain: Any = next(each for each in kind.__mro__ if each in _SIMPLE)
         return hashed(f"{kind.__name__}{plain.__repr__(value)}".encode(*_LOOSE))
 
+    def _set(self, value: Any, depth: int) -> int:  # noqa: ANN401
+        base: Any = set if issubclass(type(value), set) else frozenset
+        size = base.__len__(value)
+        is_simple = all(type(each) in _SIMPLE for each in islice(base.__iter__(value), _SETS))
+        share = self._left // max(size, 1)
+        if size > _SETS or not (is_simple or share):
+            return hashed(f"set{size}".encode())
+        found, left = [], self._left
+        for each in base.__iter__(value):
+            self._left = share  # whichever comes first
+            found.append(self._content(each, depth + 1))
+            left -= share - max(self._left, 0)
+        self._left = left
+        return combined("set", sorted(found))
+
     def _sequence(self, value: Any, depth: int) -> int:  # noqa: ANN401
+        if isinstance(value, bytes):
+            return hashed(value)
         kind = "list" if isinstance(value, list) else "tuple"
         size = len(value)
         first = type(value[0]) if size else None
         if first is str and size <= _LISTS:
             try:
-                text, longest = _JOINT.join(value), max(map(len, value))
+                text, longest = _JOINT.join(value), max(map(str.__len__, value))
                 return hashed(f"{kind}{size}{self.names.renamed(text, longest)}".encode(*_LOOSE))
             except TypeError:
                 pass
-        elif first in (int, float, bool, type(None)) and size <= _LISTS:
+        elif first in _NUMBERS and size <= _LISTS and set(map(type, value)) <= _SIMPLE:
             try:
                 return hashed(marshal.dumps(list(value), 2))
             except ValueError:
@@ -172,9 +191,13 @@ class Digests:
             found = [self._content(each, depth + 1) for each in list(value)]
         return combined(f"{kind}{size}", found)
 
-    def _mapping(self, items: Any, size: int, depth: int) -> int:  # noqa: ANN401
+    def _mapping(self, whole: dict[Any, Any], depth: int) -> int:
+        size = dict.__len__(whole)
+        if size > _ITEMS:
+            parts = list(dict.keys(whole)), list(dict.values(whole))
+            return combined(f"dict{size}", [self._sequence(each, depth + 1) for each in parts])
         found = []
-        for key, value in list(islice(items, _ITEMS)):
+        for key, value in list(dict.items(whole)):
             found += [self._content(key, depth + 1), self._content(value, depth + 1)]
         return combined(f"dict{size}", found)
 
@@ -209,12 +232,13 @@ class Digests:
 
     def _attributes(self, value: Any, depth: int) -> int:  # noqa: ANN401
         torch: Any = sys.modules.get("torch")
-        if torch is not None and hasattr(torch, "nn") and isinstance(value, torch.nn.Module):
+        if torch is not None and hasattr(torch, "nn") and issubclass(type(value), torch.nn.Module):
             return self.identity(value)
         held = attributes(value)
-        if held is None:
+        slots = of_slots(value, self.is_own)
+        if held is None and not slots:
             return self.identity(value)
-        return self._mapping(held.items(), len(held), depth + 1) or 2
+        return self._mapping({**(held or {}), **slots}, depth + 1) or 2
 
     def is_own(self, kind: type) -> bool:
         """Whether a class is of the program's own files."""
@@ -241,8 +265,21 @@ class Digests:
         except TypeError:  # many iterators: they are told by their kind alone
             self._identified = hashed(kind.encode()) | 1 | OPAQUE
             return self._identified
-        self._counted[self.place] += 1
-        found = hashed(f"{kind}{self.place}{self._counted[self.place]}".encode()) | 1 | OPAQUE
+        at = (kind, self.place)  # not as which of all kinds: a set may have them in any order
+        self._counted[at] += 1
+        found = hashed(f"{kind}{self.place}{self._counted[at]}".encode()) | 1 | OPAQUE
         self._identified = found
         self._known[key] = (reference, found)
         return found
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    """A sequence as one of Python's own, as which it is gone through without asking its class."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return value
+    if kind is memoryview:
+        return bytes(value)
+    base: Any = next(each for each in (list, tuple, bytearray) if issubclass(kind, each))
+    found = base.__getitem__(value, slice(None))
+    return bytes(found) if base is bytearray else found

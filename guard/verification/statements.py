@@ -31,6 +31,7 @@ _AGAIN = (
     "with the program's statements recorded the difference did not come again, so that the line "
     "is guessed from the program's text"
 )
+_BROKEN = "what differs was not traced to a line: comparing statement by statement failed with {!r}"
 _LOST = "the runs were compared statement by statement, and what differs was not traced to a line"
 
 
@@ -77,6 +78,14 @@ def entry(session: Session, difference: Difference, other: int, bisection: Bisec
     if (culprit := bisection.culprit) is not None:
         place = culprit.operator.place or seen.place
         seen = replace(seen, cause=culprit.cause, place=place)
+    try:
+        return _traced(ran, seen)
+    except Exception as error:  # noqa: BLE001 - that the runs differ is known without
+        return Entry(runs=RUNS, note=_BROKEN.format(error))
+
+
+def _traced(ran: Sequence[Process], seen: Difference) -> Entry:
+    """What the recordings of both runs' statements tell."""
     flows, notes = compare(ran[0].traces_folder, ran[1].traces_folder, seen.step)
     found = find(flows, seen)
     if not found.origins or _is_kernel(seen, found.origins[0]):

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from statement_runs import flows, origins
 
+from guard.statements import looking
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 # A program; the line that is asked; the lines that its difference comes from.
@@ -72,10 +75,23 @@ CASES = {
         6,
         {2},
     ),
+    "a match": (
+        "a = os.urandom(4)\nmatch [a, 1]:\n    case [b, 1]:\n        c = b",
+        5,
+        {2},
+    ),
     "recursion": (
         "def f(n):\n    if not n:\n        return os.urandom(4)\n    return f(n - 1)\nb = f(4)",
         6,
         {4},
+    ),
+    "deep recursion": (
+        (
+            "def f(n, v):\n    if not n:\n        return v\n    return f(n - 1, v)\n"
+            "a = os.urandom(4)\nb = f(700, a)"
+        ),
+        7,
+        {6},
     ),
     "with": (
         (
@@ -270,3 +286,58 @@ def test_names_that_are_drawn_for_files_agree_and_their_order_does_not(tmp_path:
 
     assert origins(found, 4) == set()
     assert origins(found, 8) <= {6, 7}
+
+
+def test_an_object_of_a_library_is_the_same_where_one_run_has_called_more_before(
+    tmp_path: Path,
+) -> None:
+    text = """\
+    import queue
+    def f():
+        return 1
+    def g():
+        q = queue.Queue()
+        return q
+    for _ in range(TIMES):
+        f()
+    a = g()
+    """
+    found = flows(tmp_path, textwrap.dedent(text), TIMES=(2, 3))
+
+    assert origins(found, 5) == set()
+    assert origins(found, 9) == set()
+
+
+def test_what_only_one_run_has_looked_at_is_not_what_only_one_has_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """\
+    def f(x):
+        y = x + 1
+        return y
+    STOP()
+    for each in range(3):
+        a = f(each)
+    GO()
+    b = 1
+    """
+    monkeypatch.setattr(looking, "_MOST", looking._MOST)  # set anew in the second run
+
+    def most(number: int) -> Callable[[], None]:
+        return lambda: setattr(looking, "_MOST", number)
+
+    stops = (most(1000), most(0))
+    found = flows(tmp_path, textwrap.dedent(text), STOP=stops, GO=(most(1000), most(1000)))
+
+    assert not found.tainted
+
+
+def test_a_statement_that_gives_something_else_may_move_a_generator_as_well(tmp_path: Path) -> None:
+    text = """\
+    import random
+    random.seed(0)
+    a = [random.random() for _ in range(TIMES)]
+    """
+    found = flows(tmp_path, textwrap.dedent(text), TIMES=(2, 3))
+
+    assert [each.statement.line for each in found.moves["python"]] == [3]

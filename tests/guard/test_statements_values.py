@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import sys
 import uuid
 from collections import deque
+from datetime import datetime, tzinfo
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,6 +33,7 @@ PARTS = {
     "for a, b in c:\n    pass": ((("c",),), (("a",), ("b",)), ()),
     "with f(a) as b:\n    pass": ((("f",), ("a",)), (("b",),), (("a",),)),
     "if (n := a) > b:\n    pass": ((("a",), ("b",)), (("n",),), ()),
+    "match a:\n    case [b]:\n        pass": ((("a",),), (), ()),
     "while a.done():\n    pass": ((("a",),), (), (("a",),)),
 }
 
@@ -48,6 +51,34 @@ def test_lines_of_a_statement_are_its_own() -> None:
     found = statements("x = f(\n    1,\n)\nif x:\n    y = 2\nelse:\n    y = 3\n")
     assert found[1] is found[3]
     assert [found[line].kind for line in (4, 5, 7)] == ["If", "Assign", "Assign"]
+
+
+def test_a_case_binds_names() -> None:
+    text = "match a:\n  case [b, *c] if b > d:\n    x = 1\n  case {'k': e.f, **g}:\n    y = 1\n"
+    found = statements(text + "  case P(x=h) | h:\n    z = 1\n")
+    assert [found[line].kind for line in (1, 2, 3, 4, 5)] == [
+        *("Match", "match_case", "Assign", "match_case", "Assign")
+    ]
+    assert set(found[2].writes) == {("b",), ("c",)}
+    assert set(found[2].reads) == {("a",), ("b",), ("d",)}
+    assert set(found[4].writes) == {("g",)}
+    assert set(found[4].reads) == {("a",), ("e", "f")}
+    assert set(found[6].writes) == {("h",)}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="not Python yet")
+def test_a_try_with_groups_is_no_statement() -> None:
+    found = statements("try:\n    x = 1\nexcept* ValueError:\n    y = 1\n")
+    assert sorted(found) == [2, 4]
+
+
+class Slots:
+    """One without a dictionary."""
+
+    __slots__ = ("x", "y")
+
+    def __init__(self, x: int) -> None:
+        self.x = x
 
 
 class Point:
@@ -71,8 +102,12 @@ def drawn(times: int) -> np.random.RandomState:
 
 EQUAL: list[tuple[Any, Any]] = [
     ({"a", "b", "c"}, {"c", "b", "a"}),
+    ({(n, str(n)) for n in range(1000)}, {(n, str(n)) for n in range(999, -1, -1)}),
+    ({(n, (n,)) for n in range(150)}, {(n, (n,)) for n in range(149, -1, -1)}),
+    (set(range(0, 2**40, 2**26)), set(range(2**40 - 2**26, -1, -(2**26)))),
     ([1, "b", 2.5], [1, "b", 2.5]),
     (Point(3), Point(3)),
+    (Slots(3), Slots(3)),
     (random.Random(3), random.Random(3)),
     (deque([1]), deque([1])),
     (Path("a/b"), Path("a/b")),
@@ -82,9 +117,13 @@ UNEQUAL: list[tuple[Any, Any]] = [
     ([1, 2], [2, 1]),
     ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
     ({"a"}, {"b"}),
+    ({(n, n) for n in range(100)}, {(n, n) for n in range(1, 101)}),
     (1, 1.0),
     ("abcd", "abce"),
     (Point(3), Point(4)),
+    (Slots(3), Slots(4)),
+    ({n: n for n in range(100)}, {n: n + (n == 90) for n in range(100)}),
+    ({str(n): str(n) for n in range(100)}, {str(n): str(n + (n == 90)) for n in range(100)}),
     (random.Random(3), random.Random(4)),
     (10**5000, 10**5000 + 1),
     (drawn(1), drawn(2)),
@@ -119,3 +158,23 @@ def test_a_path_is_followed_without_asking_the_object() -> None:
     assert value_of(("t", "[1]"), held, {}) == 2
     assert value_of(("d", "[--1]"), held, {}) is MISSING
     assert value_of(("q",), held, {"q": 1}) == 1
+
+
+def _refuses(*_: object) -> Any:  # noqa: ANN401
+    raise AssertionError
+
+
+def test_no_method_of_the_programs_is_called() -> None:
+    names = ("__len__", "__iter__", "__getitem__", "__fspath__", "__eq__", "__bytes__", "__repr__")
+    refusing: dict[str, Any] = dict.fromkeys(names, _refuses)
+    refusing["__hash__"] = object.__hash__
+    refusing["__class__"] = refusing["__dict__"] = property(_refuses)
+    bases = ((list, [1]), (tuple, (1,)), (dict, {1: 2}), (set, {1}), (bytearray, b"abcd"))
+    for base, content in bases:
+        kind = type("Own", (base,), dict(refusing))
+        assert Digests().of(kind(content)) == Digests().of(base(content))
+    zone = type("Zone", (tzinfo,), dict(refusing))()
+    assert Digests().of(datetime(2020, 1, 1, tzinfo=zone))
+    seen = Digests()
+    assert seen.of(type("Own", (), dict(refusing))())
+    assert value_of(("p", "x"), {"p": type("Own", (), {**refusing, "x": 3})()}, {}) == 3

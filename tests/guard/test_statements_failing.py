@@ -1,0 +1,43 @@
+"""A comparison of statements that fails leaves the verdict as it was."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from guard.comparison import Cause
+from guard.verification import statements
+from guard.verification.bisection import Bisection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _raising(error: Exception) -> Callable[..., Any]:
+    def raises(*_: object) -> Any:  # noqa: ANN401
+        raise error
+
+    return raises
+
+
+def test_what_fails_is_told_in_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    difference: Any = SimpleNamespace(step=3, cause=Cause.OUTSIDE)
+    process = SimpleNamespace(look=lambda: None, traces=[1], traces_folder="")
+    monkeypatch.setattr(statements, "_rerun", lambda *_: (process, process))
+    monkeypatch.setattr(statements, "replace", lambda each, **_: each)
+    seen = SimpleNamespace(difference=difference)
+    monkeypatch.setattr(statements, "examine", lambda *_: seen)
+    monkeypatch.setattr(statements, "compare", _raising(RecursionError("too deep")))
+    session: Any = None
+
+    found = statements.entry(session, difference, 1, Bisection())
+
+    assert not found.lines
+    assert found.note == (
+        "what differs was not traced to a line: comparing statement by statement failed with "
+        "RecursionError('too deep')"
+    )
