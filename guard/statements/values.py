@@ -17,14 +17,21 @@ import re
 import sys
 import weakref
 from collections import Counter
+from contextlib import suppress
 from itertools import islice
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 from guard.statements.hashing import hashed
 
 _SIMPLE = frozenset((int, float, complex, str, bytes, bool, type(None)))
-_NAMED = (type, FunctionType, BuiltinFunctionType, MethodType)
+_NAMED = (type, FunctionType, BuiltinFunctionType, MethodType, range)  # by what prints
 _SMALL = 1000
 _DEPTH = 4
 _ITEMS = 64  # of a container that are looked at where they are not all simple
@@ -128,10 +135,9 @@ class Digests:
         if isinstance(value, dict):
             return self._mapping(dict.items(value), len(value), depth)
         if isinstance(value, (set, frozenset)):
-            found = sorted(self._content(each, depth + 1) for each in islice(value, 10_000))
-            return _combined("set", found)
+            return self._set(value, depth)
         if isinstance(value, _NAMED):
-            name = getattr(value, "__qualname__", "")
+            name = value if kind is range else getattr(value, "__qualname__", "")
             return hashed(str(name).encode())
         if isinstance(value, ModuleType):
             return _SKIPPED
@@ -197,6 +203,14 @@ class Digests:
         for key, value in list(islice(items, _ITEMS)):
             found += [self._content(key, depth + 1), self._content(value, depth + 1)]
         return _combined(f"dict{size}", found)
+
+    def _set(self, value: Any, depth: int) -> int:  # noqa: ANN401
+        """By what it holds; by how many there are where too many would have to be looked at, as
+        which come first differs."""
+        found = sorted(self._content(each, depth + 1) for each in islice(value, 10_000))
+        if self._left < 0 or len(value) > len(found):
+            found = [len(value)]
+        return _combined("set", found)
 
     def _of_torch(self, value: Any, depth: int) -> int:  # noqa: ANN401
         torch: Any = sys.modules["torch"]
@@ -268,12 +282,22 @@ class Digests:
 
 
 def attributes(value: Any) -> dict[str, Any] | None:  # noqa: ANN401
-    """What an object holds, without asking it."""
+    """What an object holds, without asking it; in slots as well."""
     try:
         found = object.__getattribute__(value, "__dict__")
     except AttributeError:
-        return None
+        return _slots(value)
     return found if isinstance(found, dict) else None
+
+
+def _slots(value: Any) -> dict[str, Any] | None:  # noqa: ANN401
+    found: dict[str, Any] = {}
+    for kind in type(value).__mro__:
+        for name, each in kind.__dict__.items():
+            if type(each) is MemberDescriptorType:
+                with suppress(AttributeError):
+                    found[name] = each.__get__(value)
+    return found or None
 
 
 def _tensors(module: Any, left: list[int]) -> list[int]:  # noqa: ANN401

@@ -61,12 +61,24 @@ class Point:
         raise AssertionError
 
 
+class Slotted:
+    """One that holds what it has in slots, and cannot be referred to weakly."""
+
+    __slots__ = ("label", "x")
+
+    def __init__(self, x: int) -> None:
+        self.x = x
+
+
 EQUAL: list[tuple[Any, Any]] = [
     ({"a", "b", "c"}, {"c", "b", "a"}),
     ([1, "b", 2.5], [1, "b", 2.5]),
     (Point(3), Point(3)),
     (random.Random(3), random.Random(3)),
     (deque([1]), deque([1])),
+    (range(3), range(3)),
+    (Slotted(3), Slotted(3)),
+    ({Point(n) for n in range(500)}, {Point(n) for n in range(500)}),
     (Path("a/b"), Path("a/b")),
     (f"data/{uuid.uuid4().hex}.npy", f"data/{uuid.uuid4().hex}.npy"),
 ]
@@ -78,6 +90,9 @@ UNEQUAL: list[tuple[Any, Any]] = [
     ("abcd", "abce"),
     (Point(3), Point(4)),
     (random.Random(3), random.Random(4)),
+    (range(3), range(4)),
+    (Slotted(3), Slotted(4)),
+    ([Slotted(3), Slotted(4)], [Slotted(4), Slotted(3)]),
     ([str(n) for n in range(500)], [str(n) for n in range(499, -1, -1)]),
 ]
 
