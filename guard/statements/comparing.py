@@ -21,7 +21,7 @@ def compare(first: str, second: str, step: int | None = None) -> tuple[Flows, li
     """
     ones, others = recording(first), recording(second)
     ends = tuple(each.ends.get(-1 if step is None else step) for each in (ones, others))
-    pairing = Pairing(ones.threads, others.threads, Lookup().of)
+    pairing = Pairing(ones.threads, others.threads, Lookup().of, ones.left | others.left)
     nodes = [each for each in pairing.nodes if _is_within(each, ends)]
     return Flows(nodes), list(dict.fromkeys(ones.notes + others.notes))
 

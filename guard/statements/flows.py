@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _NOTHING: Origins = frozenset()
 _DEEP = 4  # iterators, one made from the other
 _TAKING = ("For", "AsyncFor")
+_OPENING = ("With", "AsyncWith", "Assign")
 _MOST = 6  # origins of one statement that are kept, the first
 
 
@@ -176,6 +177,7 @@ class Flows:
         if found or (inputs and not is_clock(node.statement)):
             return _first(found)
         found = self._of_those_below(node) or self._gone_through(node, _DEEP)
+        found = found or self._of_opened(node)
         return found or self._from_elsewhere(node) or frozenset((node,))
 
     def _of_results(self, below: list[Calling]) -> Origins:
@@ -267,6 +269,21 @@ class Flows:
                         return found
         return _NOTHING
 
+    def _of_opened(self, node: Node) -> Origins:
+        """What differs of what a thing was opened with, where a statement takes an item of it: an
+        archive is told by its identity, and the name of its file differs."""
+        ran = node.first
+        if ran is None:
+            return _NOTHING
+        for path, digest in zip(node.statement.reads, ran.reads, strict=False):
+            if digest & OPAQUE and len(path) > 1 and path[0] != "self":
+                made = self._any[0].last(("name", node.file, path[0]), ran.began)
+                if made is not None and made.statement.kind in _OPENING:
+                    found = made.origins or self.given(made)
+                    if found:
+                        return found
+        return _NOTHING
+
     def makers(self, node: Node) -> list[Node]:
         """What made the things that a statement uses, each the last before it."""
         run, ran = (0, node.first) if node.first is not None else (1, node.second)
@@ -351,7 +368,7 @@ class Flows:
         for each in (one, other):
             if each is not None and each.is_tainted and each.origins:
                 return each.origins
-        return _NOTHING
+        return self._intruder(node, at)  # it has not ended drawing yet
 
     def _drawn(self, run: int, at: int, node: Node) -> list[Node]:
         ran = node.ran_in(run)

@@ -10,7 +10,7 @@ from guard.statements.alignment import aligned
 from guard.statements.threads import calls_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from guard.places import Place
     from guard.statements.syntax import Statement
@@ -89,6 +89,12 @@ class Node:
         return self.second if run else self.first
 
     @property
+    def goes_on(self) -> bool:
+        """Whether it had not ended when the recording of one run did, and had in the other."""
+        first, second = self.first, self.second
+        return first is not None and second is not None and bool(first.ended) != bool(second.ended)
+
+    @property
     def file(self) -> str:
         """Its file."""
         return self.within.call.file
@@ -129,10 +135,21 @@ def differ(one: int, other: int) -> bool:
 
 
 class Pairing:
-    """Brings the threads of two runs side by side; ``nodes`` are in the order of the first run."""
+    """Brings the threads of two runs side by side; ``nodes`` are in the order of the first run.
 
-    def __init__(self, ones: list[Thread], others: list[Thread], lookup: Lookup) -> None:
+    left  files and lines of statements that were left out: that one run alone has one of these
+          says nothing
+    """
+
+    def __init__(
+        self,
+        ones: list[Thread],
+        others: list[Thread],
+        lookup: Lookup,
+        left: Collection[tuple[str, int]] = (),
+    ) -> None:
         self._lookup = lookup
+        self._left = left
         self.nodes: list[Node] = []
         self.roots: list[Calling] = []
         for one, other, role in calls_of(ones, others):
@@ -157,9 +174,11 @@ class Pairing:
         for first, second in _without_rest(pairs, one, other):
             ran = first or second
             statement = None if ran is None else self._lookup(found.call.file, ran.line)
-            if statement is None:
+            if statement is None or ran is None:
                 continue
             is_extra = first is None or second is None
+            if is_extra and not found.is_extra and (found.call.file, ran.line) in self._left:
+                continue
             if is_extra and not found.is_extra and last is not None:
                 last.branches = True
             at = (first.ended or NEVER) if first is not None else at

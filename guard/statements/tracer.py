@@ -71,6 +71,8 @@ class Tracer:
         self._often: dict[Statement, tuple[int, float]] = {}
         self._looked = 0
         self._until = 0.0
+        self._until_worked = 0.0
+        self._left_out: set[Statement] = set()
         self._local = threading.local()
         self._threads = itertools.count(1)
         self._undo: Callable[[], None] = lambda: None
@@ -80,6 +82,7 @@ class Tracer:
         self.stream = Stream(self._folder, role)
         self.is_on = True
         self._until = time.monotonic() + _LONGEST
+        self._until_worked = time.process_time() + _LONGEST
         self._note_drawn_names()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)
@@ -212,16 +215,24 @@ class Tracer:
         if not stack:
             self.stream.flush()
 
-    def is_wanted(self, statement: Statement) -> bool:
+    def is_wanted(self, statement: Statement, code: int) -> bool:
         """Whether to look at a statement: at one that runs often or takes long only at first, and
         again in the last steps."""
         times, spent = self._often.get(statement, (0, 0.0))
         self._often[statement] = (times + 1, spent)
-        is_early = self._looked < _MOST and time.monotonic() < self._until
-        if times < _OFTEN and spent < _SPENT and is_early:
+        if times < _OFTEN and spent < _SPENT and self._looked < _MOST and self._is_early():
             self._looked += 1
             return True
-        return self._is_last(_LAST)
+        if self._is_last(_LAST):
+            return True
+        if statement not in self._left_out:
+            self._left_out.add(statement)
+            self.stream.add(("o", code, statement.line))
+        return False
+
+    def _is_early(self) -> bool:
+        """Whether there is time left: where other programs keep the processor busy, of its own."""
+        return time.monotonic() < self._until or time.process_time() < self._until_worked
 
     def took(self, statement: Statement, seconds: float) -> None:
         """How long it took to look at a statement."""
@@ -328,7 +339,7 @@ class _Frame:
                 return
         self._finish(frame)
         tracer = self._tracer
-        if statement is None or not tracer.is_wanted(statement):
+        if statement is None or not tracer.is_wanted(statement, self._code.number):
             return
         self._begin(frame, statement)
 
@@ -348,7 +359,7 @@ class _Frame:
         if statement is None:
             return
         self.statement = None
-        begun = time.perf_counter()
+        begun = time.thread_time()
         at = (statement.line, self._code.number)
         gives = tracer.digest(statement.writes, frame, at, whole=statement.kind == "Assign")
         gives += tracer.digest(statement.touches, frame, at)
@@ -356,7 +367,7 @@ class _Frame:
         thread, ended = tracer.thread(), time.monotonic_ns()
         seen = (self.reads, self.touched, gives, self.before, states, self.raised)
         tracer.stream.add(("s", thread, self.number, statement.line, self.began, ended, *seen))
-        tracer.took(statement, time.perf_counter() - begun)
+        tracer.took(statement, time.thread_time() - begun)
 
     def _return(self, frame: FrameType, value: Any) -> None:  # noqa: ANN401
         tracer = self._tracer

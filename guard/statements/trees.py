@@ -74,11 +74,13 @@ class Recording:
     threads  of all its processes, those of the first process first
     ends     when each step ended
     notes    what a person should know
+    left     files and lines of statements that were left out from some time on
     """
 
     threads: list[Thread] = field(default_factory=list)
     ends: dict[int, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    left: set[tuple[str, int]] = field(default_factory=set)
 
 
 def recording(folder: str) -> Recording:
@@ -121,6 +123,8 @@ class _Builder:
             self._role = given[0]
         elif kind == "k":
             self._codes[given[0]] = given[1:]
+        elif kind == "o":
+            self._found.left.add((self._codes[given[0]][0], given[1]))
         elif kind == "n":
             self._found.notes.append(given[0])
         elif kind == "e":
