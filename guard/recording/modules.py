@@ -49,11 +49,9 @@ def install(stack: ExitStack, session: Session) -> None:
         except BaseException:
             recorder.drop(depth)
             raise
-        if known is None:
-            return result
         # Meanwhile the recorder may have begun to follow another thread, which trains.
         is_followed = thread() == recorder.thread or recorder.backwards
-        if is_followed and len(recorder.calls) > depth:
+        if known is not None and is_followed and len(recorder.calls) > depth:
             recorder.leave(known, result)
         return result
 
