@@ -6,7 +6,7 @@ import linecache
 from typing import TYPE_CHECKING
 
 from guard.statements.flows import Flows
-from guard.statements.pairs import Pairing
+from guard.statements.pairs import NEVER, Pairing
 from guard.statements.syntax import Statement, statements
 from guard.statements.trees import recording
 
@@ -21,7 +21,8 @@ def compare(first: str, second: str, step: int | None = None) -> tuple[Flows, li
     """
     ones, others = recording(first), recording(second)
     ends = tuple(each.ends.get(-1 if step is None else step) for each in (ones, others))
-    pairing = Pairing(ones.threads, others.threads, Lookup().of, ones.left | others.left)
+    left = dict.fromkeys(ones.left | others.left, (ones.again or NEVER, others.again or NEVER))
+    pairing = Pairing(ones.threads, others.threads, Lookup().of, left)
     nodes = [each for each in pairing.nodes if _is_within(each, ends)]
     return Flows(nodes), list(dict.fromkeys(ones.notes + others.notes))
 

@@ -10,7 +10,7 @@ from guard.statements.alignment import aligned
 from guard.statements.threads import calls_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from guard.places import Place
     from guard.statements.syntax import Statement
@@ -137,8 +137,8 @@ def differ(one: int, other: int) -> bool:
 class Pairing:
     """Brings the threads of two runs side by side; ``nodes`` are in the order of the first run.
 
-    left  files and lines of statements that were left out: that one run alone has one of these
-          says nothing
+    left  files and lines of statements that were left out, and until when in each run: that one
+          run alone has one of these says nothing
     """
 
     def __init__(
@@ -146,10 +146,10 @@ class Pairing:
         ones: list[Thread],
         others: list[Thread],
         lookup: Lookup,
-        left: Collection[tuple[str, int]] = (),
+        left: Mapping[tuple[str, int], tuple[int, int]] | None = None,
     ) -> None:
         self._lookup = lookup
-        self._left = left
+        self._left = left or {}
         self.nodes: list[Node] = []
         self.roots: list[Calling] = []
         for one, other, role in calls_of(ones, others):
@@ -177,7 +177,8 @@ class Pairing:
             if statement is None or ran is None:
                 continue
             is_extra = first is None or second is None
-            if is_extra and not found.is_extra and (found.call.file, ran.line) in self._left:
+            until = self._left.get((found.call.file, ran.line), (0, 0))[first is None]
+            if is_extra and not found.is_extra and ran.began < until:
                 continue
             if is_extra and not found.is_extra and last is not None:
                 last.branches = True

@@ -60,7 +60,7 @@ def _by_cause(
     event, cause = difference.first or difference.second, difference.cause
     name = event.name if event is not None else ""
     last = name.rpartition(".")[2]
-    if cause in _PARTED:
+    if cause in _PARTED or (event is None and difference.parted):
         yield _only_in_one(flows, places)
         yield [each for each in flows.tainted if each.branches and _is_main(each)]
         yield _goes_on(flows)

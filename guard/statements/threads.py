@@ -89,8 +89,8 @@ def _elsewhere(
     unmatched = [each for same in by_task.values() for each in same]
     unmatched.sort(key=lambda each: each[0].began)
     for role in dict.fromkeys(_role(each) for each in (*rest, *unmatched)):
-        groups = [[each for each in some if _role(each) == role] for some in (rest, unmatched)]
-        for one, other in aligned(*groups, lambda each: each[0].key):
+        left = [[each for each in some if _role(each) == role] for some in (rest, unmatched)]
+        for one, other in aligned(left[0], left[1], lambda each: each[0].key):
             found = one or other
             if found is not None:
                 yield (one and one[0]), (other and other[0]), found[1]

@@ -73,6 +73,7 @@ class Tracer:
         self._until = 0.0
         self._until_worked = 0.0
         self._left_out: set[Statement] = set()
+        self._is_again = False  # whether what was left out is looked at again
         self._local = threading.local()
         self._threads = itertools.count(1)
         self._undo: Callable[[], None] = lambda: None
@@ -224,6 +225,9 @@ class Tracer:
             self._looked += 1
             return True
         if self._is_last(_LAST):
+            if self._left_out and not self._is_again:
+                self._is_again = True
+                self.stream.add(("a", time.monotonic_ns()))
             return True
         if statement not in self._left_out:
             self._left_out.add(statement)

@@ -75,12 +75,14 @@ class Recording:
     ends     when each step ended
     notes    what a person should know
     left     files and lines of statements that were left out from some time on
+    again    since when these were looked at again, in all processes; 0 if they were not
     """
 
     threads: list[Thread] = field(default_factory=list)
     ends: dict[int, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     left: set[tuple[str, int]] = field(default_factory=set)
+    again: int = 0
 
 
 def recording(folder: str) -> Recording:
@@ -123,6 +125,8 @@ class _Builder:
             self._role = given[0]
         elif kind == "k":
             self._codes[given[0]] = given[1:]
+        elif kind == "a":
+            self._found.again = max(self._found.again, given[0])
         elif kind == "o":
             self._found.left.add((self._codes[given[0]][0], given[1]))
         elif kind == "n":

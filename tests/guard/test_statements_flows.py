@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 from statement_runs import flows, origins
 
+from guard.comparison import Cause, Difference
+from guard.statements.comparing import Lookup
+from guard.statements.flows import Flows
+from guard.statements.pairs import Pairing
+from guard.statements.sinks import find
+from guard.statements.states import NONE
 from guard.statements.threads import calls_of
-from guard.statements.trees import Call, Thread
+from guard.statements.trees import Call, Ran, Thread
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -325,3 +331,39 @@ def test_an_item_of_an_archive_has_the_origins_of_its_name(tmp_path: Path) -> No
     found = flows(tmp_path, textwrap.dedent(text))
 
     assert origins(found, 11) == {9}
+
+
+def test_where_a_library_ends_in_one_run_its_call_is_told(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("setup()\nfit()\nmeasure()\n", encoding="utf-8")
+
+    def ran(line: int, ended: int) -> Ran:
+        return Ran(line, line, ended, (), (), (), NONE, NONE, "", [])
+
+    def run(*ends: int) -> Thread:
+        call = Call(str(program), "<module>", 1, (), 1, 0, (), 0)
+        call.statements += [ran(line, ended) for line, ended in enumerate(ends, 1)]
+        return Thread("main", [call])
+
+    flows = Flows(Pairing([run(2, 0)], [run(2, 5, 9)], Lookup().of).nodes)
+    found = find(flows, Difference(0, 3, "training", None, None, Cause.CONTROL_FLOW, ""))
+
+    assert [each.statement.line for each in found.origins] == [2]
+
+
+def test_what_was_left_out_counts_once_it_is_looked_at_again(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("a()\nb()\nc()\nd()\n", encoding="utf-8")
+
+    def run(*began: int) -> Thread:
+        call = Call(str(program), "<module>", 1, (), 1, 0, (), 0, 99)
+        for line, at in enumerate(began, 1):
+            if at:
+                call.statements.append(Ran(line, at, at + 1, (), (), (), NONE, NONE, "", []))
+        return Thread("main", [call])
+
+    left = {(str(program), line): (20, 20) for line in (2, 4)}
+    nodes = Pairing([run(10, 12, 30, 32)], [run(10, 0, 30, 0)], Lookup().of, left).nodes
+
+    assert [each.statement.line for each in nodes] == [1, 3, 4]
+    assert [each.statement.line for each in nodes if each.branches] == [3]
