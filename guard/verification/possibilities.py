@@ -31,6 +31,7 @@ from guard.verification.reasons import (
 )
 from guard.verification.suspects import GENERAL
 from guard.verification.texts import Text, is_set, listed, unwritten
+from guard.verification.time_limits import time_limits
 from guard.verification.unsteady import unsteady_draws
 
 if TYPE_CHECKING:
@@ -173,8 +174,8 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
         yield from (each._replace(fits=UNSEEDED) for each in seeded)
         yield from _flowing(path, asked.text.flows[path], difference)
         yield from _own(tree)
-        if cause in _CONDITIONS and asked.text.threads:
-            yield from _asking(tree)
+        if cause in _CONDITIONS:
+            yield from _deciding(tree, threaded=bool(asked.text.threads))
 
 
 def _kept(path: str, asked: Asked) -> Iterator[_Found]:
@@ -278,8 +279,11 @@ def _own(tree: ast.AST) -> Iterator[_Found]:
             yield _Found(_SURE + order, call.lineno, what)
 
 
-def _asking(tree: ast.AST) -> Iterator[_Found]:
-    for node in ast.walk(tree):
+def _deciding(tree: ast.AST, *, threaded: bool) -> Iterator[_Found]:
+    """Limits in seconds; what asks other threads how far they are."""
+    limits = _later(time_limits(tree), 0)
+    yield from (each._replace(fits=FROM_A_CLOCK) for each in limits)
+    for node in ast.walk(tree) if threaded else ():
         if isinstance(node, (ast.Call, ast.ExceptHandler)) and (name := asks(node)):
             yield _Found(_SURE, node.lineno, is_ready(name), READY)
 
