@@ -353,7 +353,7 @@ def test_where_a_library_ends_in_one_run_its_call_is_told(tmp_path: Path) -> Non
 
 def test_what_was_left_out_counts_once_it_is_looked_at_again(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
-    program.write_text("a()\nb()\nc()\nd()\n", encoding="utf-8")
+    program.write_text("a()\nb()\nc()\nd()\ne()\nf()\n", encoding="utf-8")
 
     def run(*began: int) -> Thread:
         call = Call(str(program), "<module>", 1, (), 1, 0, (), 0, 99)
@@ -362,8 +362,10 @@ def test_what_was_left_out_counts_once_it_is_looked_at_again(tmp_path: Path) -> 
                 call.statements.append(Ran(line, at, at + 1, (), (), (), NONE, NONE, "", []))
         return Thread("main", [call])
 
-    left = {(str(program), line): (20, 20) for line in (2, 4)}
-    nodes = Pairing([run(10, 12, 30, 32)], [run(10, 0, 30, 0)], Lookup().of, left).nodes
+    left = {(str(program), line): (20, 20) for line in (2, 5)}
+    nodes = Pairing(
+        [run(10, 12, 30, 32, 34, 36)], [run(10, 0, 30, 32, 0, 36)], Lookup().of, left
+    ).nodes
 
-    assert [each.statement.line for each in nodes] == [1, 3, 4]
-    assert [each.statement.line for each in nodes if each.branches] == [3]
+    assert [each.statement.line for each in nodes] == [1, 3, 4, 5, 6]
+    assert [each.statement.line for each in nodes if each.branches] == [4]
