@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from guard.comparison.alignment import find_mismatch
+from guard.comparison.data import DRAWING
 from guard.comparison.differences import Cause
 from guard.comparison.environments import COMMAND, told
-from guard.comparison.names import describe
-from guard.comparison.situations import Verdict
+from guard.comparison.names import describe, generator, listed
+from guard.comparison.situations import RUNS, Verdict
 
 if TYPE_CHECKING:
     from guard.comparison.situations import Situation
     from guard.places import Place
+    from guard.trace import Step
 
 _ADVICE = (
     "Look at what decides there whether this runs: a condition on time, on a file that is there "
@@ -32,6 +35,10 @@ def judge(situation: Situation) -> Verdict:
     if situation.parting.steps[0].kind != situation.parting.steps[1].kind:
         kinds = [each.kind for each in situation.parting.steps]
         why = f"The first run has a step of {kinds[0]} where the second has one of {kinds[1]}."
+        if drawn := _drawn_between(situation):
+            names = listed([generator(each) for each in drawn])
+            why += f" Training goes on with the same batch, and by another state of {names}."
+            return Verdict(Cause.GENERATOR, why, DRAWING, generators=drawn)
     elif any(only):
         runs = zip(("first", "second"), only, strict=True)
         told_of = [f"only the {run} run has {_few(found)}" for run, found in runs if found]
@@ -45,6 +52,31 @@ def judge(situation: Situation) -> Verdict:
         why += f" The runs were started differently: {told(changed)}."
     place = situation.place_of(situation.second if only[1] else situation.first)
     return Verdict(Cause.CONTROL_FLOW, why, _ADVICE, place=place or _near(situation))
+
+
+def _drawn_between(situation: Situation) -> tuple[str, ...]:
+    """Generators from which the evaluations of one run draw, where the training that follows is
+    that of the other run but for what it draws."""
+    parting = situation.parting
+    pair, position, steps = parting.pair, parting.position, parting.steps
+    kinds = [each.kind for each in steps]
+    if pair.resumed or sorted(kinds) != ["evaluation", "training"]:
+        return ()
+    run = kinds.index("evaluation")
+    further = (pair.step_of(run, at) for at in range(position + 1, pair.lengths()[run]))
+    trained = next((each for each in further if each.kind == "training"), None)
+    if trained is None:
+        return ()
+    found = find_mismatch(*pair.events((trained, steps[1 - run])))
+    if found is None or found.is_other or found.first is None or found.first.kind not in RUNS:
+        return ()
+    ones, others = (_states(each) for each in (trained, steps[1 - run]))
+    return tuple(name for name, digest in ones.items() if others.get(name, digest) != digest)
+
+
+def _states(step: Step) -> dict[str, bytes]:
+    """The last state of each generator that a step has moved."""
+    return {each.name: each.digest for each in step.events if each.kind == "generator"}
 
 
 def _is_made_otherwise(situation: Situation) -> bool:

@@ -30,6 +30,11 @@ _BETWEEN = (
     "Look at what the program does with the batch before it calls the model: noise, a mask, mixing "
     "or augmentation from a generator without a seed, memory that is not written, the time."
 )
+_DECIDED = (
+    "Look at what decides whether it is given: a condition on time, a wait that ends after some "
+    "seconds, a file that is there or not, a thread that is done or not."
+)
+_NOTHING = "NoneType"
 SEEDING = (
     "Seed it before anything draws from it: `python -m guard run` seeds all of them, and "
     "guard.enable(seed=…) does in the program."
@@ -63,6 +68,10 @@ def judge(situation: Situation) -> Verdict:
     if found.batches:
         why = f"{_upper(what)} is another one, and {_same(found)}. {_agreeing(situation)}{changed}"
         return Verdict(Cause.BATCH_ORDER, why.strip(), _ORDER, place=place)
+    if name.endswith(INPUT) and _is_left_out(situation):
+        why = f"{_upper(what)} has None in one run where it has something in the other. "
+        why += f"{_agreeing(situation)}{_shapes(situation)}{changed}"
+        return Verdict(Cause.CONTROL_FLOW, why.strip(), _DECIDED, place=place)
     if name.endswith(INPUT) and any(each.kind == "batch" for each in situation.before):
         why = f"{_upper(what)} holds something else, and the batch that the loader gave agrees. "
         why += f"{_agreeing(situation)}{_shapes(situation)}{changed}"
@@ -129,6 +138,14 @@ def _agreeing(situation: Situation) -> str:
     if not situation.generators:
         return "Every recorded generator agrees, so that no seed explains it. "
     return f"{_upper(draws.named(situation.generators))} also differs, and does not explain it. "
+
+
+def _is_left_out(situation: Situation) -> bool:
+    """Whether one run gives nothing where the other gives something: that was decided before."""
+    first, second = situation.first, situation.second
+    if first is None or second is None:
+        return False
+    return first.detail.count(_NOTHING) != second.detail.count(_NOTHING)
 
 
 def _shapes(situation: Situation) -> str:

@@ -36,7 +36,7 @@ def what(difference: Difference) -> str:
     event = difference.first or difference.second
     if difference.cause is Cause.LENGTH:
         return "one run has more than the other"
-    if difference.parted and difference.cause is Cause.CONTROL_FLOW:
+    if difference.parted and (difference.cause is Cause.CONTROL_FLOW or event is None):
         return "they do other things"
     if event is None:
         return "the fingerprint of the step"

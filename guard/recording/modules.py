@@ -49,7 +49,9 @@ def install(stack: ExitStack, session: Session) -> None:
         except BaseException:
             recorder.drop(depth)
             raise
-        if known is not None:
+        # Meanwhile the recorder may have begun to follow another thread, which trains.
+        is_followed = thread() == recorder.thread or recorder.backwards
+        if known is not None and is_followed and len(recorder.calls) > depth:
             recorder.leave(known, result)
         return result
 

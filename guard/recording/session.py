@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import threading
 import time
 from contextlib import ExitStack, suppress
 from itertools import compress
@@ -50,6 +51,7 @@ class Session:
         self._is_child = is_child
         self._outcome: tuple[Status, str] | None = None
         self._lines: Lines | None = None
+        self._lock = threading.RLock()  # several threads may train
         if not is_child:
             self._begin()
 
@@ -110,6 +112,10 @@ class Session:
 
     def write(self, kind: StepKind, events: Events) -> None:
         """Write a step. Raises OSError."""
+        with self._lock:
+            self._write(kind, events)
+
+    def _write(self, kind: StepKind, events: Events) -> None:
         writer = self._open()
         if writer is None:
             return
@@ -225,6 +231,7 @@ class Session:
             self._writer.close()
             self._writer = None
         self._schemas.clear()
+        self._lock = threading.RLock()  # another thread may have held it
         self._is_child = True
         self.number = self.options.first_step
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _DEEP = 4  # iterators, one made from the other
 _TAKING = ("For", "AsyncFor")
+_OPENING = ("With", "AsyncWith", "Assign")
 _MOST = 6  # origins of one statement that are kept, the first
 
 
@@ -66,6 +67,7 @@ class Backward:
         if found or (inputs and not is_clock(node.statement)):
             return _first(found)
         found = self._of_those_below(node) or self._gone_through(node, _DEEP)
+        found = found or self._of_opened(node)
         return found or self._from_elsewhere(node) or frozenset((node,))
 
     def _of_results(self, below: list[Calling]) -> Origins:
@@ -155,6 +157,21 @@ class Backward:
             for each in (above, *made):
                 if each is not None and each is not node:
                     found = each.origins or self.given(each) or self._gone_through(each, deep - 1)
+                    if found:
+                        return found
+        return NOTHING
+
+    def _of_opened(self, node: Node) -> Origins:
+        """What differs of what a thing was opened with, where a statement takes an item of it: an
+        archive is told by its identity, and the name of its file differs."""
+        ran = node.first
+        if ran is None:
+            return NOTHING
+        for path, digest in zip(node.statement.reads, ran.reads, strict=False):
+            if digest & OPAQUE and len(path) > 1 and path[0] != "self":
+                made = self._any[0].last(("name", node.file, path[0]), ran.began)
+                if made is not None and made.statement.kind in _OPENING:
+                    found = made.origins or self.given(made)
                     if found:
                         return found
         return NOTHING

@@ -134,7 +134,7 @@ class Frame:
         if statement is None:
             return
         self.statement = None
-        begun = time.perf_counter()
+        begun = time.thread_time()
         at = (statement.line, self._code.place)
         gives = tracer.digest(statement.writes, frame, at, whole=statement.kind == "Assign")
         gives += tracer.digest(statement.touches, frame, at)
@@ -142,7 +142,7 @@ class Frame:
         thread, ended = tracer.thread(), time.monotonic_ns()
         seen = (self.reads, self.touched, gives, self.before, states, self.raised)
         tracer.stream.add(("s", thread, self.number, statement.line, self.began, ended, *seen))
-        tracer.looking.took(statement, time.perf_counter() - begun)
+        tracer.looking.took(statement, time.thread_time() - begun)
 
     def _return(self, frame: FrameType, value: Any) -> None:  # noqa: ANN401
         tracer = self._tracer

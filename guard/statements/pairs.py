@@ -90,6 +90,12 @@ class Node:
         return self.second if run else self.first
 
     @property
+    def goes_on(self) -> bool:
+        """Whether it had not ended when the recording of one run did, and had in the other."""
+        first, second = self.first, self.second
+        return first is not None and second is not None and bool(first.ended) != bool(second.ended)
+
+    @property
     def file(self) -> str:
         """Its file."""
         return self.within.call.file

@@ -33,6 +33,8 @@ def find(flows: Flows, difference: Difference) -> Found:
     for nodes in _sinks(flows, difference):
         for each in nodes:
             origins = each.origins or flows.given(each) or flows.of_states(each)
+            if not origins and each.goes_on:
+                origins = frozenset((each,))
             if origins:
                 return Found(_ordered(origins), each)
     return Found(_last_resort(flows))
@@ -58,9 +60,10 @@ def _by_cause(
     event, cause = difference.first or difference.second, difference.cause
     name = event.name if event is not None else ""
     last = name.rpartition(".")[2]
-    if cause in _PARTED:
+    if cause in _PARTED or (event is None and difference.parted):
         yield _only_in_one(flows, places)
         yield [each for each in flows.tainted if each.branches and _is_main(each)]
+        yield _goes_on(flows)
     elif cause is Cause.ENVIRONMENT:
         yield reversed(flows.moves.get("threads", []))
     elif cause is Cause.HYPERPARAMETER:
@@ -100,6 +103,12 @@ def _only_in_one(flows: Flows, places: list[Place]) -> list[Node]:
         for each in flows.tainted
         if each.cause is not None and any(each.stands_at(place) for place in places)
     ]
+
+
+def _goes_on(flows: Flows) -> list[Node]:
+    """What ended in one run and goes on in the other, the innermost: a library decides that."""
+    found = [each for each in flows.nodes if each.goes_on and _is_main(each)]
+    return [each for each in found if not any(n.goes_on for c in each.below for n in c.nodes)]
 
 
 def _ordered(origins: Iterable[Node]) -> tuple[Node, ...]:

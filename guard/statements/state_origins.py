@@ -128,7 +128,7 @@ class StateOrigins:
         for each in (one, other):
             if each is not None and each.is_tainted and each.origins:
                 return each.origins
-        return NOTHING
+        return self._intruder(node, at)  # it has not ended drawing yet
 
     def _same(self, key: tuple[int, str], at: int, ends: list[int]) -> tuple[int, int] | None:
         """The last draw before these that both runs made and that left the same: its places."""

@@ -1,11 +1,13 @@
 """Threads of two runs brought side by side, and what they were given to do.
 
 By what they run and in which order they were started. Which thread of a pool is given which task
-is another in each run: the same task is looked for in all threads that run the same.
+is another in each run: the same task is looked for in all threads that run the same, and in all
+processes of a pool.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from guard.statements.alignment import aligned
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     Pair = tuple[Call | None, Call | None]
 
 
+_NUMBER = re.compile(r"-\d+")  # of a process among those of a pool
+
+
 def calls_of(
     ones: list[Thread], others: list[Thread]
 ) -> Iterator[tuple[Call | None, Call | None, str]]:
@@ -25,9 +30,10 @@ def calls_of(
 
     Threads of the same role have a number in their names, but for the first.
     """
+    families: dict[str, tuple[list[tuple[Call, str]], list[tuple[Call, str]]]] = {}
     for role in dict.fromkeys(each.role for each in (*ones, *others)):
         groups = ([e for e in ones if e.role == role], [e for e in others if e.role == role])
-        left: tuple[list[tuple[Call, str]], list[tuple[Call, str]]] = ([], [])
+        left = families.setdefault(_NUMBER.sub("", role), ([], []))
         for number, pair in enumerate(_side_by_side(*groups)):
             name = f"{role}#{number}" if number else role
             calls = [each.calls if each else [] for each in pair]
@@ -38,6 +44,7 @@ def calls_of(
                     left[0].append((one, name))
                 elif other is not None:
                     left[1].append((other, name))
+    for left in families.values():
         yield from _elsewhere(*left)
 
 
@@ -68,7 +75,7 @@ def _side_by_side(
 def _elsewhere(
     ones: list[tuple[Call, str]], others: list[tuple[Call, str]]
 ) -> Iterator[tuple[Call | None, Call | None, str]]:
-    """Tasks that another thread had; then what was given something else, in order."""
+    """Tasks that another thread had; then what was given something else, in order, by role."""
     by_task: dict[Hashable, list[tuple[Call, str]]] = {}
     for each in others:
         by_task.setdefault(_task(each[0]), []).append(each)
@@ -81,7 +88,14 @@ def _elsewhere(
             rest.append((call, name))
     unmatched = [each for same in by_task.values() for each in same]
     unmatched.sort(key=lambda each: each[0].began)
-    for one, other in aligned(rest, unmatched, lambda each: each[0].key):
-        found = one or other
-        if found is not None:
-            yield (one and one[0]), (other and other[0]), found[1]
+    for role in dict.fromkeys(_role(each) for each in (*rest, *unmatched)):
+        left = [[each for each in some if _role(each) == role] for some in (rest, unmatched)]
+        for one, other in aligned(left[0], left[1], lambda each: each[0].key):
+            found = one or other
+            if found is not None:
+                yield (one and one[0]), (other and other[0]), found[1]
+
+
+def _role(task: tuple[Call, str]) -> str:
+    """Without the number of its thread."""
+    return task[1].partition("#")[0]

@@ -31,6 +31,7 @@ from guard.verification.reasons import (
 )
 from guard.verification.suspects import GENERAL
 from guard.verification.texts import Text, is_set, listed, unwritten
+from guard.verification.time_limits import time_limits
 from guard.verification.unsteady import unsteady_draws
 
 if TYPE_CHECKING:
@@ -166,15 +167,15 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
     if circumstance not in _CODES:
         yield from _raced(path, asked, codes)
     if circumstance in _CODES:  # when a clock ends a loop, another circumstance can do so by luck
-        late = _flowing(path, asked.text.flows[path], difference) if cause in _CONDITIONS else ()
+        late = _flowing(path, asked.text.flows[path], difference) if _parts(difference) else ()
         yield from (each._replace(rank=each.rank + 2 * _SURE) for each in late)
     elif cause in _BY_CLOCK:
         seeded = _later(own_seeds(tree), _SEEDED)
         yield from (each._replace(fits=UNSEEDED) for each in seeded)
         yield from _flowing(path, asked.text.flows[path], difference)
         yield from _own(tree)
-        if cause in _CONDITIONS and asked.text.threads:
-            yield from _asking(tree)
+        if _parts(difference):
+            yield from _deciding(tree, threaded=bool(asked.text.threads))
 
 
 def _kept(path: str, asked: Asked) -> Iterator[_Found]:
@@ -219,6 +220,12 @@ def _raced(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]:
         yield from _later(races.indexed(tree, backward=backward, name=name), _SURE)
 
 
+def _parts(difference: Difference) -> bool:
+    """Whether the runs do other things: a condition decides that."""
+    is_other = bool(difference.parted) and difference.first is None
+    return difference.cause in _CONDITIONS or is_other
+
+
 def _later(lines: Iterator[Line], rank: int) -> Iterator[_Found]:
     return (_Found(rank + each, line, what) for each, line, what in lines)
 
@@ -227,7 +234,7 @@ def _flowing(path: str, flow: Flow, difference: Difference) -> Iterator[_Found]:
     """Values that differ in each run, by what they go into."""
     place, cause = difference.place, difference.cause
     found: Iterator[tuple[Use, list[Read]]] = iter(())
-    if cause in _CONDITIONS:
+    if _parts(difference):
         found = flow.into_conditions()
     elif cause is Cause.HYPERPARAMETER and (event := difference.first or difference.second):
         found = flow.into_item(event.name.rpartition(".")[2])
@@ -235,7 +242,7 @@ def _flowing(path: str, flow: Flow, difference: Difference) -> Iterator[_Found]:
         found = flow.into_line(place.line)
     for use, reads in found:
         for order, read in enumerate(reads[:_MOST]):
-            rank = order + (0 if use.ends or cause not in _CONDITIONS else _MOST)
+            rank = order + (0 if use.ends or not _parts(difference) else _MOST)
             text = f"{read.what}, and {use.what.format(use.line)}"
             is_asked = read.what == is_ready(read.name)
             yield _Found(rank, read.line, text, READY if is_asked else FROM_A_CLOCK)
@@ -278,8 +285,11 @@ def _own(tree: ast.AST) -> Iterator[_Found]:
             yield _Found(_SURE + order, call.lineno, what)
 
 
-def _asking(tree: ast.AST) -> Iterator[_Found]:
-    for node in ast.walk(tree):
+def _deciding(tree: ast.AST, *, threaded: bool) -> Iterator[_Found]:
+    """Limits in seconds; what asks other threads how far they are."""
+    limits = _later(time_limits(tree), 0)
+    yield from (each._replace(fits=FROM_A_CLOCK) for each in limits)
+    for node in ast.walk(tree) if threaded else ():
         if isinstance(node, (ast.Call, ast.ExceptHandler)) and (name := asks(node)):
             yield _Found(_SURE, node.lineno, is_ready(name), READY)
 

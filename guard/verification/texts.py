@@ -15,6 +15,7 @@ from guard.verification.flows import Flow, is_drawn
 from guard.verification.own_seeds import own_seeds
 from guard.verification.passages import calls
 from guard.verification.readiness import has_others
+from guard.verification.time_limits import time_limits
 from guard.verification.unsaved import changes_gradients, saved_names, unsaved
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ class Text:
             return "threads or processes of its own"
         if any(True for flow in self.flows.values() for _ in flow.into_conditions()):
             return "a condition on the clock or on another value of the process"
+        if any(True for tree in self._all for _ in time_limits(tree)):
+            return "a limit in seconds"
         if any(self.names.values()):
             return "files that it lists and whose names are others in each run"
         return ""

@@ -21,6 +21,8 @@ _PAUSE = 0.1  # seconds between two looks
 # After a batch that differs: whether it was the order shows at the end of the epoch.
 _FURTHER = 20.0  # seconds
 _BEYOND = 1_000  # steps
+# After an evaluation that one run alone has: what training goes on with tells why it differs.
+_ASIDE = 3.0  # seconds
 
 
 class Watched(NamedTuple):
@@ -94,6 +96,9 @@ class Watch:
         if found is None:
             return False
         difference = found[1]
+        if not self.limited and _is_aside(difference):
+            self._parted = self._parted or time.monotonic()
+            return time.monotonic() - self._parted > _ASIDE
         samples = difference.first is not None and difference.first.inputs
         if self.limited or difference.cause is not Cause.BATCH_CONTENT or not samples:
             return True
@@ -149,3 +154,9 @@ class Watch:
             return ()
         running = [each for each in self._processes if each.status is None]
         return tuple(each for each in running if not each.waits) or tuple(running)
+
+
+def _is_aside(difference: Difference) -> bool:
+    """Whether one run has an evaluation where the other trains, and no more is known of it."""
+    is_other = difference.cause is Cause.CONTROL_FLOW and difference.first is None
+    return is_other and any(each.endswith("a step of evaluation") for each in difference.parted)

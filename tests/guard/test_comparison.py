@@ -16,6 +16,7 @@ from recorded_runs import (
     event,
     generator,
     place,
+    step,
     summary,
     write,
 )
@@ -201,6 +202,29 @@ def test_other_calls_are_control_flow_with_what_is_new_and_where(tmp_path: Path)
         "After the output of stem, which agrees, only the second run has the output of extra."
     )
     assert found.place == place(77)
+
+
+@pytest.mark.parametrize("draws", [True, False])
+def test_an_evaluation_of_one_run_is_told_by_what_it_draws(tmp_path: Path, draws: bool) -> None:
+    first = write(tmp_path / "a")
+    writer = TraceWriter(tmp_path / "b", first.header)
+    for number in range(6):
+        events = step(number, first=number == 0)
+        if number == 3:
+            probe = [event("output", "stem", "probe"), generator("torch.cpu", "probe")]
+            writer.step("evaluation", probe, digest("probe", size=16))
+        if number >= 3 and draws:
+            for kind, name in (("output", "block.1"), ("generator", "torch.cpu")):
+                events = altered(kind, name)(events, number)
+        held = [each.digest for each in events if each.kind != "generator"]
+        writer.step("training", events, digest(held, size=16))
+    writer.close()
+    found = examine([first], [open_trace(tmp_path / "b")]).difference
+
+    assert found is not None
+    assert found.step == 3
+    assert found.cause is (Cause.GENERATOR if draws else Cause.CONTROL_FLOW)
+    assert found.generators == (("torch.cpu",) if draws else ())
 
 
 def test_another_order_of_the_same_calls_is_control_flow(tmp_path: Path) -> None:
@@ -392,6 +416,20 @@ def test_one_batch_that_holds_something_else_is_no_other_order(tmp_path: Path) -
         return altered("batch", "0")(events, number) if number == 1 else events
 
     assert parted(tmp_path, {}, {"edit": once}).cause is Cause.BATCH_CONTENT
+
+
+def test_an_input_that_one_run_leaves_out_was_decided(tmp_path: Path) -> None:
+    def entering(detail: str) -> Edit:
+        def edit(events: list[Event], number: int) -> list[Event]:
+            shown = detail if number == 2 else "float32[2]"
+            given = event("batch", "Net input", (number, shown), detail=shown)
+            return [given, *(each for each in events if each.kind != "batch")]
+
+        return edit
+
+    found = parted(tmp_path, {"edit": entering("NoneType")}, {"edit": entering("float32[2]")})
+    assert (found.cause, found.step) == (Cause.CONTROL_FLOW, 2)
+    assert "The input of Net has None in one run" in found.why
 
 
 def test_a_hyperparameter_that_is_recorded_where_it_changed_is_compared_with_the_last(

@@ -405,6 +405,32 @@ def test_outputs_of_any_kind_and_modules_outside_any_model(tmp_path: Path) -> No
     assert found[0].detail == "{x: float32[2], extra: [3 NoneType|int|str]}"
 
 
+def test_a_thread_that_trains_while_a_model_runs_in_another(tmp_path: Path) -> None:
+    class Outer(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            def backward() -> None:
+                other(x).sum().backward()
+
+            thread = threading.Thread(target=backward)
+            thread.start()
+            thread.join()
+            return inner(x)
+
+    other, inner = nn.Linear(2, 1), nn.Linear(2, 1)
+    model = Outer()
+    model.inner = inner
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def twice() -> None:
+        for _ in range(2):
+            model(torch.ones(2)).sum().backward()
+            optimizer.step()
+
+    trace = recorded(tmp_path, twice)
+    assert trace.end is not None
+    assert trace.end.status == "finished"
+
+
 def test_a_part_that_a_method_of_its_model_calls_has_its_path(tmp_path: Path) -> None:
     class Whole(nn.Module):
         def __init__(self) -> None:

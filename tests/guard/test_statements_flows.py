@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 from statement_runs import flows, origins
 
+from guard.comparison import Cause, Difference
 from guard.statements import looking
+from guard.statements.comparing import Lookup
+from guard.statements.flows import Flows
+from guard.statements.pairs import Pairing
+from guard.statements.sinks import find
+from guard.statements.states import NONE
+from guard.statements.threads import calls_of
+from guard.statements.trees import Call, Ran, Recording, Thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -215,7 +223,7 @@ def test_a_generator_that_nobody_has_seeded_is_told_where_it_is_drawn_from(tmp_p
     """
     import random
 
-    random.seed()
+    random.seed()  # detlint: ignore[DET103] a run that nobody has seeded
     found = flows(tmp_path, textwrap.dedent(text))
 
     assert origins(found, 2) == {2}
@@ -341,3 +349,91 @@ def test_a_statement_that_gives_something_else_may_move_a_generator_as_well(tmp_
     found = flows(tmp_path, textwrap.dedent(text), TIMES=(2, 3))
 
     assert [each.statement.line for each in found.moves["python"]] == [3]
+
+
+def test_a_thread_that_still_draws_is_told_and_not_who_draws_beside_it(tmp_path: Path) -> None:
+    text = """\
+    import random
+    import threading
+    random.seed(0)
+    go, went, done = threading.Event(), threading.Event(), threading.Event()
+    def work(times):
+        return [go.wait(), [random.random() for _ in range(times)], went.set(), done.wait()]
+    random.random()
+    thread = threading.Thread(target=work, args=(TIMES,))
+    thread.start()
+    go.set()
+    went.wait()
+    a = random.random()
+    done.set()
+    thread.join()
+    """
+    found = flows(tmp_path, textwrap.dedent(text), TIMES=(2, 3))
+
+    assert origins(found, 12) <= {6, 8}
+
+
+def test_a_task_is_found_in_another_process_of_the_pool() -> None:
+    ones, others = (
+        [
+            Thread(f"PoolWorker-{n}", [Call("a.py", "work", 1, ("n",), n, at, (2 * at + 1,), 0)])
+            for n, at in enumerate(order, 1)
+        ]
+        for order in ((0, 1), (1, 0))
+    )
+    ones[0].calls.append(Call("a.py", "work", 1, ("n",), 3, 5, (99,), 0))
+    others[0].calls.append(Call("a.py", "work", 1, ("n",), 3, 5, (77,), 0))
+    found = [(one and one.given, other and other.given) for one, other, _ in calls_of(ones, others)]
+
+    assert sorted(found) == [((1,), (1,)), ((3,), (3,)), ((99,), (77,))]
+
+
+def test_what_is_left_out_because_it_runs_often_says_nothing(tmp_path: Path) -> None:
+    text = """\
+    import os
+    a = os.urandom(1)[0]
+    for n in range(3200 if a > LIMIT else 3100):
+        b = n
+    c = 1
+    """
+    found = flows(tmp_path, textwrap.dedent(text), LIMIT=(-1, 255))
+
+    assert len([each for each in found.nodes if each.statement.line == 4]) == 3000
+    assert not any(each.branches for each in found.nodes if each.statement.line == 4)
+
+
+def test_an_item_of_an_archive_has_the_origins_of_its_name(tmp_path: Path) -> None:
+    text = """\
+    import os, types, weakref
+    class Handle:
+        __module__ = "archive"
+        def __init__(self, name):
+            self.name = name
+        def __getitem__(self, key):
+            return self.name
+    archive = types.ModuleType("archive")
+    a = os.urandom(4)
+    shard = Handle(a)
+    b = [bytes(shard["x"])]
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+
+    assert origins(found, 11) == {9}
+
+
+def test_where_a_library_ends_in_one_run_its_call_is_told(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("setup()\nfit()\nmeasure()\n", encoding="utf-8")
+
+    def ran(line: int, ended: int) -> Ran:
+        return Ran(line, line, ended, (), (), (), NONE, NONE, "", [])
+
+    def run(*ends: int) -> Recording:
+        call = Call(str(program), "<module>", 1, (), 1, 0, (), 0)
+        call.statements += [ran(line, ended) for line, ended in enumerate(ends, 1)]
+        return Recording([Thread("main", [call])])
+
+    flows = Flows(Pairing(run(2, 0), run(2, 5, 9), Lookup().of).nodes)
+    found = find(flows, Difference(0, 3, "training", None, None, Cause.CONTROL_FLOW, ""))
+
+    assert [each.statement.line for each in found.origins] == [2]

@@ -143,10 +143,21 @@ pool.submit(jitter, random.Random(1))
 x = random.random()
 """
 
+LIMITS = """\
+places = {
+    "cluster": {"max_time": timedelta(hours=23, minutes=30)},
+    "laptop": {"max_time": "00:00:00:03"},
+    "none": {"max_time": None},
+}
+Trainer(max_time=limit)
+Timer(duration={"weeks": 1}), Timer(duration=timedelta(minutes=1))
+"""
+
 
 @pytest.mark.parametrize(
     ("text", "cause", "told", "lines"),
     [
+        (LIMITS, Cause.LENGTH, {}, [6, 3, 7]),
         (LOOP, Cause.CONTROL_FLOW, {}, [4, 2, 6]),
         (RATE, Cause.HYPERPARAMETER, {"first": "AdamW.lr"}, [6, 3, 5]),
         (RATE, Cause.OUTSIDE, {"line": 8}, [6, 3, 5]),
@@ -156,6 +167,7 @@ x = random.random()
         (BEAT, Cause.GENERATOR, {}, [3, 5]),
     ],
     ids=[
+        "limits",
         "condition",
         "hyperparameter",
         "number",

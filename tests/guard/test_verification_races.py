@@ -150,6 +150,8 @@ torch.set_num_threads(fastest)
         ("DataLoader(data, num_workers=2, in_order=False)", "threads or processes"),
         ("for f in as_completed(futures): pass", "threads or processes"),
         ("for b in loader:\n    if time.time() > end: break", "a condition on the clock"),
+        ("Trainer(max_time={'minutes': 3})", "a limit in seconds"),
+        ("Trainer(max_time=None)", ""),
         ("n = random.SystemRandom().choice((1, 2))", "a draw from a generator without a seed"),
         ("rng = np.random.default_rng()", "a draw from a generator without a seed"),
         ("rng = np.random.default_rng(3)", ""),
