@@ -29,20 +29,19 @@ class Frame:
     """One frame, from its call to its end; a generator's goes on where it has paused."""
 
     __slots__ = (
-        *(
-            "_code",
-            "_given",
-            "_lasti",
-            "_paused",
-            "_tracer",
-            "before",
-            "began",
-            "epoch",
-            "number",
-            "raised",
-            "reads",
-        ),
-        *("statement", "touched"),
+        "_code",
+        "_given",
+        "_lasti",
+        "_paused",
+        "_tracer",
+        "before",
+        "began",
+        "epoch",
+        "number",
+        "raised",
+        "reads",
+        "statement",
+        "touched",
     )
 
     def __init__(self, tracer: Tracer, code: Code, number: int) -> None:
