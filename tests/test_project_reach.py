@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING
 
 import pytest
+from linted_places import places
 
 from detlint.cli import main
 from detlint.project.entrypoints import is_entrypoint
@@ -28,13 +28,7 @@ TABLE = "from .flips import Flip\nfrom .crops import Crop\n"
 @pytest.fixture
 def lint(capsys: pytest.CaptureFixture[str]) -> Lint:
     """``path:row`` of each finding of DET102."""
-
-    def run() -> list[str]:
-        main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
-        found = json.loads(capsys.readouterr().out)
-        return [f"{os.path.relpath(x['filename'])}:{x['location']['row']}" for x in found]
-
-    return run
+    return lambda: places(capsys, "DET102")
 
 
 @pytest.mark.parametrize(

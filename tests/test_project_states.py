@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
 import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
-
-from detlint.cli import main
+from linted_places import places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,13 +33,7 @@ optimizer.step()
 @pytest.fixture
 def lint(capsys: pytest.CaptureFixture[str]) -> Lint:
     """``path:row`` of each finding of DET102."""
-
-    def run() -> list[str]:
-        main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
-        found = json.loads(capsys.readouterr().out)
-        return [f"{os.path.relpath(x['filename'])}:{x['location']['row']}" for x in found]
-
-    return run
+    return lambda: places(capsys, "DET102")
 
 
 def _program(text: str) -> str:
