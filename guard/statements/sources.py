@@ -9,7 +9,7 @@ from guard.verification.flows import CLOCKS, last_two
 if TYPE_CHECKING:
     from guard.statements.syntax import Statement
 
-_BARE = {"perf_counter", "monotonic", "time_ns", "perf_counter_ns", "process_time", "monotonic_ns"}
+_BARE = {"time_ns", "perf_counter_ns", "process_time", "monotonic_ns"}  # imported by name
 
 
 def is_clock(statement: Statement) -> bool:
