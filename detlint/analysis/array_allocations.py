@@ -45,7 +45,7 @@ def _is_filled(module: Module, call: cst.Call) -> bool:
     kind = module.argument(call, "dtype", 1)
     if kind is None:
         return False
-    text = module.tree.module.code_for_node(module.names.value_of(kind))
+    text = module.tree.text(module.names.value_of(kind))
     return _FILLED.fullmatch(text) is not None
 
 

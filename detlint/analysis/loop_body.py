@@ -259,7 +259,7 @@ class LoopBody(BodyStatements):
         )
 
     def _record(self, name: str, value: cst.BaseExpression | None) -> None:
-        code = self._module.tree.module.code_for_node(value) if value is not None else "None"
+        code = self._module.tree.text(value) if value is not None else "None"
         self._constants.setdefault(name, set()).add(code)
 
     def _numbers(self, target: cst.Subscript, value: cst.CSTNode) -> bool:

@@ -32,5 +32,5 @@ def is_of_positions(module: Module, call: cst.Call, tensors: Iterable[cst.BaseEx
     """Whether a call, or the function that it stands in, is about embeddings of positions."""
     name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
     return resizes_positions(module.source.text, module.span(name)[0]) or any(
-        _POSITIONS.search(module.tree.module.code_for_node(each)) for each in tensors
+        _POSITIONS.search(module.tree.text(each)) for each in tensors
     )

@@ -40,13 +40,13 @@ def _in_any_case(side: cst.BaseExpression) -> cst.BaseExpression:
 
 def keeps_best(node: cst.If, module: Module) -> bool:
     """``if step > best: best = step`` keeps a maximum, with what belongs to it."""
-    test = node.test
+    test, code = node.test, module.tree.text
     tests = [test.left, test.right] if isinstance(test, cst.BooleanOperation) else [test]
     orders = (cst.GreaterThan, cst.LessThan, cst.GreaterThanEqual, cst.LessThanEqual)
     for each in tests:
         if isinstance(each, cst.Comparison) and isinstance(each.comparisons[0].operator, orders):
-            pair = {_code(each.left), _code(each.comparisons[0].comparator)}
-            if any({_code(t), _code(v)} == pair for t, v in _assignments(module, node.body)):
+            pair = {code(each.left), code(each.comparisons[0].comparator)}
+            if any({code(t), code(v)} == pair for t, v in _assignments(module, node.body)):
                 return True
     return False
 
@@ -60,7 +60,3 @@ def _assignments(module: Module, block: cst.BaseSuite) -> Iterator[tuple[cst.CST
                     yield left.value, right.value
             else:
                 yield target, each.value
-
-
-def _code(node: cst.CSTNode) -> str:
-    return cst.Module([]).code_for_node(node)

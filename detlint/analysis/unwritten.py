@@ -174,4 +174,4 @@ class UnwrittenReads:
         return self._library.zeroed.get(function.attr.value, "")
 
     def _code(self, node: cst.CSTNode) -> str:
-        return self._module.tree.module.code_for_node(node)
+        return self._module.tree.text(node)

@@ -237,7 +237,7 @@ def _is_over_processes(loop: cst.For | cst.While | cst.ListComp) -> bool:
     if isinstance(loop, cst.While):
         return False
     clause = loop.for_in if isinstance(loop, cst.ListComp) else loop
-    return bool(_PROCESSES.search(cst.Module([]).code_for_node(clause.iter)))
+    return bool(_PROCESSES.search(code(clause.iter)))
 
 
 def _is_place(node: cst.CSTNode) -> bool:

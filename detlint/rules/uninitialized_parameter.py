@@ -159,7 +159,7 @@ class UninitializedParameter(Rule):
         yield text[end:]
 
     def _report(self, parameter: Declared, call: cst.Call) -> None:
-        function = self.module.tree.module.code_for_node(call.func)
+        function = self.module.tree.text(call.func)
         self.report(
             call,
             f"self.{parameter.name} is made by {function}() and nothing fills it",

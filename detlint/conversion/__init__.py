@@ -1,0 +1,13 @@
+"""Python's own syntax tree, made into libcst's.
+
+Python's parser is ten times as fast as libcst's, and libcst's nodes are what rules are written
+for. What is made here holds all that rules read of a node, and neither blanks nor punctuation;
+what Python's tree cannot say (parentheses, the parts of an f-string) is asked of libcst.
+"""
+
+from __future__ import annotations
+
+from detlint.conversion.expressions import Unsupported
+from detlint.conversion.module import Converted
+
+__all__ = ["Converted", "Unsupported"]

@@ -1,0 +1,57 @@
+"""Where the nodes of Python's tree stand in a text."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import libcst as cst
+
+Placed = ast.expr | ast.stmt | ast.arg | ast.keyword
+
+_LINE = re.compile(r"\r\n|\r|\n")
+_DEFINED = re.compile(r"(?:async\s+)?(?:def|class)[\s\\]+")
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+class Places:
+    """Offsets in a text, in characters, of places that Python gives as lines and bytes."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lines = [0, *(match.end() for match in _LINE.finditer(text))]
+        self._is_ascii = text.isascii()
+
+    def start(self, node: Placed) -> int:
+        """Where a node begins."""
+        return self._offset(node.lineno, node.col_offset)
+
+    def end(self, node: Placed) -> int:
+        """Where a node ends."""
+        return self._offset(node.end_lineno or 0, node.end_col_offset or 0)
+
+    def line(self, row: int) -> int:
+        """Where a 1-based row begins."""
+        return self._lines[row - 1]
+
+    def span(self, made: cst.CSTNode, node: Placed) -> tuple[int, int]:
+        """Start and end of a node of libcst's that was made of one of Python's, or of a word
+        that this holds."""
+        if type(made) is not cst.Name or isinstance(node, (ast.Name, ast.Constant)):
+            return self.start(node), self.end(node)
+        length = len(made.value)
+        if isinstance(node, ast.Attribute):
+            end = self.end(node)
+            return end - length, end
+        start = self.start(node)
+        if isinstance(node, _DEFINITIONS):
+            defined = _DEFINED.match(self._text, start)
+            start = defined.end() if defined else start
+        return start, start + length
+
+    def _offset(self, row: int, column: int) -> int:
+        line = self._lines[row - 1]
+        if self._is_ascii:
+            return line + column
+        before = self._text[line : line + column].encode("utf-8")[:column]
+        return line + len(before.decode("utf-8"))
