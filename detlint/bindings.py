@@ -9,7 +9,7 @@ import libcst as cst
 from detlint.scope import Binding, Scope, dotted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from detlint.tree import Tree
 
@@ -28,7 +28,6 @@ _COMPREHENSIONS = _SCOPES[3:]
 class Bindings:
     """The scopes of a tree.
 
-    scope_of   the scope in which each node is evaluated
     attributes for each class, what its methods assign to ``self.<name>``
                (None for a value that is not known, as in a loop)
     """
@@ -36,26 +35,33 @@ class Bindings:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.module = Scope(tree.module, None)
-        self.scope_of = _Scopes(tree, self.module)
+        self._scopes: list[Scope] = []  # by the places of nodes in the tree
         self.attributes: dict[cst.ClassDef, dict[str, list[cst.CSTNode | None]]] = {}
         self._walk()
 
     def _walk(self) -> None:
-        for node in self.tree.nodes:
+        entered, scopes, above = {0: self.module}, self._scopes, self.tree.above
+        for place, node in enumerate(self.tree.nodes):
+            scope = entered.pop(place) if place in entered else scopes[above[place]]
+            scopes.append(scope)
             kind = type(node)
             binder = _BINDERS.get(kind)
             if binder is not None:
-                binder(self, node, self.scope_of[node])
+                binder(self, node, scope)
             if kind in _SCOPES:
-                self._enter(node)
+                entered.update(self._enter(node, scope))
 
-    def _enter(self, node: cst.CSTNode) -> None:
-        outer = self.scope_of[node]
+    def _enter(self, node: cst.CSTNode, outer: Scope) -> Iterator[tuple[int, Scope]]:
+        """The scopes of what is directly below a node that has one of its own."""
         inner = Scope(node, outer)
         for child in self.tree.children(node):
-            self.scope_of[child] = _home(node, child, outer, inner)
+            yield self.tree.place(child), _home(node, child, outer, inner)
             if isinstance(child, cst.Parameters):
                 _bind_parameters(child, inner)
+
+    def scope_of(self, node: cst.CSTNode) -> Scope:
+        """The scope in which a node is evaluated."""
+        return self._scopes[self.tree.place(node)]
 
     def bind_target(self, target: cst.CSTNode, scope: Scope, binding: Binding) -> None:
         """Bind every name of an assignment target; unpacked names keep a value only pairwise."""
@@ -74,26 +80,11 @@ class Bindings:
     def enclosing_class(self, node: cst.CSTNode) -> cst.ClassDef | None:
         """The innermost class around a node."""
         above = self.tree.ancestors(node)
-        return next((each for each in above if isinstance(each, cst.ClassDef)), None)
+        return next((each for each in above if type(each) is cst.ClassDef), None)
 
     def is_fallback(self, node: cst.CSTNode) -> bool:
         """Whether the node stands in an ``except`` handler, as a stand-in for a failed import."""
-        return any(isinstance(each, cst.ExceptHandler) for each in self.tree.ancestors(node))
-
-
-class _Scopes(dict[cst.CSTNode, Scope]):
-    """The scope of each node: that of the node above, unless another was set. Few are asked for."""
-
-    def __init__(self, tree: Tree, module: Scope) -> None:
-        super().__init__({tree.module: module})
-        self._tree = tree
-
-    def __missing__(self, node: cst.CSTNode) -> Scope:
-        above = self._tree.parent(node)
-        if above is None:
-            raise KeyError(node)
-        scope = self[node] = self[above]
-        return scope
+        return any(type(each) is cst.ExceptHandler for each in self.tree.ancestors(node))
 
 
 def _owner(scope: Scope | None) -> cst.ClassDef | None:

@@ -35,7 +35,7 @@ class Names:
 
     def __init__(self, bindings: Bindings) -> None:
         self._bindings = bindings
-        self._qualified: dict[cst.CSTNode, str | None] = {}
+        self._qualified: dict[int, str | None] = {}  # by id: libcst hashes nodes in Python code
 
     def qualified_name(self, node: cst.CSTNode | None) -> str | None:
         """``np.random.rand`` → ``numpy.random.rand``; builtins as ``builtins.sorted``.
@@ -46,10 +46,11 @@ class Names:
         """
         if node is None:
             return None
-        if node not in self._qualified:
-            self._qualified[node] = None  # a name defined by itself has no answer
-            self._qualified[node] = self._resolve(node)
-        return self._qualified[node]
+        key = id(node)
+        if key not in self._qualified:
+            self._qualified[key] = None  # a name defined by itself has no answer
+            self._qualified[key] = self._resolve(node)
+        return self._qualified[key]
 
     def _resolve(self, node: cst.CSTNode) -> str | None:
         names: list[str] = []
@@ -85,7 +86,7 @@ class Names:
 
     def visible(self, node: cst.Name) -> list[Binding]:
         """What the name may be bound to, stand-ins for failed imports left out."""
-        bindings = self._bindings.scope_of[node].lookup(node.value)
+        bindings = self._bindings.scope_of(node).lookup(node.value)
         if any(binding.kind == "import" for binding in bindings):
             real = [each for each in bindings if not (each.fallback or self._is_none(each))]
             return real or bindings

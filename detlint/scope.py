@@ -56,7 +56,7 @@ class Scope:
 def dotted(node: cst.CSTNode | None) -> str | None:
     """``a.b.c`` as text, or None for anything but names and attributes."""
     parts: list[str] = []
-    while isinstance(node, cst.Attribute):
+    while type(node) is cst.Attribute:  # isinstance asks an abstract base class
         parts.append(node.attr.value)
         node = node.value
     if not isinstance(node, cst.Name):

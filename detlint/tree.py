@@ -66,7 +66,10 @@ _ORDER: dict[str, tuple[str, ...]] = {
 }
 _FIELDS: dict[type, tuple[str, ...]] = {}
 _TEXT = (str, "str")
-_SYNTAX: set[type] = set()  # kinds of nodes that were met
+# isinstance takes five times as long, since libcst's nodes are abstract base classes.
+_SYNTAX = frozenset(
+    each for each in vars(cst).values() if isinstance(each, type) and issubclass(each, cst.CSTNode)
+)
 
 
 def _syntax_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
@@ -74,7 +77,7 @@ def _syntax_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
         field.name
         for field in fields(kind)
         if field.name not in _LAYOUT
-        and not field.name.startswith("whitespace")
+        and not field.name.startswith(("whitespace", "leading_whitespace"))
         and field.type not in _TEXT
     )
     _FIELDS[kind] = names
@@ -88,12 +91,11 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     names = _FIELDS.get(kind)
     for name in _syntax_fields(kind) if names is None else names:
         value = getattr(node, name)
-        if isinstance(value, (list, tuple)):
-            below.extend(value)
-        elif type(value) in _SYNTAX or isinstance(value, cst.CSTNode):
-            # isinstance takes five times as long, since libcst's nodes are abstract base classes.
-            _SYNTAX.add(type(value))
+        kind = type(value)
+        if kind in _SYNTAX:
             below.append(value)
+        elif kind is list or kind is tuple:
+            below.extend(value)
     return below
 
 
@@ -109,7 +111,8 @@ def walk(module: cst.Module) -> Iterator[cst.CSTNode]:
 class Tree:
     """The syntax of one region. Raises ``libcst.ParserSyntaxError``.
 
-    ``nodes`` holds every node in source order, each before what is below it.
+    ``nodes`` holds every node in source order, each before what is below it; ``above``, for each,
+    the place there of the one directly above.
     """
 
     def __init__(self, source: Source, region: Region) -> None:
@@ -120,14 +123,14 @@ class Tree:
         self.nodes: list[cst.CSTNode] = []
         # By id, and then by place in ``nodes``: libcst hashes nodes in Python code.
         self._index: dict[int, int] = {}
-        self._above: list[int] = []
+        self.above: list[int] = []
         self._below: dict[int, list[cst.CSTNode]] = {}
         self._walk()
 
     def _walk(self) -> None:
         stack: list[cst.CSTNode] = [self.module]
         owners = [-1]
-        nodes, index, above, below = self.nodes, self._index, self._above, self._below
+        nodes, index, above, below = self.nodes, self._index, self.above, self._below
         while stack:  # not recursive: a chain of 3,000 operators is as many nodes deep
             node = stack.pop()
             place = index[id(node)] = len(nodes)
@@ -136,12 +139,12 @@ class Tree:
             found = children(node)
             if found:
                 below[place] = found
-                stack.extend(reversed(found))
+                stack.extend(found[::-1])
                 owners.extend([place] * len(found))
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """The node directly above."""
-        above = self._above[self._index[id(node)]] if id(node) in self._index else -1
+        above = self.above[self._index[id(node)]] if id(node) in self._index else -1
         return self.nodes[above] if above >= 0 else None
 
     def children(self, node: cst.CSTNode) -> Sequence[cst.CSTNode]:
@@ -150,7 +153,7 @@ class Tree:
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The nodes above, nearest first."""
-        nodes, places = self.nodes, self._above
+        nodes, places = self.nodes, self.above
         above = places[self._index[id(node)]] if id(node) in self._index else -1
         while above >= 0:
             yield nodes[above]
@@ -174,7 +177,7 @@ class Tree:
         """How many nodes each node is with those below it, which follow it."""
         sizes = [1] * len(self.nodes)
         for place in range(len(self.nodes) - 1, 0, -1):
-            sizes[self._above[place]] += sizes[place]
+            sizes[self.above[place]] += sizes[place]
         return sizes
 
     @cached_property

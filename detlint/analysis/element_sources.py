@@ -58,7 +58,7 @@ class Sources:
 
     def unpacked(self, name: cst.Name) -> Iterator[tuple[cst.CSTNode, int]]:
         """The loops that unpack into a variable: (iterable, place)."""
-        scope: Scope | None = self._module.bindings.scope_of[name]
+        scope: Scope | None = self._module.bindings.scope_of(name)
         while scope is not None and name.value not in scope.bindings:
             scope = scope.parent
         for each in self._module.tree.occurrences.get(name.value, ()):
@@ -68,7 +68,7 @@ class Sources:
                 continue
             loop = self._module.parent(pair)
             loops = isinstance(loop, (cst.For, cst.CompFor)) and loop.target is pair
-            if loops and self._module.bindings.scope_of[each] is scope:
+            if loops and self._module.bindings.scope_of(each) is scope:
                 yield loop.iter, list(pair.elements).index(element)  # type: ignore[union-attr]
 
     def fills(self, name: cst.Name) -> Iterator[tuple[str, cst.CSTNode]]:

@@ -147,7 +147,7 @@ def _given(module: Module, node: cst.Attribute) -> list[cst.BaseExpression] | No
         return None  # a method may hand on anything: sha256(text).hexdigest()
     made: list[cst.CSTNode] = [node.value]
     if isinstance(node.value, cst.Name):
-        bindings = module.bindings.scope_of[node.value].bindings.get(node.value.value, ())
+        bindings = module.bindings.scope_of(node.value).bindings.get(node.value.value, ())
         made = [each.node for each in bindings if each.kind == "value" and each.node is not None]
     calls = [each for each in made if isinstance(each, cst.Call) and not _called(module, each)[0]]
     if not calls or len(calls) < len(made):
@@ -179,7 +179,7 @@ def _of_local(module: Module, name: cst.Name, seen: frozenset[str]) -> Iterator[
     if name.value in seen:
         return
     found: list[Origin] = []
-    for binding in module.bindings.scope_of[name].bindings.get(name.value, ()):
+    for binding in module.bindings.scope_of(name).bindings.get(name.value, ()):
         if binding.kind != "value" or binding.node is None:
             return
         if _mentions(module, binding.node, name.value):

@@ -110,7 +110,7 @@ def _bound(module: Module, place: cst.CSTNode, targets: list[cst.BaseExpression]
 
     names = tuple(filter(None, map(dotted, targets)))
     if len(targets) == 1 and isinstance(targets[0], cst.Name):
-        scope = module.bindings.scope_of[targets[0]]
+        scope = module.bindings.scope_of(targets[0])
         if isinstance(scope.node, cst.FunctionDef) and names[0] not in scope.outer:
             return Holder(place, names, function=scope.node)
     return Holder(place, names)

@@ -67,7 +67,7 @@ def is_seeded_outside(module: Module, call: cst.Call, code: str) -> bool:
         if isinstance(above, cst.Call) and _seeds_arguments(module, above):
             return True
         if isinstance(above, cst.Assign):
-            if isinstance(module.bindings.scope_of[above].node, cst.ClassDef):
+            if isinstance(module.bindings.scope_of(above).node, cst.ClassDef):
                 return True  # what a class offers its subclasses, which may seed it
             names = (last_name(each.target) for each in above.targets)
             return any(_is_passed_with_seed(name, code) for name in names if name)

@@ -151,7 +151,7 @@ def is_never_used(module: Module, made: cst.Call) -> bool:
     if function is not None:
         alike = (each for each in module.tree.descendants(function) if isinstance(each, cst.Name))
         return sum(each.value == target.value for each in alike) == 1
-    script = isinstance(module.bindings.scope_of[target].node, cst.Module)
+    script = isinstance(module.bindings.scope_of(target).node, cst.Module)
     return script and _RUNS.search(text) is not None and _is_mentioned_once(text, target.value)
 
 

@@ -91,5 +91,5 @@ def _is_of(module: Module, call: cst.Call, owner: cst.ClassDef | None) -> bool:
     if not isinstance(call.func, cst.Name) or owner is not None:
         return False
     name = call.func.value
-    seen = module.bindings.scope_of[call.func].lookup(name)
+    seen = module.bindings.scope_of(call.func).lookup(name)
     return seen is module.bindings.module.bindings.get(name)

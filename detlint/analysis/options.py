@@ -67,7 +67,7 @@ def _of_target(
         if key in names:
             yield Option(key, value, node, "key")
     elif isinstance(target, cst.Name) and target.value in names:
-        scope = module.bindings.scope_of[target].node
+        scope = module.bindings.scope_of(target).node
         if isinstance(scope, cst.ClassDef):
             yield Option(target.value, _field_default(value), node, "field")
         elif isinstance(scope, cst.Module) and _written_once(module, target.value):

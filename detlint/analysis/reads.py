@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def home(module: Module, name: cst.Name) -> Scope | None:
     """The scope that binds a name; None for a builtin."""
-    scope: Scope | None = module.bindings.scope_of[name]
+    scope: Scope | None = module.bindings.scope_of(name)
     first = scope
     while scope is not None:
         owner = scope.outer.get(name.value, scope)

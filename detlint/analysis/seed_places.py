@@ -64,7 +64,7 @@ def is_never_read(module: Module, target: cst.CSTNode, statement: cst.CSTNode) -
     function = module.enclosing_function(statement)
     if not isinstance(target, cst.Name) or not isinstance(function, cst.FunctionDef):
         return False
-    scope = module.bindings.scope_of[target]
+    scope = module.bindings.scope_of(target)
     if scope.node is not function or target.value in scope.outer:  # of a class, global, nonlocal
         return False
     return not any(

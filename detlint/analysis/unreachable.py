@@ -42,7 +42,7 @@ def _constant(module: Module, node: cst.BaseExpression) -> object:
     not the function's own, since narrowing may have left that out."""
     name = node.value if isinstance(node, cst.Name) else ""
     shared = module.bindings.module.bindings.get(name)
-    if shared is not None and module.bindings.scope_of[node].lookup(name) is shared:
+    if shared is not None and module.bindings.scope_of(node).lookup(name) is shared:
         bound = rf"\b{name}\b[ \t]*(?::[^=\n]+)?[-+*/|&]?=(?!=)|\bglobal\b[^\n]*\b{name}\b"
         if len(re.findall(bound, module.source.text)) != 1:
             return UNKNOWN

@@ -26,7 +26,7 @@ def called(module: Module, call: cst.Call) -> str:
     first, _, rest = (dotted(call.func) or "").partition(".")
     if known or not rest or first not in _SPELLED or not _STAR.search(module.source.text):
         return known or ""
-    if module.bindings.scope_of[call].lookup(first):
+    if module.bindings.scope_of(call).lookup(first):
         return ""
     return f"{_SPELLED[first]}.{rest}"
 

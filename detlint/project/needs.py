@@ -110,7 +110,7 @@ def _taken(
     it as ``self.name``."""
     first, dot, name = place.partition(".")
     if not dot:
-        once = len(module.bindings.scope_of[function.body].lookup(place)) == 1
+        once = len(module.bindings.scope_of(function.body).lookup(place)) == 1
         return _Taken.of(module, function, place) if once else None
     if owner is None or first != "self" or "." in name:
         return None
@@ -231,7 +231,7 @@ def _handed_on(module: Module, given: cst.BaseExpression, need: Need) -> str:
     if not isinstance(given, cst.Name) or not isinstance(function, cst.FunctionDef):
         return ""
     owner = _owner(module, function)
-    once = len(module.bindings.scope_of[function.body].lookup(given.value)) == 1
+    once = len(module.bindings.scope_of(function.body).lookup(given.value)) == 1
     taken = _Taken.of(module, function, given.value) if once else None
     if taken is None or (owner is None) is not (module.enclosing_class(function) is None):
         return ""

@@ -152,7 +152,7 @@ class MissingRandomState(Rule):
     def _is_missing(self, value: cst.BaseExpression | None) -> bool:
         """Whether an argument is not given, or None: the word, or a local of the function."""
         if isinstance(value, cst.Name) and value.value != "None":
-            here = self.module.bindings.scope_of[value]
+            here = self.module.bindings.scope_of(value)
             return value.value in here.bindings and self.module.literal(value) is None
         return value is None or self.module.literal(value) is None
 

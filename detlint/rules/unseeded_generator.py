@@ -173,7 +173,7 @@ class UnseededGenerator(Rule):
     def _is_none(self, node: cst.BaseExpression) -> bool:
         """``None``, or a local of the same function that is."""
         if isinstance(node, cst.Name) and node.value != "None":
-            here = self.module.bindings.scope_of[node]
+            here = self.module.bindings.scope_of(node)
             return node.value in here.bindings and self.module.literal(node) is None
         return self.module.literal(node) is None
 
