@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from detlint.conversion import Converted, Unsupported
+from detlint.conversion import Converted, UnsupportedError
 from detlint.spans import Spans
 
 if TYPE_CHECKING:
@@ -230,5 +230,5 @@ class _Reference:
 def _converted(text: str) -> Converted | None:
     try:
         return Converted(text)
-    except Unsupported:
+    except UnsupportedError:
         return None

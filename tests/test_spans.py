@@ -1,8 +1,7 @@
-"""Where nodes stand: found in the text, and the same as by generating the code."""
+"""Where nodes stand, by Python's own tree or by libcst."""
 
 from __future__ import annotations
 
-import inspect
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -10,24 +9,17 @@ import libcst as cst
 import pytest
 
 from detlint.module import read
-from detlint.narrowing import whole
+from detlint.narrowing import narrow, whole
 from detlint.source import Source
 from detlint.spans import Spans
-from detlint.stack import in_deep_stack
+from detlint.tree import walk
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from detlint.tree import Tree
 
 
 def tree(text: str) -> Tree:
     return read(Source("a.py", text), whole(text)).tree
-
-
-def starts_of_names(found: Tree) -> list[int]:
-    spans = Spans(found)
-    return [spans._generated(node)[0] for node in found.nodes if isinstance(node, cst.Name)]
 
 
 EVERYTHING = """
@@ -45,10 +37,6 @@ EVERYTHING = """
             raise b from a
         else:
             del a
-        match a:
-            case [a, b] if a: pass
-            case {"a": a, **b}: pass
-            case a.b(c, d=a) as b: pass
         print(f"{a:{b}} {a.b!r}", a, "a")  # a
         return (a
                 # a
@@ -57,38 +45,45 @@ EVERYTHING = """
 """
 
 
-def test_nodes_come_in_the_order_of_the_source() -> None:
-    found = starts_of_names(tree(textwrap.dedent(EVERYTHING)))
-    assert found == sorted(found)
+CASE = """
+        match a:
+            case [a, b] if a: pass
+            case {"a": a, **b}: pass
+            case a.b(c, d=a) as b: pass
+"""
+TEXTS = [textwrap.dedent(each) for each in (EVERYTHING, EVERYTHING + CASE)]
 
 
-def test_a_name_is_found_whatever_strings_and_comments_hold() -> None:
-    text = 'a = "interpolate"  # interpolate\nb = x.interpolate(1)\n'
+@pytest.mark.parametrize("text", TEXTS, ids=["made of Python's tree", "parsed by libcst"])
+def test_nodes_come_in_the_order_of_the_source(text: str) -> None:
     found = tree(text)
-    (call,) = (node for node in found.nodes if isinstance(node, cst.Call))
-    assert Spans(found)._found(found, call) == (text.index("x."), len(text) - 1)
+    starts = [found.span(each)[0] for each in found.nodes if isinstance(each, cst.Name)]
+    assert starts == sorted(starts)
 
 
-def test_a_name_in_an_f_string_leaves_it_to_generated_code() -> None:
-    found = tree('a = f"{a}"\nb = a.c\n')
-    (place,) = (node for node in found.nodes if isinstance(node, cst.Attribute))
-    assert Spans(found)._found(found, place) is None
-    assert found.span(place) == (15, 18)
+@pytest.mark.parametrize("text", TEXTS, ids=["made of Python's tree", "parsed by libcst"])
+def test_each_node_stands_where_libcst_says(text: str) -> None:
+    found, own = tree(text), cst.parse_module(text)
+    spans = Spans(own)
+    for node, same in zip(found.nodes, walk(own), strict=True):
+        start, end = found.span(node)
+        assert (start, max(start, end)) == spans.find(same), own.code_for_node(same)
 
 
-@pytest.mark.parametrize("module", [inspect, textwrap, cst.metadata.span_provider, pytest])
-def test_both_ways_agree_on_real_code(module: ModuleType) -> None:
-    text = inspect.getsource(module)
+def test_a_place_in_a_region_is_one_in_the_source() -> None:
+    text = "def a():\n    pass\n\n\ndef b():\n    # c\n    return torch.empty(1), d(*e)  # f\n"
+    region = narrow(text, [(text.index("torch"), "function")])
+    assert region is not None
+    found = read(Source("a.py", text), region).tree
+    calls = [each for each in found.nodes if isinstance(each, cst.Call)]
+    asked = [*calls, calls[1].args[0]]  # an argument's place is asked of libcst
+    assert [text[slice(*found.span(each))] for each in asked] == ["torch.empty(1)", "d(*e)", "*e"]
 
-    def differ() -> tuple[int, list[str]]:
-        found = tree(text)
-        spans = Spans(found)
-        nodes = [node for node in found.nodes if isinstance(node, cst.BaseExpression)]
-        told = [(node, spans._found(found, node)) for node in nodes]
-        known = [(node, place) for node, place in told if place is not None]
-        wrong = [str(place) for node, place in known if place != spans._generated(node)]
-        return len(known), wrong
 
-    known, wrong = in_deep_stack(differ)
-    assert wrong == []
-    assert known > len(text) / 200
+def test_the_text_of_a_node_has_no_comment() -> None:
+    text = "def a():\n    return (b +  # c\n            d)\n"
+    region = narrow(text, [(text.index("b"), "function")])
+    assert region is not None
+    found = read(Source("a.py", text), region).tree
+    (sum_,) = (each for each in found.nodes if isinstance(each, cst.BinaryOperation))
+    assert found.text(sum_).split() == ["b", "+", "d"]

@@ -7,7 +7,7 @@ what Python's tree cannot say (parentheses, the parts of an f-string) is asked o
 
 from __future__ import annotations
 
-from detlint.conversion.expressions import Unsupported
+from detlint.conversion.literals import UnsupportedError
 from detlint.conversion.module import Converted
 
-__all__ = ["Converted", "Unsupported"]
+__all__ = ["Converted", "UnsupportedError"]

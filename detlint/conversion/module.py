@@ -6,17 +6,20 @@ import ast
 import warnings
 from typing import TYPE_CHECKING
 
-from detlint.conversion.expressions import Unsupported
+from detlint.conversion.literals import UnsupportedError
 from detlint.conversion.statements import Statements
+from detlint.lexer import masked
 
 if TYPE_CHECKING:
     import libcst as cst
 
 
 class Converted:
-    """The tree of a text. Raises Unsupported where it has to be made by libcst."""
+    """The tree of a text. Raises UnsupportedError where it has to be made by libcst."""
 
     def __init__(self, text: str) -> None:
+        if not (text.isascii() or masked(text).isascii()):
+            raise UnsupportedError("Python's tree has such names in another form")
         made = Statements(text)
         self.module = made.module(_parsed(text))
         self._places, self._found = made.places, made.found
@@ -33,4 +36,4 @@ def _parsed(text: str) -> ast.Module:
         try:
             return ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise Unsupported(str(error)) from error
+            raise UnsupportedError(str(error)) from error

@@ -34,11 +34,11 @@ class Places:
         """Where a 1-based row begins."""
         return self._lines[row - 1]
 
-    def span(self, made: cst.CSTNode, node: Placed) -> tuple[int, int]:
+    def span(self, made: cst.CSTNode, node: Placed) -> tuple[int, int] | None:
         """Start and end of a node of libcst's that was made of one of Python's, or of a word
-        that this holds."""
+        that this holds; None if a comment is in the way."""
         if type(made) is not cst.Name or isinstance(node, (ast.Name, ast.Constant)):
-            return self.start(node), self.end(node)
+            return self._span(node)
         length = len(made.value)
         if isinstance(node, ast.Attribute):
             end = self.end(node)
@@ -48,6 +48,35 @@ class Places:
             defined = _DEFINED.match(self._text, start)
             start = defined.end() if defined else start
         return start, start + length
+
+    def is_in_parentheses(self, node: ast.Tuple) -> bool:
+        """Whether the parentheses at both ends of a tuple are its own: those of ``(a), (b)`` are
+        of its elements."""
+        start, end = self.start(node), self.end(node)
+        if self._text[start] != "(" or self._text[end - 1] != ")":
+            return False
+        if not node.elts:
+            return True
+        before = self._text[start : self.start(node.elts[0])]
+        after = self._text[self.end(node.elts[0]) : end].partition(",")[0]
+        return before.count("(") > after.count(")")
+
+    def _span(self, node: Placed) -> tuple[int, int] | None:
+        start, end = self.start(node), self.end(node)
+        if isinstance(node, ast.GeneratorExp) or (
+            isinstance(node, ast.Tuple) and self.is_in_parentheses(node)
+        ):
+            return self._without_blanks(start + 1, end - 1)
+        if self._text[end - 1] == ";":  # of the last statement of a block
+            return self._without_blanks(start, end - 1)
+        return start, end
+
+    def _without_blanks(self, start: int, end: int) -> tuple[int, int] | None:
+        code = self._text[start:end]
+        inner = code.strip()
+        if inner.startswith("#") or "#" in inner.rpartition("\n")[2]:
+            return None
+        return end - len(code.lstrip()), start + len(code.rstrip())
 
     def _offset(self, row: int, column: int) -> int:
         line = self._lines[row - 1]
