@@ -9,7 +9,7 @@ import libcst as cst
 
 from detlint.conversion import nodes as new
 from detlint.conversion.literals import UnsupportedError, formatted, string
-from detlint.conversion.operators import ASYNCHRONOUS, BINARY, BOOLEAN, COMPARING, UNARY
+from detlint.conversion.operators import ASYNCHRONOUS, BINARY, BOOLEAN, COMPARING, EQUAL, UNARY
 from detlint.conversion.places import Placed, Places
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Expressions:
             value = self.expression(node.value)
             if node.arg is None:
                 return new.Arg(value=value, star="**")
-            return new.Arg(value=value, keyword=self.word_of(node, node.arg))
+            return new.Arg(value=value, keyword=self.word_of(node, node.arg), equal=EQUAL)
         if isinstance(node, ast.Starred):
             return new.Arg(value=self.expression(node.value), star="*")
         return new.Arg(value=self.expression(cast("ast.expr", node)))

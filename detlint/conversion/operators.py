@@ -10,6 +10,9 @@ import ast
 import libcst as cst
 
 ASYNCHRONOUS = cst.Asynchronous()
+_NO_BLANK = cst.SimpleWhitespace("")
+# As the arguments of a call are written: libcst's own default is with blanks.
+EQUAL = cst.AssignEqual(whitespace_before=_NO_BLANK, whitespace_after=_NO_BLANK)
 BINARY: dict[type[ast.operator], cst.BaseBinaryOp] = {
     ast.Add: cst.Add(),
     ast.BitAnd: cst.BitAnd(),
@@ -48,6 +51,9 @@ COMPARING: dict[type[ast.cmpop], cst.BaseCompOp] = {
     ast.NotIn: cst.NotIn(),
 }
 _ASYNCHRONOUS = cst.Asynchronous()
+_NO_BLANK = cst.SimpleWhitespace("")
+# As the arguments of a call are written: libcst's own default is with blanks.
+EQUAL = cst.AssignEqual(whitespace_before=_NO_BLANK, whitespace_after=_NO_BLANK)
 ASSIGNED: dict[type[ast.operator], cst.BaseAugOp] = {
     ast.Add: cst.AddAssign(),
     ast.BitAnd: cst.BitAndAssign(),

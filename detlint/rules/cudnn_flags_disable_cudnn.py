@@ -46,7 +46,8 @@ class CudnnFlagsDisableCudnn(Rule):
             return
         if self.module.called(node) != f"{CUDNN}.flags":
             return
-        arguments = ", ".join(f"{each}=…" if len(given) > 1 else _shown(node) for each in given)
+        only = " ".join(self.module.tree.text(node.args[0]).rstrip(", \n").split())
+        arguments = ", ".join(f"{each}=…" for each in given) if len(given) > 1 else only
         self.report(
             node,
             f"{code(node.func)}({arguments}) leaves enabled at its default, False: "
@@ -54,7 +55,3 @@ class CudnnFlagsDisableCudnn(Rule):
             advice="pass enabled=True",
             edits=(self.module.add_argument(node, "enabled=True"),),
         )
-
-
-def _shown(call: cst.Call) -> str:
-    return " ".join(cst.Module([]).code_for_node(call.args[0]).rstrip(", \n").split())
