@@ -8,7 +8,7 @@ from detlint import syntax
 from detlint.finding import Finding
 from detlint.kinds import NOTEBOOK, PYTHON, kind_of
 from detlint.source import DecodeError, Source
-from detlint.triggers import Mentions, Triggers
+from detlint.triggers import DIRECTIVES, Mentions, Triggers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from detlint.narrowing import Region
     from detlint.rule import Rule
     from detlint.settings import Settings
+    from detlint.triggers import Hits
 
     AnyRule = type[Rule] | Entry
 
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 LARGEST = 4_000_000
 # Most of a notebook is pictures.
 LARGEST_NOTEBOOK = 200_000_000
-# Without one of these a text holds no suppression, and what reads them is not imported.
-_MENTIONS = ("oqa", "OQA", "oQA", "etlint:", "ETLINT:")
 
 
 class Engine:
@@ -75,24 +74,31 @@ class Engine:
         """Findings of a decoded source, suppressed ones left out, in order of place."""
         if source.kind == NOTEBOOK:
             source, findings = self._lint_notebook(source)
+            directed = _is_directed(source)
         elif source.kind == PYTHON:
-            result = self._lint_python(source)
+            hits = self._triggers.find(source.text)
+            result = self._lint_python(source, hits)
             if isinstance(result, syntax.Problem):
                 findings = self.unreadable(source.path, *result)
             else:
                 findings = result
+            directed = not hits.marks.isdisjoint(DIRECTIVES)
         else:
             return self._lint_document(source)
-        if any(word in source.text for word in _MENTIONS):
+        if directed:
             from detlint import suppression
 
             findings = suppression.apply(source, findings, enabled=self._enabled, known=self._known)
         return sorted(findings, key=lambda each: each[1:6])
 
-    def _lint_python(self, source: Source) -> list[Finding] | syntax.Problem:
-        rules, region = self._work(source)
-        # Python's parser would take half of the time, so it is asked about what libcst is to parse.
-        doubtful = syntax.is_suspicious(source.text) or (region and not syntax.reads(region.text))
+    def _lint_python(self, source: Source, hits: Hits) -> list[Finding] | syntax.Problem:
+        rules, region = self._work(source, hits)
+        # Python's parser would take half of the time, so it is asked about what is to be read.
+        doubtful = (
+            not hits.marks.isdisjoint(syntax.DAMAGE)
+            or syntax.is_suspicious(source.text)
+            or (region and not syntax.reads(region.text))
+        )
         problem = syntax.problem(source) if doubtful else None
         if problem is not None:
             return problem
@@ -105,10 +111,10 @@ class Engine:
 
         assert isinstance(source, Notebook)  # noqa: S101 - what decoding gives of this kind
         problems: list[syntax.Problem] = []
-        result = self._lint_python(source)
+        result = self._lint_python(source, self._triggers.find(source.text))
         if source.broken or isinstance(result, syntax.Problem):
             source, problems = source.readable
-            result = self._lint_python(source)
+            result = self._lint_python(source, self._triggers.find(source.text))
             if isinstance(result, syntax.Problem):
                 problems, result = [result], []
         findings = [each for it in problems for each in self.unreadable(source.path, *it)]
@@ -123,7 +129,7 @@ class Engine:
 
     def _lint_document(self, source: Source) -> list[Finding]:
         rules = self._mentions.find(source.text)
-        directed = any(word in source.text for word in _MENTIONS)
+        directed = _is_directed(source)
         if not (rules or directed):
             return []
         from detlint.documents import Unreadable, read
@@ -161,15 +167,14 @@ class Engine:
         message = f"too large to parse: {size}"
         return self.unreadable(path, message)
 
-    def _work(self, source: Source) -> tuple[list[AnyRule], Region | None]:
+    def _work(self, source: Source, hits: Hits) -> tuple[list[AnyRule], Region | None]:
         """The rules that may find something, and what they have to see for it."""
-        hits = self._triggers.find(source.text)
-        rules = [rule for rule in hits if _has_work(rule, source.text)]
+        rules = [rule for rule in hits.rules if _has_work(rule, source.text)]
         if not rules:
             return [], None
         from detlint.narrowing import narrow, whole
 
-        places = [(offset, rule.scope) for rule in rules for offset in hits[rule]]
+        places = [(offset, rule.scope) for rule in rules for offset in hits.rules[rule]]
         return rules, narrow(source.text, places) if self._narrowed else whole(source.text)
 
     def _findings(self, source: Source, rules: Sequence[AnyRule], region: Region) -> list[Finding]:
@@ -187,6 +192,10 @@ class Engine:
             return in_deep_stack(look)
         except RecursionError:
             return self.unreadable(source.path, syntax.TOO_DEEP)
+
+
+def _is_directed(source: Source) -> bool:
+    return any(word in source.text for word in DIRECTIVES)
 
 
 def _has_work(rule: AnyRule, text: str) -> bool:

@@ -21,7 +21,7 @@ class Problem(NamedTuple):
 
 
 # What a merge or Python 2 leaves behind, and brackets nested beyond what any parser takes.
-_FOREIGN = ("\n>>>>>>> ", 'print "', "print '", "(" * 200, "[" * 200)
+DAMAGE = frozenset({"\n>>>>>>> ", 'print "', "print '", "(" * 200, "[" * 200})
 
 
 _PAIRS = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"))
@@ -34,8 +34,9 @@ def is_suspicious(text: str) -> bool:
     Python's parser would take half of a run over files that hold nothing to find,
     so it is given only those that are cut short, merged or of Python 2. What is
     broken in another way, and holds nothing that a rule looks for, is not noticed.
+    What holds a mark of DAMAGE is suspicious, too.
     """
-    if any(mark in text for mark in _FOREIGN) or text.count('"""') % 2:
+    if text.count('"""') % 2:
         return True
     if _balanced(text) or _balanced("".join(text.split('"""')[::2])):  # most say it in docstrings
         return False

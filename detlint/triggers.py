@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.syntax import DAMAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,6 +14,18 @@ if TYPE_CHECKING:
 
     from detlint.engine import AnyRule
     from detlint.settings import Settings
+
+
+# Without one of these a text holds no suppression, and what reads them is not imported.
+DIRECTIVES = frozenset({"oqa", "OQA", "oQA", "etlint:", "ETLINT:"})
+
+
+class Hits(NamedTuple):
+    """What a text holds: the rules that have work in it, with the offsets of their tokens, and
+    which of DIRECTIVES and of ``syntax.DAMAGE``."""
+
+    rules: dict[AnyRule, list[int]]
+    marks: set[str]
 
 
 class Triggers:
@@ -26,25 +40,31 @@ class Triggers:
                 if token not in settled:
                     self._rules.setdefault(token, []).append(rule)
         self._tokens = list(self._rules)
+        self._marks = sorted((DIRECTIVES | DAMAGE).difference(self._rules))
 
     @cached_property
     def _automaton(self) -> AhoCorasick:
         from ahocorasick_rs import AhoCorasick, Implementation
 
         # Three times as fast as what the library chooses for this many tokens.
-        return AhoCorasick(self._tokens, implementation=Implementation.DFA)
+        tokens = [*self._tokens, *self._marks]
+        return AhoCorasick(tokens, implementation=Implementation.DFA)
 
-    def find(self, text: str) -> dict[AnyRule, list[int]]:
-        """The rules that have work in a text, with the offsets of their tokens."""
+    def find(self, text: str) -> Hits:
+        """What a text holds."""
         found: dict[AnyRule, list[int]] = {}
-        matches = self._automaton.find_matches_as_indexes(text, overlapping=True)
-        for index, start, _ in matches:
+        marks: set[str] = set()
+        tokens = len(self._tokens)
+        for index, start, _ in self._automaton.find_matches_as_indexes(text, overlapping=True):
+            if index >= tokens:
+                marks.add(self._marks[index - tokens])
+                continue
             token = self._tokens[index]
             if _begins_word(text, start, token):
                 for rule in self._rules[token]:
                     if rule.concerns(text, start) and (self._strict or rule.expects(text, start)):
                         found.setdefault(rule, []).append(start)
-        return found
+        return Hits(found, marks)
 
     def occur_in(self, data: bytes) -> bool:
         """Whether any token occurs in bytes that are too many to decode."""
