@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import libcst as cst
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from detlint.narrowing import Region
     from detlint.source import Source
 
+_FUNCTIONS = (cst.FunctionDef, cst.Lambda)
 _MANY = 20  # parsed regions of one file, with which another is compared
 
 
@@ -89,8 +90,10 @@ class Module:
 
     def enclosing_function(self, node: cst.CSTNode) -> cst.FunctionDef | cst.Lambda | None:
         """The innermost function around a node."""
-        kinds = (cst.FunctionDef, cst.Lambda)
-        return next((each for each in self.ancestors(node) if isinstance(each, kinds)), None)
+        for each in self.ancestors(node):
+            if type(each) in _FUNCTIONS:  # isinstance asks an abstract base class
+                return cast("cst.FunctionDef | cst.Lambda", each)
+        return None
 
     def enclosing_class(self, node: cst.CSTNode) -> cst.ClassDef | None:
         """The innermost class around a node."""

@@ -283,9 +283,10 @@ def shared_names(module: Module, root: cst.FunctionDef | cst.Module) -> Iterator
         closures = (cst.Lambda,)
         nodes = (each for each in nodes if module.enclosing_function(each) is None)
     for node in nodes:
-        if isinstance(node, cst.NameItem):
+        # isinstance asks an abstract base class
+        if type(node) is cst.NameItem:
             yield from (each.value for each in loads(module, node))
-        elif isinstance(node, cst.CompFor):
+        elif type(node) is cst.CompFor:
             yield from (each.value for each in loads(module, node.target))
-        elif node is not root and isinstance(node, closures):
+        elif type(node) in closures and node is not root:
             yield from (each.value for each in loads(module, node))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.analysis.consumption import Consumption
+    from detlint.module import Module
 
 
 class LoopBody(BodyStatements):
@@ -59,7 +60,7 @@ class LoopBody(BodyStatements):
         """The body of a loop over the elements."""
         targets = list(consumption.reads.variables(loop.target))
         elements = Elements(consumption, (each.value for each in targets), positions)
-        body = cls(consumption, loop, elements, stops=_breaks(loop))
+        body = cls(consumption, loop, elements, stops=_breaks(consumption.module, loop))
         body.kept += [(each, loop) for each in targets]
         return body
 
@@ -275,7 +276,7 @@ class LoopBody(BodyStatements):
         return isinstance(target, cst.Subscript) and self._elements.counts(target.slice[0])
 
 
-def _breaks(loop: cst.For) -> bool:
+def _breaks(module: Module, loop: cst.For) -> bool:
     """Whether a loop has a ``break`` of its own."""
     stack: list[cst.CSTNode] = [loop.body]
     while stack:
@@ -283,5 +284,5 @@ def _breaks(loop: cst.For) -> bool:
         if isinstance(node, cst.Break):
             return True
         if not isinstance(node, (cst.For, cst.While, cst.FunctionDef, cst.ClassDef)):
-            stack.extend(node.children)
+            stack.extend(module.tree.children(node))
     return False
