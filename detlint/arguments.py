@@ -23,6 +23,9 @@ _CONFIGURABLE = (
     "target_torch",
     "strict",
 )
+_HELP = frozenset({"-h", "--help"})
+# argparse imports shutil to learn that of the terminal: a twentieth of a run over a clean file.
+_WIDTH = 78
 _EPILOG = """\
 other commands:
   detlint explain CODE   what a rule finds, why, and what to do instead
@@ -34,7 +37,8 @@ exit status: 0 clean, 1 findings, 2 wrong usage or internal error
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the options. Exits with status 2 and a message when they make no sense."""
-    return _parser().parse_args(arguments)
+    asked = not _HELP.isdisjoint(arguments)
+    return _parser(None if asked else _WIDTH).parse_args(arguments)
 
 
 def overrides(options: argparse.Namespace) -> dict[str, object]:
@@ -59,12 +63,12 @@ def _cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(width: int | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="detlint",
         description="Find what makes two runs of the same training code differ.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=width),
         allow_abbrev=False,
     )
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; - for stdin")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import pkgutil
 
 from detlint.rule import Rule
 
@@ -12,6 +11,8 @@ from detlint.rule import Rule
 @functools.cache
 def every_rule() -> tuple[type[Rule], ...]:
     """All rules, sorted by code."""
+    import pkgutil
+
     found: list[type[Rule]] = []
     for module in pkgutil.iter_modules(__path__):
         members = vars(importlib.import_module(f"{__name__}.{module.name}")).values()

@@ -5,16 +5,17 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.distinct import Distinct
 from detlint.analysis.kinds import Annotation, Kind
-from detlint.analysis.set_reads import SetReads
 from detlint.analysis.set_text import may_matter
-from detlint.analysis.shared_sets import SharedSets
 from detlint.rule import Example, Rule, cst
 
+# Half of all files have a brace that may be a set: what looks further is imported when it is asked.
 if TYPE_CHECKING:
+    from detlint.analysis.distinct import Distinct
     from detlint.analysis.order import Use
+    from detlint.analysis.set_reads import SetReads
     from detlint.analysis.sets import Sets
+    from detlint.analysis.shared_sets import SharedSets
     from detlint.finding import Edit, Finding
 
 _LONGEST = 50
@@ -104,6 +105,8 @@ class SetOrder(Rule):
 
     @cached_property
     def _consumption(self) -> Distinct:
+        from detlint.analysis.distinct import Distinct
+
         return Distinct(self.module)
 
     @property
@@ -113,10 +116,14 @@ class SetOrder(Rule):
 
     @cached_property
     def _reads(self) -> SetReads:
+        from detlint.analysis.set_reads import SetReads
+
         return SetReads(self.module, self.sets)
 
     @cached_property
     def _shared(self) -> SharedSets:
+        from detlint.analysis.shared_sets import SharedSets
+
         return SharedSets(self.module)
 
     # Everything that may go through a set
