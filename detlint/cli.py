@@ -218,7 +218,7 @@ def _version() -> str:
     """Changes with any file of the package, so that a development install needs no new version."""
     entries = [__version__]
     package = os.path.dirname(__file__)
-    for folder in ("", "analysis", "documents", "notebooks", "project", "rules"):
+    for folder in ("", "analysis", "conversion", "documents", "notebooks", "project", "rules"):
         with os.scandir(os.path.join(package, folder)) as files:
             entries += [f"{file.name} {file.stat().st_mtime_ns}" for file in files]
     return " ".join(sorted(entries))
