@@ -24,7 +24,7 @@ _TRAINS = re.compile(
 _ENGINE = re.compile(
     r"^[ \t]*(?:from|import)[ \t]+(?:vllm|sglang|lmdeploy|tensorrt_llm)\b", re.MULTILINE
 )
-_INFERS = re.compile(
+INFERS = re.compile(
     r"\.generate\(|with torch\.no_grad|torch\.inference_mode\b|(?:with |@)inference_mode\b"
     r"|\.eval\(\)|\b[Pp]ipeline\("
 )
@@ -54,7 +54,7 @@ _STEPS = (
     r"\.backward\(|Trainer\(|TrainingArg\w*\(|\.step\(|\.fit\(|[tT]rainer\.train\(|training_step"
     r"|\boptim\."
 )
-_TAKES_STEPS = re.compile(_STEPS)
+TAKES_STEPS = re.compile(_STEPS)
 _OPTIMIZES = re.compile(rf"{_STEPS}|LoraConfig\(|get_peft_model\(")
 # A file or function that takes the time of a model: it may run a backward as well.
 _MEASURES = re.compile(
@@ -80,7 +80,7 @@ def is_for_answers(module: Module) -> bool:
     loads one to generate with."""
     text, names = module.source.text, file_names(module.source.path)
     # Those that decode may wrap a model in what was trained.
-    if any(map(_ANSWERS_FILE.search, names)) and not _TAKES_STEPS.search(text):
+    if any(map(_ANSWERS_FILE.search, names)) and not TAKES_STEPS.search(text):
         return True
     if "configs" in names and configures_answers(module.source.path):
         return True
@@ -193,7 +193,7 @@ def _trains(module: Module, function: cst.CSTNode) -> bool:
 def only_infers(module: Module) -> bool:
     """Whether the file runs a model and nothing in it trains one."""
     text = module.source.text
-    infers = _INFERS.search(text) or _ENGINE.search(text)
+    infers = INFERS.search(text) or _ENGINE.search(text)
     return infers is not None and _TRAINS.search(text) is None
 
 

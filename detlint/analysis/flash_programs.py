@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from detlint.analysis.answering import INFERS, TAKES_STEPS
 from detlint.analysis.flash_advice import ANY, ANY_FLASH, HUGGING_FACE, KEPT
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ _LIBRARY = re.compile(
     r"|\.from_pretrained\(|\.from_config\(",
     re.MULTILINE,
 )
-_BY_NAME = re.compile(r"\b(?:import_module|__import__|exec_module|instantiate)\(")
 _FLASH = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:flash_attn|transformer_engine)", re.MULTILINE)
 _SWITCH = re.compile(r"\buse_flash_att\w+")
 _OWN = re.compile(r"\bscaled_dot_product_attention\b")
@@ -44,22 +44,15 @@ def settles(program: Program, advice: str) -> bool:
     )
 
 
-def may_train(programs: Sequence[Program], path: str, row: int) -> bool:
-    """Whether the code at a row of a file is of a program's own, or one that trains may run it:
-    not a notebook, whose fits are of other things."""
-    within = [each for each in programs if path in each]
-    if any(each.path == path for each in within):
-        return True
-    training = [each for each in programs if each.path.endswith(".py") and not each.only_answers()]
-    if not within:
-        return any(map(_imports_by_name, training))
-    return any(each.may_run(path, row) for each in training if path in each)
+def train(programs: Sequence[Program], path: str, row: int) -> bool:
+    """Whether programs show that a gradient comes to the code at a row of a file: one that is
+    there to train runs the code."""
+    return any(each.learns and each.runs(path, row) for each in programs if path in each)
 
 
-def _imports_by_name(program: Program) -> bool:
-    """Whether a program imports modules, or makes objects, by names that it reads or puts
-    together."""
-    return any(map(_BY_NAME.search, program.texts()))
+def only_answer(texts: Sequence[str]) -> bool:
+    """Whether some of the files run a model, and none of them trains one."""
+    return any(map(INFERS.search, texts)) and not any(map(TAKES_STEPS.search, texts))
 
 
 def _is_of_torch(program: Program) -> bool:

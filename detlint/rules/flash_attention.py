@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.project.program import Program
     from detlint.settings import Settings
+    from detlint.source import Source
 
 
 def _is_settled(document: Document) -> bool:
@@ -157,13 +158,23 @@ class FlashAttention(Rule):
 
     @classmethod
     def cleared_by_all(
-        cls, finding: Finding, programs: Sequence[Program], settings: Settings
+        cls,
+        finding: Finding,
+        programs: Sequence[Program],
+        settings: Settings,
+        sources: Iterable[Source],
     ) -> bool:
-        """Where programs are there, code of their files counts if one that trains may run it."""
+        """What no program is shown to train, or, of a file alone or among others that are no
+        programs, where these only answer. A backward that is called by its name, and a launch,
+        need no other evidence."""
         path = os.path.realpath(finding.path)
-        if settings.strict or not programs or not path.endswith(".py"):
+        launch = finding.advice == FLAG or not path.endswith((".py", ".ipynb"))
+        if settings.strict or launch or finding.message.startswith("_flash_attn_"):
             return False
-        return not flash_programs.may_train(programs, path, finding.row)
+        if flash_programs.train(programs, path, finding.row):
+            return False
+        texts = [each.text for each in sources]
+        return (len(texts) > 1 and bool(programs)) or flash_programs.only_answer(texts)
 
     @cached_property
     def _around(self) -> Surroundings:
