@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.answering import INFERS, TAKES_STEPS
+from detlint.analysis.file_names import names
 from detlint.analysis.flash_advice import ANY, ANY_FLASH, HUGGING_FACE, KEPT
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ _LIBRARY = re.compile(
     r"|\.from_pretrained\(|\.from_config\(",
     re.MULTILINE,
 )
+_CONFIGURES = re.compile(r"(?:^|_)(?:config|configs|cfg|cfgs|conf)(?:_|$)")
+_DEFINES = re.compile(r"^(?:async[ \t]+)?(?:def|class)\b", re.MULTILINE)
 _FLASH = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:flash_attn|transformer_engine)", re.MULTILINE)
 _SWITCH = re.compile(r"\buse_flash_att\w+")
 _OWN = re.compile(r"\bscaled_dot_product_attention\b")
@@ -46,8 +49,14 @@ def settles(program: Program, advice: str) -> bool:
 
 def train(programs: Sequence[Program], path: str, row: int) -> bool:
     """Whether programs show that a gradient comes to the code at a row of a file: one that is
-    there to train runs the code."""
+    there to train runs the code, or may be given the file for its configuration."""
+    if programs and _is_configuration(path, programs[0].source_of(path).text):
+        return any(each.learns for each in programs)
     return any(each.learns and each.runs(path, row) for each in programs if path in each)
+
+
+def _is_configuration(path: str, text: str) -> bool:
+    return any(map(_CONFIGURES.search, names(path))) and _DEFINES.search(text) is None
 
 
 def only_answer(texts: Sequence[str]) -> bool:
