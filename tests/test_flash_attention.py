@@ -847,7 +847,7 @@ def test_one_query_at_a_time_is_decoding(
                 return flash_attn_varlen_func(q, k, v, a, b, c, d)
     """
     rows = [each.row for each in findings(text, "DET601")]
-    assert rows == [6] * first + [8] * second
+    assert rows == [5] * first + [7] * second
 
 
 @pytest.mark.parametrize(
@@ -882,4 +882,22 @@ def test_what_makes_a_reference_is_not_trained(
     text = f'{head}\n    model = get("m", attn_implementation="flash_attention_2")\n'
     assert len(findings(text, "DET601")) == found
     learns = text.replace("    model", "    optimizer.step()\n    model")
-    assert len(findings("DET601", learns)) == 1
+    assert len(findings(learns, "DET601")) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ('"python", "pretrain.py", "--use-flash-attn"', 1),
+        ('"python", "tools/eval.py", "--use-flash-attn"', 0),
+        ('"python", "-m", "pkg.generate", "--use-flash-attn"', 0),
+        ('"python", "-m", "pkg.pretrain", "--use-flash-attn"', 1),
+        ('"--batch-size", "8", "--use-flash-attn"', 1),
+    ],
+)
+def test_a_command_of_a_program_that_only_answers(
+    words: str, found: int, findings: Callable[..., list[Finding]]
+) -> None:
+    assert len(findings(f"command = [{words}]", "DET601")) == found
+    text = words.replace('"', "").replace(",", "")
+    assert len(findings(f'os.system("{text}")', "DET601")) == found
