@@ -901,3 +901,25 @@ def test_a_command_of_a_program_that_only_answers(
     assert len(findings(f"command = [{words}]", "DET601")) == found
     text = words.replace('"', "").replace(",", "")
     assert len(findings(f'os.system("{text}")', "DET601")) == found
+
+
+@pytest.mark.parametrize(
+    ("last", "found"),
+    [
+        ("config.use_flash_attn = False", 0),
+        ("config.use_flash_attn = True", 2),
+        ("config.use_flash_attn = fast", 1),
+        ("other.use_flash_attn = False", 1),
+        ("if old: config.use_flash_attn = False", 1),
+    ],
+)
+def test_a_switch_that_is_set_again(
+    last: str, found: int, findings: Callable[..., list[Finding]]
+) -> None:
+    text = f"""
+        def prepare(config, other, fast, old):
+            if config.bf16:
+                config.use_flash_attn = True
+            {last}
+    """
+    assert len(findings(text, "DET601")) == found

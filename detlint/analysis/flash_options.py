@@ -78,6 +78,26 @@ def is_of_a_checkpoint(module: Module, option: Option) -> bool:
     )
 
 
+def is_overwritten(module: Module, option: Option) -> bool:
+    """Whether what its function sets last, on no condition, is another value."""
+    function = module.enclosing_function(option.node)
+    if option.form != "attribute" or not isinstance(function, cst.FunctionDef):
+        return False
+    if not isinstance(option.node, cst.Assign) or not isinstance(function.body, cst.IndentedBlock):
+        return False
+    target = module.tree.text(option.node.targets[0].target)
+    place = module.span(option.node)[1]
+    return any(
+        isinstance(each, cst.Assign)
+        and module.span(each)[0] > place
+        and module.tree.text(each.targets[0].target) == target
+        and module.literal(each.value) in (False, "sdpa", "eager")
+        for line in function.body.body
+        if isinstance(line, cst.SimpleStatementLine)
+        for each in line.body
+    )
+
+
 def never_runs(module: Module, node: cst.CSTNode) -> bool:
     """Whether nothing can lead to a node."""
     from detlint.analysis import unreachable  # which needs the parser

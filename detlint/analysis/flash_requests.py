@@ -14,6 +14,7 @@ from detlint.analysis.flash_options import (
     chosen,
     for_answers,
     is_of_a_checkpoint,
+    is_overwritten,
     shown,
 )
 from detlint.analysis.options import options
@@ -87,7 +88,10 @@ class Requests:
 
     def _is_settled(self, option: Option) -> bool:
         """Whether what is around an option makes it deterministic, or has no backward."""
-        if is_of_a_checkpoint(self._module, option) or for_answers(self._module, option.node):
+        module = self._module
+        if is_of_a_checkpoint(module, option) or is_overwritten(module, option):
+            return True
+        if for_answers(module, option.node):
             return True
         around = self._around
         return around.settles_hugging_face if option.name in _HUGGING_FACE else around.settles
