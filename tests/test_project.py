@@ -1115,6 +1115,24 @@ def test_code_is_told_where_a_program_that_trains_runs_it(
 
 
 @pytest.mark.parametrize(
+    ("rest", "found"),
+    [
+        ("else:\n    sys.modules[__name__] = Lazy(__name__)\n", True),
+        ("else:\n    load = None\n", False),
+        ("    import {}\nelse:\n    sys.modules[__name__] = Lazy(__name__)\n", False),
+    ],
+)
+def test_a_module_that_loads_lazily_imports_what_it_shows_type_checkers(
+    project: Project, lint: Lint, rest: str, *, found: bool
+) -> None:
+    whole = rest.format(", ".join(f"m{each}" for each in range(30)))
+    lazy = f"if TYPE_CHECKING:\n    from .loading import load\n{whole}"
+    train = f"from net import load\n\nloss(load()).backward()\no.step()\n\n{MAIN}"
+    project({"net/__init__.py": lazy, "net/loading.py": FLASH, "train.py": train})
+    assert lint("--select", "DET601") == ["net/loading.py:4 DET601"] * found
+
+
+@pytest.mark.parametrize(
     ("beside", "found"),
     [
         ("x = 1\n", True),
