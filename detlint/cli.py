@@ -145,9 +145,10 @@ def _linked(
     """With what programs show: their own findings, and without those that they clear."""
     from detlint.project.callers import are_asked, without_ignored
     from detlint.project.scripts import may_differ, together
+    from detlint.project.surroundings import may_settle
 
     scripted, returned = may_differ(paths), are_asked(linted.findings)
-    if not linted.entrypoints and not scripted and not returned:
+    if not (linted.entrypoints or scripted or returned or may_settle(linted.findings)):
         return linted.findings
     from detlint.project.unchanged import recall, remember
 

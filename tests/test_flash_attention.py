@@ -821,3 +821,105 @@ def test_what_never_runs_asks_for_nothing(
                 return flash_attn_func(q, k, v)
     """
     assert len(findings(text, "DET601")) == 2 * found
+
+
+@pytest.mark.parametrize(
+    ("test", "first", "second"),
+    [
+        ("q_len == 1", 0, 1),
+        ("q.shape[1] == 1", 0, 1),
+        ("query_length != 1", 1, 0),
+        ("self.seq_len > 1", 1, 0),
+        ("q_len == 2", 1, 1),
+        ("heads == 1", 1, 1),
+    ],
+)
+def test_one_query_at_a_time_is_decoding(
+    test: str, first: int, second: int, findings: Callable[..., list[Finding]]
+) -> None:
+    text = f"""
+        from flash_attn import flash_attn_func, flash_attn_varlen_func
+
+        def attend(self, q, k, v, q_len, query_length, heads):
+            if {test}:
+                return flash_attn_func(q, k, v)
+            else:
+                return flash_attn_varlen_func(q, k, v, a, b, c, d)
+    """
+    rows = [each.row for each in findings(text, "DET601")]
+    assert rows == [5] * first + [7] * second
+
+
+@pytest.mark.parametrize(
+    ("head", "found"),
+    [
+        ("class Config(PretrainedConfig):", 0),
+        ("class VisionConfig(transformers.SiglipVisionConfig):", 0),
+        ("class Tower(nn.Module):", 1),
+        ("class Config:", 1),
+    ],
+)
+def test_the_default_of_a_checkpoint_s_configuration_asks_for_nothing(
+    head: str, found: int, findings: Callable[..., list[Finding]]
+) -> None:
+    text = f"{head}\n    def __init__(self, width=8, use_flash_attn=True):\n        pass\n"
+    assert len(findings(text, "DET601")) == found
+
+
+@pytest.mark.parametrize(
+    ("head", "found"),
+    [
+        ("def load_ref_model(name):", 0),
+        ("class TeacherModel:", 0),
+        ("def get_reference(name):", 0),
+        ("def preferred(name):", 1),
+        ("class RewardModel:", 1),
+    ],
+)
+def test_what_makes_a_reference_is_not_trained(
+    head: str, found: int, findings: Callable[..., list[Finding]]
+) -> None:
+    text = f'{head}\n    model = get("m", attn_implementation="flash_attention_2")\n'
+    assert len(findings(text, "DET601")) == found
+    learns = text.replace("    model", "    optimizer.step()\n    model")
+    assert len(findings(learns, "DET601")) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ('"python", "pretrain.py", "--use-flash-attn"', 1),
+        ('"python", "tools/eval.py", "--use-flash-attn"', 0),
+        ('"python", "-m", "pkg.generate", "--use-flash-attn"', 0),
+        ('"python", "-m", "pkg.pretrain", "--use-flash-attn"', 1),
+        ('"--batch-size", "8", "--use-flash-attn"', 1),
+    ],
+)
+def test_a_command_of_a_program_that_only_answers(
+    words: str, found: int, findings: Callable[..., list[Finding]]
+) -> None:
+    assert len(findings(f"command = [{words}]", "DET601")) == found
+    text = words.replace('"', "").replace(",", "")
+    assert len(findings(f'os.system("{text}")', "DET601")) == found
+
+
+@pytest.mark.parametrize(
+    ("last", "found"),
+    [
+        ("config.use_flash_attn = False", 0),
+        ("config.use_flash_attn = True", 2),
+        ("config.use_flash_attn = fast", 1),
+        ("other.use_flash_attn = False", 1),
+        ("if old: config.use_flash_attn = False", 1),
+    ],
+)
+def test_a_switch_that_is_set_again(
+    last: str, found: int, findings: Callable[..., list[Finding]]
+) -> None:
+    text = f"""
+        def prepare(config, other, fast, old):
+            if config.bf16:
+                config.use_flash_attn = True
+            {last}
+    """
+    assert len(findings(text, "DET601")) == found

@@ -7,7 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.file_names import names as file_names
-from detlint.analysis.uses import last_name
+from detlint.analysis.seeding import words_of
+from detlint.analysis.uses import last_name, words
 from detlint.layout import layout_of
 from detlint.rule import cst
 
@@ -24,7 +25,7 @@ _TRAINS = re.compile(
 _ENGINE = re.compile(
     r"^[ \t]*(?:from|import)[ \t]+(?:vllm|sglang|lmdeploy|tensorrt_llm)\b", re.MULTILINE
 )
-_INFERS = re.compile(
+INFERS = re.compile(
     r"\.generate\(|with torch\.no_grad|torch\.inference_mode\b|(?:with |@)inference_mode\b"
     r"|\.eval\(\)|\b[Pp]ipeline\("
 )
@@ -36,7 +37,7 @@ _ANSWERS_FILE = re.compile(
     r"(?:^|_)(?:web_?demo|demo|eval|evaluate|evaluation|infer|inference|predict|serve|serving"
     r"|gradio|streamlit|api_server|deploy|decode|decoding|sample|sampling|bench|benchmarks?|speedup"
     r"|merge|convert|converter|conversion|export|quantize|checkpoint_(?:saver|loader)"
-    r"|annotate|rerank|pseudo_labels?|(?:extract|get|compute)_(?:features?|embeddings?))"
+    r"|annotate|rerank|teachers?|pseudo_labels?|(?:extract|get|compute)_(?:features?|embeddings?))"
     r"(?:_|$)|^chat(?:_|$)"
     r"|(?:^|_)(?:hf|huggingface|megatron|mcore|nemo|meta|deepspeed|zero)(?:2|_to_|_2_)\w"
 )
@@ -48,13 +49,15 @@ _ANSWERS_CONFIG = re.compile(
 _TRAINS_NAME = re.compile(r"train|tun(?:e|ing)|(?:^|_)(?:sft|dpo|grpo|ppo|lora)(?:_|$)")
 # Models that others are trained by, or beside, and code that takes no gradient of them.
 _ASIDE = re.compile(r"(?:^|_)(?:ref|reference|teacher|reward|judge)(?:_|$)")
+# Of functions and classes, by the words of their names.
+_REFERENCE = words("ref reference teacher")
 _FROZEN_FORWARD = re.compile(r"@(?:torch\.)?(?:no_grad|inference_mode)\(\)\s+def[ \t]+forward\(")
 _NO_GRADIENT = re.compile(r"\bno_grad\(|\binference_mode\(")
 _STEPS = (
     r"\.backward\(|Trainer\(|TrainingArg\w*\(|\.step\(|\.fit\(|[tT]rainer\.train\(|training_step"
     r"|\boptim\."
 )
-_TAKES_STEPS = re.compile(_STEPS)
+TAKES_STEPS = re.compile(_STEPS)
 _OPTIMIZES = re.compile(rf"{_STEPS}|LoraConfig\(|get_peft_model\(")
 # A file or function that takes the time of a model: it may run a backward as well.
 _MEASURES = re.compile(
@@ -80,7 +83,7 @@ def is_for_answers(module: Module) -> bool:
     loads one to generate with."""
     text, names = module.source.text, file_names(module.source.path)
     # Those that decode may wrap a model in what was trained.
-    if any(map(_ANSWERS_FILE.search, names)) and not _TAKES_STEPS.search(text):
+    if any(map(_ANSWERS_FILE.search, names)) and not TAKES_STEPS.search(text):
         return True
     if "configs" in names and configures_answers(module.source.path):
         return True
@@ -155,7 +158,9 @@ def _may_learn(text: str) -> bool:
 
 def is_aside(module: Module, node: cst.CSTNode) -> bool:
     """Whether the model made around a node is another's reference, teacher or reward, frozen or
-    in a class that records no gradient and learns nothing."""
+    in a class that records no gradient and learns nothing, or in what makes a reference."""
+    if _makes_reference(module, node):
+        return True
     made = next((each for each in module.ancestors(node) if isinstance(each, cst.Assign)), None)
     name = last_name(made.targets[0].target) if made is not None else ""
     if not _ASIDE.search(name):
@@ -169,6 +174,16 @@ def is_aside(module: Module, node: cst.CSTNode) -> bool:
         return True
     within = module.enclosing_class(node) is not None
     return within and _NO_GRADIENT.search(block) is not None and not _OPTIMIZES.search(block)
+
+
+def _makes_reference(module: Module, node: cst.CSTNode) -> bool:
+    """``def build_ref_model(…)``, ``class TeacherArguments``, which learn nothing."""
+    makes = any(
+        isinstance(each, (cst.FunctionDef, cst.ClassDef))
+        and not _REFERENCE.isdisjoint(words_of(each.name.value))
+        for each in module.ancestors(node)
+    )
+    return makes and not _OPTIMIZES.search(block_around(module, node))
 
 
 def is_frozen_around(module: Module, node: cst.CSTNode) -> bool:
@@ -193,7 +208,7 @@ def _trains(module: Module, function: cst.CSTNode) -> bool:
 def only_infers(module: Module) -> bool:
     """Whether the file runs a model and nothing in it trains one."""
     text = module.source.text
-    infers = _INFERS.search(text) or _ENGINE.search(text)
+    infers = INFERS.search(text) or _ENGINE.search(text)
     return infers is not None and _TRAINS.search(text) is None
 
 

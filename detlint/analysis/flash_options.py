@@ -12,6 +12,7 @@ from detlint.analysis.definitions import Definitions
 from detlint.analysis.flash_flags import IMPLEMENTATIONS
 from detlint.analysis.notebook_models import only_answers
 from detlint.analysis.options import Option
+from detlint.analysis.uses import last_name
 from detlint.lexer import masked
 from detlint.rule import cst
 
@@ -66,6 +67,35 @@ def chosen(value: cst.CSTNode) -> Iterator[cst.CSTNode]:
             yield element.value
     else:
         yield value
+
+
+def is_of_a_checkpoint(module: Module, option: Option) -> bool:
+    """Whether an option is only the default of a model's configuration: what a checkpoint or who
+    makes the model says counts, and it asks for nothing by itself."""
+    owner = module.enclosing_class(option.node) if option.form == "parameter" else None
+    return owner is not None and any(
+        last_name(each.value).endswith("Config") for each in owner.bases
+    )
+
+
+def is_overwritten(module: Module, option: Option) -> bool:
+    """Whether what its function sets last, on no condition, is another value."""
+    function = module.enclosing_function(option.node)
+    if option.form != "attribute" or not isinstance(function, cst.FunctionDef):
+        return False
+    if not isinstance(option.node, cst.Assign) or not isinstance(function.body, cst.IndentedBlock):
+        return False
+    target = module.tree.text(option.node.targets[0].target)
+    place = module.span(option.node)[1]
+    return any(
+        isinstance(each, cst.Assign)
+        and module.span(each)[0] > place
+        and module.tree.text(each.targets[0].target) == target
+        and module.literal(each.value) in (False, "sdpa", "eager")
+        for line in function.body.body
+        if isinstance(line, cst.SimpleStatementLine)
+        for each in line.body
+    )
 
 
 def never_runs(module: Module, node: cst.CSTNode) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from detlint.analysis.answering import INFERS, TAKES_STEPS
+from detlint.analysis.file_names import names
 from detlint.analysis.flash_advice import ANY, ANY_FLASH, HUGGING_FACE, KEPT
 
 if TYPE_CHECKING:
@@ -20,7 +22,8 @@ _LIBRARY = re.compile(
     r"|\.from_pretrained\(|\.from_config\(",
     re.MULTILINE,
 )
-_BY_NAME = re.compile(r"\b(?:import_module|__import__|exec_module|instantiate)\(")
+_CONFIGURES = re.compile(r"(?:^|_)(?:config|configs|cfg|cfgs|conf)(?:_|$)")
+_DEFINES = re.compile(r"^(?:async[ \t]+)?(?:def|class)\b", re.MULTILINE)
 _FLASH = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:flash_attn|transformer_engine)", re.MULTILINE)
 _SWITCH = re.compile(r"\buse_flash_att\w+")
 _OWN = re.compile(r"\bscaled_dot_product_attention\b")
@@ -44,22 +47,21 @@ def settles(program: Program, advice: str) -> bool:
     )
 
 
-def may_train(programs: Sequence[Program], path: str, row: int) -> bool:
-    """Whether the code at a row of a file is of a program's own, or one that trains may run it:
-    not a notebook, whose fits are of other things."""
-    within = [each for each in programs if path in each]
-    if any(each.path == path for each in within):
-        return True
-    training = [each for each in programs if each.path.endswith(".py") and not each.only_answers()]
-    if not within:
-        return any(map(_imports_by_name, training))
-    return any(each.may_run(path, row) for each in training if path in each)
+def train(programs: Sequence[Program], path: str, row: int) -> bool:
+    """Whether programs show that a gradient comes to the code at a row of a file: one that is
+    there to train runs the code, or may be given the file for its configuration."""
+    if programs and _is_configuration(path, programs[0].source_of(path).text):
+        return any(each.learns for each in programs)
+    return any(each.learns and each.runs(path, row) for each in programs if path in each)
 
 
-def _imports_by_name(program: Program) -> bool:
-    """Whether a program imports modules, or makes objects, by names that it reads or puts
-    together."""
-    return any(map(_BY_NAME.search, program.texts()))
+def _is_configuration(path: str, text: str) -> bool:
+    return any(map(_CONFIGURES.search, names(path))) and _DEFINES.search(text) is None
+
+
+def only_answer(texts: Sequence[str]) -> bool:
+    """Whether some of the files run a model, and none of them trains one."""
+    return any(map(INFERS.search, texts)) and not any(map(TAKES_STEPS.search, texts))
 
 
 def _is_of_torch(program: Program) -> bool:

@@ -8,7 +8,15 @@ from detlint.analysis import flash_arguments
 from detlint.analysis.flash_advice import ANY_FLASH, EFFECT, FLAG, OLD_KEYWORD
 from detlint.analysis.flash_calls import Found
 from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES
-from detlint.analysis.flash_options import CHOICES, by_place, chosen, for_answers, shown
+from detlint.analysis.flash_options import (
+    CHOICES,
+    by_place,
+    chosen,
+    for_answers,
+    is_of_a_checkpoint,
+    is_overwritten,
+    shown,
+)
 from detlint.analysis.options import options
 from detlint.rule import cst
 
@@ -80,7 +88,10 @@ class Requests:
 
     def _is_settled(self, option: Option) -> bool:
         """Whether what is around an option makes it deterministic, or has no backward."""
-        if for_answers(self._module, option.node):
+        module = self._module
+        if is_of_a_checkpoint(module, option) or is_overwritten(module, option):
+            return True
+        if for_answers(module, option.node):
             return True
         around = self._around
         return around.settles_hugging_face if option.name in _HUGGING_FACE else around.settles

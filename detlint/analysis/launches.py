@@ -107,13 +107,22 @@ def program(launch: Launch) -> str:
 
 def may_train(launch: Launch) -> bool:
     """Whether the program is none that only serves, evaluates, generates or converts."""
-    path = program(launch).lower().removesuffix(".py").replace("-", "_")
-    name = path.rpartition("/")[2]
-    if _TRAINS.search(name):
-        return True
+    path = program(launch)
     if any(_CONVERTS.match(each.text or "") for each in launch.arguments):
-        return False
-    return _OTHER.search(name.replace(".", "_")) is None and not _OTHER_FOLDER.search(path)
+        return _TRAINS.search(_plain(path).rpartition("/")[2]) is not None
+    return may_be_trained_by(path)
+
+
+def may_be_trained_by(program: str) -> bool:
+    """The same of a program by its path or module: ``tools/eval.py``."""
+    path = _plain(program)
+    name = path.rpartition("/")[2]
+    other = _OTHER.search(name.replace(".", "_")) or _OTHER_FOLDER.search(path)
+    return _TRAINS.search(name) is not None or other is None
+
+
+def _plain(program: str) -> str:
+    return program.lower().removesuffix(".py").replace("-", "_")
 
 
 def runs_tests(launch: Launch) -> bool:

@@ -31,6 +31,11 @@ _TRAINS = words("training train")
 _COMMENT = re.compile(
     r"#+[ \t]*(?:decod(?:e|ing)|inference|infer|generat(?:e|ion|ing))\b", re.IGNORECASE
 )
+# How many tokens are asked about at once: one, where a model decodes.
+_QUERIES = re.compile(
+    r"^(?:\w+\.)*(?:(?:q|query|tgt|seq)_?(?:seq_?)?len(?:gth)?|(?:max_)?seqlen_q)$"
+    r"|^(?:q|quer(?:y|ies)\w*|hidden_states|x)\.(?:shape\[(?:1|-2)\]|size\((?:1|-2)\))$"
+)
 _RECORDS = frozenset({"requires_grad", "is_grad_enabled"})
 _GRADIENTS = frozenset({"torch.is_grad_enabled"})
 
@@ -138,10 +143,13 @@ def _decides(module: Module, test: cst.BaseExpression, holds: bool, forward: boo
 
 
 def _compares(module: Module, test: cst.Comparison, holds: bool, forward: bool) -> bool:
-    """``phase == "decode"``, ``mode is Mode.TRAINING``, ``inference_params is not None``."""
+    """``phase == "decode"``, ``mode is Mode.TRAINING``, ``inference_params is not None``,
+    ``q_len == 1``."""
     if len(test.comparisons) != 1:
         return False
     operator, value = test.comparisons[0].operator, test.comparisons[0].comparator
+    if module.tree.text(value) == "1" and _QUERIES.search(module.tree.text(test.left)):
+        return isinstance(operator, cst.Equal if holds else (cst.NotEqual, cst.GreaterThan))
     same = isinstance(operator, (cst.Equal, cst.Is))
     if not same and not isinstance(operator, (cst.NotEqual, cst.IsNot)):
         return False

@@ -25,6 +25,9 @@ _STATEMENT = re.compile(
 )
 _COMMENT = re.compile(r"#[^\n]*")
 _TYPES_ONLY = re.compile(r"^([ \t]*)if[ \t]+(?:typing\.)?TYPE_CHECKING[ \t]*:", re.MULTILINE)
+# A module that puts another in its place gives, when asked, what it shows type checkers.
+_REPLACES = re.compile(r"^[ \t]*sys\.modules\[__name__\][ \t]*=", re.MULTILINE)
+_WHOLE = 20  # modules that an index of a whole library exceeds: no program uses all of it
 _INDENTED = r"(?:[ \t]*(?:#[^\n]*)?\n|{indent}[ \t]+[^\n]*\n?)*"
 
 
@@ -37,16 +40,18 @@ class Import(NamedTuple):
 
 
 def imports(text: str) -> list[Import]:
-    """What a file imports when it runs, in order: not what only type checkers read."""
+    """What a file imports when it runs, in order: not what only type checkers read, unless it
+    gives just that when it is asked."""
     if "import" not in text:
         return []
     hidden = list(_types_only(text))
-    return [
-        each
+    found = [
+        (any(start <= match.start() < end for start, end in hidden), each)
         for match in _statements(text)
-        if not any(start <= match.start() < end for start, end in hidden)
         for each in _read(match)
     ]
+    lazily = hidden and _REPLACES.search(text) is not None and len(found) <= _WHOLE
+    return [each for is_hidden, each in found if lazily or not is_hidden]
 
 
 def _statements(text: str) -> Iterator[re.Match[str]]:

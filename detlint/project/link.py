@@ -7,7 +7,7 @@ from functools import cache as cached
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.kinds import PYTHON
+from detlint.kinds import NOTEBOOK, PYTHON, kind_of_name
 from detlint.project.entrypoints import is_entrypoint, says_so
 from detlint.project.files import Files
 from detlint.project.imports import Finder
@@ -130,7 +130,7 @@ class Linker:
         where the rule says so, that of a program in which the line never runs only where it
         runs in none."""
         path = os.path.realpath(finding.path)
-        if rule.cleared_by_all(finding, programs, self._settings):
+        if rule.cleared_by_all(finding, programs, self._settings, self._linted()):
             return True
         within = [each for each in programs if path in each]
         if rule.judged_where_it_runs and len(within) > 1:
@@ -138,6 +138,11 @@ class Linker:
         main = [each for each in within if not each.only_shares() or each.path == path]
         judges = main or within
         return bool(judges) and all(rule.cleared(finding, each, self._settings) for each in judges)
+
+    def _linted(self) -> Iterator[Source]:
+        """The Python files that are linted, read as they are asked for."""
+        paths = (each for each in self._paths if kind_of_name(each) in (PYTHON, NOTEBOOK))
+        return map(self._files.source, map(os.path.realpath, paths))
 
     def _origins(self, bound: str) -> Origins:
         return Origins(self._files, Finder(bound, self._files.folders))

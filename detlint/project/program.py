@@ -99,6 +99,10 @@ class Program:
         owner, method, _ = part.partition(".")
         return not method or running.runs(path, part) or not running.runs(path, owner)
 
+    def runs(self, path: str, row: int) -> bool:
+        """Whether the text shows that a line of one of its files runs."""
+        return self._running.runs(path, self._files.part_at(path, row))
+
     @property
     def _is_module(self) -> bool:
         return self._files.is_packaged(self.path) or self.path in self._elsewhere
@@ -210,6 +214,17 @@ class Program:
             return not self.has("trains")
         return "trains" not in self._holders and not (
             trains or roles.calls_training(self.source.text)
+        )
+
+    @cached_property
+    def learns(self) -> bool:
+        """Whether it is there to train a network: its file says so by its name or by what it
+        calls, and a step of training visibly runs."""
+        step = self.first("trains", "torch")
+        return step is not None and (
+            step.path == self.path
+            or roles.trains(self.name)
+            or roles.calls_training(self.source.text)
         )
 
     def texts(self) -> Iterator[str]:

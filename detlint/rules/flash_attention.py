@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.project.program import Program
     from detlint.settings import Settings
+    from detlint.source import Source
 
 
 def _is_settled(document: Document) -> bool:
@@ -51,20 +52,26 @@ class FlashAttention(Rule):
     Transformer Engine when `NVTE_ALLOW_NONDETERMINISTIC_ALGO=0` is.
     `attn_implementation="sdpa"` leaves it to PyTorch, which can be told.
 
-    Silent on inference: under `no_grad` or `inference_mode`, with a cache of keys and values,
-    in functions, classes and branches by the name of decoding, prefilling or inference, and in
-    functions that only such put in place; in files that run, measure, serve, convert or merge a
-    model, and in configurations of tests, evaluations and generation, by their names or by what
-    they call or ask for, if they train none; in files that only programs without a training
-    step import, and in functions and methods that only such run; unless `strict = true`, in
-    code that none of the programs runs that train, where there are programs; in tests that have
+    By default, code is told where a gradient is shown to come to it: where a program among the
+    files that are linted is there to train, takes steps, and runs the code. A file alone, or among
+    others of which none is a program, is told unless these only answer; a configuration in Python
+    where some program trains; a launch, a configuration file, and a backward that is called by its
+    name, always. `strict = true` asks for none of this.
+
+    Silent on inference: under `no_grad` or `inference_mode`, with a cache of keys and values, for
+    one query at a time, in functions, classes and branches by the name of decoding, prefilling or
+    inference, and in functions that only such put in place; in files that run, measure, serve,
+    convert or merge a model, and in configurations of tests, evaluations and generation, by their
+    names or by what they call or ask for, if they train none; in files that only programs without
+    a training step import, and in functions and methods that only such run; in tests that have
     no backward, or compare gradients as far as rounding goes; on a model that is frozen, or
     gives rewards, beside the one that is trained, or that a trainer takes for its reference or
-    teacher, or whose class records no gradient in its forward; on one that cells of a notebook
-    only ask for answers, until its name is bound anew; in launches of programs that by their
-    names convert checkpoints, embed, encode or rerank; in a main block that only tries
-    FlashAttention; and in a branch for numbers of eight bits, which have no backward. Silent,
-    too, on a switch in a file for JAX, or by which a program chooses PyTorch's own attention.
+    teacher, in what makes such by its name, or whose class records no gradient in its forward; on
+    one that cells of a notebook only ask for answers, until its name is bound anew; in launches of
+    programs that by their names convert checkpoints, embed, encode or rerank; in a main block that
+    only tries FlashAttention; and in a branch for numbers of eight bits, which have no backward.
+    Silent, too, on a switch in a file for JAX, or by which a program chooses PyTorch's own
+    attention, and on the default of a checkpoint's configuration class.
 
     Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa
     rounds differently.
@@ -157,13 +164,23 @@ class FlashAttention(Rule):
 
     @classmethod
     def cleared_by_all(
-        cls, finding: Finding, programs: Sequence[Program], settings: Settings
+        cls,
+        finding: Finding,
+        programs: Sequence[Program],
+        settings: Settings,
+        sources: Iterable[Source],
     ) -> bool:
-        """Where programs are there, code of their files counts if one that trains may run it."""
+        """What no program is shown to train, or, of a file alone or among others that are no
+        programs, where these only answer. A backward that is called by its name, and a launch,
+        need no other evidence."""
         path = os.path.realpath(finding.path)
-        if settings.strict or not programs or not path.endswith(".py"):
+        launch = finding.advice == FLAG or not path.endswith((".py", ".ipynb"))
+        if settings.strict or launch or finding.message.startswith("_flash_attn_"):
             return False
-        return not flash_programs.may_train(programs, path, finding.row)
+        if flash_programs.train(programs, path, finding.row):
+            return False
+        texts = [each.text for each in sources]
+        return (len(texts) > 1 and bool(programs)) or flash_programs.only_answer(texts)
 
     @cached_property
     def _around(self) -> Surroundings:
