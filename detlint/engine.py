@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint import syntax
-from detlint.finding import Finding
+from detlint.finding import UNPARSED, unreadable
 from detlint.kinds import NOTEBOOK, PYTHON, kind_of
 from detlint.source import DecodeError, Source
 from detlint.triggers import DIRECTIVES, Mentions, Triggers
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from detlint.catalogue import Entry
     from detlint.documents import Document
     from detlint.documents.document import Node
+    from detlint.finding import Finding
     from detlint.module import Module
     from detlint.narrowing import Region
     from detlint.rule import Rule
@@ -154,10 +155,9 @@ class Engine:
 
     def unreadable(self, path: str, message: str, row: int = 1, column: int = 1) -> list[Finding]:
         """The finding for a file, or a place in it, that cannot be read."""
-        if "DET000" not in self._enabled:
+        if UNPARSED not in self._enabled:
             return []
-        place = (row, column, row, column)
-        return [Finding(path, *place, "DET000", "unreadable-source", message)]
+        return [unreadable(path, message, row, column)]
 
     def _lint_oversized(self, path: str, data: bytes) -> list[Finding]:
         if not self._triggers.occur_in(data):

@@ -34,3 +34,11 @@ class Finding(NamedTuple):
     def fixable(self) -> bool:
         """Whether the rule proposed a change (that may still need ``--unsafe-fixes``)."""
         return bool(self.edits)
+
+
+UNPARSED = "DET000"
+
+
+def unreadable(path: str, message: str, row: int = 1, column: int = 1) -> Finding:
+    """The finding for a file, or a place in it, that cannot be read."""
+    return Finding(path, row, column, row, column, UNPARSED, "unreadable-source", message)

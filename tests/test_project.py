@@ -268,6 +268,18 @@ def test_a_file_of_the_closure_that_does_not_parse_is_left_to_its_own_finding(
     assert lint("--select", "DET000,DET102") == ["broken.py:1 DET000", "train.py:5 DET102"]
 
 
+def test_a_file_is_told_that_holds_what_a_program_does_and_does_not_parse(
+    project: Project, lint: Lint
+) -> None:
+    steps = "import torch\ndef step(loss, x):\n    x.cuda(async=True)\n    loss.backward()\n"
+    main = "from steps import step\n\nif __name__ == '__main__':\n    step(1, 2)\n"
+    project({"train.py": main, "steps.py": steps})
+    assert lint("--select", "DET000,DET304") == ["steps.py:3 DET000"]
+    assert lint("--select", "DET000,DET304", cache=True) == ["steps.py:3 DET000"]
+    assert lint("--select", "DET000,DET304", cache=True) == ["steps.py:3 DET000"]
+    assert lint("--select", "DET304", "--ignore", "DET000") == []
+
+
 @pytest.mark.parametrize(
     ("text", "runs"),
     [

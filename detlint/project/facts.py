@@ -188,9 +188,9 @@ def _automaton() -> AhoCorasick:
     return AhoCorasick(_WORDS, implementation=Implementation.DFA)
 
 
-def read_facts(source: Source, kind: str, places: list[int]) -> list[Fact]:
-    """The facts of one kind in the functions and classes around some places; none where the
-    file cannot be parsed, which DET000 tells."""
+def read_facts(source: Source, kind: str, places: list[int]) -> list[Fact] | None:
+    """The facts of one kind in the functions and classes around some places; None where the
+    file cannot be parsed."""
     # libcst is slow to import, and most programs are settled by their text.
     from libcst import ParserSyntaxError
 
@@ -209,7 +209,7 @@ def read_facts(source: Source, kind: str, places: list[int]) -> list[Fact]:
     try:
         return told + in_deep_stack(lambda: facts_of(read(source, region), kind))
     except (ParserSyntaxError, RecursionError):
-        return told
+        return told or None
 
 
 def _set_by_magics(source: Source) -> Iterator[Fact]:

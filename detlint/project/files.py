@@ -9,12 +9,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from detlint.cache import content_digest
+from detlint.kinds import PYTHON
 from detlint.project.facts import Fact, hints, read_facts
 from detlint.project.folders import Folders
 from detlint.project.imports import Import, imports
 from detlint.project.launched import Start, exports, starts
 from detlint.project.outline import ATTRIBUTE, LOCAL, WHOLE, definitions, outline, parts, searched
 from detlint.source import DecodeError, Source
+from detlint.syntax import Problem, problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 # Folders of programs, also where an empty file makes a package of one.
 _OF_PROGRAMS = frozenset({"scripts", "tools", "bin", "examples"})
 # Answers by question, as JSON keeps them: "imports", "definitions", "outline", "kinds" (of
-# facts that the file may hold), or one of these kinds; of scripts, "starts" and "exports".
+# facts that the file may hold), or one of these kinds, and "broken" if it does not parse; of
+# scripts, "starts" and "exports".
 _Answers = dict[str, Any]
 
 
@@ -195,6 +198,10 @@ class Files:
         near = self._parts(path, self._hints_of(path)[kind])
         facts = read_facts(source, kind, [place for part, place in near if part in missing])
         known.update((part, []) for part in missing)
+        if facts is None:
+            facts, found = [], problem(source) if source.kind == PYTHON else None
+            if found is not None:
+                self._learn(path, "broken", list(found))
         starts = source.line_starts
         for part, fact in zip(
             self._parts(path, [starts[fact.row - 1] for fact in facts]), facts, strict=True
@@ -217,6 +224,12 @@ class Files:
         ranges = self._ranges[path]
         starts = [start for _, start, _ in ranges]
         return [(ranges[bisect_right(starts, place) - 1][0], place) for place in places]
+
+    def broken(self) -> Iterator[tuple[str, Problem]]:
+        """The files of which facts were asked that do not parse, and why."""
+        for path, answers in self._answers.items():
+            if "broken" in answers:
+                yield path, Problem(*answers["broken"])
 
     def part_at(self, path: str, row: int) -> str:
         """The part of the outline that a line lies in."""

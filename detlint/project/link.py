@@ -7,6 +7,7 @@ from functools import cache as cached
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.finding import UNPARSED, unreadable
 from detlint.kinds import NOTEBOOK, PYTHON, kind_of_name
 from detlint.project.entrypoints import is_entrypoint, says_so
 from detlint.project.files import Files
@@ -64,11 +65,19 @@ class Linker:
         for program in programs:  # each holds the set, and asks it when all are known
             self._imported.update(each for each in program.paths if each != program.path)
         programs = [each for each in programs if not self._only_sets_up(each.path)]
-        joined = self._joined(findings, programs)
+        joined = [*self._joined(findings, programs), *self._broken(findings, names)]
         order = {path: place for place, path in enumerate(paths)}
         found = sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
         self._files.save()
         return found
+
+    def _broken(self, findings: Sequence[Finding], names: dict[str, str]) -> Iterator[Finding]:
+        """Of files that hold facts and do not parse: what is seen of a program lacks theirs."""
+        told = {each.path for each in findings if each.code == UNPARSED}
+        if any(rule.code == UNPARSED for rule in self._rules):
+            for real, why in self._files.broken():
+                if real in names and names[real] not in told:
+                    yield from _unsuppressed([unreadable(names[real], *why)], self._files)
 
     def _only_sets_up(self, path: str) -> bool:
         """Whether a file that programs import takes the command line for them."""

@@ -12,7 +12,8 @@ class UnreadableSource(Rule):
 
     Every file is decoded, and what a rule has to see of it is parsed. The rest is only
     looked over for what truncation, a merge or Python 2 leaves behind: a syntax error
-    of another kind, away from anything that a rule looks for, is left to Python. A file
+    of another kind, away from anything that a rule looks for and from what a program does
+    (seeds, draws, training), is left to Python. A file
     over 4 MB is reported only if a rule would have to parse it. To leave a file out,
     add it to `extend-exclude`."""
 
