@@ -144,8 +144,8 @@ def _linked(
 ) -> list[Finding]:
     """With what programs show: their own findings, and without those that they clear."""
     from detlint.project.callers import are_asked, without_ignored
+    from detlint.project.python_files import may_settle
     from detlint.project.scripts import may_differ, together
-    from detlint.project.surroundings import may_settle
 
     scripted, returned = may_differ(paths), are_asked(linted.findings)
     if not (linted.entrypoints or scripted or returned or may_settle(linted.findings)):

@@ -10,13 +10,13 @@ from detlint.finding import Edit, Finding
 from detlint.lazy import cst
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from detlint.documents.document import Document, Node, Word
     from detlint.module import Module
     from detlint.project.program import Program
+    from detlint.project.python_files import PythonFiles
     from detlint.settings import Settings
-    from detlint.source import Source
 
 __all__ = ["Example", "Rule", "cst"]
 
@@ -108,10 +108,10 @@ class Rule:
         finding: Finding,  # noqa: ARG003
         programs: Sequence[Program],  # noqa: ARG003
         settings: Settings,  # noqa: ARG003
-        sources: Iterable[Source],  # noqa: ARG003
+        linted: PythonFiles,  # noqa: ARG003
     ) -> bool:
         """Whether all programs that are linted, its file part of them or not, clear a finding;
-        ``sources``: the Python files that are linted."""
+        ``linted``: the Python files that are linted."""
         return False
 
     @classmethod

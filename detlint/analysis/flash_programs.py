@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.analysis.answering import INFERS, TAKES_STEPS
@@ -59,7 +60,8 @@ def _is_configuration(path: str, text: str) -> bool:
     return any(map(_CONFIGURES.search, names(path))) and _DEFINES.search(text) is None
 
 
-def only_answer(texts: Sequence[str]) -> bool:
+@lru_cache(maxsize=1)  # asked of each finding, of the same texts
+def only_answer(texts: tuple[str, ...]) -> bool:
     """Whether some of the files run a model, and none of them trains one."""
     return any(map(INFERS.search, texts)) and not any(map(TAKES_STEPS.search, texts))
 

@@ -8,13 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.finding import UNPARSED, unreadable
-from detlint.kinds import NOTEBOOK, PYTHON, kind_of_name
+from detlint.kinds import PYTHON
 from detlint.project.entrypoints import is_entrypoint, says_so
 from detlint.project.files import Files
 from detlint.project.imports import Finder
 from detlint.project.launches import Launches
 from detlint.project.origins import Origins
 from detlint.project.program import Located, Program
+from detlint.project.python_files import PythonFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,6 +41,7 @@ class Linker:
         self._settings = settings
         self._files = Files(cache)
         self._launches = Launches(paths, self._files, self._bound)
+        self._python = PythonFiles(paths, self._files)
         self._imported: set[str] = set()  # files that some program imports, as far as it is known
 
     def link(
@@ -139,7 +141,7 @@ class Linker:
         where the rule says so, that of a program in which the line never runs only where it
         runs in none."""
         path = os.path.realpath(finding.path)
-        if rule.cleared_by_all(finding, programs, self._settings, self._linted()):
+        if rule.cleared_by_all(finding, programs, self._settings, self._python):
             return True
         within = [each for each in programs if path in each]
         if rule.judged_where_it_runs and len(within) > 1:
@@ -147,11 +149,6 @@ class Linker:
         main = [each for each in within if not each.only_shares() or each.path == path]
         judges = main or within
         return bool(judges) and all(rule.cleared(finding, each, self._settings) for each in judges)
-
-    def _linted(self) -> Iterator[Source]:
-        """The Python files that are linted, read as they are asked for."""
-        paths = (each for each in self._paths if kind_of_name(each) in (PYTHON, NOTEBOOK))
-        return map(self._files.source, map(os.path.realpath, paths))
 
     def _origins(self, bound: str) -> Origins:
         return Origins(self._files, Finder(bound, self._files.folders))

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from detlint.documents.document import Command, Entry
     from detlint.finding import Finding
     from detlint.project.program import Program
+    from detlint.project.python_files import PythonFiles
     from detlint.settings import Settings
-    from detlint.source import Source
 
 
 def _is_settled(document: Document) -> bool:
@@ -168,7 +168,7 @@ class FlashAttention(Rule):
         finding: Finding,
         programs: Sequence[Program],
         settings: Settings,
-        sources: Iterable[Source],
+        linted: PythonFiles,
     ) -> bool:
         """What no program is shown to train, or, of a file alone or among others that are no
         programs, where these only answer. A backward that is called by its name, and a launch,
@@ -179,8 +179,8 @@ class FlashAttention(Rule):
             return False
         if flash_programs.train(programs, path, finding.row):
             return False
-        texts = [each.text for each in sources]
-        return (len(texts) > 1 and bool(programs)) or flash_programs.only_answer(texts)
+        apart = bool(programs) and len(linted) > 1
+        return apart or flash_programs.only_answer(linted.texts)
 
     @cached_property
     def _around(self) -> Surroundings:
