@@ -49,22 +49,30 @@ class Form:
 
     detail  "float32[2, 3]"
     seed    of the hash
-    array   a ctypes array of so many bytes; None where the bytes are not all
+    size    in bytes
+    is_single  whether it is one element
+    at      so many bytes, as a ctypes array at an address; None where the bytes are not all
     seed_of_parts  of what lies along the first dimension, however long that is
     """
 
-    __slots__ = ("array", "detail", "seed", "seed_of_parts")
+    __slots__ = ("at", "detail", "dtype", "is_single", "seed", "seed_of_parts", "shape", "size")
 
     def __init__(self, dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+        self.dtype = dtype
+        self.shape = shape
         self.detail = f"{str(dtype).removeprefix('torch.')}{list(shape)}"
         self.seed = int.from_bytes(hashlib.sha256(self.detail.encode()).digest()[:8], "little")
         part = f"{dtype}{list(shape[1:])}"
         self.seed_of_parts = int.from_bytes(hashlib.sha256(part.encode()).digest()[:8], "little")
-        self.array: Any = None
-        if -1 in shape:
+        count = 0 if -1 in shape else torch.Size(shape).numel()
+        self.size = count * dtype.itemsize
+        # Several elements that are negated when they are read lie apart: they are the imaginary
+        # parts of complex numbers.
+        self.is_single = count == 1
+        self.at: Any = None
+        if -1 in shape or dtype in _QUANTIZED or dtype.is_complex:  # whose conjugation counts
             return
-        if dtype not in _QUANTIZED and not dtype.is_complex:  # whose bit of conjugation counts
-            self.array = ctypes.c_char * (torch.Size(shape).numel() * dtype.itemsize)
+        self.at = (ctypes.c_char * self.size).from_address
 
 
 _forms: dict[tuple[torch.dtype, tuple[int, ...]], Form] = {}
@@ -89,33 +97,27 @@ def _shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
     return tuple(each if type(each) is int else -1 for each in tensor.shape)
 
 
-def seen(tensor: torch.Tensor) -> tuple[Digest, str]:
-    """The fingerprint and what is known of the form; some 200 times a step, so in one piece."""
+def seen(tensor: torch.Tensor, form: Form | None = None) -> tuple[Digest, Form]:
+    """The fingerprint, Pending where it is still on a device, and what is known of the form, given
+    what it was the last time: some 200 times a step, so in one piece."""
     if type(tensor) in _PLAIN:
         try:
-            form = _forms.get((tensor.dtype, tensor.shape))
-            if form is not None and form.array is not None and tensor.is_cpu:
-                address = tensor.data_ptr()
-                if address and tensor.is_contiguous() and not tensor.is_neg():
-                    return hashed(form.array.from_address(address), form.seed), form.detail
-        except RuntimeError:  # sparse, nested, or wrapped by a transformation
-            pass
-    form = form_of(tensor)
-    return of_tensor(tensor, form), form.detail
-
-
-def of_tensor(tensor: torch.Tensor, form: Form) -> Digest:
-    """The fingerprint; Pending where it is still on a device."""
-    if type(tensor) in _PLAIN and form.array is not None:
-        try:
-            if tensor.is_cpu and tensor.is_contiguous() and not tensor.is_neg():
+            if form is None or tensor.dtype is not form.dtype or tensor.shape != form.shape:
+                form = form_of(tensor)
+            if (
+                form.at is not None
+                and tensor.is_cpu
+                and tensor.is_contiguous()
+                and not (form.is_single and tensor.is_neg())
+            ):
                 address = tensor.data_ptr()
                 if address:
-                    return hashed(form.array.from_address(address), form.seed)
+                    return hashed(form.at(address), form.seed), form
         except RuntimeError:  # sparse, nested, or wrapped by a transformation
             pass
     with plainly():
-        return _of_any(tensor, form.seed)
+        form = form_of(tensor)
+        return _of_any(tensor, form.seed), form
 
 
 @contextmanager

@@ -8,7 +8,8 @@ import random
 import sys
 from typing import Any
 
-_MT19937 = 625 * 4  # bytes: its key and its position
+_Words = ctypes.c_uint32 * 625  # its key and its position
+_Bytes = ctypes.c_char * ctypes.sizeof(_Words)
 
 
 @functools.cache
@@ -20,7 +21,7 @@ def _python_lies() -> int:
         return 0
     place = id(generator) + object.__basicsize__
     *key, position = generator.getstate()[1]
-    held = list((ctypes.c_uint32 * (_MT19937 // 4)).from_address(place))
+    held = list(_Words.from_address(place))
     return place if held == [position, *key] else 0
 
 
@@ -31,7 +32,7 @@ def of_python() -> tuple[Any, float | None] | None:
     if not place:
         return None
     generator: Any = random._inst  # noqa: SLF001 - no other way
-    return (ctypes.c_char * _MT19937).from_address(place), generator.gauss_next
+    return _Bytes.from_address(place), generator.gauss_next
 
 
 def of_numpy(numpy: Any) -> Any:  # noqa: ANN401 - numpy.random, and a ctypes array
@@ -39,4 +40,4 @@ def of_numpy(numpy: Any) -> Any:  # noqa: ANN401 - numpy.random, and a ctypes ar
     bits = numpy.mtrand._rand._bit_generator  # noqa: SLF001 - no other way
     if type(bits).__name__ != "MT19937":
         return None
-    return (ctypes.c_char * _MT19937).from_address(bits.ctypes.state_address)
+    return _Bytes.from_address(bits.ctypes.state_address)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from guard import engine
-from guard.fingerprints import form_of, of_tensor
+from guard.fingerprints import seen
 from guard.recording import frames
+from guard.recording.guarding import guarded
 from guard.recording.labels import source
-from guard.recording.recorder import guarded
 from guard.recording.structures import fingerprint
 from guard.recording.summaries import summary_of
 from guard.recording.tracing import is_traced
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import ExitStack
 
-    from guard.fingerprints import Digest
     from guard.recording.recorder import Recorder, Sink
     from guard.recording.session import Session
 
@@ -82,11 +81,10 @@ class _Backward:
             self.leaves = list(_leaves(outputs))
 
     def _loss(self, loss: torch.Tensor) -> None:
-        form = form_of(loss)
+        digest, form = seen(loss)
         summary = summary_of(loss) if self.recorder.options.values else None
         value = number_of(loss) if loss.numel() == 1 else None
         place = self.recorder.backward_place
-        digest: Digest = of_tensor(loss, form)
         self.recorder.target.add(LOSS, form.detail, place, digest, value, summary)
 
     @guarded

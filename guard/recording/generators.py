@@ -13,7 +13,7 @@ import torch
 
 from guard import places, state_memory, streams
 from guard.dependencies import loaded
-from guard.fingerprints import form_of, hashed, of_tensor
+from guard.fingerprints import hashed, seen
 from guard.recording.labels import source
 from guard.recording.structures import fingerprint
 
@@ -82,8 +82,7 @@ class Generators:
             yield from self._pythons()
             yield from self._numpys()
         for name, generator in self._torchs():
-            state = generator.get_state()
-            digest = of_tensor(state, form_of(state))
+            digest, _ = seen(generator.get_state())
             if self._last.get(name) != digest:
                 self._last[name] = digest
                 yield name, digest

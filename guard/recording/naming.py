@@ -14,9 +14,13 @@ from guard.recording.labels import source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import FrameType
+    from types import CodeType, FrameType
 
     from torch.nn import Module
+
+    from guard.fingerprints import Form
+    from guard.places import Place
+    from guard.recording.events import Row
 
 # What only wraps a model: its own path is left out of the names below.
 _WRAPPERS = {
@@ -35,9 +39,15 @@ class Known:
 
     learns  whether it has parameters
     passes  whether it gives what the last of its parts gave, as it is
+    form    of what it gave the last time
+    row     that its event had then
+    place   the line that called it the last time, at an instruction of some code
     """
 
-    __slots__ = ("entered", "learns", "name", "output", "passes", "reference")
+    __slots__ = (
+        *("code", "entered", "form", "instruction", "learns", "name", "output", "passes"),
+        *("place", "reference", "row"),
+    )
 
     def __init__(self, name: str, module: Module, reference: weakref.ref[Module]) -> None:
         self.name = name
@@ -47,6 +57,11 @@ class Known:
         kind = type(module)
         self.passes = f"{kind.__module__}.{kind.__qualname__}" == _SEQUENTIAL
         self.reference = reference
+        self.form: Form | None = None
+        self.row: Row = (self.output, "", None, "forward", ())
+        self.code: CodeType | None = None
+        self.instruction = -1
+        self.place: Place | None = None
 
 
 class Names:

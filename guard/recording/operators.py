@@ -9,8 +9,8 @@ import torch
 from torch.utils import _python_dispatch
 
 from guard.recording import frames
+from guard.recording.guarding import guarded
 from guard.recording.labels import source
-from guard.recording.recorder import guarded
 from guard.recording.structures import fingerprint
 from guard.recording.summaries import summary_of
 

@@ -13,83 +13,29 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-from guard.fingerprints import form_of, hashed, of_tensor, seen
+from guard.fingerprints import hashed, seen
 from guard.interception import replace
 from guard.recording import frames
 from guard.recording.backwards import number_of
+from guard.recording.guarding import guarded
 from guard.recording.hyperparameters import NOT_HYPER, comparable, flat, number_in
 from guard.recording.identity import ByIdentity
 from guard.recording.labels import source
+from guard.recording.parameters import Plan, key_of, parameters_of
 from guard.recording.pending import joined
-from guard.recording.recorder import guarded
 from guard.recording.structures import fingerprint
 from guard.recording.summaries import summary_of
 from guard.recording.tracing import is_traced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from contextlib import ExitStack
 
     from guard.fingerprints import Digest
     from guard.places import Place
-    from guard.recording.labels import Source
     from guard.recording.recorder import Recorder, Sink
     from guard.recording.session import Session
 
     Optimizer = torch.optim.Optimizer
-
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
-
-
-class _Kept:
-    """A parameter that has been seen, and its bytes where they lay then."""
-
-    __slots__ = ("address", "content", "seed", "shape", "tensor")
-
-    def __init__(self, tensor: Any) -> None:  # noqa: ANN401
-        self.tensor = tensor
-        self.address = -1
-        self.shape: Any = None
-        self.content: Any = None
-        self.seed = 0
-
-    def digest(self) -> Digest:
-        """Its fingerprint. A parameter stays where it is, so that little has to be asked."""
-        tensor = self.tensor
-        if (
-            tensor.data_ptr() == self.address
-            and tensor.shape == self.shape
-            and tensor.is_contiguous()
-        ):
-            return hashed(self.content, self.seed)
-        return self._look()
-
-    def _look(self) -> Digest:
-        tensor, form = self.tensor, form_of(self.tensor)
-        self.address = -1
-        plain = tensor.layout == torch.strided and not tensor.is_nested and not tensor.is_neg()
-        if plain and form.array is not None and tensor.is_cpu and tensor.data_ptr():
-            self.address, self.shape, self.seed = tensor.data_ptr(), tensor.shape, form.seed
-            self.content = form.array.from_address(self.address)
-        return of_tensor(tensor, form)
-
-
-class _Plan:
-    """An optimizer's parameters in about the order in which backward reaches them."""
-
-    def __init__(self, parameters: list[tuple[Any, Source]], key: tuple[int, ...]) -> None:
-        self.parameters = parameters
-        self.kept = [_Kept(each) for each, _ in parameters]
-        self.key = key
-        self.values: list[Any] = []  # of its hyperparameters
-        self.digests: dict[str, Digest] = {}
-        self.digest: Digest = b""  # over them
-        self.place: Place | None = None  # that set them
-
-    def keep(self, old: _Plan) -> None:
-        """What was known of the hyperparameters."""
-        self.values, self.digests, self.digest = old.values, old.digests, old.digest
-        self.place = old.place
 
 
 class Optimizers:
@@ -104,7 +50,7 @@ class Optimizers:
         self.sink: Sink = recorder.sink
         self.exist = False
         self.steps = 0
-        self._plans: ByIdentity[_Plan] = ByIdentity()
+        self._plans: ByIdentity[Plan] = ByIdentity()
         self._running: list[Any] = []  # some call others within their step
 
     @guarded
@@ -161,10 +107,7 @@ class Optimizers:
 
     def _left(self, optimizer: Optimizer) -> Digest:
         """Over all the parameters as the step has left them: what no later forward may show."""
-        digests = [
-            each.digest() if type(each.tensor) in _PLAIN else fingerprint(each.tensor).digest
-            for each in self._plan(optimizer).kept
-        ]
+        digests = self._plan(optimizer).left()
         try:
             return hashed(b"".join(digests), 0)  # type: ignore[arg-type]
         except TypeError:  # some are on a device
@@ -185,48 +128,32 @@ class Optimizers:
         """The scale under which a step is tried."""
         scale = getattr(scaler, "_scale", None)  # a disabled one has none; get_scale() would wait
         if isinstance(scale, torch.Tensor):
-            form = form_of(scale)
+            digest, form = seen(scale)
             of = source("hyperparameter", "GradScaler.scale")
             self.recorder.train()
-            value = number_of(scale)
-            self.recorder.target.add(of, form.detail, None, of_tensor(scale, form), value)
+            self.recorder.target.add(of, form.detail, None, digest, number_of(scale))
 
-    def _plan(self, optimizer: Optimizer) -> _Plan:
-        groups = optimizer.param_groups
-        firsts = (id(each["params"][0]) if each["params"] else 0 for each in groups)
-        key = (self.recorder.names.count, *(len(each["params"]) for each in groups), *firsts)
+    def _plan(self, optimizer: Optimizer) -> Plan:
+        key = key_of(optimizer, self.recorder.names)
         found = self._plans.get(optimizer)
         if found is None or found.key != key:
-            old, found = found, _Plan(list(self._sources(optimizer)), key)
+            old, found = found, Plan(list(parameters_of(optimizer, self.recorder.names)), key)
             if old is not None:
                 found.keep(old)
             self._plans.set(optimizer, found)
         return found
 
-    def _sources(self, optimizer: Optimizer) -> Iterator[tuple[Any, Source]]:
-        names = self.recorder.names
-        names.refresh()
-        known = []
-        for index, group in enumerate(optimizer.param_groups):
-            for number, each in enumerate(group["params"]):
-                unnamed = f"{names.of_optimizer(optimizer)}.param_groups[{index}][{number}]"
-                known.append((*(names.of_parameter(each) or (-1, unnamed)), each))
-        known.sort(key=lambda found: -found[0])
-        for _, name, each in known:
-            yield each, source("gradient", name)
-
     def _gradients(self, optimizer: Optimizer) -> None:
-        add, place = self.recorder.target.add, self.recorder.backward_place
-        values = self.recorder.options.values
-        for parameter, of in self._plan(optimizer).parameters:
-            gradient = parameter.grad
-            if gradient is None:
-                continue
-            digest, detail = seen(gradient) if type(gradient) in _PLAIN else fingerprint(gradient)
-            summary = summary_of(gradient) if values else None
-            add(of, detail, place, digest, None, summary)
+        events, place = self.recorder.target, self.recorder.backward_place
+        plan = self._plan(optimizer)
+        if not self.recorder.options.values:
+            plan.add_gradients(events, place)
+            return
+        for of, gradient in zip(*plan.gradients(), strict=True):
+            found = fingerprint(gradient)
+            events.add(of, found.detail, place, found.digest, None, summary_of(gradient))
 
-    def _hyperparameters(self, optimizer: Optimizer, plan: _Plan) -> None:
+    def _hyperparameters(self, optimizer: Optimizer, plan: Plan) -> None:
         values = [
             comparable(value)
             for group in optimizer.param_groups
@@ -240,7 +167,7 @@ class Optimizers:
             self._changed(dict(flat(name, optimizer.param_groups)), plan)
         self.recorder.target.add(source("hyperparameter", name), "", plan.place, plan.digest)
 
-    def _setting(self, optimizer: Optimizer, plan: _Plan) -> Place | None:
+    def _setting(self, optimizer: Optimizer, plan: Plan) -> Place | None:
         """The line that gave it its hyperparameters, as near as is known: that made the optimizer,
         or called its scheduler; of one that the program sets by hand, its step."""
         origins = self.recorder.origins
@@ -249,7 +176,7 @@ class Optimizers:
             scheduled = origins.of(optimizer)
         return scheduled or frames.own()
 
-    def _changed(self, found: dict[str, Any], plan: _Plan) -> None:
+    def _changed(self, found: dict[str, Any], plan: Plan) -> None:
         digests = {name: fingerprint(value).digest for name, value in found.items()}
         for name, value in found.items():
             digest = digests[name]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 from typing import TYPE_CHECKING, Any, Protocol
-from weakref import ref
 
 import torch
 
-from guard.fingerprints import seen
 from guard.recording import frames
+from guard.recording.calls import Calls
 from guard.recording.constructions import Origins
+from guard.recording.events import Events, Schemas
 from guard.recording.generators import Generators
-from guard.recording.labels import Events, source
+from guard.recording.guarding import guarded
+from guard.recording.labels import source
 from guard.recording.naming import Names
 from guard.recording.samples import of_samples
 from guard.recording.state import States
@@ -21,11 +21,8 @@ from guard.recording.structures import fingerprint
 from guard.recording.summaries import summary_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
-
-    from guard.fingerprints import Digest
     from guard.places import Place
+    from guard.recording.events import Schema
     from guard.recording.labels import Source
     from guard.recording.naming import Known
     from guard.recording.operators import Operators
@@ -38,8 +35,6 @@ if TYPE_CHECKING:
 _MOST_WAITING = 1000  # batches that nothing has used: a loop over the data alone
 _MOST_EVENTS = 50_000  # of forwards without a backward, before they are written as they are
 _FORWARDS = 16  # the same, for a program that has never called backward
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
-_functions = torch._C._len_torch_function_stack  # noqa: SLF001 - modes, such as a default device
 
 
 class Sink(Protocol):
@@ -48,28 +43,11 @@ class Sink(Protocol):
     number: int  # of the next step
     recorder: Recorder | None  # what is followed
 
-    def write(self, kind: StepKind, events: Events) -> None:
-        """Write a step."""
+    def write(self, kind: StepKind, events: Events, schema: Schema) -> None:
+        """Write a step, and what its events are of."""
 
     def fail(self, error: Exception) -> None:
         """Stop the recording, and let the program go on."""
-
-
-def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Past the program's modes; an error of ours ends the recording, and not the program."""
-
-    @functools.wraps(method)
-    def call(self: Recorder, *args: Any) -> Any:  # noqa: ANN401
-        try:
-            if _functions():
-                with torch._C.DisableTorchFunction():  # noqa: SLF001
-                    return method(self, *args)
-            return method(self, *args)
-        except Exception as error:  # noqa: BLE001 - the one place for all that is recorded
-            self.sink.fail(error)
-            return None
-
-    return call
 
 
 class Recorder:
@@ -96,14 +74,13 @@ class Recorder:
         self.has_trained = False
         self.ends_by_itself = False  # no optimizer of torch's is there to end a step
         self.muted = 0  # a loader works: what its transforms do is in its batch
-        self.calls: list[Place | None] = []  # of the modules whose forward runs
+        self.calls = Calls(self)
+        self._schemas = Schemas()
         self.training = Events()
         self.evaluation: Events | None = None
         self.target = self.training
         self._waiting: list[tuple[Any, ...]] = []
         self._batches = 0  # that wait
-        self._in_detail = options.values or operators is not None
-        self._last: tuple[Any, ...] | None = None  # a module's result, its version, what it is
         self._loads = False  # a loader has given batches, whose samples are known
         self._forwards = 0  # in the step, of models
         self._left_backward = False
@@ -112,74 +89,9 @@ class Recorder:
         """The program may train in another thread than the one that began to record."""
         if self.thread != threading.get_ident():
             self.thread = threading.get_ident()
-            self.calls.clear()
+            self.calls = Calls(self)
 
-    # Modules
-
-    def enter(self, module: Module, frame: FrameType, args: Any, kwargs: Any) -> Known:  # noqa: ANN401
-        """A module is called: by another one, which has been called before, with little ado."""
-        calls = self.calls
-        known = self.names.known.get(id(module))
-        if known is None or not calls or self.operators is not None:
-            found: Known = self._enter(module, frame, args, kwargs)
-            return found
-        calls.append(frames.calling(frame) or calls[-1])
-        return known
-
-    @guarded
-    def _enter(self, module: Module, frame: FrameType, args: Any, kwargs: Any) -> Known:  # noqa: ANN401
-        calls = self.calls
-        place = frames.calling(frame)
-        if place is None:
-            place = calls[-1] if calls else frames.own()
-        known = self.names.of(module, outermost=not calls)
-        if not calls and not self.backwards:
-            self._begin(module, known, place, args, kwargs)
-        if self.operators is not None:
-            self.operators.enter(known.name)
-        calls.append(place)
-        return known
-
-    def leave(self, known: Known, result: Any) -> None:  # noqa: ANN401
-        """Its forward has ended."""
-        if self._in_detail or self.backwards or type(result) not in _PLAIN or _functions():
-            self._leave(known, result)
-            return
-        try:
-            place = self.calls.pop()
-            passed = self._passed(result) if known.passes else None
-            digest, detail = passed or self._seen(result)
-            self.target.add(known.output, detail, place, digest, None, None, "forward")
-        except Exception as error:  # noqa: BLE001 - as guarded does, without another call
-            self.sink.fail(error)
-
-    @guarded
-    def _leave(self, known: Known, result: Any) -> None:  # noqa: ANN401
-        place = self.calls.pop()
-        self._last = None
-        if self.operators is not None:
-            self.operators.leave(known.name)
-        self._add(known.output, result, place, "backward" if self.backwards else "forward")
-
-    def _passed(self, result: Any) -> tuple[Digest, str] | None:  # noqa: ANN401
-        """What its last part gave, if it is that: hooks may give another one, or write to it."""
-        last = self._last
-        if last is None or last[0]() is not result or last[1] != result._version:  # noqa: SLF001
-            return None
-        found: tuple[Digest, str] = last[2]
-        return found
-
-    def _seen(self, result: Any) -> tuple[Digest, str]:  # noqa: ANN401
-        found = seen(result)
-        outer = self.calls and not result.is_inference()  # which has no version
-        self._last = (ref(result), result._version, found) if outer else None  # noqa: SLF001
-        return found
-
-    def drop(self, depth: int) -> None:
-        """A forward was left by an exception."""
-        del self.calls[depth:]
-
-    def _begin(self, module: Module, known: Known, place: Place | None, *given: Any) -> None:
+    def begin(self, module: Module, known: Known, place: Place | None, *given: Any) -> None:
         """A forward begins that no other module called."""
         grad = torch.is_grad_enabled()
         if not known.learns:  # a loss, a metric: it belongs to what came before
@@ -220,8 +132,8 @@ class Recorder:
         self.close_evaluation()
         self._write("evaluation", self._renew())
 
-    def _add(self, of: Source, value: Any, place: Place | None, phase: Phase = "") -> None:  # noqa: ANN401
-        digest, detail = seen(value) if type(value) in _PLAIN else fingerprint(value)
+    def add(self, of: Source, value: Any, place: Place | None, phase: Phase = "") -> None:  # noqa: ANN401
+        digest, detail = fingerprint(value)
         summary = summary_of(value) if self.options.values else None
         self.target.add(of, detail, place, digest, None, summary, phase)
 
@@ -306,7 +218,7 @@ class Recorder:
     def _write(self, kind: StepKind, events: Events) -> None:
         if self.operators is not None:
             self.operators.step_ends(self.sink.number)
-        self.sink.write(kind, events)
+        self.sink.write(kind, events, self._schemas.of(events))
         if self.operators is not None and self.sink.recorder is self:
             self.operators.step_begins(self.sink.number)
 

@@ -6,6 +6,7 @@ So the sums of several batches add up as well, to the same number wherever a sam
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Mapping
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,10 @@ def of_samples(value: object) -> bytes | None:
         return None
     if any(len(each) != len(parts[0]) for each in parts):
         return None
-    rows = [_rows(each) for each in parts]
+    try:
+        rows = [_rows(each) for each in parts]
+    except RuntimeError:  # wrapped by a transformation
+        return None
     joined = (
         rows[0]
         if len(rows) == 1
@@ -46,7 +50,7 @@ def _take(value: Any, parts: list[Any]) -> bool:  # noqa: ANN401
     if type(value) is torch.Tensor:
         parts.append(value)
         in_memory = value.is_cpu and value.layout == torch.strided and not value.is_nested
-        return in_memory and value.dim() > 0 and form_of(value).array is not None
+        return in_memory and value.dim() > 0 and form_of(value).at is not None
     if isinstance(value, Mapping):
         return all(_take(each, parts) for each in value.values())
     if not isinstance(value, (list, tuple)) or not value:
@@ -66,9 +70,16 @@ def _rows(part: Any) -> Iterator[bytes]:  # noqa: ANN401
     if not part.is_contiguous() or part.is_neg():
         with plainly():
             part = part.detach().resolve_neg().contiguous()
-    count, size = len(part), part.numel() // len(part) * part.element_size()
+    count = part.shape[0]
+    size = part.numel() // count * part.element_size()
     seed = form_of(part).seed_of_parts
     if not size:
         return repeat(hashed(b"", seed), count)
-    rows = (ctypes.c_char * size * count).from_address(part.data_ptr())
+    rows = _array(size, count).from_address(part.data_ptr())
     return iter(list(map(hashed, rows, repeat(seed, count))))
+
+
+@functools.lru_cache(maxsize=256)
+def _array(size: int, count: int) -> Any:  # noqa: ANN401 - a class
+    """Making one takes longer than reading a batch with it."""
+    return ctypes.c_char * size * count

@@ -8,14 +8,13 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, suppress
-from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from guard.errors import GuardError
-from guard.trace import Header, TraceWriter, frames
+from guard.trace import Header, TraceWriter
 
 if TYPE_CHECKING:
-    from guard.recording.labels import Events
+    from guard.recording.events import Events, Schema
     from guard.recording.lines import Lines
     from guard.recording.options import Options
     from guard.recording.recorder import Recorder
@@ -46,7 +45,7 @@ class Session:
         self.number = options.first_step
         self._has_trained = False
         self._writer: TraceWriter | None = None
-        self._schemas: dict[bytes, tuple[int, list[bool]]] = {}  # their numbers, what decides
+        self._schemas: dict[bytes, int] = {}  # their numbers in the file, by their keys
         self.installed = ExitStack()
         self._is_child = is_child
         self._outcome: tuple[Status, str] | None = None
@@ -110,31 +109,23 @@ class Session:
 
     # Steps
 
-    def write(self, kind: StepKind, events: Events) -> None:
-        """Write a step. Raises OSError."""
+    def write(self, kind: StepKind, events: Events, schema: Schema) -> None:
+        """Write a step, and what its events are of. Raises OSError."""
         with self._lock:
-            self._write(kind, events)
+            self._write(kind, events, schema)
 
-    def _write(self, kind: StepKind, events: Events) -> None:
+    def _write(self, kind: StepKind, events: Events, schema: Schema) -> None:
         writer = self._open()
         if writer is None:
             return
         self._again(kind, writer)
-        size = writer.header.digest_size
-        digests, inputs, values = events.resolved()
-        key = events.key()
-        schema = self._schemas.get(key)
-        if schema is None:
-            decides = [each.kind != "generator" for each in events.labels]
-            schema = self._schemas[key] = writer.schema(events.labels), decides
-        full = b"".join(compress(digests, schema[1])) + b"".join(inputs)
-        parts = [each[:size] for each in digests]
-        parts += [each[:size] for each in inputs]
-        parts += [frames.pack_value(each) for each in values]
-        parts += [frames.pack_summary(each) for each in events.summaries]
+        number = self._schemas.get(schema.key)
+        if number is None:
+            number = self._schemas[schema.key] = writer.schema(schema.labels)
+        body, digest = schema.packed(events, writer.header.digest_size)
         if self._lines is not None:  # first, for who compares while this runs
             self._lines.step_ends(self.number)
-        writer.packed(kind, schema[0], b"".join(parts), events.digest(full))
+        writer.packed(kind, number, body, digest)
         last = self.number
         self.number += 1
         if last == self.options.until and kind != "end":

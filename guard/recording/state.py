@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.fingerprints import form_of, of_tensor
+from guard.fingerprints import seen
 from guard.recording.identity import ByIdentity
 from guard.recording.labels import source
 from guard.recording.naming import unwrapped_path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from guard.places import Place
-    from guard.recording.labels import Events
+    from guard.recording.events import Events
     from guard.recording.recorder import Recorder
     from guard.trace import Kind
 
@@ -93,8 +93,8 @@ class States:
         place: Place | None = None,
     ) -> None:
         if isinstance(value, torch.Tensor) and type(value) in (torch.Tensor, torch.nn.Parameter):
-            form = form_of(value)
-            digest, detail = of_tensor(value, form), form.detail
+            digest, form = seen(value)
+            detail = form.detail
         else:
             digest, detail = fingerprint(value)
         summary = summary_of(value) if self._recorder.options.values else None

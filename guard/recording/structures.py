@@ -15,7 +15,7 @@ import torch
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 from guard.dependencies import loaded
-from guard.fingerprints import form_of, hashed, of_tensor
+from guard.fingerprints import hashed, seen
 from guard.recording.pending import Pending, joined
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def fingerprint(value: object) -> Fingerprint:
     and modules by their names.
     """
     if isinstance(value, torch.Tensor) and not _is_uninitialised(value):
-        form = form_of(value)
-        return Fingerprint(of_tensor(value, form), form.detail)
+        digest, form = seen(value)
+        return Fingerprint(digest, form.detail)
     found = _of(value, ())
     detail = found.detail
     return found if len(detail) <= _DETAIL else found._replace(detail=detail[:_DETAIL] + "…")
@@ -60,8 +60,8 @@ def _of(value: Any, around: tuple[int, ...]) -> Fingerprint:  # noqa: ANN401, PL
     if isinstance(value, torch.Tensor):
         if _is_uninitialised(value):
             return _printed(kind.__name__, "")
-        form = form_of(value)
-        return Fingerprint(of_tensor(value, form), form.detail)
+        digest, form = seen(value)
+        return Fingerprint(digest, form.detail)
     if id(value) in around or len(around) > _DEPTH:
         return _printed("cycle", "")
     around = (*around, id(value))

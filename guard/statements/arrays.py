@@ -19,13 +19,12 @@ def of_tensor(value: Any) -> int:  # noqa: ANN401
     torch: Any = sys.modules["torch"]
     if value.device.type != "cpu" or value.layout != torch.strided or value.is_nested:
         return hashed(form)
-    from guard.fingerprints import _bytes_of, form_of, plainly
-    from guard.fingerprints import of_tensor as fingerprint
+    from guard.fingerprints import _bytes_of, plainly, seen
 
     if type(value) not in (torch.Tensor, torch.nn.Parameter):
         return hashed(form)
     if value.numel() * value.element_size() <= _ALL:
-        found = fingerprint(value, form_of(value))
+        found, _ = seen(value)
         return int.from_bytes(found[:8], "little") if isinstance(found, bytes) else 2
     with plainly():
         return hashed(form + sampled(memoryview(_bytes_of(value.detach().contiguous())).cast("B")))

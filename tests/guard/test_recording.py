@@ -19,7 +19,7 @@ from torch.nn import functional  # noqa: E402
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
 import guard  # noqa: E402
-from guard.recording import generators, operators, recorder  # noqa: E402
+from guard.recording import calls, generators, operators, recorder  # noqa: E402
 from guard.recording.options import Options  # noqa: E402
 from guard.recording.recording import running  # noqa: E402
 from guard.trace import Event, Step, Trace, open_run  # noqa: E402
@@ -582,14 +582,20 @@ def test_a_full_disk_ends_the_recording_alone(
     assert len(trace) == 1
 
 
-@pytest.mark.parametrize("name", ["_given", "_seen"])
+@pytest.mark.parametrize(
+    ("owner", "name"), [(recorder.Recorder, "_given"), (calls, "seen")], ids=["given", "seen"]
+)
 def test_an_error_of_ours_ends_the_recording_alone(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    owner: Any,
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def fail(*_: object) -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr(recorder.Recorder, name, fail)
+    monkeypatch.setattr(owner, name, fail)
     with guard.record(tmp_path):
         program()
     assert capsys.readouterr().err.count("\n") == 1

@@ -83,6 +83,15 @@ def test_what_has_no_samples(value: object) -> None:
     assert of_samples(value) is None
 
 
+def test_samples_inside_a_transformation(tmp_path: Path) -> None:
+    with guard.record(tmp_path):
+        torch.func.vmap(torch.nn.Linear(3, 2))(torch.ones(4, 3))
+    (trace,) = open_run(tmp_path)
+    assert trace.end is not None
+    assert trace.end.status == "finished"
+    assert [each.name for each in trace.step(0).events if each.kind == "output"] == ["Linear"]
+
+
 def test_samples_without_elements() -> None:
     assert number(torch.zeros(4, 0)) == number(torch.zeros(4, 0))
 
