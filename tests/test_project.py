@@ -1172,6 +1172,44 @@ def test_a_configuration_in_python_counts_where_some_program_trains(
     assert lint("--select", "DET601") == []
 
 
+def test_what_asks_for_an_attention_that_is_chosen_by_name_is_told(
+    project: Project, lint: Lint
+) -> None:
+    model = (
+        "from flash_attn import flash_attn_func\n\nclass NetFlashAttention2:\n"
+        "    def forward(self, q, k, v):\n        return flash_attn_func(q, k, v)\n\n"
+        "class Net:\n    def __init__(self, config):\n"
+        "        if config._flash_attn_2_enabled:\n            self.a = NetFlashAttention2()\n"
+    )
+    train = (
+        "from transformers import Trainer\nfrom model import Net\n\nconfig = load()\n"
+        "config._flash_attn_2_enabled = True\nTrainer(Net(config)).train()\n"
+    )
+    root = project({"model.py": model, "train.py": train})
+    assert lint("--select", "DET601") == ["train.py:5 DET601"]
+    (root / "pyproject.toml").write_text("[tool.detlint]\nstrict = true\n")
+    assert {"model.py:5 DET601", "train.py:5 DET601"} <= set(lint("--select", "DET601"))
+
+
+@pytest.mark.parametrize(
+    ("read", "found"),
+    [("if options.use_flash_attn: patch()", 1), ("# patch(options.use_flash_attn)", 0)],
+)
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "class Options:\n    use_flash_attn: bool = False",
+        "add_argument('--use-flash-attn', type=bool)",
+    ],
+)
+def test_an_option_that_nothing_reads_asks_for_nothing(
+    declared: str, read: str, found: int, project: Project, lint: Lint
+) -> None:
+    script = "torchrun train.py --use_flash_attn True\n"
+    project({"train.py": f"{declared}\n{read}\nloss.backward()\n", "run.sh": script})
+    assert lint("--select", "DET601") == ["run.sh:1 DET601"] * found
+
+
 def test_a_gradient_that_changes_nothing_is_left_to_strict(project: Project, lint: Lint) -> None:
     text = f"import loading as model\n\nloss(model.load()).backward()\n{{}}\n{MAIN}"
     project({"loading.py": FLASH, "main.py": text.format("")})

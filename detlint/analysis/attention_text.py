@@ -55,7 +55,8 @@ def asks(text: str, offset: int) -> bool:
     if name.endswith("attn_implementation"):
         value = text[given.end() : given.end() + _REACH]
         return _FLASH.search(value) is not None or _has_constant(text)
-    return name.startswith("use_flash_att") and _is_on(text, given.end())
+    switch = name.startswith("use_flash_att") or name == "_flash_attn_2_enabled"
+    return switch and _is_on(text, given.end())
 
 
 def _is_given(text: str, offset: int, line: str) -> bool:

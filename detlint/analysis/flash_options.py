@@ -126,6 +126,13 @@ def for_answers(module: Module, node: cst.CSTNode) -> bool:
     return any(says(module, node) for says in _FOR_ANSWERS)
 
 
+def is_chosen_by_name(module: Module, node: cst.CSTNode) -> bool:
+    """Whether a class around a node is one that Hugging Face's models take where
+    ``attn_implementation`` asks for it: what asks for it is told."""
+    owner = module.enclosing_class(node)
+    return owner is not None and owner.name.value.endswith("FlashAttention2")
+
+
 def calls_for_answers(module: Module, call: cst.Call) -> bool:
     """The same of a call of FlashAttention itself."""
     return (

@@ -23,6 +23,7 @@ _LIBRARY = re.compile(
     r"|\.from_pretrained\(|\.from_config\(",
     re.MULTILINE,
 )
+_OPTION = re.compile(r"--?([\w-]+)")
 _CONFIGURES = re.compile(r"(?:^|_)(?:config|configs|cfg|cfgs|conf)(?:_|$)")
 _DEFINES = re.compile(r"^(?:async[ \t]+)?(?:def|class)\b", re.MULTILINE)
 _FLASH = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:flash_attn|transformer_engine)", re.MULTILINE)
@@ -58,6 +59,18 @@ def train(programs: Sequence[Program], path: str, row: int) -> bool:
 
 def _is_configuration(path: str, text: str) -> bool:
     return any(map(_CONFIGURES.search, names(path))) and _DEFINES.search(text) is None
+
+
+def is_never_read(message: str, texts: Sequence[str]) -> bool:
+    """Whether files declare the option that a message begins with, and nothing reads it."""
+    option = _OPTION.match(message)
+    if option is None:
+        return False
+    name = re.sub("[-_]", "[-_]", option[1])
+    mentioned = re.compile(rf"^[^#\n]*\b{name}\b[^\n]*", re.MULTILINE)
+    declared = re.compile(rf"[ \t]*(?:{name}[ \t]*:|[^\n]*add_argument\(|[\"']--?{name}[\"'])")
+    lines = [line for text in texts for line in mentioned.findall(text)]
+    return bool(lines) and all(map(declared.match, lines))
 
 
 @lru_cache(maxsize=1)  # asked of each finding, of the same texts

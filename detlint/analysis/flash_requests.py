@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from detlint.analysis.options import Option
     from detlint.module import Module
 
-# Hugging Face reads this one as well.
-_HUGGING_FACE = CHOICES | {"use_flash_attention_2"}
-_NAMES = CHOICES | SWITCHES
+# Hugging Face reads these as well; the second is what the first set before there was a choice.
+_OLD = frozenset({"use_flash_attention_2", "_flash_attn_2_enabled"})
+_HUGGING_FACE = CHOICES | _OLD
+_NAMES = _HUGGING_FACE | SWITCHES
 
 
 class Requests:

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from detlint.analysis import answering, flash_programs
+from detlint.analysis.attention import BACKWARDS
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.config_keys import generates, is_deterministic, is_told, trains
@@ -15,6 +16,7 @@ from detlint.analysis.flash_advice import EFFECT, FLAG, MAY_READ
 from detlint.analysis.flash_bindings import kept
 from detlint.analysis.flash_calls import called
 from detlint.analysis.flash_flags import requests
+from detlint.analysis.flash_options import is_chosen_by_name
 from detlint.analysis.flash_requests import Requests
 from detlint.analysis.flash_surroundings import Surroundings
 from detlint.analysis.launches import for_ascend, may_train, started
@@ -56,7 +58,9 @@ class FlashAttention(Rule):
     files that are linted is there to train, takes steps, and runs the code. A file alone, or among
     others of which none is a program, is told unless these only answer; a configuration in Python
     where some program trains; a launch, a configuration file, and a backward that is called by its
-    name, always. `strict = true` asks for none of this.
+    name, always, but for an option that the files declare and nothing reads. A class that
+    `attn_implementation` chooses (`…FlashAttention2`) is told where that asks for it.
+    `strict = true` asks for none of this.
 
     Silent on inference: under `no_grad` or `inference_mode`, with a cache of keys and values, for
     one query at a time, in functions, classes and branches by the name of decoding, prefilling or
@@ -171,12 +175,14 @@ class FlashAttention(Rule):
         linted: PythonFiles,
     ) -> bool:
         """What no program is shown to train, or, of a file alone or among others that are no
-        programs, where these only answer. A backward that is called by its name, and a launch,
-        need no other evidence."""
+        programs, where these only answer; and an option that the files declare and never read.
+        A backward that is called by its name, and another launch, need no evidence."""
         path = os.path.realpath(finding.path)
         launch = finding.advice == FLAG or not path.endswith((".py", ".ipynb"))
-        if settings.strict or launch or finding.message.startswith("_flash_attn_"):
+        if settings.strict or finding.message.startswith(tuple(BACKWARDS)):
             return False
+        if launch:
+            return flash_programs.is_never_read(finding.message, linted.texts)
         if flash_programs.train(programs, path, finding.row):
             return False
         apart = bool(programs) and len(linted) > 1
@@ -211,9 +217,10 @@ class FlashAttention(Rule):
 
     def visit_Call(self, node: cst.Call) -> None:
         around = self._around
+        chosen = not self.settings.strict and is_chosen_by_name(self.module, node)
         self._tell(
             self._requests.of(node),
-            called(self.module, node, around),
+            () if chosen else called(self.module, node, around),
             kept(self.module, node, around),
         )
 
