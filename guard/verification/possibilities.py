@@ -169,13 +169,23 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
     if circumstance in _CODES:  # when a clock ends a loop, another circumstance can do so by luck
         late = _flowing(path, asked.text.flows[path], difference) if _parts(difference) else ()
         yield from (each._replace(rank=each.rank + 2 * _SURE) for each in late)
-    elif cause in _BY_CLOCK:
+    else:
+        yield from _timed(path, asked)
+
+
+def _timed(path: str, asked: Asked) -> Iterator[_Found]:
+    """Values that differ in each run; of what may be a kernel as well, last."""
+    tree, flow, difference = asked.text.trees[path], asked.text.flows[path], asked.difference
+    if difference.cause in _BY_CLOCK:
         seeded = _later(own_seeds(tree), _SEEDED)
         yield from (each._replace(fits=UNSEEDED) for each in seeded)
-        yield from _flowing(path, asked.text.flows[path], difference)
+        yield from _flowing(path, flow, difference)
         yield from _own(tree)
         if _parts(difference):
             yield from _deciding(tree, threaded=bool(asked.text.threads))
+    elif difference.cause is Cause.KERNEL and not asked.is_known:
+        conditions = _used(flow.into_conditions(), parts=True)
+        yield from (each._replace(rank=each.rank + 2 * _SURE) for each in conditions)
 
 
 def _kept(path: str, asked: Asked) -> Iterator[_Found]:
@@ -240,9 +250,14 @@ def _flowing(path: str, flow: Flow, difference: Difference) -> Iterator[_Found]:
         found = flow.into_item(event.name.rpartition(".")[2])
     elif cause is Cause.OUTSIDE and place and os.path.realpath(place.filename) == path:
         found = flow.into_line(place.line)
+    yield from _used(found, parts=_parts(difference))
+
+
+def _used(found: Iterator[tuple[Use, list[Read]]], *, parts: bool) -> Iterator[_Found]:
+    """What such values are used for; where runs do other things, what ends a loop comes first."""
     for use, reads in found:
         for order, read in enumerate(reads[:_MOST]):
-            rank = order + (0 if use.ends or not _parts(difference) else _MOST)
+            rank = order + (0 if use.ends or not parts else _MOST)
             text = f"{read.what}, and {use.what.format(use.line)}"
             is_asked = read.what == is_ready(read.name)
             yield _Found(rank, read.line, text, READY if is_asked else FROM_A_CLOCK)
