@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from guard.statements.pairs import NOTHING, differ
 from guard.statements.sources import is_clock
 from guard.statements.values import OPAQUE
-from guard.statements.writings import local_keys, shared_keys
+from guard.statements.writings import local_keys, part_keys, shared_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -132,6 +132,7 @@ class Backward:
         if len(path) > 1 and any(each.is_in_thread for each in late):
             return late
         found = self._written_to(local_keys(node, path), before)
+        found = found or self._written_to(part_keys(node, path), before)
         above = node.within.above
         if not found and path[0] in node.within.call.names and above is not None:
             same = [each for each, other in self._differing(above) if other == pair]

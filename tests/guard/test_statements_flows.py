@@ -58,6 +58,21 @@ CASES = {
     "into a list": ("a = []\nfor _ in range(3):\n    a.append(os.urandom(4))\nb = a[1]", 5, {4}),
     "into a dictionary": ("a = {}\nk = 3\na[k] = os.urandom(4)\nb = a[k]", 5, {4}),
     "by a constant key": ("g = {'lr': 1}\ng['lr'] = os.urandom(4)\nb = g['lr']", 4, {3}),
+    "a part of what is read": ("g = {'lr': 1}\ng['lr'] = os.urandom(4)\nb = dict(**g)", 4, {3}),
+    "a part of what is read elsewhere": (
+        (
+            "class A:\n    def set(self):\n        self.held['x'] = os.urandom(4)\n"
+            "    def get(self):\n        return dict(self.held)\n"
+            "a = A()\na.held = {}\na.set()\nb = a.get()"
+        ),
+        10,
+        {4},
+    ),
+    "only the part that is read": (
+        "g = {'a': 1}\ng['t'] = os.urandom(4)\ng['a'] = os.urandom(4)\nb = g['a']",
+        5,
+        {4},
+    ),
     "in a comprehension": ("a = [os.urandom(4) for _ in range(3)]\nb = a[0]", 3, {2}),
     "a lambda": ("f = lambda: os.urandom(4)\na = f()\nb = a", 4, {3}),
     "a generator": (
