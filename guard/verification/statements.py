@@ -140,14 +140,21 @@ def led_by(entry: Entry, others: Sequence[Suspect]) -> tuple[Suspect, ...]:
     Where it has none for the first, but for what made what that uses (a loader with in_order=False
     is gone through), it is told before.
     """
-    known = {_at(each): each for each in reversed(others) if each.code or each.fits}
-    first = [known.get(_at(each), each) for each in entry.lines]
-    if first and first[0] not in others:
+    known = {_at(each): each for each in reversed(others)}
+    first = [_worded(each, known.get(_at(each))) for each in entry.lines]
+    if first and _at(first[0]) not in known:
         made = [each for each in others if each.code and _is_of(each, entry.makers)]
         first = made[:1] + first
     told = {_at(each) for each in first}
     rest = (each for each in others if each not in first and (each.code or _at(each) not in told))
     return (*first, *rest)
+
+
+def _worded(shown: Suspect, known: Suspect | None) -> Suspect:
+    """In the words that are known for its line, and why it is told, if these say nothing of it."""
+    if known is None:
+        return shown
+    return known if known.code or known.fits else replace(known, fits=shown.fits)
 
 
 def _is_of(suspect: Suspect, lines: Sequence[tuple[str, range]]) -> bool:
