@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from guard.statements.sources import is_clock
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
@@ -29,17 +31,16 @@ def sets_only(extra: Collection[Node], flows: Flows, names: Collection[str]) -> 
 
     names  of hyperparameters: "lr"
     """
-    found, others = None, set()
+    found: Node | None = None
+    others: set[Path] = set()
     for node in extra:
         if not _is_setting(node):
             return None
         for path in node.statement.writes:
             if _is_item(path, names):
                 found = found or node
-            elif len(path) > 1:
-                return None
             elif node.statement.kind != "For":
-                others.add((node.file, path[0]))
+                others.add(path[-1:])
     return None if others & set(_read_later(flows, extra)) else found
 
 
@@ -58,9 +59,9 @@ def _is_item(path: Path, names: Collection[str]) -> bool:
     return len(path) > 1 and path[-1].strip("[]") in names
 
 
-def _read_later(flows: Flows, extra: Collection[Node]) -> Iterator[tuple[str, str]]:
-    """Names that what differs in both runs reads."""
+def _read_later(flows: Flows, extra: Collection[Node]) -> Iterator[Path]:
+    """Last names of what is read by statements that differ in both runs, but for a clock's."""
     causes = {each.cause for each in extra}
     for node in flows.tainted:
-        if node.cause is None and node not in causes:
-            yield from ((node.file, path[0]) for path in node.statement.reads)
+        if node.cause is None and node not in causes and not is_clock(node.statement):
+            yield from (path[-1:] for path in node.statement.reads)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SET = "In one run alone a hyperparameter is set before: `{}`."
 _GIVEN = "What it was computed from differs before: `{}`."
+COMPUTED = (Cause.KERNEL, Cause.OUTSIDE, Cause.CONTROL_FLOW)  # causes of which a line tells more
 
 
 class Decided(NamedTuple):
@@ -37,7 +38,7 @@ def cause_of(flows: Flows, origin: Node, cause: Cause, names: set[str]) -> Decid
     cause  KERNEL only where no operator is known
     names  of hyperparameters
     """
-    if cause not in (Cause.KERNEL, Cause.CONTROL_FLOW):
+    if cause not in COMPUTED:
         return None
     extra = done_in_one(flows, origin)
     setting = sets_only(extra, flows, names)
@@ -45,7 +46,7 @@ def cause_of(flows: Flows, origin: Node, cause: Cause, names: set[str]) -> Decid
         why = _SET.format(setting.statement.text)
         return Decided(Cause.HYPERPARAMETER, why, setting)
     is_decided = origin.branches or is_value(origin)
-    if cause is Cause.CONTROL_FLOW or origin.is_in_thread or not is_decided:
+    if cause is not Cause.KERNEL or origin.is_in_thread or not is_decided:
         return None
     found = Cause.OUTSIDE if sets_values(extra) else Cause.CONTROL_FLOW
     return Decided(found, _GIVEN.format(origin.statement.text))

@@ -9,6 +9,7 @@ from guard.comparison import Cause
 from guard.comparison.names import listed
 from guard.verification.attribution import NONE
 from guard.verification.circumstances import MEMORY
+from guard.verification.decisions import COMPUTED
 from guard.verification.operators import READ, Culprit, unwritten
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def never_written(difference: Difference, circumstance: str, text: Text) -> Diff
 
 def decided(difference: Difference, shown: Decided | None) -> Difference:
     """A difference whose line shows another cause than it seemed to have."""
-    if shown is None or difference.cause not in (Cause.KERNEL, Cause.CONTROL_FLOW):
+    if shown is None or difference.cause not in COMPUTED:
         return difference
     return replace(difference, cause=shown.cause, why=f"{difference.why} {shown.why}")
 

@@ -211,6 +211,23 @@ def test_a_clock_is_told_where_it_is_read_and_not_where_it_was_begun(tmp_path: P
     assert origins(found, 5) == {4}
 
 
+def test_where_a_clock_was_begun_is_told_only_if_there_is_no_other(tmp_path: Path) -> None:
+    text = """\
+    import time
+    begun = 0
+    for _ in range(3):
+        begun = begun or time.perf_counter()
+        late = begun
+        if time.perf_counter() - begun > LIMIT:
+            rate = 1
+            rate = 2
+    """
+    found = flows(tmp_path, textwrap.dedent(text), LIMIT=(-1, 99))
+    nowhere = Difference(0, 3, "training", None, None, Cause.KERNEL, "")
+
+    assert [each.statement.line for each in find(found, nowhere).origins] == [6]
+
+
 def test_a_thread_that_draws_is_told_and_not_who_draws_after_it(tmp_path: Path) -> None:
     text = """\
     import random

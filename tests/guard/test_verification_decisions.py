@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from guard.verification.decisions import Decided
 
 _HEAD = """\
-import os
+import os, types
+held = types.SimpleNamespace(weight=1.0, when=0)
 groups = [{"lr": 1.0}, {"lr": 1.0}]
 weight, last = 2.0, 0
 def lower(by):
@@ -30,7 +31,7 @@ def noted(value):
 a = os.urandom(4)
 if a[0] > LIMIT:
 """
-_TAIL = "b = groups[0]['lr'], weight\n"
+_TAIL = "b = groups[0]['lr'], weight, held.weight\n"
 
 CASES = {
     "a rate": ("groups[0]['lr'] = 0.5", Cause.HYPERPARAMETER),
@@ -41,6 +42,14 @@ CASES = {
     "rates, in a function": ("lower(0.5)", Cause.HYPERPARAMETER),
     "a rate that has a name": ("rate = 0.5\ngroups[0]['lr'] = rate", Cause.HYPERPARAMETER),
     "a rate, and when": ("groups[0]['lr'], last = 0.5, 3", Cause.HYPERPARAMETER),
+    "a rate, and when, in an object": (
+        "groups[0]['lr'] = 0.5\nheld.when = 3",
+        Cause.HYPERPARAMETER,
+    ),
+    "a rate and an attribute that is read later": (
+        "groups[0]['lr'] = 0.5\nheld.weight = 3",
+        Cause.OUTSIDE,
+    ),
     "a rate and what is read later": ("groups[0]['lr'] = weight = 0.5", Cause.OUTSIDE),
     "a rate and more": ("groups[0]['lr'] = 0.5\nprint()", Cause.CONTROL_FLOW),
     "an item of another name": ("groups[0]['momentum'] = 0.5\nweight = 1", Cause.OUTSIDE),
@@ -68,12 +77,13 @@ def test_what_looked_like_a_kernel_is_told_by_what_a_condition_sets(
     assert (found.setting is not None) == (cause is Cause.HYPERPARAMETER)
 
 
+@pytest.mark.parametrize("known", [Cause.CONTROL_FLOW, Cause.OUTSIDE])
 @pytest.mark.parametrize("name", CASES)
-def test_control_flow_is_a_hyperparameter_where_nothing_else_is_set(
-    name: str, tmp_path: Path
+def test_what_is_known_is_a_hyperparameter_where_nothing_else_is_set(
+    name: str, known: Cause, tmp_path: Path
 ) -> None:
     body, cause = CASES[name]
-    found = shown(tmp_path, body, Cause.CONTROL_FLOW)
+    found = shown(tmp_path, body, known)
 
     assert (found and found.cause) == (cause if cause is Cause.HYPERPARAMETER else None)
 
