@@ -38,7 +38,8 @@ def main() -> None:
 
 
 def _found(path: Path) -> list[Planted]:
-    return programs(path) if path.is_dir() else [read(path)]
+    whole = path.resolve()  # it is verified in another folder
+    return programs(whole) if whole.is_dir() else [read(whole)]
 
 
 def _options() -> argparse.Namespace:

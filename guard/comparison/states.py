@@ -104,8 +104,12 @@ def _key(event: Event) -> tuple[str, str, int]:
 
 
 def _hyperparameter(situation: Situation) -> Event | None:
-    held = hyperparameters(situation)
-    return next((each for each in held if each and each.kind == "hyperparameter"), None)
+    """One that differs. An optimizer that steps in one run alone is another matter: the other run
+    does something else there."""
+    at = (situation.first, situation.second)
+    if any(each and each.kind != "hyperparameter" for each in at):
+        return None
+    return next(filter(None, hyperparameters(situation)), None)
 
 
 def judge_hyperparameter(situation: Situation) -> Verdict:

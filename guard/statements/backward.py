@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from guard.statements.pairs import NOTHING, differ
-from guard.statements.sources import is_clock
+from guard.statements.sources import is_begun, is_clock
 from guard.statements.values import OPAQUE
-from guard.statements.writings import local_keys, shared_keys
+from guard.statements.writings import local_keys, part_keys, shared_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,7 +53,7 @@ class Backward:
 
     def of(self, node: Node) -> Origins:
         """Those of a statement whose result differs."""
-        if is_clock(node.statement) and not _is_stored(node):
+        if is_clock(node.statement) and not is_begun(node.statement):
             return frozenset((node,))
         below = [each for each in node.below if each.differs]
         found = self._of_results(below)
@@ -132,6 +132,7 @@ class Backward:
         if len(path) > 1 and any(each.is_in_thread for each in late):
             return late
         found = self._written_to(local_keys(node, path), before)
+        found = found or self._written_to(part_keys(node, path), before)
         above = node.within.above
         if not found and path[0] in node.within.call.names and above is not None:
             same = [each for each, other in self._differing(above) if other == pair]
@@ -208,16 +209,6 @@ class Backward:
                 others.sort(key=lambda each: not each.is_in_thread)
                 return frozenset(others[:1] or (node,))
         return NOTHING
-
-
-def _is_stored(node: Node) -> bool:
-    """Whether a statement only keeps what the clock says, as the start of something."""
-    statement = node.statement
-    return (
-        statement.kind in ("Assign", "AnnAssign")
-        and len(statement.calls) == 1
-        and not any(each in statement.text for each in "+-*/%<>")
-    )
 
 
 def _first(origins: Iterable[Node]) -> Origins:

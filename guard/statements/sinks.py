@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.comparison import Cause
+from guard.statements.sources import is_begun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -116,7 +117,8 @@ def _ordered(origins: Iterable[Node]) -> tuple[Node, ...]:
 
 
 def _last_resort(flows: Flows) -> tuple[Node, ...]:
-    """The origin that most of what differs comes from, and that came to a library."""
+    """The origin that most of what differs comes from, and that came to a library; where a clock
+    was begun, only if there is no other."""
     counted: dict[Node, int] = {}
     for _, _, origins in flows.escapes:
         for each in origins:
@@ -128,5 +130,6 @@ def _last_resort(flows: Flows) -> tuple[Node, ...]:
         counted = {each: count for each, count in counted.items() if count > 1}
     if not counted:
         return ()
-    best = max(counted, key=lambda each: (counted[each], -each.order))
+    asked = [each for each in counted if not is_begun(each.statement)]
+    best = max(asked or counted, key=lambda each: (counted[each], -each.order))
     return (best,)

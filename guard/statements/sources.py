@@ -15,3 +15,13 @@ _BARE = {"time_ns", "perf_counter_ns", "process_time", "monotonic_ns"}  # import
 def is_clock(statement: Statement) -> bool:
     """Whether a statement asks a clock."""
     return any(last_two(each) in CLOCKS or each in _BARE for each in statement.calls)
+
+
+def is_begun(statement: Statement) -> bool:
+    """Whether it only keeps what the clock says, as the start of something."""
+    return (
+        is_clock(statement)
+        and statement.kind in ("Assign", "AnnAssign")
+        and len(statement.calls) == 1
+        and not any(each in statement.text for each in "+-*/%<>")
+    )

@@ -44,6 +44,15 @@ def keys(node: Node, path: Path) -> Iterator[object]:
     frame = node.within.call.frame, node.within.role
     yield (*frame, path)
     yield from shared_keys(node, path)
+    for size in range(1, len(path)):
+        yield from part_keys(node, path[:size])
+
+
+def part_keys(node: Node, path: Path) -> Iterator[object]:
+    """Of a write to a part of what a path leads to: whoever reads the whole finds it."""
+    frame = node.within.call.frame, node.within.role
+    for key in ((*frame, path), *shared_keys(node, path)):
+        yield ("part", key)
 
 
 def local_keys(node: Node, path: Path) -> Iterator[object]:

@@ -14,7 +14,7 @@ from guard.verification.bisection import Bisection, bisect, is_of_an_operator
 from guard.verification.plan import recording
 from guard.verification.possibilities import Asked, advised, entered, with_possibilities
 from guard.verification.sessions import session
-from guard.verification.settling import drawn_in_threads, never_written, settled
+from guard.verification.settling import decided, drawn_in_threads, never_written, settled
 from guard.verification.sources import program_files
 from guard.verification.statements import RUNS, Entry, entry, is_asked, led_by
 from guard.verification.suspects import suspects
@@ -234,6 +234,7 @@ def with_findings(
     elif shown is None:
         refined = drawn_in_threads(refined, text)
         refined = never_written(refined, verdict.circumstance, text)
+    refined = decided(refined, found.decided)
     asked = Asked(refined, verdict.circumstance, text, comparison.changes, shown is not None)
     refined = replace(refined, place=found.entered or entered(asked) or refined.place)
     try:

@@ -66,7 +66,8 @@ def setters(tree: ast.AST, items: Iterable[str]) -> Iterator[Line]:
 
 
 def states(tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:
-    """What saves and loads a state of a kind that was lost; else what saves a checkpoint."""
+    """What saves and loads a state of a kind that was lost; else what saves a checkpoint, for what
+    is not in it cannot be loaded; then what loads it."""
     kinds = tuple(lost)
     holders = tuple(word for kind in kinds for word in _STATES.get(kind, ()))
     in_part = {
@@ -87,8 +88,8 @@ def states(tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:
             elif method == "load_state_dict" or is_rng:
                 yield 2, call.lineno, f"{name}() puts it back here"
         elif name in ("torch.save", "torch.load", "pickle.dump", "pickle.load"):
-            does = "read" if name.endswith("load") else "written"
-            yield 3, call.lineno, f"{name}(): the checkpoint is {does} here"
+            rank, does = (5, "read") if name.endswith("load") else (3, "written")
+            yield rank, call.lineno, f"{name}(): the checkpoint is {does} here"
 
 
 def threads_functions(trees: Iterable[ast.AST], others: tuple[str, ...] = ()) -> set[str]:

@@ -12,6 +12,7 @@ from guard.places import Place
 from guard.verification import passages, races
 from guard.verification.circumstances import HASHES, LISTINGS, MEMORY
 from guard.verification.flows import CLOCKS, is_ready, last_two, told
+from guard.verification.hash_orders import hash_orders
 from guard.verification.own_seeds import own_seeds
 from guard.verification.passages import calls
 from guard.verification.readiness import asks
@@ -30,7 +31,7 @@ from guard.verification.reasons import (
     WHOLE,
 )
 from guard.verification.suspects import GENERAL
-from guard.verification.texts import Text, is_set, listed, unwritten
+from guard.verification.texts import Text, listed, unwritten
 from guard.verification.time_limits import time_limits
 from guard.verification.unsteady import unsteady_draws
 
@@ -48,7 +49,6 @@ _CODES = {
     LISTINGS.name: ("DET203",),
     MEMORY.name: ("DET40", "DET305"),
 }
-_ORDERED = {"list", "tuple", "enumerate", "iter", "zip", "map", "dict", "fromkeys"}
 _CONDITIONS = (Cause.CONTROL_FLOW, Cause.LENGTH)
 _DATA = (Cause.BATCH_ORDER, Cause.BATCH_CONTENT)
 _DRAWN = (Cause.GENERATOR, *_DATA)
@@ -159,7 +159,7 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
         yield from _kept(path, asked)
     yield from _drawn(tree, asked)
     if circumstance == HASHES.name:
-        yield from _hashed(tree)
+        yield from _later(hash_orders(tree), _SURE)
     elif circumstance == LISTINGS.name:
         yield from _later(listed(tree), _SURE)
     elif circumstance == MEMORY.name or cause is Cause.UNWRITTEN_MEMORY:
@@ -169,13 +169,23 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
     if circumstance in _CODES:  # when a clock ends a loop, another circumstance can do so by luck
         late = _flowing(path, asked.text.flows[path], difference) if _parts(difference) else ()
         yield from (each._replace(rank=each.rank + 2 * _SURE) for each in late)
-    elif cause in _BY_CLOCK:
+    else:
+        yield from _timed(path, asked)
+
+
+def _timed(path: str, asked: Asked) -> Iterator[_Found]:
+    """Values that differ in each run; of what may be a kernel as well, last."""
+    tree, flow, difference = asked.text.trees[path], asked.text.flows[path], asked.difference
+    if difference.cause in _BY_CLOCK:
         seeded = _later(own_seeds(tree), _SEEDED)
         yield from (each._replace(fits=UNSEEDED) for each in seeded)
-        yield from _flowing(path, asked.text.flows[path], difference)
+        yield from _flowing(path, flow, difference)
         yield from _own(tree)
         if _parts(difference):
             yield from _deciding(tree, threaded=bool(asked.text.threads))
+    elif difference.cause is Cause.KERNEL and not asked.is_known:
+        conditions = _used(flow.into_conditions(), parts=True)
+        yield from (each._replace(rank=each.rank + 2 * _SURE) for each in conditions)
 
 
 def _kept(path: str, asked: Asked) -> Iterator[_Found]:
@@ -240,42 +250,17 @@ def _flowing(path: str, flow: Flow, difference: Difference) -> Iterator[_Found]:
         found = flow.into_item(event.name.rpartition(".")[2])
     elif cause is Cause.OUTSIDE and place and os.path.realpath(place.filename) == path:
         found = flow.into_line(place.line)
+    yield from _used(found, parts=_parts(difference))
+
+
+def _used(found: Iterator[tuple[Use, list[Read]]], *, parts: bool) -> Iterator[_Found]:
+    """What such values are used for; where runs do other things, what ends a loop comes first."""
     for use, reads in found:
         for order, read in enumerate(reads[:_MOST]):
-            rank = order + (0 if use.ends or not _parts(difference) else _MOST)
+            rank = order + (0 if use.ends or not parts else _MOST)
             text = f"{read.what}, and {use.what.format(use.line)}"
             is_asked = read.what == is_ready(read.name)
             yield _Found(rank, read.line, text, READY if is_asked else FROM_A_CLOCK)
-
-
-def _hashed(tree: ast.AST) -> Iterator[_Found]:
-    for node in ast.walk(tree):
-        for each in _iterated(node):
-            if is_set(each):
-                yield _Found(
-                    _SURE, each.lineno, f"{_short(each)} is gone through in no fixed order"
-                )
-    for call, name in calls(tree):
-        if name == "hash":
-            yield _Found(
-                _SURE + 1, call.lineno, "hash() gives another value in each process for strings"
-            )
-    for node in ast.walk(tree):
-        if isinstance(node, ast.expr) and is_set(node):
-            yield _Found(_SURE + 2, node.lineno, f"{_short(node)} has no fixed order")
-
-
-def _iterated(node: ast.AST) -> tuple[ast.expr, ...]:
-    """What is taken in its order."""
-    if isinstance(node, (ast.For, ast.comprehension)):
-        inner = node.iter
-        if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name):
-            return (inner, *(inner.args if inner.func.id in _ORDERED else ()))
-        return (inner,)
-    if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
-        name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-        return tuple(node.args) if name in _ORDERED else ()
-    return ()
 
 
 def _own(tree: ast.AST) -> Iterator[_Found]:
@@ -292,8 +277,3 @@ def _deciding(tree: ast.AST, *, threaded: bool) -> Iterator[_Found]:
     for node in ast.walk(tree) if threaded else ():
         if isinstance(node, (ast.Call, ast.ExceptHandler)) and (name := asks(node)):
             yield _Found(_SURE, node.lineno, is_ready(name), READY)
-
-
-def _short(node: ast.expr) -> str:
-    text = ast.unparse(node)
-    return text if len(text) <= 40 else f"{text[:37]}..."

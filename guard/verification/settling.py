@@ -9,11 +9,13 @@ from guard.comparison import Cause
 from guard.comparison.names import listed
 from guard.verification.attribution import NONE
 from guard.verification.circumstances import MEMORY
+from guard.verification.decisions import COMPUTED
 from guard.verification.operators import READ, Culprit, unwritten
 
 if TYPE_CHECKING:
     from guard.comparison import Difference
     from guard.verification.bisection import Bisection
+    from guard.verification.decisions import Decided
     from guard.verification.texts import Text
 
 _DRAWN = (
@@ -89,6 +91,13 @@ def never_written(difference: Difference, circumstance: str, text: Text) -> Diff
         return difference
     why = f"{difference.why} {_FROM_MEMORY}"
     return replace(difference, cause=Cause.UNWRITTEN_MEMORY, why=why)
+
+
+def decided(difference: Difference, shown: Decided | None) -> Difference:
+    """A difference whose line shows another cause than it seemed to have."""
+    if shown is None or difference.cause not in COMPUTED:
+        return difference
+    return replace(difference, cause=shown.cause, why=f"{difference.why} {shown.why}")
 
 
 def kept_outside(difference: Difference, text: Text, *, is_first: bool) -> Difference:

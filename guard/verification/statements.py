@@ -10,6 +10,7 @@ from guard.comparison import Cause, examine
 from guard.places import Place
 from guard.statements.comparing import compare
 from guard.statements.sinks import find
+from guard.verification.decisions import cause_of
 from guard.verification.plan import recording
 from guard.verification.watching import Watch
 from guard.verification.wording import suspect
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from guard.comparison import Difference, Suspect
     from guard.statements.pairs import Node
     from guard.verification.bisection import Bisection
+    from guard.verification.decisions import Decided
     from guard.verification.processes import Process
     from guard.verification.sessions import Session
 
@@ -43,6 +45,7 @@ class Entry:
     makers   files and lines of what made the things that the first of them uses
     entered  the line that shows it, where that is worth telling
     runs     that it took
+    decided  another cause than it seemed to have, as its line shows
     """
 
     lines: tuple[Suspect, ...] = ()
@@ -50,6 +53,7 @@ class Entry:
     entered: Place | None = None
     runs: int = 0
     note: str = ""
+    decided: Decided | None = None
 
 
 def is_asked(difference: Difference, bisection: Bisection) -> bool:
@@ -90,17 +94,25 @@ def _traced(ran: Sequence[Process], seen: Difference) -> Entry:
     found = find(flows, seen)
     if not found.origins or _is_kernel(seen, found.origins[0]):
         return Entry(runs=RUNS, note="; ".join([_LOST, *notes]))
-    shows = found.entered if seen.cause in _ENTERS else None
+    decided = cause_of(flows, found.origins[0], seen.cause, _hyperparameters(ran[0]))
+    shows = found.entered if seen.cause in _ENTERS else decided and decided.setting
     lines = tuple(suspect(each) for each in found.origins[:_MOST])
     makers = tuple(_lines(each) for each in flows.makers(found.origins[0]))
     place = None if shows is None else _place(shows)
-    return Entry(lines, makers, place, RUNS, "; ".join(notes))
+    return Entry(lines, makers, place, RUNS, "; ".join(notes), decided)
 
 
 def _is_kernel(difference: Difference, origin: Node) -> bool:
     """Whether all that was found is the call of what computes: operators tell more."""
     place = difference.place
     return difference.cause is Cause.KERNEL and place is not None and origin.stands_at(place)
+
+
+def _hyperparameters(process: Process) -> set[str]:
+    """Names of those that were recorded: "lr"."""
+    labels = (trace.labels(at) for trace in process.traces for at in range(len(trace)))
+    held = (each.name for some in labels for each in some if each.kind == "hyperparameter")
+    return {name.rpartition(".")[2] for name in held}
 
 
 def _rerun(session: Session, other: int, step: int) -> tuple[Process, ...]:
@@ -129,11 +141,20 @@ def led_by(entry: Entry, others: Sequence[Suspect]) -> tuple[Suspect, ...]:
     is gone through), it is told before.
     """
     known = {_at(each): each for each in reversed(others)}
-    first = [known.get(_at(each), each) for each in entry.lines]
-    if first and first[0] not in others:
+    first = [_worded(each, known.get(_at(each))) for each in entry.lines]
+    if first and _at(first[0]) not in known:
         made = [each for each in others if each.code and _is_of(each, entry.makers)]
         first = made[:1] + first
-    return (*first, *(each for each in others if each not in first))
+    told = {_at(each) for each in first}
+    rest = (each for each in others if each not in first and (each.code or _at(each) not in told))
+    return (*first, *rest)
+
+
+def _worded(shown: Suspect, known: Suspect | None) -> Suspect:
+    """In the words that are known for its line, and why it is told, if these say nothing of it."""
+    if known is None:
+        return shown
+    return known if known.code or known.fits else replace(known, fits=shown.fits)
 
 
 def _is_of(suspect: Suspect, lines: Sequence[tuple[str, range]]) -> bool:

@@ -25,6 +25,11 @@ def suspect(node: Node) -> Suspect:
     return Suspect("", f"`{shown}` {what}", node.file, statement.line, fits)
 
 
+def is_value(node: Node) -> bool:
+    """Whether a statement asks for what is another value in each run: a clock, a process id."""
+    return any(last_two(name) in CLOCKS or told(name) for name in node.statement.calls)
+
+
 def _why(node: Node) -> tuple[str, str]:
     for name in node.statement.calls:
         if last_two(name) in CLOCKS or told(name):

@@ -438,7 +438,8 @@ def test_a_hyperparameter_that_is_recorded_where_it_changed_is_compared_with_the
     def changed(events: list[Event], number: int) -> list[Event]:
         events = [each for each in events if number == 0 or each.kind != "hyperparameter"]
         late = event("hyperparameter", "lr", 0.5, value=0.5, detail="")
-        return [*events[:9], late, *events[9:]] if number == 3 and also else events
+        whole = event("hyperparameter", "SGD", also and number >= 3)
+        return [*events[:9], *([late] if number == 3 and also else []), whole, *events[9:]]
 
     also = False
     first = write(tmp_path / "a", edit=changed)
@@ -450,6 +451,15 @@ def test_a_hyperparameter_that_is_recorded_where_it_changed_is_compared_with_the
     assert found.second is not None
     assert found.second.name == "lr"
     assert "The hyperparameter lr is 0.1 in the first run, 0.5 in the second." in found.why
+
+
+def test_an_optimizer_that_steps_in_one_run_alone_is_no_hyperparameter(tmp_path: Path) -> None:
+    def stepping(events: list[Event], number: int) -> list[Event]:
+        return [event("hyperparameter", "critic", "all")] if number == 3 else events
+
+    found = parted(tmp_path, {}, {"edit": stepping})
+    assert (found.cause, found.step) == (Cause.CONTROL_FLOW, 3)
+    assert "- the batch (0)" in found.parted
 
 
 def test_parameters_that_an_optimizer_left_otherwise_are_its_doing(tmp_path: Path) -> None:

@@ -58,6 +58,21 @@ CASES = {
     "into a list": ("a = []\nfor _ in range(3):\n    a.append(os.urandom(4))\nb = a[1]", 5, {4}),
     "into a dictionary": ("a = {}\nk = 3\na[k] = os.urandom(4)\nb = a[k]", 5, {4}),
     "by a constant key": ("g = {'lr': 1}\ng['lr'] = os.urandom(4)\nb = g['lr']", 4, {3}),
+    "a part of what is read": ("g = {'lr': 1}\ng['lr'] = os.urandom(4)\nb = dict(**g)", 4, {3}),
+    "a part of what is read elsewhere": (
+        (
+            "class A:\n    def set(self):\n        self.held['x'] = os.urandom(4)\n"
+            "    def get(self):\n        return dict(self.held)\n"
+            "a = A()\na.held = {}\na.set()\nb = a.get()"
+        ),
+        10,
+        {4},
+    ),
+    "only the part that is read": (
+        "g = {'a': 1}\ng['t'] = os.urandom(4)\ng['a'] = os.urandom(4)\nb = g['a']",
+        5,
+        {4},
+    ),
     "in a comprehension": ("a = [os.urandom(4) for _ in range(3)]\nb = a[0]", 3, {2}),
     "a lambda": ("f = lambda: os.urandom(4)\na = f()\nb = a", 4, {3}),
     "a generator": (
@@ -194,6 +209,23 @@ def test_a_clock_is_told_where_it_is_read_and_not_where_it_was_begun(tmp_path: P
     found = flows(tmp_path, textwrap.dedent(text))
 
     assert origins(found, 5) == {4}
+
+
+def test_where_a_clock_was_begun_is_told_only_if_there_is_no_other(tmp_path: Path) -> None:
+    text = """\
+    import time
+    begun = 0
+    for _ in range(3):
+        begun = begun or time.perf_counter()
+        late = begun
+        if time.perf_counter() - begun > LIMIT:
+            rate = 1
+            rate = 2
+    """
+    found = flows(tmp_path, textwrap.dedent(text), LIMIT=(-1, 99))
+    nowhere = Difference(0, 3, "training", None, None, Cause.KERNEL, "")
+
+    assert [each.statement.line for each in find(found, nowhere).origins] == [6]
 
 
 def test_a_thread_that_draws_is_told_and_not_who_draws_after_it(tmp_path: Path) -> None:

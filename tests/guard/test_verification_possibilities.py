@@ -14,6 +14,7 @@ from guard.places import Place
 from guard.trace import Event
 from guard.verification.attribution import _what
 from guard.verification.possibilities import Asked, advised, entered, with_possibilities
+from guard.verification.statements import Entry, led_by
 from guard.verification.texts import Text
 
 if TYPE_CHECKING:
@@ -133,6 +134,10 @@ torch.save({"model": model.state_dict(), "o": {**optimizer.state_dict(), "state"
 optimizer.load_state_dict(state["o"])
 model.load_state_dict(state["model"])
 """
+FORGETFUL = """\
+model.load_state_dict(torch.load(path))
+torch.save(model.state_dict(), path)
+"""
 BEAT = """\
 class Beat(threading.Thread):
     def run(self):
@@ -164,6 +169,7 @@ Timer(duration={"weeks": 1}), Timer(duration=timedelta(minutes=1))
         (THREADS, Cause.ENVIRONMENT, {"change": "torch: threads"}, [3, 2]),
         (THREADS, Cause.ENVIRONMENT, {"change": "torch: version"}, []),
         (CHECKPOINT, Cause.STATE, {"lost": ("optimizer",)}, [1, 2]),
+        (FORGETFUL, Cause.STATE, {"lost": ("generator",)}, [2, 1]),
         (BEAT, Cause.GENERATOR, {}, [3, 5]),
     ],
     ids=[
@@ -174,6 +180,7 @@ Timer(duration={"weeks": 1}), Timer(duration=timedelta(minutes=1))
         "threads",
         "version",
         "state",
+        "state that is not saved",
         "drawn in threads",
     ],
 )
@@ -246,6 +253,35 @@ def test_what_an_operator_that_is_known_does_needs_no_other_line(tmp_path: Path)
     path = str(write(tmp_path / "train.py", HANDED))
     difference = Difference(0, 0, "training", None, None, Cause.KERNEL, "")
     assert with_possibilities((), Asked(difference, "none", Text([path]), is_known=True)) == ()
+
+
+def test_a_result_that_no_operator_is_known_for_may_be_of_a_clock(tmp_path: Path) -> None:
+    text = """\
+    import time
+    deadline = time.monotonic() + 60
+    for batch in batches:
+        if time.monotonic() > deadline:
+            drop.p = 0.1
+        step(batch)
+    """
+    path = str(write(tmp_path / "train.py", text))
+    general, special = (Suspect(code, "m", path, 90) for code in ("DET304", "DET501"))
+    event = Event("output", "x", 0, "", None, b"")
+
+    for suspects, lines in (((general,), [4, 2, 90]), ((special,), [90])):
+        found = lines_of(suspects, Cause.KERNEL, "", [path], first=event)
+        assert [each.line for each in found] == lines
+
+
+def test_the_line_that_running_shows_is_told_once_and_in_the_words_that_say_most() -> None:
+    shown = Suspect("", "differs", "/a.py", 3, "why")
+    plain, telling = (Suspect("", "reads the clock", "/a.py", 3, fits) for fits in ("", "why"))
+    linted, other = Suspect("DET103", "m", "/a.py", 3), Suspect("", "m", "/a.py", 5)
+
+    assert led_by(Entry((shown,)), (other,)) == (shown, other)
+    assert led_by(Entry((shown,)), (plain, other)) == (telling, other)
+    assert led_by(Entry((shown,)), (telling, other)) == (telling, other)
+    assert led_by(Entry((shown,)), (linted, other)) == (linted, other)
 
 
 def test_a_rate_from_the_clock_enters_where_it_is_set(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A point cloud model in the Trainer that fetches the neighbours of each point by index."""
+"""A point cloud model in the Trainer that compares points with neighbours fetched by index."""
 
 import tempfile
 
@@ -14,8 +14,8 @@ class Clouds(torch.utils.data.Dataset):
     def __getitem__(self, index):
         draws = torch.Generator().manual_seed(index)
         return {
-            "points": torch.randn(64, 3, generator=draws),
-            "neighbours": torch.randint(0, 64, (64, 100), generator=draws),
+            "points": torch.randn(256, 3, generator=draws),
+            "neighbours": torch.randint(0, 256, (256, 200), generator=draws),
             "labels": index % 3,
         }
 
@@ -31,7 +31,7 @@ class CloudNet(nn.Module):
         rows = torch.arange(len(points)).view(-1, 1, 1)
         lifted = torch.relu(self.lift(points))
         around = lifted[rows, neighbours]  # planted: kernel
-        logits = self.label(torch.relu(self.mix(around)).mean((1, 2)))
+        logits = self.label(torch.relu(self.mix(around - lifted[:, :, None])).mean((1, 2)))
         return {"loss": nn.functional.cross_entropy(logits, labels), "logits": logits}
 
 
@@ -39,7 +39,7 @@ set_seed(0)
 with tempfile.TemporaryDirectory() as folder:
     arguments = TrainingArguments(
         folder,
-        per_device_train_batch_size=8,
+        per_device_train_batch_size=1,
         num_train_epochs=4,
         learning_rate=1e-2,
         save_strategy="no",

@@ -20,13 +20,13 @@ def evaluate():
 
 
 last = time.perf_counter()
-rows = torch.randn(60, 16, 10)
+rows = torch.randn(300, 16, 10)
 for batch in rows:
     loss = nn.functional.mse_loss(model(batch), batch.sum(1, keepdim=True))
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-    if time.perf_counter() - last > 0.004:  # planted: generator or control_flow
+    if time.perf_counter() - last > 0.02:  # planted: generator or control_flow
         evaluate()  # planted: generator or control_flow
         last = time.perf_counter()
 print(loss.item())
