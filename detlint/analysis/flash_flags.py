@@ -31,7 +31,7 @@ _CHOICES = {
     "flash_attn": frozenset({"fa2", "fa3"}),  # LLaMA-Factory
 }
 _MEGATRON = {"attention_backend": frozenset({"flash"})}
-_BARE = SWITCHES | {"flash_attn", "use_flash_attn_2", "flash_attention"}
+_BARE = SWITCHES | {"flash_attn", "use_flash_attn_2", "use_flash_attn_v2", "flash_attention"}
 _DETERMINISTIC = words("deterministic_mode full_determinism enable_full_determinism")
 
 
