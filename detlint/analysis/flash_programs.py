@@ -61,12 +61,16 @@ def _is_configuration(path: str, text: str) -> bool:
     return any(map(_CONFIGURES.search, names(path))) and _DEFINES.search(text) is None
 
 
-def is_never_read(message: str, texts: Sequence[str]) -> bool:
+def is_never_read(message: str, texts: tuple[str, ...]) -> bool:
     """Whether files declare the option that a message begins with, and nothing reads it."""
     option = _OPTION.match(message)
-    if option is None:
-        return False
-    name = re.sub("[-_]", "[-_]", option[1])
+    return option is not None and _is_only_declared(option[1].replace("-", "_"), texts)
+
+
+@lru_cache(maxsize=16)  # asked of each launch, of few options
+def _is_only_declared(option: str, texts: tuple[str, ...]) -> bool:
+    texts = tuple(each for each in texts if option in each or option.replace("_", "-") in each)
+    name = option.replace("_", "[-_]")
     mentioned = re.compile(rf"^[^#\n]*\b{name}\b[^\n]*", re.MULTILINE)
     declared = re.compile(rf"[ \t]*(?:{name}[ \t]*:|[^\n]*add_argument\(|[\"']--?{name}[\"'])")
     lines = [line for text in texts for line in mentioned.findall(text)]

@@ -54,18 +54,7 @@ _ASYNCHRONOUS = cst.Asynchronous()
 _NO_BLANK = cst.SimpleWhitespace("")
 # As the arguments of a call are written: libcst's own default is with blanks.
 EQUAL = cst.AssignEqual(whitespace_before=_NO_BLANK, whitespace_after=_NO_BLANK)
+# ``AddAssign`` for ``Add``, and so on.
 ASSIGNED: dict[type[ast.operator], cst.BaseAugOp] = {
-    ast.Add: cst.AddAssign(),
-    ast.BitAnd: cst.BitAndAssign(),
-    ast.BitOr: cst.BitOrAssign(),
-    ast.BitXor: cst.BitXorAssign(),
-    ast.Div: cst.DivideAssign(),
-    ast.FloorDiv: cst.FloorDivideAssign(),
-    ast.LShift: cst.LeftShiftAssign(),
-    ast.MatMult: cst.MatrixMultiplyAssign(),
-    ast.Mod: cst.ModuloAssign(),
-    ast.Mult: cst.MultiplyAssign(),
-    ast.Pow: cst.PowerAssign(),
-    ast.RShift: cst.RightShiftAssign(),
-    ast.Sub: cst.SubtractAssign(),
+    kind: getattr(cst, f"{type(each).__name__}Assign")() for kind, each in BINARY.items()
 }

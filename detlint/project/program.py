@@ -212,20 +212,18 @@ class Program:
         tries = roles.measures(self.name) or roles.is_test(shown)
         if not trains and not tries and roles.is_other_tool(self.name, shown):
             return not self.has("trains")
-        return "trains" not in self._holders and not (
-            trains or roles.calls_training(self.source.text)
-        )
+        return "trains" not in self._holders and not self._is_to_train
 
     @cached_property
     def learns(self) -> bool:
         """Whether it is there to train a network: its file says so by its name or by what it
         calls, and a step of training visibly runs."""
         step = self.first("trains", "torch")
-        return step is not None and (
-            step.path == self.path
-            or roles.trains(self.name)
-            or roles.calls_training(self.source.text)
-        )
+        return step is not None and (step.path == self.path or self._is_to_train)
+
+    @property
+    def _is_to_train(self) -> bool:
+        return roles.trains(self.name) or roles.calls_training(self.source.text)
 
     def texts(self) -> Iterator[str]:
         """The texts of its files."""

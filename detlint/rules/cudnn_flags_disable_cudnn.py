@@ -46,8 +46,9 @@ class CudnnFlagsDisableCudnn(Rule):
             return
         if self.module.called(node) != f"{CUDNN}.flags":
             return
-        only = " ".join(self.module.tree.text(node.args[0]).rstrip(", \n").split())
-        arguments = ", ".join(f"{each}=…" for each in given) if len(given) > 1 else only
+        arguments = ", ".join(f"{each}=…" for each in given)
+        if len(given) == 1:
+            arguments = " ".join(self.module.tree.text(node.args[0]).rstrip(", \n").split())
         self.report(
             node,
             f"{code(node.func)}({arguments}) leaves enabled at its default, False: "
