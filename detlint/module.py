@@ -73,10 +73,10 @@ class Module:
         return next((each for has, each in self._others.items() if pieces <= has.pieces), None)
 
     def forget(self) -> None:
-        """Let go of what was parsed around places, which refers to itself."""
+        """Let go of what was parsed, also where what asked it refers to itself: a tree that waits
+        for the garbage collector makes its work longer, and takes memory until then."""
         for each in (self, *self._others.values()):
-            each._asked.clear()  # noqa: SLF001 - they are of one kind
-        self._others.clear()
+            vars(each).clear()
 
     # Syntax
 

@@ -332,3 +332,38 @@ def test_a_key_decides_unless_strict(
     source = Source("example.py", HEADER + f"newest = max(glob.glob('*'), key={key})\n")
     found = [[x.row for x in engine("DET203", strict=x).lint(source)] for x in (False, True)]
     assert found == [rows, strict]
+
+
+@pytest.mark.parametrize(
+    ("body", "rows"),
+    [
+        pytest.param("    return os.path.basename(x)\n", [], id="an expression"),
+        pytest.param("    if x:\n        return 1\n    return 2\n", [7], id="a condition"),
+        pytest.param("    return x.size; pass\n", [5], id="two statements in a line"),
+    ],
+)
+def test_a_key_may_be_a_function_of_the_file(
+    body: str, rows: list[int], findings: Callable[..., list[Finding]]
+) -> None:
+    code = HEADER + f"def key(x):\n{body}newest = max(glob.glob('*'), key=key)\n"
+    assert [each.row for each in findings(code, "DET203")] == rows
+
+
+def test_a_loop_that_fills_a_dict_may_hold_conditions(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    code = (
+        "def scores(d, known):\n"
+        "    found = {}\n"
+        "    for key in known:\n"
+        "        if key:\n"
+        "            note(key)\n"
+        "        found[key] = 0\n"
+        "    for name in os.listdir(d):\n"
+        "        for key in known:\n"
+        "            if name == f'{key}.json':\n"
+        "                which = key\n"
+        "        found[which] = load(name)\n"
+        "    return found\n"
+    )
+    assert [each.row for each in findings(HEADER + code, "DET203")] == []

@@ -75,8 +75,9 @@ class ChosenKeys:
                 yield each
 
     def _fills(self, loop: cst.For, container: cst.BaseExpression) -> bool:
-        lines = [line for each in loop.body.body for line in getattr(each, "body", ())]
-        targets = (x.target for line in lines if isinstance(line, cst.Assign) for x in line.targets)
+        lines = (each for each in loop.body.body if isinstance(each, cst.SimpleStatementLine))
+        statements = (each for line in lines for each in line.body)
+        targets = (x.target for it in statements if isinstance(it, cst.Assign) for x in it.targets)
         return any(
             isinstance(each, cst.Subscript)
             and each.value.deep_equals(container)

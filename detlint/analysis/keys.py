@@ -116,7 +116,9 @@ class _Key:
 
 def _only_expression(function: cst.FunctionDef) -> cst.BaseExpression | None:
     """What a function of one expression returns."""
-    statements = [each for line in function.body.body for each in getattr(line, "body", [line])]
+    statements: list[cst.CSTNode] = []
+    for line in function.body.body:
+        statements += line.body if isinstance(line, cst.SimpleStatementLine) else [line]
     if statements and isinstance(statements[0], cst.Expr):
         statements = statements[1:]  # a docstring
     if len(statements) == 1 and isinstance(statements[0], cst.Return):
