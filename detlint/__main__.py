@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
+from detlint.cli import run
 
-from detlint.cli import main
-
-sys.exit(main())
+run()

@@ -45,14 +45,6 @@ class Entry(NamedTuple):
         """The class itself."""
         return _class(self.module, self.name)
 
-    def concerns(self, text: str, offset: int) -> bool:
-        """``Rule.concerns``."""
-        return self.rule.concerns(text, offset)
-
-    def expects(self, text: str, offset: int) -> bool:
-        """``Rule.expects``."""
-        return self.rule.expects(text, offset)
-
     def __call__(self, source: Module | Document, settings: Settings) -> Rule:
         """An instance of the rule."""
         return self.rule(source, settings)

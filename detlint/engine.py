@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint import syntax
 from detlint.finding import UNPARSED, unreadable
 from detlint.kinds import NOTEBOOK, PYTHON, kind_of
 from detlint.source import DecodeError, Source
-from detlint.triggers import DIRECTIVES, Mentions, Triggers
+from detlint.triggers import DIRECTIVES, STARTS, TRAINS, Mentions, Triggers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -31,6 +31,13 @@ if TYPE_CHECKING:
 LARGEST = 4_000_000
 # Most of a notebook is pictures.
 LARGEST_NOTEBOOK = 200_000_000
+
+
+class Look(NamedTuple):
+    """What a look at a file gives. ``runs``: a person runs it."""
+
+    findings: list[Finding]
+    runs: bool = False
 
 
 class Engine:
@@ -58,24 +65,32 @@ class Engine:
 
     def lint_bytes(self, path: str, data: bytes) -> list[Finding]:
         """Findings of a file's bytes. What cannot be read is a finding, DET000."""
+        return self.look(path, data).findings
+
+    def look(self, path: str, data: bytes) -> Look:
+        """The same, and whether the file is a program."""
         kind = kind_of(path, data)
-        if len(data) > (LARGEST_NOTEBOOK if kind == NOTEBOOK else LARGEST):
-            return self._lint_oversized(path, data)
+        runs = kind == NOTEBOOK
+        if len(data) > (LARGEST_NOTEBOOK if runs else LARGEST):
+            return Look(self._lint_oversized(path, data), runs)
         try:
             source = Source.decode(path, data)
         except DecodeError as error:
             if kind != PYTHON and not self._is_of_use(kind, data):
-                return []  # nothing that a rule would read
-            return self.unreadable(path, error.message, error.row, error.column)
-        if kind == NOTEBOOK and len(source.text) > LARGEST:
-            return self._lint_oversized(path, source.text.encode())
-        return self.lint(source)
+                return Look([], runs)  # nothing that a rule would read
+            return Look(self.unreadable(path, error.message, error.row, error.column), runs)
+        if runs and len(source.text) > LARGEST:
+            return Look(self._lint_oversized(path, source.text.encode()), runs)
+        return self._look(source)
 
     def lint(self, source: Source) -> list[Finding]:
         """Findings of a decoded source, suppressed ones left out, in order of place."""
+        return self._look(source).findings
+
+    def _look(self, source: Source) -> Look:
         if source.kind == NOTEBOOK:
             source, findings = self._lint_notebook(source)
-            directed = _is_directed(source)
+            directed, runs = _is_directed(source), True
         elif source.kind == PYTHON:
             hits = self._triggers.find(source.text)
             result = self._lint_python(source, hits)
@@ -83,14 +98,14 @@ class Engine:
                 findings = self.unreadable(source.path, *result)
             else:
                 findings = result
-            directed = not hits.marks.isdisjoint(DIRECTIVES)
+            directed, runs = not hits.marks.isdisjoint(DIRECTIVES), _runs(source, hits)
         else:
-            return self._lint_document(source)
+            return Look(self._lint_document(source))
         if directed:
             from detlint import suppression
 
             findings = suppression.apply(source, findings, enabled=self._enabled, known=self._known)
-        return sorted(findings, key=lambda each: each[1:6])
+        return Look(sorted(findings, key=lambda each: each[1:6]), runs)
 
     def _lint_python(self, source: Source, hits: Hits) -> list[Finding] | syntax.Problem:
         rules, region = self._work(source, hits)
@@ -192,6 +207,17 @@ class Engine:
             return in_deep_stack(look)
         except RecursionError:
             return self.unreadable(source.path, syntax.TOO_DEEP)
+
+
+def _runs(source: Source, hits: Hits) -> bool:
+    named = source.path.endswith("__main__.py")
+    if hits.marks.isdisjoint(STARTS) and not named:
+        return False
+    from detlint.project.entrypoints import is_entrypoint, is_packaged
+
+    if hits.marks.isdisjoint(TRAINS) and not named and is_packaged(source.path):
+        return False
+    return is_entrypoint(source.path, source.text)
 
 
 def _is_directed(source: Source) -> bool:

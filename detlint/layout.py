@@ -47,6 +47,7 @@ class Layout:
         self.text = text
         self.spans = spans(text)  # strings and comments
         self.starts = [span.start for span in self.spans]
+        self._meaningless: dict[int, tuple[int, int]] = {}  # by places in ``spans``
 
     @cached_property
     def top(self) -> list[Block]:
@@ -77,8 +78,12 @@ class Layout:
     def code(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """The ranges of ``start:end``, between statements, without comments and docstrings."""
         first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
-        for span in self.spans[first:last]:
-            left, right = self._without_meaning(span)
+        known = self._meaningless
+        for index in range(first, last):
+            found = known.get(index)
+            if found is None:
+                found = known[index] = self._without_meaning(self.spans[index])
+            left, right = found
             if left < right:
                 if start < left:
                     yield start, left

@@ -162,13 +162,17 @@ class _Narrowing:
                 if not block.kind and _holds(self._hits, block):
                     bound |= self._bound(piece)
         while True:
-            chosen = [(block, names) for block, names in optional if names & words]
-            if bound:
-                chosen += [each for each in optional if bound & self._words(_range(each[0]))]
+            chosen: list[Block] = []
+            rest: list[tuple[Block, set[str]]] = []
+            for block, names in optional:
+                if names & words or (bound and bound & self._words(_range(block))):
+                    chosen.append(block)
+                else:
+                    rest.append((block, names))
             if not chosen:
                 return
-            optional = [each for each in optional if each not in chosen]
-            for block, _ in chosen:
+            optional = rest
+            for block in chosen:
                 words |= self._words(block if block.kind else _range(block))
                 yield block
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.cache import content_digest
 from detlint.kinds import is_data
-from detlint.project.entrypoints import may_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,11 +27,13 @@ _BATCH = 16
 
 
 class Task(NamedTuple):
-    """A file to lint, unless its content still has the digest."""
+    """A file to lint, unless its content still has the digest; ``kept``: what comes of it is
+    kept, under its digest."""
 
     path: str
     digest: str | None = None
     size: int = 0
+    kept: bool = True
 
 
 class Result(NamedTuple):
@@ -82,7 +83,7 @@ def lint_files(
             continue
         cached = cache.lookup(path, stat)
         if cached is None:
-            tasks.append(Task(path, cache.digest(path), stat.st_size))
+            tasks.append(Task(path, cache.digest(path), stat.st_size, cache.keeps))
         else:
             found[path] = cached
             if cache.runs(path):
@@ -94,7 +95,7 @@ def lint_files(
         workers = min(jobs, len(tasks)) if size > _WORTH_A_POOL else 1
         for result in _results(tasks, make_engine(), workers, progress):
             found[result.path] = _remember(result, cache)
-            if result.runs:
+            if result.runs or (result.findings is None and cache.runs(result.path)):
                 runs.add(result.path)
     # A cached finding names the path by which an earlier run found the file.
     findings = [each._replace(path=path) for path in paths for each in found[path]]
@@ -203,8 +204,7 @@ def _lint(task: Task, engine: Engine) -> Result:
     except OSError as error:
         findings = engine.unreadable(task.path, f"cannot be read: {error.strerror}")
         return Result(task.path, None, "", findings)
-    digest = content_digest(data)
-    runs = may_run(task.path, data)
-    if digest == task.digest:
-        return Result(task.path, stat, digest, None, runs)
-    return Result(task.path, stat, digest, engine.lint_bytes(task.path, data), runs)
+    digest = content_digest(data) if task.kept else ""
+    if digest and digest == task.digest:
+        return Result(task.path, stat, digest, None)
+    return Result(task.path, stat, digest, *engine.look(task.path, data))

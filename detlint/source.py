@@ -20,7 +20,8 @@ _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?$")
 # Only these end a line for Python; str.splitlines also breaks at form feeds and more.
 # Where a cell begins in a script that editors run like a notebook.
-_CELL = re.compile(r"^#[ \t]*%%", re.MULTILINE)
+_CELL = re.compile(r"\n#[ \t]*%%")
+_FIRST_CELL = re.compile(r"#[ \t]*%%")
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -78,7 +79,7 @@ class Source:
             from detlint.notebooks.notebook import Notebook
 
             return Notebook(path, text, bom)
-        if kind == PYTHON and "%%" in text and _CELL.search(text):
+        if kind == PYTHON and (_CELL.search(text) or _FIRST_CELL.match(text)):
             from detlint.notebooks.script import Script
 
             return Script(path, text, encoding, bom)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    import ast
+
     from detlint.source import Source
 
+# What Python's parser raises for a text that it does not take.
+REFUSALS = (SyntaxError, ValueError, RecursionError, MemoryError)
 TOO_DEEP = "nested too deeply to parse"
 # CPython's own limit; libcst's native parser overflows the C stack at about 1,500.
 _NESTED_BRACKETS = 200
@@ -20,8 +25,8 @@ class Problem(NamedTuple):
     column: int = 1
 
 
-# What a merge or Python 2 leaves behind, and brackets nested beyond what any parser takes.
-DAMAGE = frozenset({"\n>>>>>>> ", 'print "', "print '", "(" * 200, "[" * 200})
+# What a merge or Python 2 leaves behind, and brackets that may be nested too deeply.
+DAMAGE = frozenset({"\n>>>>>>> ", 'print "', "print '", "(" * 20, "[" * 20})
 
 
 _PAIRS = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"))
@@ -60,11 +65,22 @@ def _code(text: str) -> str:
     return "".join([*parts, text[position:]])
 
 
+@lru_cache(maxsize=1)  # who asks whether a text can be read, reads it next
+def parsed(text: str) -> ast.Module:
+    """Python's own tree of a text. Raises what Python's parser does, see ``REFUSALS``."""
+    import ast
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes are another linter's business
+        return ast.parse(text)
+
+
 def reads(text: str) -> bool:
     """Whether Python's own parser takes a text: it is ten times as fast as libcst, and safe."""
     try:
-        _check(text)
-    except (SyntaxError, RecursionError, MemoryError):
+        parsed(text)
+    except REFUSALS:
         return False
     return True
 
@@ -73,7 +89,7 @@ def problem(source: Source) -> Problem | None:
     """Why a source does not parse, or None. Syntax newer than this Python is fine if libcst
     reads it."""
     try:
-        _check(source.text)
+        parsed(source.text)
     except SyntaxError as error:
         rows = len(source.line_starts)
         found = Problem(error.msg, min(error.lineno or 1, rows), max(error.offset or 1, 1))
@@ -81,15 +97,6 @@ def problem(source: Source) -> Problem | None:
     except (RecursionError, MemoryError):
         return Problem(TOO_DEEP)
     return None
-
-
-def _check(text: str) -> None:
-    import symtable
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # invalid escapes are another linter's business
-        symtable.symtable(text, "<text>", "exec")
 
 
 def _libcst_reads(text: str) -> bool:

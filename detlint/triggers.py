@@ -8,21 +8,33 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.syntax import DAMAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ahocorasick_rs import AhoCorasick
 
     from detlint.engine import AnyRule
     from detlint.settings import Settings
 
+    _Question = Callable[[str, int], bool]
 
 # Without one of these a text holds no suppression, and what reads them is not imported.
 DIRECTIVES = frozenset({"oqa", "OQA", "oQA", "etlint:", "ETLINT:"})
+# Without one of these a file is no program, whatever its name, and one in a package is none
+# without one of the former.
+TRAINS = frozenset(
+    {
+        *("__main__", ".backward(", ".fit(", ".train(", ".apply_gradients(", "sess.run("),
+        "session.run(",
+    }
+)
+STARTS = TRAINS | {
+    *("_args(", "\nmain(", "\nrun", "\ntrain", "\nfit", "\nfor epoch", "= train(", "= fit("),
+}
 
 
 class Hits(NamedTuple):
     """What a text holds: the rules that have work in it, with the offsets of their tokens, and
-    which of DIRECTIVES and of ``syntax.DAMAGE``."""
+    which of DIRECTIVES, of STARTS and of ``syntax.DAMAGE``."""
 
     rules: dict[AnyRule, list[int]]
     marks: set[str]
@@ -40,7 +52,8 @@ class Triggers:
                 if token not in settled:
                     self._rules.setdefault(token, []).append(rule)
         self._tokens = list(self._rules)
-        self._marks = sorted((DIRECTIVES | DAMAGE).difference(self._rules))
+        self._questions: dict[AnyRule, list[_Question]] = {}
+        self._marks = sorted(DIRECTIVES | STARTS | DAMAGE)
 
     @cached_property
     def _automaton(self) -> AhoCorasick:
@@ -54,7 +67,7 @@ class Triggers:
         """What a text holds."""
         found: dict[AnyRule, list[int]] = {}
         marks: set[str] = set()
-        tokens = len(self._tokens)
+        tokens, questions = len(self._tokens), self._questions
         for index, start, _ in self._automaton.find_matches_as_indexes(text, overlapping=True):
             if index >= tokens:
                 marks.add(self._marks[index - tokens])
@@ -62,9 +75,24 @@ class Triggers:
             token = self._tokens[index]
             if _begins_word(text, start, token):
                 for rule in self._rules[token]:
-                    if rule.concerns(text, start) and (self._strict or rule.expects(text, start)):
+                    asked = questions.get(rule)
+                    if asked is None:
+                        asked = questions[rule] = self._asked_of(rule)
+                    if all(question(text, start) for question in asked):
                         found.setdefault(rule, []).append(start)
         return Hits(found, marks)
+
+    def _asked_of(self, rule: AnyRule) -> list[_Question]:
+        """What a rule asks of a token, where it asks anything."""
+        from detlint.rule import Rule
+
+        kind = rule if isinstance(rule, type) else rule.rule
+        asked: list[_Question] = []
+        if kind.concerns.__func__ is not Rule.concerns.__func__:  # type: ignore[attr-defined]
+            asked.append(kind.concerns)
+        if not self._strict and kind.expects.__func__ is not Rule.expects.__func__:  # type: ignore[attr-defined]
+            asked.append(kind.expects)
+        return asked
 
     def occur_in(self, data: bytes) -> bool:
         """Whether any token occurs in bytes that are too many to decode."""

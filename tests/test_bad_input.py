@@ -242,11 +242,11 @@ def test_a_worker_that_dies_is_named_and_the_rest_is_linted(tree: Path) -> None:
     for name in ("a.py", "fatal.py", "z.py"):
         (tree / name).write_text(LEAK + padding)
     code = (
-        "import os, sys; from detlint import cli, engine; real = engine.Engine.lint_bytes\n"
-        "def lint_bytes(self, path, data):\n"
+        "import os, sys; from detlint import cli, engine; real = engine.Engine.look\n"
+        "def look(self, path, data):\n"
         "    if path == 'fatal.py': os.abort()\n"
         "    return real(self, path, data)\n"
-        "engine.Engine.lint_bytes = lint_bytes\n"
+        "engine.Engine.look = look\n"
         "sys.exit(cli.main(['.', '--no-cache', '--jobs', '2']))"
     )
     command = [sys.executable, "-c", code]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from detlint.cli import main
-from detlint.project.entrypoints import is_entrypoint, may_run
+from detlint.project.entrypoints import is_entrypoint
 from detlint.project.folders import Folders
 from detlint.project.imports import Finder, Import, imports
 from detlint.project.link import Linker
@@ -19,6 +19,8 @@ from detlint.project.outline import outline
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from detlint.engine import Engine
 
     Project = Callable[[dict[str, str]], Path]
     Lint = Callable[..., list[str]]
@@ -1835,9 +1837,11 @@ def test_a_file_whose_top_calls_what_trains_is_a_program(text: str, *, found: bo
         ("train_rows = trained(3)\nrunner(1)\n", False),
     ],
 )
-def test_a_file_whose_top_starts_something_is_a_program(text: str, *, found: bool) -> None:
+def test_a_file_whose_top_starts_something_is_a_program(
+    text: str, engine: Callable[..., Engine], *, found: bool
+) -> None:
     assert is_entrypoint("main.py", text) is found
-    assert may_run("main.py", f"import x\n{text}".encode()) is found
+    assert engine().look("main.py", f"import x\n{text}".encode()).runs is found
 
 
 def test_a_module_of_a_package_starts_nothing_as_it_is_loaded(project: Project, lint: Lint) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
 from typing import TYPE_CHECKING
 
 from detlint.conversion.literals import UnsupportedError
 from detlint.conversion.statements import Statements
 from detlint.lexer import masked
+from detlint.syntax import REFUSALS, parsed
 
 if TYPE_CHECKING:
+    import ast
+
     import libcst as cst
 
 
@@ -21,7 +22,7 @@ class Converted:
         if not (text.isascii() or masked(text).isascii()):
             raise UnsupportedError("Python's tree has such names in another form")
         made = Statements(text)
-        self.module = made.module(_parsed(text))
+        self.module = made.module(_tree(text))
         self._places, self._found = made.places, made.found
 
     def span(self, node: cst.CSTNode) -> tuple[int, int] | None:
@@ -30,10 +31,8 @@ class Converted:
         return None if placed is None else self._places.span(node, placed)
 
 
-def _parsed(text: str) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # invalid escapes are another linter's business
-        try:
-            return ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise UnsupportedError(str(error)) from error
+def _tree(text: str) -> ast.Module:
+    try:
+        return parsed(text)
+    except REFUSALS as error:
+        raise UnsupportedError(str(error)) from error

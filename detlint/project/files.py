@@ -294,7 +294,7 @@ class Files:
         try:
             with open(path, "rb") as file:
                 stat, data = os.fstat(file.fileno()), file.read()
-            digest = content_digest(data)
+            digest = content_digest(data) if self._cache.keeps else ""
             self._stored[path] = stat, digest
             self._answers.setdefault(path, self._cache.facts_of(path, digest) or {})
             source = Source.decode(path, data)
