@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FAR = 60  # lines of one statement
-_NEAR = 400  # characters above a line to look at first
 _HIDDEN = re.compile(
     r"""\"\"\"[\s\S]*?\"\"\" | '''[\s\S]*?''' | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*'
     | \#[^\n]*""",
@@ -106,9 +105,10 @@ def statement_start(text: str, offset: int) -> int:
 def _line_above(text: str, start: int) -> int | None:
     """The line above that a line goes on, if it goes on one."""
     indent = _indent(text, start)
-    begin, line = _code_above(text, start, None)
-    if line.endswith("\\"):
-        return begin
+    if text[max(start - 4, 0) : start].rstrip().endswith("\\"):
+        begin, line = _code_above(text, start, None)
+        if line.endswith("\\"):
+            return begin
     closes = text[start + indent : start + indent + 1] in tuple(")]}")
     begin = start
     while indent or closes:
@@ -126,25 +126,23 @@ def _line_above(text: str, start: int) -> int | None:
 def _code_above(text: str, start: int, indent: int | None) -> tuple[int, str]:
     """The nearest line above one, neither blank nor a comment, and indented by so much at most;
     with where it begins."""
-    pattern, end, reach = _begins_code(indent), start, _NEAR
-    while end > 0:
-        begin = max(text.rfind("\n", 0, max(end - reach, 0)), 0)
-        found = -1
-        for match in pattern.finditer(text, begin, end):
-            found = match.start() + 1
-        if found > 0:
-            return found, text[found : text.find("\n", found)].rstrip()
-        end, reach = begin, reach * 4
+    above = _last_code(indent).match(text, 0, start)
+    if above is not None:
+        found = above.end()
+        return found, text[found : text.find("\n", found)].rstrip()
     first = text[: text.find("\n", 0, start)] if start else ""
     return 0, "" if first.lstrip().startswith("#") else first.rstrip()
 
 
 @lru_cache(maxsize=64)
-def _begins_code(indent: int | None) -> re.Pattern[str]:
-    """What ends the line before such a line. It begins with plain text, which sre finds fast."""
+def _last_code(indent: int | None) -> re.Pattern[str]:
+    """Up to where the last such line begins. sre takes all that ``.*`` may, and goes back by
+    plain text from there, which is fast."""
     if indent is None:
-        return re.compile(r"\n[ \t]*(?![ \t#])(?=[^\n]*\S)")
-    return re.compile(rf"\n(?!\n| {{{indent + 1}}})[ \t]{{0,{indent}}}(?![ \t#])(?=[^\n]*\S)")
+        return re.compile(r"(?s:.*)\n(?=[ \t]*(?![ \t#])[^\n]*\S)")
+    return re.compile(
+        rf"(?s:.*)\n(?!\n| {{{indent + 1}}})(?=[ \t]{{0,{indent}}}(?![ \t#])[^\n]*\S)"
+    )
 
 
 def _opens_block(line: str) -> bool:
