@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.uses import words
+from detlint.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,7 @@ _CLOSED = {"\0": "()", "\1": "[]", "\2": "{}"}  # what stands for closed bracket
 _OPENING = re.compile(r"[(\[{]")
 _HEAD = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
 _INDENT = re.compile(r"[ \t]*")
+_MADE = re.compile(r"[ \t]*[:=]")
 _WORD = re.compile(r"[\w.]+$")
 _KEYWORDS = words(
     "and assert await elif else for from if in is lambda not or return while with yield"
@@ -204,7 +206,8 @@ def _next_definition(indent: int) -> re.Pattern[str]:
 
 def fields(text: str, name: str) -> Iterator[int]:
     """Where ``name = x`` or ``name: x`` begins an indented line."""
-    for match in re.finditer(rf"{name}[ \t]*[:=]", text):
-        line = text.rfind("\n", 0, match.start()) + 1
-        if line < match.start() and not text[line : match.start()].strip(" \t"):
-            yield match.start()
+    for place in mentions(text, name):
+        line = text.rfind("\n", 0, place) + 1
+        indented = line < place and not text[line:place].strip(" \t")
+        if indented and _MADE.match(text, place + len(name)):
+            yield place
