@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import kind_tables as tables
 from detlint.analysis.kinds import Annotation, Kind, parsed
+from detlint.mentions import mentions
 from detlint.rule import cst
 from detlint.scope import dotted
 
@@ -20,6 +21,10 @@ _ONE = ("add", "append", "appendleft", "insert", "setdefault")
 _MANY = ("extend", "update", "union_update", "symmetric_difference_update")
 # Classes that decide themselves how their instances are hashed.
 _OWN_HASH = re.compile(r"__hash__|__eq__|dataclass|NamedTuple|attrs?\.|@define|@frozen")
+
+# ``self.names: list[str] =``, with what stands before the name.
+_BEFORE_FIELD = re.compile(r"[ \t]+(?:self\.)?\Z")
+_DECLARED = re.compile(r"[ \t]*:[ \t]*([\w.]+(?:\[[^=#\n]*\])?[^=#\n,()]*)(?:=|#|$)", re.MULTILINE)
 
 
 class Sources:
@@ -43,10 +48,13 @@ class Sources:
         return self._annotations[name]
 
     def _find_annotation(self, name: str) -> Annotation | None:
-        pattern = (
-            rf"^[ \t]+(?:self\.)?{name}[ \t]*:[ \t]*([\w.]+(?:\[[^=#\n]*\])?[^=#\n,()]*)(?:=|#|$)"
+        text = self._module.source.text
+        declared = (
+            _DECLARED.match(text, place + len(name))
+            for place in mentions(text, name)
+            if _BEFORE_FIELD.match(text, text.rfind("\n", 0, place) + 1, place)
         )
-        found = set(re.findall(pattern, self._module.source.text, re.MULTILINE))
+        found = {each[1] for each in declared if each is not None}
         node = parsed(found.pop()) if len(found) == 1 else None
         return Annotation(node) if node is not None else None
 

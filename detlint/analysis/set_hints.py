@@ -7,6 +7,7 @@ import re
 from detlint.analysis.kind_tables import ELEMENTS, NAMESPACES
 from detlint.analysis.kinds import elements_by_name, value_by_name
 from detlint.analysis.text_places import fields, function_of, statement_start
+from detlint.mentions import mentions
 
 _DRAWING = re.compile(r"rand|secrets|bernoulli|normal", re.IGNORECASE)
 _GENERATORS = (
@@ -18,12 +19,15 @@ _OF_ATTRIBUTE = re.compile(r"(?:frozen)?set\(((?:\w+\.)+\w+)\)\s*(?:[:)\]}]|$|\n
 _LOOP_OVER = re.compile(r"\bfor[ \t]+(\w+)[ \t]+in[ \t]+$")
 _FEW_OWNERS = re.compile(r"(?:self|cls)\.\w+$")
 _NAMED = {*NAMESPACES, "parameters", "environ", *(name.rpartition(".")[2] for name in ELEMENTS)}
-_TEXT_USE = (
-    r"\bNAME\s*(?:\.|[=!]=|\+)|\bNAME\s+(?:not\s+)?in\b(?<!\bfor NAME in)"
-    r"|(?:[=!]=|\+|\bin)\s*NAME\b"
+# What stands after text and before it.
+_USED = re.compile(r"\s*(?:\.|[=!]=|\+)|\s+not\s+in\b")
+_CONTAINED = re.compile(r"\s+in\b")
+_TAKING = re.compile(
+    r"(?:[=!]=|\+|\bin)\s*$"
     r"|\b(?:(?:get|has|set)attr|basename|dirname|exists|import_module|isdir|isfile|join|listdir"
-    r"|makedirs|open|splitext)\([^\n]*\bNAME\b"
+    r"|makedirs|open|splitext)\([^\n]*$"
 )
+_NEAR = 200
 # A loop with one short statement, and what that may be.
 _ONE_LINE = re.compile(
     r"(?P<head>([ \t]*)for[ \t]+(?P<name>\w+)[ \t]+in[ \t][^\n]+):[ \t]*\n"
@@ -66,7 +70,15 @@ def holds_unknown(text: str, offset: int) -> bool:
     if loop is None or value_by_name(loop[1]).varies:
         return False
     start, end = function_of(text, offset) or (0, len(text))
-    return not re.compile(_TEXT_USE.replace("NAME", loop[1])).search(text, start, end)
+    return not any(_is_text(text, loop[1], place) for place in mentions(text, loop[1], start, end))
+
+
+def _is_text(text: str, name: str, place: int) -> bool:
+    """Whether a name is used at a place as only text is."""
+    after = place + len(name)
+    if _USED.match(text, after) or _TAKING.search(text, max(place - _NEAR, 0), place):
+        return True
+    return _CONTAINED.match(text, after) is not None and not text.endswith("for ", 0, place)
 
 
 def keeps_unknown(text: str, name: str, offset: int) -> bool:

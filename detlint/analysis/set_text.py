@@ -17,7 +17,7 @@ _STABLE = re.compile(
 )
 # A dict, by its first key: most braces are.
 _DICT = re.compile(
-    r"""\{\s*(?:\} | \*\* | (?:\#.*\n\s*)*
+    r"""(?:in\ |=\ |\(|\[\*)\{\s*(?:\} | \*\* | (?:\#.*\n\s*)*
       [rbfu]{0,2}(?:"[^"\\\n]*" | '[^'\\\n]*' | [\w.]+(?:\([\w.,\ ]*\))?)\s*:)""",
     re.VERBOSE,
 )
@@ -32,6 +32,8 @@ _WRAPPER = re.compile(r"(?:Optional|Union|Annotated|Final|ClassVar)$")
 
 def may_matter(text: str, offset: int) -> bool:
     """Whether the token of DET204 at an offset may lead to a set whose order shows."""
+    if _DICT.match(text, offset):
+        return False
     trail = Trail(text)
     if text.startswith(("set[", "frozenset[", "Set[", "FrozenSet["), offset):
         return _is_declared(trail, text, offset)
@@ -40,7 +42,7 @@ def may_matter(text: str, offset: int) -> bool:
     if text.startswith(("set(", "frozenset("), offset):
         return not _STABLE.match(text, offset) and trail.leads_on(offset)
     brace = text.index("{", offset)
-    if _DICT.match(text, brace) or _STABLE.match(text, brace):
+    if _STABLE.match(text, brace):
         return False
     # One element has one order, unless a local takes more; `({x})` is mostly in an f-string, and
     # so is `= {x}` before more text.

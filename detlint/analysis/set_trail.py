@@ -124,13 +124,15 @@ class Trail:
     def _is_reduced(self, bracket: Bracket, offset: int) -> bool:
         """``any(f(name) for name in x)``, ``{f(name) for name in x}``, without random draws."""
         loop = _LOOP.search(bracket.inside)
-        if loop is None or set_hints.may_draw(self._text, offset):
+        if loop is None:
             return False
         if bracket.mark == "{":
-            return ":" not in bracket.inside[: loop.start()]
-        if bracket.mark != "(" or bracket.word not in _REDUCING:
+            reduced = ":" not in bracket.inside[: loop.start()]
+        elif bracket.mark == "(" and bracket.word in _REDUCING:
+            reduced = not _KEY.match(self._text, offset) and "key=" not in bracket.inside
+        else:
             return False
-        return not _KEY.match(self._text, offset) and "key=" not in bracket.inside
+        return reduced and not set_hints.may_draw(self._text, offset)
 
     def _is_kept_dict(self, around: list[Bracket], offset: int) -> bool:
         """``self.sizes = {name: f(name) for name in x}``: most dicts are only looked up in."""
@@ -139,12 +141,14 @@ class Trail:
         if inner.mark != "{" or outer.mark or loop is None:
             return False
         pairs = ":" in inner.inside[: loop.start()]
-        if not pairs or set_hints.may_draw(self._text, offset) or _ASKED.match(self._text, offset):
+        if not pairs or _ASKED.match(self._text, offset):
             return False
-        if _KEEPING.match(outer.inside):
-            return True
         local = _LOCAL.match(outer.inside)
-        return local is not None and not self._reads_dict(local[1], function_of(self._text, offset))
+        if local is None and not _KEEPING.match(outer.inside):
+            return False
+        if set_hints.may_draw(self._text, offset):
+            return False
+        return local is None or not self._reads_dict(local[1], function_of(self._text, offset))
 
     def _reads_dict(self, name: str, inside: tuple[int, int] | None) -> bool:
         """Whether something may go through a dict."""
@@ -205,7 +209,9 @@ class Trail:
         for place in mentions(self._text, name, start, end):
             after = place + len(name)
             if not _QUIET.match(self._text, after):
-                owner = _OWNER.search(self._text, max(place - _FAR, 0), place)
+                far = max(place - _FAR, 0)
+                dotted = self._text[far:place].rstrip().endswith(".")
+                owner = _OWNER.search(self._text, far, place) if dotted else None
                 yield owner.start() if owner is not None else place, after
 
 

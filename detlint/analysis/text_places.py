@@ -11,12 +11,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.uses import words
+from detlint.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FAR = 60  # lines of one statement
-_NEAR = 400  # characters above a line to look at first
 _HIDDEN = re.compile(
     r"""\"\"\"[\s\S]*?\"\"\" | '''[\s\S]*?''' | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*'
     | \#[^\n]*""",
@@ -27,6 +27,7 @@ _CLOSED = {"\0": "()", "\1": "[]", "\2": "{}"}  # what stands for closed bracket
 _OPENING = re.compile(r"[(\[{]")
 _HEAD = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
 _INDENT = re.compile(r"[ \t]*")
+_MADE = re.compile(r"[ \t]*[:=]")
 _WORD = re.compile(r"[\w.]+$")
 _KEYWORDS = words(
     "and assert await elif else for from if in is lambda not or return while with yield"
@@ -106,9 +107,10 @@ def statement_start(text: str, offset: int) -> int:
 def _line_above(text: str, start: int) -> int | None:
     """The line above that a line goes on, if it goes on one."""
     indent = _indent(text, start)
-    begin, line = _code_above(text, start, None)
-    if line.endswith("\\"):
-        return begin
+    if text[max(start - 4, 0) : start].rstrip().endswith("\\"):
+        begin, line = _code_above(text, start, None)
+        if line.endswith("\\"):
+            return begin
     closes = text[start + indent : start + indent + 1] in tuple(")]}")
     begin = start
     while indent or closes:
@@ -126,25 +128,23 @@ def _line_above(text: str, start: int) -> int | None:
 def _code_above(text: str, start: int, indent: int | None) -> tuple[int, str]:
     """The nearest line above one, neither blank nor a comment, and indented by so much at most;
     with where it begins."""
-    pattern, end, reach = _begins_code(indent), start, _NEAR
-    while end > 0:
-        begin = max(text.rfind("\n", 0, max(end - reach, 0)), 0)
-        found = -1
-        for match in pattern.finditer(text, begin, end):
-            found = match.start() + 1
-        if found > 0:
-            return found, text[found : text.find("\n", found)].rstrip()
-        end, reach = begin, reach * 4
+    above = _last_code(indent).match(text, 0, start)
+    if above is not None:
+        found = above.end()
+        return found, text[found : text.find("\n", found)].rstrip()
     first = text[: text.find("\n", 0, start)] if start else ""
     return 0, "" if first.lstrip().startswith("#") else first.rstrip()
 
 
 @lru_cache(maxsize=64)
-def _begins_code(indent: int | None) -> re.Pattern[str]:
-    """What ends the line before such a line. It begins with plain text, which sre finds fast."""
+def _last_code(indent: int | None) -> re.Pattern[str]:
+    """Up to where the last such line begins. sre takes all that ``.*`` may, and goes back by
+    plain text from there, which is fast."""
     if indent is None:
-        return re.compile(r"\n[ \t]*(?![ \t#])(?=[^\n]*\S)")
-    return re.compile(rf"\n(?!\n| {{{indent + 1}}})[ \t]{{0,{indent}}}(?![ \t#])(?=[^\n]*\S)")
+        return re.compile(r"(?s:.*)\n(?=[ \t]*(?![ \t#])[^\n]*\S)")
+    return re.compile(
+        rf"(?s:.*)\n(?!\n| {{{indent + 1}}})(?=[ \t]{{0,{indent}}}(?![ \t#])[^\n]*\S)"
+    )
 
 
 def _opens_block(line: str) -> bool:
@@ -206,7 +206,8 @@ def _next_definition(indent: int) -> re.Pattern[str]:
 
 def fields(text: str, name: str) -> Iterator[int]:
     """Where ``name = x`` or ``name: x`` begins an indented line."""
-    for match in re.finditer(rf"{name}[ \t]*[:=]", text):
-        line = text.rfind("\n", 0, match.start()) + 1
-        if line < match.start() and not text[line : match.start()].strip(" \t"):
-            yield match.start()
+    for place in mentions(text, name):
+        line = text.rfind("\n", 0, place) + 1
+        indented = line < place and not text[line:place].strip(" \t")
+        if indented and _MADE.match(text, place + len(name)):
+            yield place

@@ -179,10 +179,9 @@ class SetOrder(Rule):
         if not _may_be_set(node) or not self._reads.reads(node):
             return
         kind = self.sets.kind(node) if self.sets.is_set(node) else Kind.UNKNOWN
-        use = self._use(node) if kind.varies else None
+        use = self._use(node) if kind.varies and not self._is_told(node) else None
         if use is None:
             return
-        told = len(self.findings)
         self.report(
             node,
             f"{self._told(node, kind)} in an order that differs from run to run,"
@@ -191,8 +190,13 @@ class SetOrder(Rule):
             edits=self._fix(node),
             safe=kind.sorts,
         )
-        if any(each[1:3] == self.findings[-1][1:3] for each in self.findings[:told]):
-            self.findings.pop()  # a set that functions share was judged with what fills it
+
+    def _is_told(self, node: cst.BaseExpression) -> bool:
+        """Whether it was judged with what fills it: functions share it."""
+        if not self.findings:
+            return False
+        place = self.module.source.location(self.module.span(node)[0])
+        return any(each[1:3] == place for each in self.findings)
 
     def _use(self, node: cst.BaseExpression) -> Use | None:
         """The first place where the order shows, also through a sort that leaves ties."""
