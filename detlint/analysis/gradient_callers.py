@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.gradients import are_off
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from detlint.module import Module
 
 _CALLS = 2  # from a function without gradients to the one that is asked about
-_OFF = re.compile(r"\b(?:no_grad|inference_mode|is_available|is_cuda)\b")
+_OFF = ("no_grad", "inference_mode", "is_available", "is_cuda")
 _FAR = 1500  # decorators, which may hold texts
 
 
@@ -29,7 +28,7 @@ def are_off_for_callers(module: Module, node: cst.CSTNode, depth: int = 0) -> bo
     name, text = function.name.value, module.source.text
     known = is_private(name) or (
         module.parent(module.parent(function) or function) is None
-        and not re.search(rf"[\"']{name}[\"']", text)
+        and not (f'"{name}"' in text or f"'{name}'" in text)
     )
     if not known or not _may_be_off(text, name):
         return False
@@ -48,7 +47,7 @@ def are_off_for_callers(module: Module, node: cst.CSTNode, depth: int = 0) -> bo
 def _may_be_off(text: str, name: str, depth: int = 0) -> bool:
     """Whether the text around each mention of a function, or above its head, speaks of gradients
     being off, or is another private function of that kind: told before anything is parsed."""
-    if depth > _CALLS or not _OFF.search(text):
+    if depth > _CALLS or not _speaks_of_it(text, 0, len(text)):
         return False
     defined = heads(text, name)
     for mention in mentions(text, name):
@@ -56,10 +55,14 @@ def _may_be_off(text: str, name: str, depth: int = 0) -> bool:
             around = function_of(text, mention)
             if around is None:
                 return False
-            if not _OFF.search(text, max(around[0] - _FAR, 0), around[1]):
+            if not _speaks_of_it(text, max(around[0] - _FAR, 0), around[1]):
                 caller = name_of(text, around)
                 if caller is None or not is_private(caller):
                     return False
                 if not _may_be_off(text, caller, depth + 1):
                     return False
     return True
+
+
+def _speaks_of_it(text: str, start: int, end: int) -> bool:
+    return any(mentions(text, each, start, end) for each in _OFF)

@@ -45,7 +45,7 @@ _EVALUATES = frozenset({"eval", "evaluate", "evaluation", "evaluator"})  # or on
 _APART_CLASS = re.compile(
     r"(?:Image|Video|Pre|Post|pre|post)Process|Pipeline|Dataset|BeamSearch|(?:Image|Video)Predictor"
 )
-_OFF = re.compile(r"^torch\.(?:autograd\.)?set_grad_enabled\((?:mode=)?False\)", re.MULTILINE)
+_OFF = re.compile(r"\ntorch\.(?:autograd\.)?set_grad_enabled\((?:mode=)?False\)")
 _LOADS = re.compile(r"state_?dict|checkpoint_model|\bckpt\b")
 
 

@@ -16,6 +16,7 @@ from detlint.analysis import (
 )
 from detlint.analysis.kept_modules import maker
 from detlint.analysis.operator_text import leads
+from detlint.layout import layout_of
 from detlint.mentions import mentions
 from detlint.rule import cst
 from detlint.scope import dotted
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from detlint.operations import Argument
 
 
-_CLASS = re.compile(r"^class[ \t]+(\w+)[ \t]*\(([^()#]+)\)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
 
@@ -61,11 +61,10 @@ class OperatorCalls:
     @cached_property
     def _derived(self) -> frozenset[str]:
         """The classes of the file that have a base which a trigger names."""
-        heads = _CLASS.findall(self._module.source.text)
         return frozenset(
-            name
-            for name, bases in heads
-            if any(each.startswith(self._stems) for each in _WORD.findall(bases))
+            block.name
+            for block in layout_of(self._module.source.text).top
+            if any(each.startswith(self._stems) for each in _WORD.findall(block.bases))
         )
 
     def _is_kept(self, name: tuple[str, cst.BaseExpression], found: Match) -> bool:

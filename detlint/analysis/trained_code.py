@@ -21,6 +21,8 @@ _NO_MODULE = re.compile(
     r"|Data[Ss]et|Loader|Sampler|Transform\b|Augment|Metric|Evaluat|Visuali|Callback|Hook|Logger"
     r"|TestCase|Config"
 )
+_CLASS = re.compile(r"class[ \t]+")
+_NO_BASE = re.compile(r"[ \t]*(?:\([ \t]*(?:object)?[ \t]*\))?[ \t]*:")
 _LOSS = re.compile(r"loss|criterion|forward|backward|objective|penalty", re.IGNORECASE)
 
 _JUDGES = re.compile(r"loss(?!less)|criterion|discriminator|penalty", re.IGNORECASE)
@@ -134,8 +136,11 @@ def _is_module(bases: list[str]) -> bool:
 
 def _is_plain(text: str, name: str) -> bool:
     """Whether a class at the top of the file derives from nothing."""
-    head = rf"^class[ \t]+{re.escape(name)}[ \t]*(?:\([ \t]*(?:object)?[ \t]*\))?[ \t]*:"
-    return re.search(head, text, re.MULTILINE) is not None
+    return any(
+        _CLASS.fullmatch(text, text.rfind("\n", 0, place) + 1, place)
+        and _NO_BASE.match(text, place + len(name))
+        for place in mentions(text, name)
+    )
 
 
 @lru_cache(maxsize=64)
