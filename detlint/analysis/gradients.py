@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.kept_modules import kept_in
 from detlint.analysis.text_places import function_of
 from detlint.layout import layout_of
+from detlint.mentions import mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ _APART_CLASS = re.compile(
     r"(?:Image|Video|Pre|Post|pre|post)Process|Pipeline|Dataset|BeamSearch|(?:Image|Video)Predictor"
 )
 _OFF = re.compile(r"\ntorch\.(?:autograd\.)?set_grad_enabled\((?:mode=)?False\)")
+_FAR = 1500  # decorators, which may hold texts
 _LOADS = re.compile(r"state_?dict|checkpoint_model|\bckpt\b")
 
 
@@ -181,6 +183,15 @@ def are_off_for(module: Module, made: cst.Call) -> bool:
     return False
 
 
+def _may_be_off(text: str, place: int) -> bool:
+    """Whether the text of the function around a place, or above its head, turns gradients off."""
+    around = function_of(text, place)
+    if around is None:
+        return False
+    start = max(around[0] - _FAR, 0)
+    return any(text.find(word, start, around[1]) >= 0 for word in ("no_grad", "inference_mode"))
+
+
 def _all_off(uses: list[tuple[Module, cst.CSTNode]]) -> bool:
     return bool(uses) and all(are_off(module, node) for module, node in uses)
 
@@ -193,8 +204,8 @@ def _uses_of_attribute(
     if owner is None or not ("no_grad" in text or "inference_mode" in text):
         return
     name = target.attr.value
-    places = [each.start() for each in re.finditer(rf"self\.{name}\b", text)]
-    around = module.around(places)
+    places = mentions(text, f"self.{name}")
+    around = module.around(places) if any(_may_be_off(text, each) for each in places) else None
     if around is None:
         return
     for each in around.tree.occurrences.get(name, []):
