@@ -8,7 +8,7 @@ from detlint.analysis.gradients import are_off
 from detlint.analysis.placement import is_off_gpu
 from detlint.analysis.private_calls import file_calls, is_private
 from detlint.analysis.text_places import function_of, name_of
-from detlint.mentions import heads, mentions
+from detlint.mentions import is_head, mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -49,9 +49,8 @@ def _may_be_off(text: str, name: str, depth: int = 0) -> bool:
     being off, or is another private function of that kind: told before anything is parsed."""
     if depth > _CALLS or not _speaks_of_it(text, 0, len(text)):
         return False
-    defined = heads(text, name)
     for mention in mentions(text, name):
-        if mention not in defined:
+        if not is_head(text, mention):
             around = function_of(text, mention)
             if around is None:
                 return False

@@ -68,10 +68,10 @@ def are_off(module: Module, node: cst.CSTNode) -> bool:
     So is all that a custom ``torch.autograd.Function`` calls: its own backward is used.
     """
     for above in module.ancestors(node):
-        if isinstance(above, cst.With):
+        if type(above) is cst.With:  # isinstance asks an abstract base class
             if any(stops(module, item.item) for item in above.items):
                 return True
-        elif isinstance(above, cst.FunctionDef):
+        elif type(above) is cst.FunctionDef:
             if any(stops(module, each.decorator) for each in above.decorators):
                 return True
             owner = module.parent(module.parent(above) or above)

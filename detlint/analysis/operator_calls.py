@@ -17,7 +17,6 @@ from detlint.analysis import (
 from detlint.analysis.kept_modules import maker
 from detlint.analysis.operator_text import leads
 from detlint.layout import layout_of
-from detlint.mentions import mentions
 from detlint.rule import cst
 from detlint.scope import dotted
 
@@ -73,13 +72,8 @@ class OperatorCalls:
         own = found.form.rpartition(".")[2]
         if written != own:
             return f"{own}(" not in self._triggers and own not in self._near
-        last = node.attr if isinstance(node, cst.Attribute) else node
-        text = self._module.source.text
-        told = {leads(text, place, self._near) for place in mentions(text, written)}
-        if len(told) == 1:  # the same wherever it stands
-            return told.pop()
-        start, _ = self._module.tree.span(last)
-        return leads(text, start, self._near)
+        start, _ = self._module.span(node.attr if isinstance(node, cst.Attribute) else node)
+        return leads(self._module.source.text, start, self._near)
 
     def is_harmless(self, call: cst.Call, found: Match) -> bool:
         """Whether it visibly runs on another device, or only a backward differs that is not."""

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.definitions import Definition
-from detlint.mentions import heads, mentions
+from detlint.mentions import is_head, mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -29,10 +29,11 @@ def file_calls(module: Module, function: cst.FunctionDef) -> Calls:
     """The function, and each call of it; None for a mention that is no call. Each in a module
     that holds the call. Nothing for what is decorated, or defined more than once."""
     name, text = function.name.value, module.source.text
-    defined = heads(text, name)
-    if function.decorators or len(defined) > 1:
+    places = mentions(text, name)
+    uses = [each for each in places if not is_head(text, each)]
+    if function.decorators or len(places) - len(uses) > 1:
         return
-    around = module.around([each for each in mentions(text, name) if each not in defined])
+    around = module.around(uses)
     if around is None:
         return
     offset, top = module.span(function.name)[0], module.parent(function) is module.tree.module

@@ -45,11 +45,11 @@ def is_of_a_loss(module: Module, node: cst.CSTNode) -> bool:
     if _JUDGES.search(os.path.splitext(path.rpartition("/")[2])[0]):
         return True
     functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
-    if functions and _gives_a_loss(module, functions[-1]):
-        return True
     owner = module.enclosing_class(node)
     names = [each.name.value for each in functions] + ([owner.name.value] if owner else [])
     if any(_JUDGES.search(each) for each in names):
+        return True
+    if functions and _gives_a_loss(module, functions[-1]):
         return True
     return owner is None and bool(functions) and _serves_a_loss(module.source.text, names[-1])
 
@@ -57,7 +57,7 @@ def is_of_a_loss(module: Module, node: cst.CSTNode) -> bool:
 def _gives_a_loss(module: Module, function: cst.FunctionDef) -> bool:
     """Whether a function adds up a loss and returns it, whatever its own name."""
     return _STEPS.search(function.name.value) is None and any(
-        isinstance(each, cst.Return)
+        type(each) is cst.Return  # isinstance asks an abstract base class
         and isinstance(each.value, cst.Name)
         and _LOSSES.search(each.value.value)
         for each in module.tree.descendants(function.body)
