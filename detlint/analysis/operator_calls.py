@@ -46,9 +46,7 @@ class OperatorCalls:
         name = _name(maker(self._module, call.func) or call)
         if name is None:
             return None
-        meaning = (self._module.qualified_name(name[1]) or "").rpartition(".")[2]
-        led = name[0].startswith(self._stems) or meaning.startswith(self._stems)
-        if not (led or name[0] in self._derived):
+        if not (self._is_led(*name) or name[0] in self._derived):
             return None
         # Not at the top: importing the tables takes longer than scanning a file.
         from detlint.analysis import operators
@@ -56,6 +54,13 @@ class OperatorCalls:
         search = operators.refused if table == "refused" else operators.switched
         found = search(self._module, call, release)
         return found if found is not None and self._is_kept(name, found) else None
+
+    def _is_led(self, written: str, function: cst.BaseExpression) -> bool:
+        """Whether a trigger begins the name of a function, or the name that one stands for."""
+        if isinstance(function, cst.Attribute):  # its last word is that of what it stands for
+            return written.startswith(self._stems)
+        meaning = (self._module.qualified_name(function) or "").rpartition(".")[2]
+        return written.startswith(self._stems) or meaning.startswith(self._stems)
 
     @cached_property
     def _derived(self) -> frozenset[str]:
