@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis.gradients import are_off
+from detlint.analysis.gradients import are_off, speaks_of
 from detlint.analysis.placement import is_off_gpu
 from detlint.analysis.private_calls import file_calls, is_private
 from detlint.analysis.text_places import function_of, name_of
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _CALLS = 2  # from a function without gradients to the one that is asked about
 _OFF = ("no_grad", "inference_mode", "is_available", "is_cuda")
-_FAR = 1500  # decorators, which may hold texts
 
 
 def are_off_for_callers(module: Module, node: cst.CSTNode, depth: int = 0) -> bool:
@@ -47,21 +46,17 @@ def are_off_for_callers(module: Module, node: cst.CSTNode, depth: int = 0) -> bo
 def _may_be_off(text: str, name: str, depth: int = 0) -> bool:
     """Whether the text around each mention of a function, or above its head, speaks of gradients
     being off, or is another private function of that kind: told before anything is parsed."""
-    if depth > _CALLS or not _speaks_of_it(text, 0, len(text)):
+    if depth > _CALLS or not any(each in text for each in _OFF):
         return False
     for mention in mentions(text, name):
         if not is_head(text, mention):
             around = function_of(text, mention)
             if around is None:
                 return False
-            if not _speaks_of_it(text, max(around[0] - _FAR, 0), around[1]):
+            if not speaks_of(text, around, _OFF):
                 caller = name_of(text, around)
                 if caller is None or not is_private(caller):
                     return False
                 if not _may_be_off(text, caller, depth + 1):
                     return False
     return True
-
-
-def _speaks_of_it(text: str, start: int, end: int) -> bool:
-    return any(mentions(text, each, start, end) for each in _OFF)

@@ -47,6 +47,7 @@ _APART_CLASS = re.compile(
     r"(?:Image|Video|Pre|Post|pre|post)Process|Pipeline|Dataset|BeamSearch|(?:Image|Video)Predictor"
 )
 _OFF = re.compile(r"\ntorch\.(?:autograd\.)?set_grad_enabled\((?:mode=)?False\)")
+_OFF_WORDS = ("no_grad", "inference_mode")
 _FAR = 1500  # decorators, which may hold texts
 _LOADS = re.compile(r"state_?dict|checkpoint_model|\bckpt\b")
 
@@ -183,13 +184,15 @@ def are_off_for(module: Module, made: cst.Call) -> bool:
     return False
 
 
+def speaks_of(text: str, function: tuple[int, int], words: tuple[str, ...]) -> bool:
+    """Whether a function, by where it stands, or what is above its head has one of some words."""
+    start = max(function[0] - _FAR, 0)
+    return any(mentions(text, each, start, function[1]) for each in words)
+
+
 def _may_be_off(text: str, place: int) -> bool:
-    """Whether the text of the function around a place, or above its head, turns gradients off."""
     around = function_of(text, place)
-    if around is None:
-        return False
-    start = max(around[0] - _FAR, 0)
-    return any(text.find(word, start, around[1]) >= 0 for word in ("no_grad", "inference_mode"))
+    return around is not None and speaks_of(text, around, _OFF_WORDS)
 
 
 def _all_off(uses: list[tuple[Module, cst.CSTNode]]) -> bool:
@@ -201,7 +204,7 @@ def _uses_of_attribute(
 ) -> Iterator[tuple[Module, cst.CSTNode]]:
     """Where the class reads an attribute; in the source, since methods may be narrowed away."""
     owner, text = module.enclosing_class(target), module.source.text
-    if owner is None or not ("no_grad" in text or "inference_mode" in text):
+    if owner is None or not any(each in text for each in _OFF_WORDS):
         return
     name = target.attr.value
     places = mentions(text, f"self.{name}")
