@@ -38,10 +38,11 @@ def calls(
 
 def heads(text: str, name: str) -> list[int]:
     """Where functions of a name are defined: the offsets of the name."""
-    return [place for place in mentions(text, name) if _is_defined_at(text, place)]
+    return [place for place in mentions(text, name) if is_head(text, place)]
 
 
-def _is_defined_at(text: str, place: int) -> bool:
+def is_head(text: str, place: int) -> bool:
+    """Whether a name at a place is that of a function that is defined there."""
     before = text[max(place - _FARTHEST, 0) : place]
     return before[-1:] in (" ", "\t") and before.split()[-1:] == ["def"]
 

@@ -23,6 +23,7 @@ _BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?$")
 _CELL = re.compile(r"\n#[ \t]*%%")
 _FIRST_CELL = re.compile(r"#[ \t]*%%")
 _NEWLINE = re.compile(r"\r\n|\r|\n")
+_LINE_FEED = re.compile(r"\n")  # plain text, which sre finds fast
 
 
 class DecodeError(Exception):
@@ -110,7 +111,8 @@ class Source:
     @cached_property
     def line_starts(self) -> list[int]:
         """Offset of the first character of each line."""
-        return [0, *(match.end() for match in _NEWLINE.finditer(self.text))]
+        endings = _NEWLINE if "\r" in self.text else _LINE_FEED
+        return [0, *(match.end() for match in endings.finditer(self.text))]
 
     def location(self, offset: int) -> tuple[int, int]:
         """The 1-based row and column of a character offset."""

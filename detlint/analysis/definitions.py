@@ -17,7 +17,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Definition(NamedTuple):
-    """A function, in a module that holds all of it.
+    """A function, with a module that holds all of it, or else what calls it.
 
     offset  where its name stands in the source
     method  whether it is called on an instance, so that its first parameter is given already

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.gradients import are_off
+from detlint.analysis.gradients import are_off, speaks_of
 from detlint.analysis.placement import is_off_gpu
 from detlint.analysis.private_calls import file_calls, is_private
 from detlint.analysis.text_places import function_of, name_of
-from detlint.mentions import heads, mentions
+from detlint.mentions import is_head, mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
     from detlint.module import Module
 
 _CALLS = 2  # from a function without gradients to the one that is asked about
-_OFF = re.compile(r"\b(?:no_grad|inference_mode|is_available|is_cuda)\b")
-_FAR = 1500  # decorators, which may hold texts
+_OFF = ("no_grad", "inference_mode", "is_available", "is_cuda")
 
 
 def are_off_for_callers(module: Module, node: cst.CSTNode, depth: int = 0) -> bool:
@@ -29,7 +27,7 @@ def are_off_for_callers(module: Module, node: cst.CSTNode, depth: int = 0) -> bo
     name, text = function.name.value, module.source.text
     known = is_private(name) or (
         module.parent(module.parent(function) or function) is None
-        and not re.search(rf"[\"']{name}[\"']", text)
+        and not (f'"{name}"' in text or f"'{name}'" in text)
     )
     if not known or not _may_be_off(text, name):
         return False
@@ -48,15 +46,14 @@ def are_off_for_callers(module: Module, node: cst.CSTNode, depth: int = 0) -> bo
 def _may_be_off(text: str, name: str, depth: int = 0) -> bool:
     """Whether the text around each mention of a function, or above its head, speaks of gradients
     being off, or is another private function of that kind: told before anything is parsed."""
-    if depth > _CALLS or not _OFF.search(text):
+    if depth > _CALLS or not any(each in text for each in _OFF):
         return False
-    defined = heads(text, name)
     for mention in mentions(text, name):
-        if mention not in defined:
+        if not is_head(text, mention):
             around = function_of(text, mention)
             if around is None:
                 return False
-            if not _OFF.search(text, max(around[0] - _FAR, 0), around[1]):
+            if not speaks_of(text, around, _OFF):
                 caller = name_of(text, around)
                 if caller is None or not is_private(caller):
                     return False

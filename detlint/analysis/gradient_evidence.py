@@ -15,7 +15,7 @@ from detlint.analysis.private_calls import file_calls
 from detlint.analysis.reads import Reads
 from detlint.analysis.trained_code import goes_back, is_of_a_loss
 from detlint.analysis.uses import words
-from detlint.mentions import mentions
+from detlint.mentions import calls, mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -97,12 +97,10 @@ class Evidence:
         after = trained_layers.is_made_after_others(text, name)
         if not after or handed_on >= _HANDED_ON:
             return after
-        places = mentions(text, name)
-        kept = any(_KEPT.search(text, max(each - _FAR, 0), each) for each in places)
-        around = module.around(places) if kept else None
-        if around is None:
+        if not any(_KEPT.search(text, max(each - _FAR, 0), each) for each in mentions(text, name)):
             return True
-        return any(
+        around = module.around([place for place, _ in calls(text, name) if not _heads(text, place)])
+        return around is not None and any(
             self.is_fed(around, above, handed_on + 1)
             for each in around.tree.occurrences.get(name, ())
             if isinstance(above := around.parent(each), cst.Call) and above.func is each
@@ -227,6 +225,11 @@ class _Flow:
         inside = self._evidence.flow(found.module, self._handed_on + 1)
         below = found.module.tree.descendants(found.node.body)
         return any(inside.gives(each.value) for each in below if isinstance(each, cst.Return))
+
+
+def _heads(text: str, place: int) -> bool:
+    """Whether a class is defined at a place."""
+    return text.endswith("class ", 0, place)
 
 
 def _value(statement: cst.CSTNode) -> cst.CSTNode | None:

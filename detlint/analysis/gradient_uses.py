@@ -10,7 +10,7 @@ from detlint.analysis.kept_modules import kept_in
 from detlint.analysis.private_calls import file_calls
 from detlint.analysis.reads import Reads
 from detlint.layout import layout_of
-from detlint.mentions import mentions
+from detlint.mentions import calls, mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _FARTHEST = 40  # steps from an operator to where a gradient ends
 _FEW = 5  # mentions of a name, some of which may stand in comments
 _FORWARD = re.compile(r"^[ \t]+def[ \t]+(?:forward|__call__)\(", re.MULTILINE)
 _ASKS = re.compile(r"\bgetattr\(|\bself\.(?:_modules|(?:named_)?(?:children|modules)\()")
-_LEAF = re.compile(r"\bParameter\(|\.data[ \t]*=[^=]")
+_LEAF = re.compile(r"\.data[ \t]*=[^=]")
 _RUNS = re.compile(r"^(?:for|while|with)\b|__name__\s*==", re.MULTILINE)
 
 
@@ -87,7 +87,7 @@ class _Ends:
         function = self._module.enclosing_function(statement)
         if self._returns == 0 or not isinstance(function, cst.FunctionDef):
             return False
-        if _LEAF.search(self._module.source.text) is None:
+        if not _has_leaves(self._module.source.text):
             return False
         found = [
             call is not None and _Ends(definition.module, self._returns - 1).end(call)
@@ -139,6 +139,11 @@ class _Ends:
             return False
         found = [self.end(each) for each in self._reads.reached(target, assignment)]
         return False if False in found else (True if True in found else None)
+
+
+def _has_leaves(text: str) -> bool:
+    """Whether a file makes tensors of their own of what was computed."""
+    return any(calls(text, "Parameter")) or _LEAF.search(text) is not None
 
 
 def is_never_used(module: Module, made: cst.Call) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.kept_modules import kept_in
 from detlint.analysis.text_places import function_of
 from detlint.layout import layout_of
+from detlint.mentions import mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ _EVALUATES = frozenset({"eval", "evaluate", "evaluation", "evaluator"})  # or on
 _APART_CLASS = re.compile(
     r"(?:Image|Video|Pre|Post|pre|post)Process|Pipeline|Dataset|BeamSearch|(?:Image|Video)Predictor"
 )
-_OFF = re.compile(r"^torch\.(?:autograd\.)?set_grad_enabled\((?:mode=)?False\)", re.MULTILINE)
+_OFF = re.compile(r"\ntorch\.(?:autograd\.)?set_grad_enabled\((?:mode=)?False\)")
+_OFF_WORDS = ("no_grad", "inference_mode")
+_FAR = 1500  # decorators, which may hold texts
 _LOADS = re.compile(r"state_?dict|checkpoint_model|\bckpt\b")
 
 
@@ -66,10 +69,10 @@ def are_off(module: Module, node: cst.CSTNode) -> bool:
     So is all that a custom ``torch.autograd.Function`` calls: its own backward is used.
     """
     for above in module.ancestors(node):
-        if isinstance(above, cst.With):
+        if type(above) is cst.With:  # isinstance asks an abstract base class
             if any(stops(module, item.item) for item in above.items):
                 return True
-        elif isinstance(above, cst.FunctionDef):
+        elif type(above) is cst.FunctionDef:
             if any(stops(module, each.decorator) for each in above.decorators):
                 return True
             owner = module.parent(module.parent(above) or above)
@@ -181,6 +184,17 @@ def are_off_for(module: Module, made: cst.Call) -> bool:
     return False
 
 
+def speaks_of(text: str, function: tuple[int, int], words: tuple[str, ...]) -> bool:
+    """Whether a function, by where it stands, or what is above its head has one of some words."""
+    start = max(function[0] - _FAR, 0)
+    return any(mentions(text, each, start, function[1]) for each in words)
+
+
+def _may_be_off(text: str, place: int) -> bool:
+    around = function_of(text, place)
+    return around is not None and speaks_of(text, around, _OFF_WORDS)
+
+
 def _all_off(uses: list[tuple[Module, cst.CSTNode]]) -> bool:
     return bool(uses) and all(are_off(module, node) for module, node in uses)
 
@@ -190,11 +204,11 @@ def _uses_of_attribute(
 ) -> Iterator[tuple[Module, cst.CSTNode]]:
     """Where the class reads an attribute; in the source, since methods may be narrowed away."""
     owner, text = module.enclosing_class(target), module.source.text
-    if owner is None or not ("no_grad" in text or "inference_mode" in text):
+    if owner is None or not any(each in text for each in _OFF_WORDS):
         return
     name = target.attr.value
-    places = [each.start() for each in re.finditer(rf"self\.{name}\b", text)]
-    around = module.around(places)
+    places = mentions(text, f"self.{name}")
+    around = module.around(places) if any(_may_be_off(text, each) for each in places) else None
     if around is None:
         return
     for each in around.tree.occurrences.get(name, []):

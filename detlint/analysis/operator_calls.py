@@ -16,7 +16,7 @@ from detlint.analysis import (
 )
 from detlint.analysis.kept_modules import maker
 from detlint.analysis.operator_text import leads
-from detlint.mentions import mentions
+from detlint.layout import layout_of
 from detlint.rule import cst
 from detlint.scope import dotted
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from detlint.operations import Argument
 
 
-_CLASS = re.compile(r"^class[ \t]+(\w+)[ \t]*\(([^()#]+)\)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
 
@@ -47,9 +46,7 @@ class OperatorCalls:
         name = _name(maker(self._module, call.func) or call)
         if name is None:
             return None
-        meaning = (self._module.qualified_name(name[1]) or "").rpartition(".")[2]
-        led = name[0].startswith(self._stems) or meaning.startswith(self._stems)
-        if not (led or name[0] in self._derived):
+        if not (self._is_led(*name) or name[0] in self._derived):
             return None
         # Not at the top: importing the tables takes longer than scanning a file.
         from detlint.analysis import operators
@@ -58,14 +55,20 @@ class OperatorCalls:
         found = search(self._module, call, release)
         return found if found is not None and self._is_kept(name, found) else None
 
+    def _is_led(self, written: str, function: cst.BaseExpression) -> bool:
+        """Whether a trigger begins the name of a function, or the name that one stands for."""
+        if isinstance(function, cst.Attribute):  # its last word is that of what it stands for
+            return written.startswith(self._stems)
+        meaning = (self._module.qualified_name(function) or "").rpartition(".")[2]
+        return written.startswith(self._stems) or meaning.startswith(self._stems)
+
     @cached_property
     def _derived(self) -> frozenset[str]:
         """The classes of the file that have a base which a trigger names."""
-        heads = _CLASS.findall(self._module.source.text)
         return frozenset(
-            name
-            for name, bases in heads
-            if any(each.startswith(self._stems) for each in _WORD.findall(bases))
+            block.name
+            for block in layout_of(self._module.source.text).top
+            if any(each.startswith(self._stems) for each in _WORD.findall(block.bases))
         )
 
     def _is_kept(self, name: tuple[str, cst.BaseExpression], found: Match) -> bool:
@@ -74,13 +77,8 @@ class OperatorCalls:
         own = found.form.rpartition(".")[2]
         if written != own:
             return f"{own}(" not in self._triggers and own not in self._near
-        last = node.attr if isinstance(node, cst.Attribute) else node
-        text = self._module.source.text
-        told = {leads(text, place, self._near) for place in mentions(text, written)}
-        if len(told) == 1:  # the same wherever it stands
-            return told.pop()
-        start, _ = self._module.tree.span(last)
-        return leads(text, start, self._near)
+        start, _ = self._module.span(node.attr if isinstance(node, cst.Attribute) else node)
+        return leads(self._module.source.text, start, self._near)
 
     def is_harmless(self, call: cst.Call, found: Match) -> bool:
         """Whether it visibly runs on another device, or only a backward differs that is not."""

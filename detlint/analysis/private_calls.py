@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.definitions import Definition
-from detlint.mentions import heads, mentions
+from detlint.mentions import is_head, mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
 _CONSTRUCTOR = re.compile(r"^(?=[^\s)\]}#])|\bdef[ \t]+(__init__)\b", re.MULTILINE)
 
 
-def private_calls(module: Module, function: cst.FunctionDef | cst.Lambda | None) -> Calls:
-    """``file_calls`` of a function that no other file is likely to call."""
-    if isinstance(function, cst.FunctionDef) and is_private(function.name.value):
-        yield from file_calls(module, function)
-
-
 def is_private(name: str) -> bool:
     """``_name``."""
     return name.startswith("_") and not name.endswith("__")
@@ -33,22 +27,21 @@ def is_private(name: str) -> bool:
 
 def file_calls(module: Module, function: cst.FunctionDef) -> Calls:
     """The function, and each call of it; None for a mention that is no call. Each in a module
-    that holds both. Nothing for what is decorated, or defined more than once."""
+    that holds the call. Nothing for what is decorated, or defined more than once."""
     name, text = function.name.value, module.source.text
-    if function.decorators or len(heads(text, name)) > 1:
+    places = mentions(text, name)
+    uses = [each for each in places if not is_head(text, each)]
+    if function.decorators or len(places) - len(uses) > 1:
         return
-    around = module.around(mentions(text, name))
+    around = module.around(uses)
     if around is None:
         return
-    alike = around.tree.occurrences.get(name, [])
-    defined = [above for each in alike if isinstance(above := around.parent(each), cst.FunctionDef)]
-    if len(defined) == 1:
-        offset = around.tree.span(defined[0].name)[0]
-        top = around.parent(defined[0]) is around.tree.module
-        for each in alike:
-            if around.parent(each) is not defined[0] and not (top and _is_other(around, each)):
-                call, method = _call(around, each)
-                yield Definition(around, defined[0], offset, method), call
+    offset, top = module.span(function.name)[0], module.parent(function) is module.tree.module
+    for each in around.tree.occurrences.get(name, []):
+        head = isinstance(around.parent(each), cst.FunctionDef)
+        if not head and not (top and _is_other(around, each)):
+            call, method = _call(around, each)
+            yield Definition(around, function, offset, method), call
 
 
 def calls_or_makings(module: Module, function: cst.FunctionDef) -> Calls:

@@ -21,6 +21,8 @@ _NO_MODULE = re.compile(
     r"|Data[Ss]et|Loader|Sampler|Transform\b|Augment|Metric|Evaluat|Visuali|Callback|Hook|Logger"
     r"|TestCase|Config"
 )
+_CLASS = re.compile(r"class[ \t]+")
+_NO_BASE = re.compile(r"[ \t]*(?:\([ \t]*(?:object)?[ \t]*\))?[ \t]*:")
 _LOSS = re.compile(r"loss|criterion|forward|backward|objective|penalty", re.IGNORECASE)
 
 _JUDGES = re.compile(r"loss(?!less)|criterion|discriminator|penalty", re.IGNORECASE)
@@ -43,11 +45,11 @@ def is_of_a_loss(module: Module, node: cst.CSTNode) -> bool:
     if _JUDGES.search(os.path.splitext(path.rpartition("/")[2])[0]):
         return True
     functions = [each for each in module.ancestors(node) if isinstance(each, cst.FunctionDef)]
-    if functions and _gives_a_loss(module, functions[-1]):
-        return True
     owner = module.enclosing_class(node)
     names = [each.name.value for each in functions] + ([owner.name.value] if owner else [])
     if any(_JUDGES.search(each) for each in names):
+        return True
+    if functions and _gives_a_loss(module, functions[-1]):
         return True
     return owner is None and bool(functions) and _serves_a_loss(module.source.text, names[-1])
 
@@ -55,7 +57,7 @@ def is_of_a_loss(module: Module, node: cst.CSTNode) -> bool:
 def _gives_a_loss(module: Module, function: cst.FunctionDef) -> bool:
     """Whether a function adds up a loss and returns it, whatever its own name."""
     return _STEPS.search(function.name.value) is None and any(
-        isinstance(each, cst.Return)
+        type(each) is cst.Return  # isinstance asks an abstract base class
         and isinstance(each.value, cst.Name)
         and _LOSSES.search(each.value.value)
         for each in module.tree.descendants(function.body)
@@ -134,8 +136,11 @@ def _is_module(bases: list[str]) -> bool:
 
 def _is_plain(text: str, name: str) -> bool:
     """Whether a class at the top of the file derives from nothing."""
-    head = rf"^class[ \t]+{re.escape(name)}[ \t]*(?:\([ \t]*(?:object)?[ \t]*\))?[ \t]*:"
-    return re.search(head, text, re.MULTILINE) is not None
+    return any(
+        _CLASS.fullmatch(text, text.rfind("\n", 0, place) + 1, place)
+        and _NO_BASE.match(text, place + len(name))
+        for place in mentions(text, name)
+    )
 
 
 @lru_cache(maxsize=64)

@@ -63,6 +63,8 @@ def is_made_after_others(text: str, name: str, depth: int = 0) -> bool:
 
 def is_parameter(text: str, name: str) -> bool:
     """Whether ``self.name`` is a parameter that the file does not freeze."""
+    if "Parameter(" not in text:
+        return False
     made = re.search(rf"self\.{name}\b[^=\n]*=\s*(?:\w+\.)*Parameter\(", text)
     return made is not None and not is_frozen(text, name)
 
