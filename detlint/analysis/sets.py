@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis.element_kinds import Kinds
+from detlint.analysis.fixpoint import Fixpoint
 from detlint.analysis.handlers import handler
 from detlint.analysis.kinds import Annotation, Kind
 from detlint.analysis.set_uses import elements_by_use
@@ -34,7 +35,7 @@ class Sets:
     def __init__(self, module: Module, reads: Reads) -> None:
         self._module = module
         self.reads = reads
-        self._busy: set[cst.CSTNode] = set()
+        self._are_sets = Fixpoint(self._is_set)
         self.kinds = Kinds(module)
         self.shared = self.kinds.shared
 
@@ -42,16 +43,12 @@ class Sets:
 
     def is_set(self, node: cst.CSTNode | None) -> bool:
         """Whether an expression is a set, for certain."""
-        if node is None or node in self._busy:
-            return False
-        self._busy.add(node)
-        try:
-            return node in self.shared or isinstance(node, cst.Set) or self._is_set(node)
-        finally:
-            self._busy.discard(node)
+        return node is not None and self._are_sets.holds(node)
 
     def _is_set(self, node: cst.CSTNode) -> bool:
-        judge = None if isinstance(node, cst.Set) else handler(self, "is_", node)
+        if node in self.shared or isinstance(node, cst.Set):
+            return True
+        judge = handler(self, "is_", node)
         return judge is not None and bool(judge(node))
 
     def is_set_comp(self, _: cst.CSTNode) -> bool:

@@ -25,6 +25,9 @@ class ValueKinds:
         self._module = module
         self._sources = Sources(module)
         self._busy: set[tuple[str, cst.CSTNode]] = set()
+        # Until a question from outside is answered: following all ways through
+        # `x = x.union(a)`, twenty times, would never end.
+        self._known: dict[tuple[str, cst.CSTNode], Kind | None] = {}
 
     def value(self, node: cst.CSTNode) -> Kind | None:
         """The kind of one value; None where a variable is defined by itself."""
@@ -42,13 +45,18 @@ class ValueKinds:
         self, question: str, node: cst.CSTNode, answer: Callable[[cst.CSTNode], Kind | None]
     ) -> Kind | None:
         key = (question, node)
+        if key in self._known:
+            return self._known[key]
         if key in self._busy or len(self._busy) > _DEPTH:
             return None
         self._busy.add(key)
         try:
-            return answer(node)
+            found = self._known[key] = answer(node)
         finally:
             self._busy.discard(key)
+            if not self._busy:
+                self._known.clear()
+        return found
 
     def _value(self, node: cst.CSTNode) -> Kind | None:
         judge = handler(self, "value_of_", node)
