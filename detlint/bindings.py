@@ -36,6 +36,7 @@ class Bindings:
         self.tree = tree
         self.module = Scope(tree.module, None)
         self._scopes: list[Scope] = []  # by the places of nodes in the tree
+        self._has_handlers = cst.ExceptHandler in map(type, tree.nodes)
         self.attributes: dict[cst.ClassDef, dict[str, list[cst.CSTNode | None]]] = {}
         self._walk()
 
@@ -84,6 +85,8 @@ class Bindings:
 
     def is_fallback(self, node: cst.CSTNode) -> bool:
         """Whether the node stands in an ``except`` handler, as a stand-in for a failed import."""
+        if not self._has_handlers:
+            return False
         return any(type(each) is cst.ExceptHandler for each in self.tree.ancestors(node))
 
 

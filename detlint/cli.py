@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 # A progress bar is worth its import, and a person's glance, from about this many files.
 _LONG = 200
+# Reading this many files takes longer than a fork.
+_WORTH_A_FORK = 500
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -134,7 +136,7 @@ def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
     results = _cache(options, settings)
     with _Progress(len(paths)) as progress:
         linted = lint_files(paths, engine, results, options.jobs, progress)
-    findings = _linked(linted, paths, engine, settings, results)
+    findings = _linked(linted, paths, engine, settings, results, jobs=options.jobs)
     results.save()
     findings = _not_ignored(findings, settings)
     if not paths:
@@ -145,15 +147,17 @@ def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
     return _status(options, findings)
 
 
-def _linked(
+def _linked(  # noqa: PLR0913 - what a run has
     linted: Linted,
     paths: Sequence[str],
     engine: Callable[[], Engine],
     settings: Settings,
     results: Cache,
+    *,
+    jobs: int,
 ) -> list[Finding]:
     """With what programs show: their own findings, and without those that they clear."""
-    from detlint.project.callers import are_asked, without_ignored
+    from detlint.project.callers import are_asked, ignored
     from detlint.project.python_files import may_settle
     from detlint.project.scripts import may_differ, together
 
@@ -165,12 +169,17 @@ def _linked(
     known = recall(results, paths)
     if known is not None:
         return known
+    from detlint.aside import begun
     from detlint.project.link import Linker
 
-    linker = Linker(engine().rules, settings, results, paths)
     findings = together(linted.findings, paths, engine()) if scripted else linted.findings
-    findings = without_ignored(findings, paths) if returned else findings
+    # Both look into most files, and neither asks the other.
+    aside = jobs > 1 and len(paths) >= _WORTH_A_FORK
+    pointless = begun(ignored, findings, paths, forks=aside) if returned else set
+    linker = Linker(engine().rules, settings, results, paths)
     findings = linker.link(findings, linted.entrypoints, paths)
+    settled = pointless()
+    findings = [each for each in findings if each not in settled]
     if results.keeps:
         remember(results, paths, *linker.looked_at(paths), findings)
     return findings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint import syntax
@@ -184,7 +185,8 @@ class Engine:
 
     def _work(self, source: Source, hits: Hits) -> tuple[list[AnyRule], Region | None]:
         """The rules that may find something, and what they have to see for it."""
-        rules = [rule for rule in hits.rules if _has_work(rule, source.text)]
+        holds = cache(source.text.__contains__)  # many rules need the same
+        rules = [rule for rule in hits.rules if _has_work(rule, holds)]
         if not rules:
             return [], None
         from detlint.narrowing import narrow, whole
@@ -224,8 +226,8 @@ def _is_directed(source: Source) -> bool:
     return any(word in source.text for word in DIRECTIVES)
 
 
-def _has_work(rule: AnyRule, text: str) -> bool:
-    return any(s in text for s in rule.needs) and not any(s in text for s in rule.silencers)
+def _has_work(rule: AnyRule, holds: Callable[[str], bool]) -> bool:
+    return any(map(holds, rule.needs)) and not any(map(holds, rule.silencers))
 
 
 def _visit(

@@ -20,8 +20,7 @@ _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?$")
 # Only these end a line for Python; str.splitlines also breaks at form feeds and more.
 # Where a cell begins in a script that editors run like a notebook.
-_CELL = re.compile(r"\n#[ \t]*%%")
-_FIRST_CELL = re.compile(r"#[ \t]*%%")
+_CELL = re.compile(r"^#[ \t]*%%", re.MULTILINE)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _LINE_FEED = re.compile(r"\n")  # plain text, which sre finds fast
 
@@ -80,7 +79,7 @@ class Source:
             from detlint.notebooks.notebook import Notebook
 
             return Notebook(path, text, bom)
-        if kind == PYTHON and (_CELL.search(text) or _FIRST_CELL.match(text)):
+        if kind == PYTHON and _holds_cell(text):
             from detlint.notebooks.script import Script
 
             return Script(path, text, encoding, bom)
@@ -128,6 +127,15 @@ class Source:
         starts = self.line_starts
         end = starts[row] if row < len(starts) else len(self.text)
         return self.written[starts[row - 1] : end].rstrip("\r\n")
+
+
+def _holds_cell(text: str) -> bool:
+    place = text.find("%")  # eight times as fast as looking for two
+    while place >= 0:
+        if text.startswith("%%", place):
+            return _CELL.search(text) is not None
+        place = text.find("%", place + 1)
+    return False
 
 
 def declared_encoding(body: bytes) -> str:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import cached_property
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
@@ -19,7 +20,7 @@ from detlint.conversion import Converted, UnsupportedError
 from detlint.spans import Spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from detlint.narrowing import Region
     from detlint.source import Source
@@ -64,7 +65,8 @@ _ORDER: dict[str, tuple[str, ...]] = {
     "MatchCase": ("pattern", "guard", "body"),
     "Parameters": ("posonly_params", "params", "star_arg", "kwonly_params", "star_kwarg"),
 }
-_FIELDS: dict[type, tuple[str, ...]] = {}
+# What gives the values of the fields of a class that hold syntax.
+_VALUES: dict[type, Callable[[cst.CSTNode], tuple[Any, ...]]] = {}
 _TEXT = (str, "str")
 # isinstance takes five times as long, since libcst's nodes are abstract base classes.
 _SYNTAX = frozenset(
@@ -72,7 +74,7 @@ _SYNTAX = frozenset(
 )
 
 
-def _syntax_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+def _values_of(kind: type[cst.CSTNode]) -> Callable[[cst.CSTNode], tuple[Any, ...]]:
     names = _ORDER.get(kind.__name__) or tuple(
         field.name
         for field in fields(kind)
@@ -80,21 +82,26 @@ def _syntax_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
         and not field.name.startswith(("whitespace", "leading_whitespace"))
         and field.type not in _TEXT
     )
-    _FIELDS[kind] = names
-    return names
+    get = _VALUES[kind] = _getter(names)
+    return get
+
+
+def _getter(names: tuple[str, ...]) -> Callable[[cst.CSTNode], tuple[Any, ...]]:
+    if not names:
+        return lambda _: ()
+    get: Callable[[cst.CSTNode], Any] = attrgetter(*names)
+    return get if len(names) > 1 else lambda node: (get(node),)  # of one it gives no tuple
 
 
 def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The syntax directly below a node, in source order, without punctuation and layout."""
     kind = type(node)
     below: list[cst.CSTNode] = []
-    names = _FIELDS.get(kind)
-    for name in _syntax_fields(kind) if names is None else names:
-        value = getattr(node, name)
-        kind = type(value)
-        if kind in _SYNTAX:
+    for value in (_VALUES.get(kind) or _values_of(kind))(node):
+        found = type(value)
+        if found in _SYNTAX:
             below.append(value)
-        elif kind is list or kind is tuple:
+        elif found is list or found is tuple:
             below.extend(value)
     return below
 
@@ -136,7 +143,7 @@ class Tree:
             place = index[id(node)] = len(nodes)
             nodes.append(node)
             above.append(owners.pop())
-            found = children(node)
+            found = () if type(node) is cst.Name else children(node)  # half of all are names
             if found:
                 below[place] = found
                 stack.extend(found[::-1])

@@ -54,7 +54,8 @@ _INSTALLED = re.compile(
 
 def is_tested(module: Module, node: cst.CSTNode) -> bool:
     """Whether code is that of a test, which passes or fails, and keeps nothing."""
-    if _TESTING.search(module.source.text):
+    text = module.source.text
+    if ("pytest" in text or "unittest" in text) and _TESTING.search(text):
         return True
     owner = module.enclosing_class(node)
     bases = [dotted(each.value) or "" for each in owner.bases] if owner is not None else []
@@ -67,7 +68,8 @@ def is_tested(module: Module, node: cst.CSTNode) -> bool:
 def builds_package(module: Module) -> bool:
     """Whether a file is a ``setup.py``: it lists what to compile and to ship."""
     text = module.source.text
-    return _PACKAGING.search(text) is not None and _SETUP.search(text) is not None
+    packs = "setup(" in text and ("setuptools" in text or "distutils" in text)
+    return packs and bool(_PACKAGING.search(text) and _SETUP.search(text))
 
 
 def lists_machine(module: Module, listing: cst.Call) -> bool:

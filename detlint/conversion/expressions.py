@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import libcst as cst
 
@@ -40,12 +40,8 @@ class Expressions:
         self.places = Places(text)
         self.found: dict[int, Placed] = {}
 
-    def expression(self, node: ast.expr) -> cst.BaseExpression:
-        """The same expression. Raises UnsupportedError."""
-        return cast("cst.BaseExpression", self.made(node))
-
-    def made(self, node: Placed) -> cst.CSTNode:
-        """The same of any kind of node. Raises UnsupportedError."""
+    def made(self, node: Placed) -> Any:  # noqa: ANN401 - of the kind that stands for the node's
+        """The same node. Raises UnsupportedError."""
         try:
             make = self._makers[type(node)]
         except KeyError:
@@ -54,9 +50,9 @@ class Expressions:
         self.found[id(made)] = node
         return made
 
-    def target(self, node: ast.expr) -> cst.BaseAssignTargetExpression:
-        """The same expression, to which something is assigned."""
-        return cast("cst.BaseAssignTargetExpression", self.made(node))
+    # By name, what is made of an expression; one call, as there are many.
+    expression: Callable[..., cst.BaseExpression] = made
+    target: Callable[..., cst.BaseAssignTargetExpression] = made
 
     def optional(self, node: ast.expr | None) -> cst.BaseExpression | None:
         """The same expression, or none."""
@@ -67,7 +63,7 @@ class Expressions:
         return new.Name(value=name)
 
     def word_of(self, node: Placed, name: str) -> cst.Name:
-        made = self.word(name)
+        made = new.Name(value=name)
         self.found[id(made)] = node
         return made
 
@@ -138,7 +134,7 @@ class Expressions:
     # One kind each
 
     def visit_Name(self, node: ast.Name) -> cst.Name:
-        return self.word(node.id)
+        return new.Name(value=node.id)
 
     def visit_Attribute(self, node: ast.Attribute) -> cst.Attribute:
         value = self.expression(node.value)

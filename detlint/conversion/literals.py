@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import cast
 
 import libcst as cst
+from libcst import native  # type: ignore[attr-defined]  # compiled, without types
 
 from detlint.conversion import nodes as new
 
@@ -28,7 +30,8 @@ def string(code: str) -> cst.BaseExpression:
 def formatted(code: str) -> cst.BaseExpression:
     """An f-string, or several strings beside each other, by libcst's own parser."""
     try:
-        return cst.parse_expression(f"({code})")
+        # What parse_expression does with it, without the settings that it makes anew each time.
+        return cast("cst.BaseExpression", native.parse_expression(f"({code})"))
     except cst.ParserSyntaxError as error:
         raise UnsupportedError(code) from error
 

@@ -98,7 +98,7 @@ class Statements(Expressions):
         first = node.targets[0]
         alone = "," not in self.text[self.places.end(first) : self.places.end(node)]
         if alone:
-            return new.Del(target=cast("cst.BaseDelTargetExpression", self.made(first)))
+            return new.Del(target=self.made(first))
         return new.Del(
             target=new.Tuple(
                 elements=[new.Element(value=self.expression(each)) for each in node.targets]
@@ -148,7 +148,7 @@ class Statements(Expressions):
         if rest and isinstance(rest[0], ast.If):
             begins = self.places.start(rest[0])
             if self.text.startswith("elif", begins):
-                return new.If(test=test, body=body, orelse=cast("cst.If", self.made(rest[0])))
+                return new.If(test=test, body=body, orelse=self.made(rest[0]))
         return new.If(test=test, body=body, orelse=self._otherwise(rest))
 
     def visit_For(self, node: ast.For | ast.AsyncFor) -> cst.For:
@@ -182,7 +182,7 @@ class Statements(Expressions):
         item, bound = self.expression(node.context_expr), node.optional_vars
         asname = None
         if bound is not None:
-            asname = new.AsName(name=cast("cst.Name", self.made(bound)))
+            asname = new.AsName(name=self.made(bound))
         return new.WithItem(item=item, asname=asname)
 
     def visit_Try(self, node: ast.Try) -> cst.Try:

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from detlint.finding import Finding
     from detlint.source import Source
@@ -28,14 +28,14 @@ def are_asked(findings: Iterable[Finding]) -> bool:
     return any(map(_is_asked, findings))
 
 
-def without_ignored(findings: Sequence[Finding], paths: Iterable[str]) -> list[Finding]:
-    """The findings, without those in functions that are called, but never for the order."""
+def ignored(findings: Iterable[Finding], paths: Iterable[str]) -> set[Finding]:
+    """Those of some findings that are in functions that are called, but never for the order."""
     functions = {each: _function(each) for each in findings if _is_asked(each)}
     # First the files that they stand in: a function whose order one file uses is asked no more.
     first = {each.path for each in functions}
     nearest = sorted(paths, key=lambda each: each not in first)
     settled = _ignored({each for each in functions.values() if each.name}, nearest)
-    return [each for each in findings if functions.get(each) not in settled]
+    return {each for each, function in functions.items() if function in settled}
 
 
 def _is_asked(finding: Finding) -> bool:
@@ -83,7 +83,7 @@ def _ignored(functions: set[_Function], paths: Iterable[str]) -> set[_Function]:
 
 def _data(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:
             return file.read()
     except OSError:
         return b""

@@ -16,10 +16,10 @@ MAIN_BLOCK = re.compile(_MAIN)
 # These begin with a plain character, which sre finds ten times as fast as the start of a line;
 # the first line has one before it, too.
 _MAIN_LINE = re.compile(rf"\n{_MAIN}")
+# Also `sess.run([model.opt_op, model.loss], feeds)`, `sess.run(train_step)`.
 _TRAINS = re.compile(
-    r"\.(?:backward|fit|train|apply_gradients|optimize_parameters)\("
-    # `sess.run([model.opt_op, model.loss], feeds)`, `sess.run(train_step)`
-    r"|\bsess(?:ion)?\.run\([\[\s(]*[\w.]*(?:opt|train)"
+    r"\.(?:(?:backward|fit|train|apply_gradients|optimize_parameters)\("
+    r"|(?:(?<=\bsess\.)|(?<=\bsession\.))run\([\[\s(]*[\w.]*(?:opt|train))"
 )
 # Outside of functions: `args = parser.parse_args()`, `train(model, loader)`.
 _STARTS = re.compile(

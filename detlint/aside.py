@@ -1,0 +1,42 @@
+"""A call in another process, beside what this one does."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+def begun(function: Callable[..., T], *args: object, forks: bool) -> Callable[[], T]:
+    """Begin a call, and return what waits for its result. All that is handed over is pickled.
+
+    Without ``forks``, and where processes are not forked but made anew, which takes longer than
+    what this is for, the call is made when its result is asked for.
+    """
+    if not forks or sys.platform != "linux":
+        return lambda: function(*args)
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    pool = ProcessPoolExecutor(1, mp_context=get_context("fork"), initializer=_be_silent)
+    future = pool.submit(function, *args)
+
+    def result() -> T:
+        try:
+            return future.result()
+        except BrokenProcessPool:
+            return function(*args)
+        finally:
+            pool.shutdown()
+
+    return result
+
+
+def _be_silent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # die at once: the parent speaks
