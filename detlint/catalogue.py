@@ -50,6 +50,11 @@ class Entry(NamedTuple):
         return self.rule(source, settings)
 
 
+def class_of(rule: type[Rule] | Entry) -> type[Rule]:
+    """The class of a rule, which it is itself once it has been imported."""
+    return rule if isinstance(rule, type) else rule.rule
+
+
 @cache
 def _class(module: str, name: str) -> type[Rule]:
     from importlib import import_module

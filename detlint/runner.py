@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.cache import content_digest
+from detlint.catalogue import class_of
 from detlint.kinds import is_data
 
 if TYPE_CHECKING:
@@ -173,7 +174,11 @@ def _pool(engine: Engine, workers: int) -> ProcessPoolExecutor:
 
     forks = sys.platform == "linux"
     if forks:
-        import_module("detlint.module")  # once for all of them: libcst is slow to import
+        # Once for all of them, and for what comes after: libcst is slow to import, and so are
+        # all rules together.
+        import_module("detlint.module")
+        for rule in engine.rules:
+            class_of(rule)
     context = get_context("fork" if forks else "spawn")
     return ProcessPoolExecutor(
         workers, mp_context=context, initializer=_start_worker, initargs=(engine,)
@@ -198,7 +203,7 @@ def _work(batch: Sequence[Task]) -> list[Result]:
 
 def _lint(task: Task, engine: Engine) -> Result:
     try:
-        with open(task.path, "rb") as file:
+        with open(task.path, "rb", buffering=0) as file:
             stat = os.fstat(file.fileno())
             data = file.read()
     except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.catalogue import class_of
 from detlint.syntax import DAMAGE
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class Triggers:
         """What a rule asks of a token, where it asks anything."""
         from detlint.rule import Rule
 
-        kind = rule if isinstance(rule, type) else rule.rule
+        kind = class_of(rule)
         asked: list[_Question] = []
         if kind.concerns.__func__ is not Rule.concerns.__func__:  # type: ignore[attr-defined]
             asked.append(kind.concerns)

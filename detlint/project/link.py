@@ -7,6 +7,7 @@ from functools import cache as cached
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.catalogue import class_of
 from detlint.finding import UNPARSED, unreadable
 from detlint.kinds import PYTHON
 from detlint.project.entrypoints import is_entrypoint, says_so
@@ -119,7 +120,7 @@ class Linker:
     def _joined(
         self, findings: Sequence[Finding], programs: Sequence[Program]
     ) -> Iterator[Finding]:
-        clearing = {rule.code: _class(rule) for rule in self._rules if rule.may_be_cleared()}
+        clearing = {rule.code: class_of(rule) for rule in self._rules if rule.may_be_cleared()}
         for finding in findings:
             rule = clearing.get(finding.code)
             if rule is None or not self._is_cleared(finding, rule, programs):
@@ -130,7 +131,7 @@ class Linker:
             for rule in self._rules
             if rule.judges_programs()
             for program in programs
-            for each in _class(rule).judge(program, self._settings)
+            for each in class_of(rule).judge(program, self._settings)
             if (each.code, *each[:3]) not in told  # a script may say the same by itself
         ]
         yield from _unsuppressed(found, self._files)
@@ -181,10 +182,6 @@ def _by_real_path(paths: Sequence[str]) -> dict[str, str]:
         os.path.join(folder(above), name): path
         for (above, name), path in zip(parts, paths, strict=True)
     }
-
-
-def _class(rule: AnyRule) -> type[Rule]:
-    return rule if isinstance(rule, type) else rule.rule
 
 
 def _unsuppressed(findings: Sequence[Finding], files: Files) -> Iterator[Finding]:
