@@ -108,6 +108,7 @@ class _Narrowing:
         self._functions = sorted(offset for offset, scope in hits if scope == "function")
         classes = sorted(offset for offset, scope in hits if scope == "class")
         self._hits = sorted(offset for offset, _ in hits)
+        self._known: dict[tuple[int, int], set[str]] = {}  # the words of pieces
         self._whole = self._with_bases(
             {block.name for block in self._blocks if _holds(classes, block)}
         )
@@ -180,8 +181,11 @@ class _Narrowing:
         """The words of what is kept of a piece."""
         if isinstance(piece, Block):
             return set(_WORD.findall(piece.stub))
-        kept = (_WORD.findall(self._text, *each) for each in self._layout.code(*piece))
-        return set().union(*kept)
+        found = self._known.get(piece)
+        if found is None:
+            kept = (_WORD.findall(self._text, *each) for each in self._layout.code(*piece))
+            found = self._known[piece] = set().union(*kept)
+        return found
 
     def _bound(self, piece: _Piece) -> set[str]:
         """The words of a piece outside of strings: one of them is what it binds."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from detlint.mentions import mentions
+
 _ARGUMENTS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _REACH = 400  # characters looked at on either side
 
@@ -13,6 +15,7 @@ _NO_MEMORY = re.compile(
     r"|empty\(\s*(?:\)|\(\s*\)|\[\s*\]|1\s*(?:\)|,\s*(?:\)|\w+\s*=(?!=))))"
     r"|(?:new_)?empty\(\s*[(\[]?(?:(?:[^()=]|\([^()]*\))*,)?\s*0\s*[,)\]]"
 )
+_NUMBER = re.compile(r"\s*(?::\s*int\b|=\s*\d)")
 _LEGACY_NAME = re.compile(r"\w*Tensor\(\s*([^\W\d]\w*)\s*\)")
 _ON_META = re.compile(r"\w+\([^#]*\bdevice\s*=\s*[\"']meta")
 # Another library's function of the same name.
@@ -63,7 +66,7 @@ def _is_data(text: str, offset: int) -> bool:
     named = _LEGACY_NAME.match(text, offset)
     if named is None:
         return False
-    return re.search(rf"\b{named[1]}\s*(?::\s*int\b|=\s*\d)", text) is None
+    return not any(_NUMBER.match(text, at + len(named[1])) for at in mentions(text, named[1]))
 
 
 def _is_written_next(text: str, position: int, indent: str, name: str) -> bool:

@@ -38,7 +38,8 @@ def _sorts_own(consumption: Consumption, target: cst.CSTNode) -> bool:
     if name is None or not name.startswith(("self.", "cls.")):
         return False
     own = re.escape(name)
-    found = rf"(?<!\w){own}(?:\.sort\(|[ \t]*=[ \t]*[\w.]*sort\w*\([ \t]*{own}\b){_NO_TIES}"
+    # The name first, which sre finds as it is, and then what is before it.
+    found = rf"{own}(?<!\w{own})(?:\.sort\(|[ \t]*=[ \t]*[\w.]*sort\w*\([ \t]*{own}\b){_NO_TIES}"
     owner, text = consumption.module.enclosing_class(target), consumption.module.source.text
     # The text, because other methods may have been cut from the region.
     if owner is None or re.search(found, text) is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.flow import shared_names
 from detlint.analysis.uses import Event, Uses, is_target, loads
+from detlint.mentions import mentions
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -35,8 +36,13 @@ def looks_partial(text: str, offset: int) -> bool:
     if bound is None:
         return False
     below = text[offset : offset + _REACH]
-    returned = re.search(rf"\breturn\b[^\n]*\b{bound[1]}\b", below)
-    return returned is not None and _LEAVES.search(below, 0, returned.start()) is not None
+    returned = next((at for at in mentions(below, "return") if _names(below, at, bound[1])), None)
+    return returned is not None and _LEAVES.search(below, 0, returned) is not None
+
+
+def _names(text: str, statement: int, name: str) -> bool:
+    end = text.find("\n", statement)
+    return bool(mentions(text, name, statement, end if end >= 0 else None))
 
 
 class PartialFills:
