@@ -23,6 +23,7 @@ _SCOPES = (
     cst.GeneratorExp,
 )
 _COMPREHENSIONS = _SCOPES[3:]
+_HAVE_SCOPES = frozenset(_SCOPES)
 
 
 class Bindings:
@@ -49,7 +50,7 @@ class Bindings:
             binder = _BINDERS.get(kind)
             if binder is not None:
                 binder(self, node, scope)
-            if kind in _SCOPES:
+            if kind in _HAVE_SCOPES:
                 entered.update(self._enter(node, scope))
 
     def _enter(self, node: cst.CSTNode, outer: Scope) -> Iterator[tuple[int, Scope]]:

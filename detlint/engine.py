@@ -240,7 +240,11 @@ def _visit(
         for attribute in dir(rule):
             if attribute.startswith("visit_"):
                 handlers.setdefault(attribute[6:], []).append(getattr(rule, attribute))
+    of_kind: dict[type, list[Callable[[cst.CSTNode | Node], None]]] = {}
     for node in source.nodes:
-        for handler in handlers.get(type(node).__name__, ()):
+        kind = type(node)
+        if kind not in of_kind:
+            of_kind[kind] = handlers.get(kind.__name__, [])
+        for handler in of_kind[kind]:
             handler(node)
     return [finding for rule in active for finding in rule.findings]

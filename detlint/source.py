@@ -140,6 +140,8 @@ def _holds_cell(text: str) -> bool:
 
 def declared_encoding(body: bytes) -> str:
     """The codec of a PEP 263 cookie, else UTF-8. Raises DecodeError for one Python lacks."""
+    if b"coding" not in body[:2000]:
+        return "utf-8"
     for row, line in enumerate(re.split(rb"\r\n|\r|\n", body[:2000], maxsplit=2)[:2], start=1):
         match = _COOKIE.match(line)
         if match:

@@ -25,8 +25,10 @@ class Problem(NamedTuple):
     column: int = 1
 
 
+# Damage if there is an odd number of them: one is not closed.
+QUOTES = '"""'
 # What a merge or Python 2 leaves behind, and brackets that may be nested too deeply.
-DAMAGE = frozenset({"\n>>>>>>> ", 'print "', "print '", "(" * 20, "[" * 20})
+DAMAGE = frozenset({QUOTES, "\n>>>>>>> ", 'print "', "print '", "(" * 20, "[" * 20})
 
 
 _PAIRS = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"))
@@ -41,9 +43,7 @@ def is_suspicious(text: str) -> bool:
     broken in another way, and holds nothing that a rule looks for, is not noticed.
     What holds a mark of DAMAGE is suspicious, too.
     """
-    if text.count('"""') % 2:
-        return True
-    if _balanced(text) or _balanced("".join(text.split('"""')[::2])):  # most say it in docstrings
+    if _balanced(text) or _balanced("".join(text.split(QUOTES)[::2])):  # most say it in docstrings
         return False
     return not _balanced(_code(text))
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.catalogue import class_of
-from detlint.syntax import DAMAGE
+from detlint.syntax import DAMAGE, QUOTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,9 +69,13 @@ class Triggers:
         found: dict[AnyRule, list[int]] = {}
         marks: set[str] = set()
         tokens, questions = len(self._tokens), self._questions
+        quotes, ends = len(self._tokens) + self._marks.index(QUOTES), 0
         for index, start, _ in self._automaton.find_matches_as_indexes(text, overlapping=True):
             if index >= tokens:
-                marks.add(self._marks[index - tokens])
+                if index == quotes:
+                    ends += 1
+                else:
+                    marks.add(self._marks[index - tokens])
                 continue
             token = self._tokens[index]
             if _begins_word(text, start, token):
@@ -81,6 +85,8 @@ class Triggers:
                         asked = questions[rule] = self._asked_of(rule)
                     if all(question(text, start) for question in asked):
                         found.setdefault(rule, []).append(start)
+        if ends % 2:
+            marks.add(QUOTES)
         return Hits(found, marks)
 
     def _asked_of(self, rule: AnyRule) -> list[_Question]:

@@ -179,8 +179,8 @@ class SetOrder(Rule):
         if not _may_be_set(node) or not self._reads.reads(node):
             return
         kind = self.sets.kind(node) if self.sets.is_set(node) else Kind.UNKNOWN
-        use = self._use(node) if kind.varies and not self._is_told(node) else None
-        if use is None:
+        use = self._use(node) if kind.varies else None
+        if use is None or self._is_told(node):
             return
         self.report(
             node,
