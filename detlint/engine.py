@@ -82,19 +82,22 @@ class Engine:
             return Look(self.unreadable(path, error.message, error.row, error.column), runs)
         if runs and len(source.text) > LARGEST:
             return Look(self._lint_oversized(path, source.text.encode()), runs)
-        return self._look(source)
+        return self._look(source, data[len(source.bom) :])
 
     def lint(self, source: Source) -> list[Finding]:
         """Findings of a decoded source, suppressed ones left out, in order of place."""
         return self._look(source).findings
 
-    def _look(self, source: Source) -> Look:
+    def _look(self, source: Source, data: bytes | None = None) -> Look:
+        """``data``: the bytes of which the source was made, without a mark of their order."""
         if source.kind == NOTEBOOK:
             source, findings = self._lint_notebook(source)
             directed, runs = _is_directed(source), True
         elif source.kind == PYTHON:
-            hits = self._triggers.find(source.text)
-            result = self._lint_python(source, hits)
+            is_utf8 = source.encoding == "utf-8" and source.text is source.written
+            utf8 = data if data is not None and is_utf8 else _utf8(source)
+            hits = self._triggers.find(source.text, utf8)
+            result = self._lint_python(source, hits, utf8)
             if isinstance(result, syntax.Problem):
                 findings = self.unreadable(source.path, *result)
             else:
@@ -108,12 +111,14 @@ class Engine:
             findings = suppression.apply(source, findings, enabled=self._enabled, known=self._known)
         return Look(sorted(findings, key=lambda each: each[1:6]), runs)
 
-    def _lint_python(self, source: Source, hits: Hits) -> list[Finding] | syntax.Problem:
+    def _lint_python(
+        self, source: Source, hits: Hits, utf8: bytes
+    ) -> list[Finding] | syntax.Problem:
         rules, region = self._work(source, hits)
         # Python's parser would take half of the time, so it is asked about what is to be read.
         doubtful = (
             not hits.marks.isdisjoint(syntax.DAMAGE)
-            or syntax.is_suspicious(source.text)
+            or syntax.is_suspicious(source.text, utf8)
             or (region and not syntax.reads(region.text))
         )
         problem = syntax.problem(source) if doubtful else None
@@ -128,16 +133,20 @@ class Engine:
 
         assert isinstance(source, Notebook)  # noqa: S101 - what decoding gives of this kind
         problems: list[syntax.Problem] = []
-        result = self._lint_python(source, self._triggers.find(source.text))
+        result = self._lint_cells(source)
         if source.broken or isinstance(result, syntax.Problem):
             source, problems = source.readable
-            result = self._lint_python(source, self._triggers.find(source.text))
+            result = self._lint_cells(source)
             if isinstance(result, syntax.Problem):
                 problems, result = [result], []
         findings = [each for it in problems for each in self.unreadable(source.path, *it)]
         rules = self._mentions.find(source.written)
         told = _visit(read(source), rules, self._settings) if rules else []
         return source, [*findings, *result, *told]
+
+    def _lint_cells(self, source: Source) -> list[Finding] | syntax.Problem:
+        utf8 = _utf8(source)
+        return self._lint_python(source, self._triggers.find(source.text, utf8), utf8)
 
     def _is_of_use(self, kind: str, data: bytes) -> bool:
         """Whether a rule would read a source of these bytes, if they were one."""
@@ -209,6 +218,10 @@ class Engine:
             return in_deep_stack(look)
         except RecursionError:
             return self.unreadable(source.path, syntax.TOO_DEEP)
+
+
+def _utf8(source: Source) -> bytes:
+    return source.text.encode("utf-8", "surrogatepass")
 
 
 def _runs(source: Source, hits: Hits) -> bool:
