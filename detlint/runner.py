@@ -162,6 +162,7 @@ def _one_by_one(batches: Sequence[Sequence[Task]], engine: Engine) -> Iterator[l
         except BrokenProcessPool:  # noqa: PERF203 - the process is worth more than the block
             message = "the process that parsed it died; leave the file out and report it"
             yield [Result(task.path, None, "", engine.unreadable(task.path, message))]
+            pool.shutdown()  # a fork beside its thread might take a lock along
             pool = _pool(engine, 1)
     pool.shutdown()
 

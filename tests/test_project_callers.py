@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from detlint.aside import begun
 from detlint.cli import main
 
 if TYPE_CHECKING:
@@ -167,3 +168,30 @@ def test_a_star_import_brings_a_caller_and_a_function_may_call_itself(
     files = {"pack/__init__.py": "from .data import *", "pack/data.py": RECURSIVE}
     project({"data.py": RECURSIVE, **files, "a.py": f"from data import *\n{file}\n"})
     assert [each for each in lint() if each.startswith("data")] == found
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize(
+    ("use", "found"), [("len(names_in('d'))", []), ("names_in('d')[:8]", FOUND)]
+)
+def test_in_a_large_project_callers_are_asked_in_another_process(
+    project: Project, lint: Callable[..., list[str]], jobs: str, use: str, found: list[str]
+) -> None:
+    others = {f"other{each}.py": "x = 1\n" for each in range(500)}
+    project({"data.py": LISTS, "a.py": f"from data import names_in\nn = {use}\n", **others})
+    assert lint("--jobs", jobs, ".") == found
+
+
+def test_a_call_beside_another_ends_as_it_would_here() -> None:
+    assert begun(os.path.join, "a", "b", forks=True)() == os.path.join("a", "b")
+    assert begun(os.path.join, "a", "b", forks=False)() == os.path.join("a", "b")
+    with pytest.raises(FileNotFoundError):
+        begun(os.stat, "there is no such file", forks=True)()
+    ended = begun(_ends_other_processes, os.getpid(), forks=True)
+    assert ended() == "here", "a process that dies is made up for"
+
+
+def _ends_other_processes(own: int) -> str:
+    if os.getpid() != own:
+        os._exit(3)
+    return "here"

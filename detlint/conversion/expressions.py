@@ -98,8 +98,11 @@ class Expressions:
         if isinstance(node, ast.keyword):
             value = self.expression(node.value)
             if node.arg is None:
-                return new.Arg(value=value, star="**")
-            return new.Arg(value=value, keyword=self.word_of(node, node.arg), equal=EQUAL)
+                made = new.Arg(value=value, star="**")
+            else:
+                made = new.Arg(value=value, keyword=self.word_of(node, node.arg), equal=EQUAL)
+            self.found[id(made)] = node
+            return made
         if isinstance(node, ast.Starred):
             return new.Arg(value=self.expression(node.value), star="*")
         return new.Arg(value=self.expression(cast("ast.expr", node)))
