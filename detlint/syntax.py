@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -73,6 +75,12 @@ def parsed(text: str) -> ast.Module:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes are another linter's business
+        if sys.version_info < (3, 11):
+            # Making the tree overflows the stack of C there, and this refuses what is so deep.
+            from symtable import symtable
+
+            with suppress(SyntaxError):
+                symtable(text, "<text>", "exec")
         return ast.parse(text)
 
 

@@ -41,6 +41,8 @@ UNREADABLE = [
     ),
     pytest.param(CUDNN + b"+".join([b"a"] * 20_000), "DET000 nested too deeply", id="sums"),
     pytest.param(CUDNN + b"a" + b".b" * 20_000, "DET000 nested too deeply", id="attributes"),
+    pytest.param(CUDNN + b"+".join([b"a"] * 400_000), "DET000 nested too deeply", id="many sums"),
+    pytest.param(CUDNN + b"a" + b".b" * 400_000, "DET000 nested too deeply", id="many attributes"),
     pytest.param(CUDNN + b"not " * 20_000 + b"1", "DET000 nested too deeply", id="negations"),
 ]
 
