@@ -52,12 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
-    except Exception as error:  # noqa: BLE001 - the one place that turns a crash into exit 2
+    except Exception:  # noqa: BLE001 - the one place that turns a crash into exit 2
         import traceback
 
-        traceback.print_exc()
-        _say(f"internal error: {error!r}. Please report it, with the lines above, at")
-        _say("https://github.com/detlint/detlint/issues")
+        _say_failed(traceback.format_exc())
         return FAILED
 
 
@@ -74,6 +72,13 @@ def run() -> NoReturn:
 def _say(text: str) -> None:
     for line in text.splitlines():
         sys.stderr.write(f"detlint: {line}\n")
+
+
+def _say_failed(traceback: str, where: str = "") -> None:
+    sys.stderr.write(traceback)
+    error = traceback.strip().rpartition("\n")[2]
+    _say(f"internal error{where}: {error}. Please report it, with the lines above, at")
+    _say("https://github.com/detlint/detlint/issues")
 
 
 def _lint(arguments: list[str]) -> int:
@@ -142,9 +147,13 @@ def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
     if not paths:
         _say("warning: no file to lint found under the given paths")
     if options.fix or options.diff:
-        return _fix(options, settings, engine(), findings, paths)
-    _report(options, findings, files=len(paths))
-    return _status(options, findings)
+        status = _fix(options, settings, engine(), findings, paths)
+    else:
+        _report(options, findings, files=len(paths))
+        status = _status(options, findings)
+    for path, failure in linted.failures.items():
+        _say_failed(failure, f" at {path}, which is not linted")
+    return FAILED if linted.failures else status
 
 
 def _linked(  # noqa: PLR0913 - what a run has

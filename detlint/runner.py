@@ -39,20 +39,24 @@ class Task(NamedTuple):
 
 class Result(NamedTuple):
     """What became of a task. ``findings`` is None where the content is as the digest said;
-    ``stat`` is None where the file could not be read. ``runs``: a person runs the file."""
+    ``stat`` is None where nothing is to be kept. ``runs``: a person runs the file. ``failure``:
+    the traceback of an error of ours."""
 
     path: str
     stat: os.stat_result | None
     digest: str
     findings: list[Finding] | None
     runs: bool = False
+    failure: str = ""
 
 
 class Linted(NamedTuple):
-    """All findings, in the order of the paths, and the paths of entrypoints."""
+    """All findings, in the order of the paths, the paths of entrypoints, and those of files at
+    which linting failed, with tracebacks."""
 
     findings: list[Finding]
     entrypoints: list[str]
+    failures: dict[str, str]
 
 
 def lint_files(
@@ -72,6 +76,7 @@ def lint_files(
     gc.set_threshold(400_000, 20, 20)
     found: dict[str, list[Finding]] = {}
     runs: set[str] = set()
+    failures: dict[str, str] = {}
     tasks: list[Task] = []
     for path in paths:
         try:
@@ -96,11 +101,17 @@ def lint_files(
         workers = min(jobs, len(tasks)) if size > _WORTH_A_POOL else 1
         for result in _results(tasks, make_engine(), workers, progress):
             found[result.path] = _remember(result, cache)
+            if result.failure:
+                failures[result.path] = result.failure
             if result.runs or (result.findings is None and cache.runs(result.path)):
                 runs.add(result.path)
     # A cached finding names the path by which an earlier run found the file.
     findings = [each._replace(path=path) for path in paths for each in found[path]]
-    return Linted(findings, [path for path in paths if path in runs])
+    return Linted(
+        findings,
+        [path for path in paths if path in runs],
+        {path: failures[path] for path in paths if path in failures},
+    )
 
 
 def _remember(result: Result, cache: Cache) -> list[Finding]:
@@ -213,4 +224,9 @@ def _lint(task: Task, engine: Engine) -> Result:
     digest = content_digest(data) if task.kept else ""
     if digest and digest == task.digest:
         return Result(task.path, stat, digest, None)
-    return Result(task.path, stat, digest, *engine.look(task.path, data))
+    try:
+        return Result(task.path, stat, digest, *engine.look(task.path, data))
+    except Exception:  # noqa: BLE001 - what is found in other files must not be lost with it
+        import traceback
+
+        return Result(task.path, None, "", [], failure=traceback.format_exc())

@@ -257,3 +257,30 @@ def test_a_worker_that_dies_is_named_and_the_rest_is_linted(tree: Path) -> None:
     assert "fatal.py:1:1: DET000 the process that parsed it died" in done.stdout
     for name in ("a.py", "good.py", "z.py"):
         assert f"{name}:3:1: DET301" in done.stdout
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_file_at_which_a_rule_fails_is_named_and_the_rest_is_linted(
+    tree: Path, jobs: str
+) -> None:
+    padding = "# " + "y" * 400_000 + "\n"
+    for name in ("a.py", "fatal.py", "z.py"):
+        (tree / name).write_text(LEAK + padding)
+    code = (
+        "import sys; from detlint import cli, engine; real = engine.Engine.look\n"
+        "def look(self, path, data):\n"
+        "    return real(self, path, data) if path != 'fatal.py' else 1 / 0\n"
+        "engine.Engine.look = look\n"
+        "sys.exit(cli.main(['.', '--cache-dir', 'kept', '--jobs', sys.argv[1]]))"
+    )
+    command = [sys.executable, "-c", code, jobs]
+    for _ in range(2):  # nothing of it is kept
+        done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "detlint: internal error at fatal.py, which is not linted: ZeroDivisionError" in (
+            done.stderr
+        )
+        assert "Traceback" in done.stderr
+        assert "fatal.py" not in done.stdout
+        for name in ("a.py", "good.py", "z.py"):
+            assert f"{name}:3:1: DET301" in done.stdout
