@@ -82,14 +82,15 @@ class Engine:
             return Look(self.unreadable(path, error.message, error.row, error.column), runs)
         if runs and len(source.text) > LARGEST:
             return Look(self._lint_oversized(path, source.text.encode()), runs)
-        return self._look(source, data[len(source.bom) :])
+        return self.look_at(source, data[len(source.bom) :])
 
     def lint(self, source: Source) -> list[Finding]:
         """Findings of a decoded source, suppressed ones left out, in order of place."""
-        return self._look(source).findings
+        return self.look_at(source).findings
 
-    def _look(self, source: Source, data: bytes | None = None) -> Look:
-        """``data``: the bytes of which the source was made, without a mark of their order."""
+    def look_at(self, source: Source, data: bytes | None = None) -> Look:
+        """The same of a decoded source; ``data``: the bytes of which it was made, without a mark
+        of their order."""
         if source.kind == NOTEBOOK:
             source, findings = self._lint_notebook(source)
             directed, runs = _is_directed(source), True

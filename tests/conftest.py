@@ -18,15 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from detlint.engine import Look
     from detlint.finding import Finding
 
 
 class Linter(Engine):
     """An engine that takes each source for all of its program, too."""
 
-    def lint(self, source: Source) -> list[Finding]:
+    def look_at(self, source: Source, data: bytes | None = None) -> Look:
         linker = Linker(self.rules, Settings(), Cache.disabled())
-        return linker.link_one(source, super().lint(source), alone=True)
+        found = super().look_at(source, data)
+        return found._replace(findings=linker.link_one(source, found.findings, alone=True))
 
 
 @pytest.fixture(scope="session")
