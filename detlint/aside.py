@@ -24,7 +24,7 @@ def begun(function: Callable[..., T], *args: object, forks: bool) -> Callable[[]
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    pool = ProcessPoolExecutor(1, mp_context=get_context("fork"), initializer=_be_silent)
+    pool = ProcessPoolExecutor(1, mp_context=get_context("fork"), initializer=die_silently)
     future = pool.submit(function, *args)
 
     def result() -> T:
@@ -38,5 +38,6 @@ def begun(function: Callable[..., T], *args: object, forks: bool) -> Callable[[]
     return result
 
 
-def _be_silent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # die at once: the parent speaks
+def die_silently() -> None:
+    """Let Ctrl-C end this process at once: its parent speaks."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from detlint.aside import die_silently
 from detlint.cache import content_digest
 from detlint.catalogue import class_of
 from detlint.kinds import is_data
@@ -203,7 +203,7 @@ _engine: Engine | None = None
 def _start_worker(engine: Engine) -> None:
     global _engine  # noqa: PLW0603 - sent once a process rather than with each batch
     _engine = engine
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # die at once and silently: the parent speaks
+    die_silently()
 
 
 def _work(batch: Sequence[Task]) -> list[Result]:

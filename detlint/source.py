@@ -110,8 +110,7 @@ class Source:
     @cached_property
     def line_starts(self) -> list[int]:
         """Offset of the first character of each line."""
-        endings = _NEWLINE if "\r" in self.text else _LINE_FEED
-        return [0, *(match.end() for match in endings.finditer(self.text))]
+        return line_starts(self.text)
 
     def location(self, offset: int) -> tuple[int, int]:
         """The 1-based row and column of a character offset."""
@@ -127,6 +126,12 @@ class Source:
         starts = self.line_starts
         end = starts[row] if row < len(starts) else len(self.text)
         return self.written[starts[row - 1] : end].rstrip("\r\n")
+
+
+def line_starts(text: str) -> list[int]:
+    """Offset of the first character of each line of a text."""
+    endings = _NEWLINE if "\r" in text else _LINE_FEED
+    return [0, *(match.end() for match in endings.finditer(text))]
 
 
 def _holds_cell(text: str) -> bool:

@@ -45,7 +45,8 @@ def is_suspicious(text: str, utf8: bytes) -> bool:
     broken in another way, and holds nothing that a rule looks for, is not noticed.
     What holds a mark of DAMAGE is suspicious, too.
     """
-    if _balanced(utf8) or _balanced(b"".join(utf8.split(b'"""')[::2])):  # most is in docstrings
+    # Most that is open is so in docstrings.
+    if _balanced(utf8) or _balanced(b"".join(utf8.split(QUOTES.encode())[::2])):
         return False
     return not _balanced(_code(text).encode("utf-8", "surrogatepass"))
 

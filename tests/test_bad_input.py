@@ -239,20 +239,24 @@ def test_ctrl_c_ends_with_130_and_leaves_files_whole(tmp_path: Path) -> None:
         assert path.read_text().count("cudnn") == 21
 
 
-def test_a_worker_that_dies_is_named_and_the_rest_is_linted(tree: Path) -> None:
+def _lint_and_fail(tree: Path, failing: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Lint three large files and a small one, with something else done at ``fatal.py``."""
     padding = "# " + "y" * 400_000 + "\n"
     for name in ("a.py", "fatal.py", "z.py"):
         (tree / name).write_text(LEAK + padding)
     code = (
         "import os, sys; from detlint import cli, engine; real = engine.Engine.look\n"
         "def look(self, path, data):\n"
-        "    if path == 'fatal.py': os.abort()\n"
-        "    return real(self, path, data)\n"
+        f"    return real(self, path, data) if path != 'fatal.py' else {failing}\n"
         "engine.Engine.look = look\n"
-        "sys.exit(cli.main(['.', '--no-cache', '--jobs', '2']))"
+        "sys.exit(cli.main(['.', *sys.argv[1:]]))"
     )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+
+
+def test_a_worker_that_dies_is_named_and_the_rest_is_linted(tree: Path) -> None:
+    done = _lint_and_fail(tree, "os.abort()", "--no-cache", "--jobs", "2")
     assert done.returncode == 1
     assert "fatal.py:1:1: DET000 the process that parsed it died" in done.stdout
     for name in ("a.py", "good.py", "z.py"):
@@ -263,19 +267,8 @@ def test_a_worker_that_dies_is_named_and_the_rest_is_linted(tree: Path) -> None:
 def test_a_file_at_which_a_rule_fails_is_named_and_the_rest_is_linted(
     tree: Path, jobs: str
 ) -> None:
-    padding = "# " + "y" * 400_000 + "\n"
-    for name in ("a.py", "fatal.py", "z.py"):
-        (tree / name).write_text(LEAK + padding)
-    code = (
-        "import sys; from detlint import cli, engine; real = engine.Engine.look\n"
-        "def look(self, path, data):\n"
-        "    return real(self, path, data) if path != 'fatal.py' else 1 / 0\n"
-        "engine.Engine.look = look\n"
-        "sys.exit(cli.main(['.', '--cache-dir', 'kept', '--jobs', sys.argv[1]]))"
-    )
-    command = [sys.executable, "-c", code, jobs]
     for _ in range(2):  # nothing of it is kept
-        done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+        done = _lint_and_fail(tree, "1 / 0", "--cache-dir", "kept", "--jobs", jobs)
         assert done.returncode == 2
         assert "detlint: internal error at fatal.py, which is not linted: ZeroDivisionError" in (
             done.stderr

@@ -106,9 +106,7 @@ class Sets:
         return all(self._gives_set(statement) for statement in seen)
 
     def _may_be_set(self, binding: Binding) -> bool:
-        return _says_set(binding) or (
-            binding.kind == "value" and (binding.node in self.shared or self.is_set(binding.node))
-        )
+        return _says_set(binding) or (binding.kind == "value" and self.is_set(binding.node))
 
     def _gives_set(self, statement: cst.CSTNode) -> bool:
         if isinstance(statement, cst.Assign):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from detlint.analysis.set_reads import SetReads
     from detlint.analysis.sets import Sets
     from detlint.analysis.shared_sets import SharedSets
-    from detlint.finding import Edit, Finding
+    from detlint.finding import Edit
 
 _LONGEST = 50
 
@@ -169,10 +169,10 @@ class SetOrder(Rule):
         for mention in shared.mentions:
             for each in other.sets.around(mention):
                 other.check(each)
-        self.findings += [each for each in other.findings if not self._has_told(each)]
+        self.findings += [each for each in other.findings if not self._is_told(each[1:3])]
 
-    def _has_told(self, finding: Finding) -> bool:
-        return any(each[1:3] == finding[1:3] for each in self.findings)
+    def _is_told(self, place: tuple[int, int]) -> bool:
+        return any(each[1:3] == place for each in self.findings)
 
     def check(self, node: cst.BaseExpression) -> None:
         """Report an expression if it is a set whose order shows."""
@@ -180,8 +180,10 @@ class SetOrder(Rule):
             return
         kind = self.sets.kind(node) if self.sets.is_set(node) else Kind.UNKNOWN
         use = self._use(node) if kind.varies else None
-        if use is None or self._is_told(node):
+        if use is None:
             return
+        if self._is_told(self.module.source.location(self.module.span(node)[0])):
+            return  # functions share it, and it was judged with what fills it
         self.report(
             node,
             f"{self._told(node, kind)} in an order that differs from run to run,"
@@ -190,13 +192,6 @@ class SetOrder(Rule):
             edits=self._fix(node),
             safe=kind.sorts,
         )
-
-    def _is_told(self, node: cst.BaseExpression) -> bool:
-        """Whether it was judged with what fills it: functions share it."""
-        if not self.findings:
-            return False
-        place = self.module.source.location(self.module.span(node)[0])
-        return any(each[1:3] == place for each in self.findings)
 
     def _use(self, node: cst.BaseExpression) -> Use | None:
         """The first place where the order shows, also through a sort that leaves ties."""
