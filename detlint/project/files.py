@@ -14,7 +14,16 @@ from detlint.project.facts import Fact, hints, read_facts
 from detlint.project.folders import Folders
 from detlint.project.imports import Import, imports
 from detlint.project.launched import Start, exports, starts
-from detlint.project.outline import ATTRIBUTE, LOCAL, WHOLE, definitions, outline, parts, searched
+from detlint.project.outline import (
+    ATTRIBUTE,
+    LOCAL,
+    WHOLE,
+    definitions,
+    handed,
+    outline,
+    parts,
+    searched,
+)
 from detlint.source import DecodeError, Source
 from detlint.syntax import Problem, problem
 
@@ -47,6 +56,7 @@ class Files:
         self._changed: set[str] = set()
         self._handed_on: dict[str, list[tuple[str, str]]] = {}
         self._searched: dict[str, frozenset[str]] = {}
+        self._handed: dict[str, frozenset[str]] = {}
         self._users: dict[str, list[tuple[str, str]]] = {}
         self._indexed: set[str] = set()
 
@@ -61,6 +71,7 @@ class Files:
         self._stored.pop(path, None)
         self._handed_on.pop(path, None)
         self._searched.pop(path, None)
+        self._handed.pop(path, None)
         self._users.clear()
         self._indexed.clear()
 
@@ -127,6 +138,12 @@ class Files:
             may = "looks_up" in self.kinds(path)
             self._searched[path] = searched(self.source(path).text) if may else frozenset()
         return self._searched[path]
+
+    def handed(self, path: str) -> frozenset[str]:
+        """The names of modules that a file may hand on, as far as its text tells."""
+        if path not in self._handed:
+            self._handed[path] = handed(self.source(path).text)
+        return self._handed[path]
 
     def users(self, name: str, home: str, paths: Iterable[str]) -> list[tuple[str, str]]:
         """The parts of some files that use a name which one of them defines at its top, told by

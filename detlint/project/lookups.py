@@ -6,7 +6,7 @@ import os
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from detlint.project.outline import MAIN, WHOLE, hands_on
+from detlint.project.outline import MAIN, WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -51,11 +51,11 @@ class Lookups:
         """The parts of files that may hand on some modules, and what they hand on."""
         names = frozenset(map(_module, modules))
         for path in self._paths:
-            text = self._files.source(path).text
+            searched = self._files.searched(path)
             if (
-                "" in self._files.searched(path)
-                or not names.isdisjoint(self._files.searched(path))
-                or (self._binds(path, names) and hands_on(text, names))
+                "" in searched
+                or not names.isdisjoint(searched)
+                or (self._binds(path, names) and self._hands_on(path, names))
             ):
                 for part, each in self._files.handed_on(path):
                     if each == WHOLE or each.removeprefix(WHOLE) in names:
@@ -67,6 +67,11 @@ class Lookups:
             not names.isdisjoint(each.names or (each.module.rpartition(".")[2],))
             for each in self._files.imports(path)
         )
+
+    def _hands_on(self, path: str, names: frozenset[str]) -> bool:
+        """Whether a file may hand on modules of some names, which it may import."""
+        handed = self._files.handed(path)
+        return "" in handed or not names.isdisjoint(handed)
 
     def _may_offer(self, file: str, name: str, met: frozenset[str] = frozenset()) -> bool:
         """Whether a file holds a name, or imports all of one that does."""

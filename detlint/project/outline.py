@@ -174,10 +174,9 @@ def searched(text: str) -> frozenset[str]:
     return frozenset([*own, *(name for _, name in _SEARCHED.findall(text))])
 
 
-def hands_on(text: str, names: frozenset[str]) -> bool:
-    """Whether a text may hand on modules that it imports by some names."""
-    aliases = {own: name for own, name in bound_names(text).items() if name in names}
-    return bool(aliases) and any(_handed(without_imports(text), aliases))
+def handed(text: str) -> frozenset[str]:
+    """The names of imported modules that a text may hand on; "" where it looks up in itself."""
+    return frozenset(_handed(without_imports(text), bound_names(text)))
 
 
 def definitions(text: str) -> list[str]:
