@@ -1567,7 +1567,7 @@ def test_what_was_kept_in_another_shape_is_not_believed(
     header, rest = file.read_bytes().split(b"\n", 1)
     kept = json.loads(b"{" + rest)
     for each in kept["linked"].values():
-        each |= change
+        each.update(change)
     file.write_bytes(header + b"\n" + json.dumps(kept).encode()[1:])
     assert lint("--select", "DET102", cache=True) == ["train.py:4 DET102"]
     assert linked == [0, 1]
