@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 
 class Context:
-    """Files by their real paths. ``named`` are the ones that are linted."""
+    """Files by their real paths. ``named`` are the ones that are linted; ``alone``: each is a
+    project by itself, and no imports are followed."""
 
-    def __init__(self, named: Sequence[str], settings: Settings) -> None:
+    def __init__(self, named: Sequence[str], settings: Settings, *, alone: bool = False) -> None:
+        self.alone = alone
         self._settings = settings
         folder = cache(os.path.realpath)  # of each file takes as long as linting it
         parts = map(os.path.split, named)
@@ -32,7 +34,7 @@ class Context:
         """All files of the projects that the named ones are part of, sorted."""
         from detlint.discovery import discover
 
-        folders = dict.fromkeys(map(os.path.dirname, self._named))
+        folders = [] if self.alone else dict.fromkeys(map(os.path.dirname, self._named))
         roots = {root for folder in folders if (root := self._project(folder))}
         found = dict.fromkeys(self._named)
         for root in sorted(roots):

@@ -62,19 +62,16 @@ class Linker:
         self._index.save()
         return sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
 
-    def link_one(
-        self, source: Source, findings: Sequence[Finding], *, alone: bool = False
-    ) -> list[Finding]:
-        """The same for one source as it stands, whatever its file holds; ``alone``: without
-        the files that it imports, and those that import it."""
+    def link_one(self, source: Source, findings: Sequence[Finding]) -> list[Finding]:
+        """The same for one source as it stands, whatever its file holds."""
         path = os.path.realpath(source.path)
         runs = is_entrypoint(source.path, source.text)
-        if not (runs or (findings and not alone)):
-            return list(findings)
+        if not (runs or findings):
+            return []
         self._index.replace(path, source)
-        others = [] if alone else [each for each in self._context.files if each != path]
+        others = (each for each in self._context.files if each != path)
         starts = [*([path] if runs else []), *filter(self._index.runs, others)]
-        joined = self._linked(findings, starts, {path: source.path}, follows=not alone)
+        joined = self._linked(findings, starts, {path: source.path})
         return sorted(joined, key=lambda each: each[1:6])
 
     def looked_at(self) -> tuple[list[str], dict[str, dict[str, str]]]:
@@ -87,14 +84,12 @@ class Linker:
         findings: Sequence[Finding],
         starts: Sequence[str],
         names: dict[str, str],
-        *,
-        follows: bool = True,
     ) -> Iterator[Finding]:
         """``starts`` are the real paths of all programs that are known, and ``names`` say how the
         user named the files that are linted, by their real paths."""
         clearing = {rule.code: class_of(rule) for rule in self._rules if rule.may_be_cleared()}
         asked = any(each.code in clearing for each in findings)
-        programs = list(self._programs(starts, None if asked else names, follows=follows))
+        programs = list(self._programs(starts, None if asked else names))
         for finding in findings:
             rule = clearing.get(finding.code)
             if rule is None or not self._is_cleared(finding, rule, programs):
@@ -111,19 +106,17 @@ class Linker:
                         named = each._replace(path=names[each.path])
                         yield from _unsuppressed([named], self._index)
 
-    def _programs(
-        self, starts: Sequence[str], wanted: dict[str, str] | None, *, follows: bool
-    ) -> Iterator[Program]:
+    def _programs(self, starts: Sequence[str], wanted: dict[str, str] | None) -> Iterator[Program]:
         """The programs at some places, or of these only those that are wanted; without the files
         that only take the command line for others."""
         by_root: dict[str, list[str]] = {}
         for path in dict.fromkeys(starts):
             by_root.setdefault(self._context.root_of(path), []).append(path)
-        files = self._files
+        files, alone = self._files, self._context.alone
         for root, paths in by_root.items():
-            project = Project(root, files(root), paths, self._index, follows=follows)
+            project = Project(root, files(root), paths, self._index, follows=not alone)
             for path in paths:
-                launched = self._launches.of(path) if follows else []
+                launched = [] if alone else self._launches.of(path)
                 places = [path, *(each.path for each in launched)]
                 chosen = wanted is None or any(each in wanted for each in places)
                 if chosen and not self._only_sets_up(path, project):

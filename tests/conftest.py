@@ -27,10 +27,10 @@ class Linter(Engine):
     """An engine that takes each source for all of its program, too."""
 
     def look_at(self, source: Source, data: bytes | None = None) -> Look:
-        context = Context([source.path], Settings())
+        context = Context([source.path], Settings(), alone=True)
         linker = Linker(self.rules, Settings(), Cache.disabled(), context)
         found = super().look_at(source, data)
-        return found._replace(findings=linker.link_one(source, found.findings, alone=True))
+        return found._replace(findings=linker.link_one(source, found.findings))
 
 
 @pytest.fixture(scope="session")

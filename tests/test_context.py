@@ -131,7 +131,9 @@ def test_a_change_elsewhere_counts_for_what_is_named_and_was_kept(
 ) -> None:
     before = lint("run_training.py", cache=True)
     assert "DET102" in {each[3] for each in before}
-    seeds = "import numpy as np\n\nnp.random.seed(0)\n\n\ndef batch():\n    return np.random.rand(3)\n"
+    seeds = (
+        "import numpy as np\n\nnp.random.seed(0)\n\n\ndef batch():\n    return np.random.rand(3)\n"
+    )
     (repository / "lib" / "data.py").write_text(seeds, encoding="utf-8")
     after = lint("run_training.py", cache=True)
     assert "DET102" not in {each[3] for each in after}

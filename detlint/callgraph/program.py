@@ -303,10 +303,13 @@ class Program:
 
     def shown(self, located: Located) -> str:
         """``loss.backward()`` in backticks, with its place if that is another file."""
-        text = f"`{_short(located.fact.text)}`"
+        return f"`{_short(located.fact.text)}`{self.where(located)}"
+
+    def where(self, located: Located) -> str:
+        """`` (lib/data.py:4)`` of a fact in another file than the program's."""
         if located.path == self.path:
-            return text
-        return f"{text} ({self._project.shown(located.path)}:{located.fact.row})"
+            return ""
+        return f" ({self._project.shown(located.path)}:{located.fact.row})"
 
     def finding(  # noqa: PLR0913 - what a finding consists of
         self,

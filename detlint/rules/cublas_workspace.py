@@ -185,7 +185,8 @@ class CublasWorkspace(Rule):
         yield program.finding(
             cls,
             switches[0],
-            f"{program.title} turns deterministic algorithms on and sets no {_VARIABLE}, {unset}",
+            f"{program.title} turns deterministic algorithms on{program.where(switches[0])} and "
+            f"sets no {_VARIABLE}, {unset}",
             f"set {_VARIABLE}={_WANTED} before torch is imported, in the script that starts the "
             "run, or by guard.enable(seed=0)",
             setting(program.source, _VARIABLE, _WANTED, "torch"),

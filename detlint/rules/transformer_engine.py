@@ -90,7 +90,9 @@ class TransformerEngine(Rule):
         given = list(program.facts("sets", _VARIABLE))
         if trains is None or program.is_guarded() or any(each.fact.text != "1" for each in given):
             return
-        said = f"sets {_VARIABLE}=1" if given else f"leaves {_VARIABLE} at its default, 1"
+        said = f"leaves {_VARIABLE} at its default, 1"
+        if given:
+            said = f"sets {_VARIABLE}=1{program.where(given[0])}"
         yield program.finding(
             cls,
             given[0] if given else trains,
