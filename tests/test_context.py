@@ -140,11 +140,9 @@ def test_a_change_elsewhere_counts_for_what_is_named_and_was_kept(
 
 
 def test_a_script_that_is_added_counts(repository: Path, lint: Lint) -> None:
-    (repository / "lib" / "loop.py").write_text(
-        "import torch\n\n\ndef fit(x):\n    torch.use_deterministic_algorithms(True)\n    x.cuda()\n"
-        "    x.loss.backward()\n    x.optimizer.step()\n",
-        encoding="utf-8",
-    )
+    switch = "import torch\n\ntorch.use_deterministic_algorithms(True)\ntorch.ones(1).cuda()\n\n\n"
+    loop = repository / "lib" / "loop.py"
+    loop.write_text(switch + FILES["lib/loop.py"], encoding="utf-8")
     codes = {each[3] for each in lint("tools/again.py", cache=True)}
     assert "DET306" in codes
     (repository / "again.sh").write_text(
@@ -170,7 +168,7 @@ def test_each_repository_below_a_folder_is_a_project_of_its_own(
 
 
 def test_a_file_outside_of_any_project_is_read_with_what_it_imports(
-    repository: Path, lint: Lint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lint: Lint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loose = tmp_path / "loose"
     (loose / "lib").mkdir(parents=True)

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, cast
-
-from detlint.kinds import NOTEBOOK
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ahocorasick_rs import AhoCorasick
-
-    from detlint.notebooks.notebook import Notebook
-    from detlint.source import Source
 
 EVERY = "*"  # all libraries
 TRAINER = "trainer"  # the library of a trainer whose file imports none
@@ -186,36 +179,3 @@ def _automaton() -> AhoCorasick:
     from ahocorasick_rs import AhoCorasick, Implementation
 
     return AhoCorasick(_WORDS, implementation=Implementation.DFA)
-
-
-def read_facts(source: Source, kind: str, places: list[int]) -> list[Fact] | None:
-    """The facts of one kind in the functions and classes around some places; None where the
-    file cannot be parsed."""
-    # libcst is slow to import, and most programs are settled by their text.
-    from libcst import ParserSyntaxError
-
-    from detlint.facts.readers import facts_of
-    from detlint.module import read
-    from detlint.narrowing import narrow
-    from detlint.stack import in_deep_stack
-
-    told: list[Fact] = []
-    if source.kind == NOTEBOOK:
-        source = cast("Notebook", source).readable[0]
-        told = list(_set_by_magics(source)) if kind == "sets" else []
-    region = narrow(source.text, [(place, "function") for place in places])
-    if region is None:
-        return told
-    try:
-        return told + in_deep_stack(lambda: facts_of(read(source, region), kind))
-    except (ParserSyntaxError, RecursionError):
-        return told or None
-
-
-def _set_by_magics(source: Source) -> Iterator[Fact]:
-    """What ``%env`` sets in a notebook."""
-    from detlint.documents.notebook import variables
-
-    for each in variables(cast("Notebook", source)):
-        place = (*source.location(each.start), *source.location(each.end))
-        yield Fact(each.name, each.value or "", *place)

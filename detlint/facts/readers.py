@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import libcst as cst
 
@@ -12,6 +12,7 @@ from detlint.analysis.random_orders import drawing
 from detlint.analysis.seeding import means_seeding
 from detlint.analysis.unreachable import never_runs
 from detlint.analysis.uses import last_name
+from detlint.documents.notebook import variables
 from detlint.facts import epochs
 from detlint.facts.draws import built_with, called, drawn_from
 from detlint.facts.facts import EVERY, Fact
@@ -28,12 +29,18 @@ from detlint.facts.vocabulary import (
     SEEDS,
     SWITCHES,
 )
+from detlint.kinds import NOTEBOOK
+from detlint.module import read
+from detlint.narrowing import narrow
 from detlint.scope import dotted
+from detlint.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from detlint.module import Module
+    from detlint.notebooks.notebook import Notebook
+    from detlint.source import Source
 
     Found = Iterator[tuple[cst.CSTNode, str, str | None]]  # where, what, and how it is shown
     Reader = Callable[[Module], Found]
@@ -56,7 +63,30 @@ _CONDITIONAL = frozenset({"seeds", "draws", "orders", "builds"})  # what an argu
 _CONFIGURES = re.compile(r"(?:Trainer|Fabric|Config|Args|Arguments)$")
 
 
-def facts_of(module: Module, kind: str) -> list[Fact]:
+def read_facts(source: Source, kind: str, places: list[int]) -> list[Fact] | None:
+    """The facts of one kind in the functions and classes around some places; None where the
+    file cannot be parsed."""
+    told: list[Fact] = []
+    if source.kind == NOTEBOOK:
+        source = cast("Notebook", source).readable[0]
+        told = list(_set_by_magics(source)) if kind == "sets" else []
+    region = narrow(source.text, [(place, "function") for place in places])
+    if region is None:
+        return told
+    try:
+        return told + in_deep_stack(lambda: _facts(read(source, region), kind))
+    except (cst.ParserSyntaxError, RecursionError):
+        return told or None
+
+
+def _set_by_magics(source: Source) -> Iterator[Fact]:
+    """What ``%env`` sets in a notebook."""
+    for each in variables(cast("Notebook", source)):
+        place = (*source.location(each.start), *source.location(each.end))
+        yield Fact(each.name, each.value or "", *place)
+
+
+def _facts(module: Module, kind: str) -> list[Fact]:
     """The facts of one kind: not those that visibly never run."""
     return [
         _fact(module, *found)._replace(needs=_needs(module, found[0], kind))

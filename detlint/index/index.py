@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from detlint.cache import content_digest
-from detlint.facts.facts import Fact, hints, read_facts
+from detlint.facts.facts import Fact, hints
 from detlint.index.entrypoints import is_program
 from detlint.index.folders import Folders
 from detlint.index.imports import Import, imports
@@ -193,6 +193,9 @@ class Index:
         """Look for facts in parts where that was not done yet."""
         if not missing:
             return
+        # The parser is slow to import, and most programs are settled by their tokens.
+        from detlint.facts.readers import read_facts
+
         source = self.source(path)
         near = self._parts(path, self._hints_of(path)[kind])
         facts = read_facts(source, kind, [place for part, place in near if part in missing])
