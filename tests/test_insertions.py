@@ -7,13 +7,16 @@ import ast
 import re
 from contextlib import suppress
 from itertools import product
-from typing import TYPE_CHECKING
+from textwrap import indent
+from typing import TYPE_CHECKING, cast
 
 import pytest
+from notebook_files import notebook
 
 from detlint.finding import Edit
 from detlint.fixes import fix
 from detlint.insertions import with_import
+from detlint.notebooks.notebook import Notebook
 from detlint.source import Source
 
 if TYPE_CHECKING:
@@ -225,3 +228,88 @@ def test_an_import_goes_below_the_others(before: str, after: str) -> None:
 @pytest.mark.parametrize("statement", [*TAKEN, "(", "# nothing but a comment\n#"])
 def test_nothing_goes_where_the_name_is_taken_or_nothing_can_be_read(statement: str) -> None:
     assert with_import(Source("a.py", f"{statement}\n#"), "guard", Edit(0, 0, "x")) == ()
+
+
+MAIN = 'if __name__ == "__main__":\n'
+STARTS = [
+    pytest.param(
+        f"import torch\n\ndef main():\n    {TRAINS}\n\n{MAIN}    # Go.\n    main()\n",
+        f"import torch\nimport guard\n\ndef main():\n    {TRAINS}\n\n"
+        f"{MAIN}    # Go.\n    guard.enable(seed=0)\n    main()\n",
+        id="in the main block, since others may import the file",
+    ),
+    pytest.param(
+        f"import torch\n\n{MAIN}\t@torch.no_grad()\n\tdef f(): ...\n\t{TRAINS}\n",
+        "import torch\nimport guard\n\n"
+        f"{MAIN}\tguard.enable(seed=0)\n\t@torch.no_grad()\n\tdef f(): ...\n\t{TRAINS}\n",
+        id="above a decorator",
+    ),
+    pytest.param(
+        f"import torch\n\n{MAIN[:-1]} {TRAINS}\nelse: f()\n",
+        f"import torch\nimport guard\n\n{MAIN[:-1]} guard.enable(seed=0); {TRAINS}\nelse: f()\n",
+        id="in a main block of a line",
+    ),
+    pytest.param(
+        f"import torch\n\n{TRAINS}\n",
+        f"import torch\nimport guard\n\nguard.enable(seed=0)\n\n{TRAINS}\n",
+        id="below the imports of a script without one",
+    ),
+    pytest.param(
+        f"import torch\n\nmodel = torch.nn.Linear(2, 1)\n\n{MAIN}    {TRAINS}\n",
+        "import torch\nimport guard\n\nguard.enable(seed=0)\n\n"
+        f"model = torch.nn.Linear(2, 1)\n\n{MAIN}    {TRAINS}\n",
+        id="below the imports of a script that has drawn weights before its main block",
+    ),
+    pytest.param(
+        "import torch\n\nclass Net(torch.nn.Module):\n    def __init__(self):\n"
+        "        self.layer = layer()\n\ndef layer(): return torch.nn.Linear(2, 1)\n"
+        f"net = Net()\n\n{MAIN}    {TRAINS}\n",
+        "import torch\nimport guard\n\nguard.enable(seed=0)\n\n"
+        "class Net(torch.nn.Module):\n    def __init__(self):\n"
+        "        self.layer = layer()\n\ndef layer(): return torch.nn.Linear(2, 1)\n"
+        f"net = Net()\n\n{MAIN}    {TRAINS}\n",
+        id="below the imports of a script that calls what draws weights",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), STARTS)
+def test_a_program_is_seeded_where_it_starts(
+    before: str, after: str, engine: Callable[..., Engine]
+) -> None:
+    fixed = fix(Source("train.py", before), engine("DET102", "DET304").lint, unsafe=True)
+    assert (fixed.source.text, fixed.remaining) == (after, [])
+
+
+def test_a_notebook_is_seeded_at_its_top(engine: Callable[..., Engine]) -> None:
+    document = notebook("import torch", f"{MAIN}    {TRAINS}")
+    source = Notebook("nb.ipynb", document)
+    fixed = fix(source, engine("DET102", "DET304").lint, unsafe=True).source
+    assert cast("Notebook", fixed).cells[0].cell.text == (
+        "import torch\nimport guard\n\nguard.enable(seed=0)"
+    )
+
+
+FITS = 'model = tf.keras.Sequential()\nmodel.compile(loss="mse")\nmodel.fit(x, y)\n'
+SETTLES = ("tf.keras.utils.set_random_seed(0)", "tf.config.experimental.enable_op_determinism()")
+TENSORFLOW = [
+    pytest.param(
+        f"import os\nos.environ['A'] = '1'\nimport tensorflow as tf\n\n{FITS}",
+        "import os\nos.environ['A'] = '1'\nimport tensorflow as tf\n\n{}\n{}\n\n" + FITS,
+        id="below an import that comes late",
+    ),
+    pytest.param(
+        f"import tensorflow as tf\n\ndef main():\n{indent(FITS, '    ')}\n{MAIN}    main()\n",
+        f"import tensorflow as tf\n\ndef main():\n{indent(FITS, '    ')}\n{MAIN}"
+        "    {}\n    {}\n    main()\n",
+        id="in the main block",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), TENSORFLOW)
+def test_tensorflow_is_seeded_where_it_has_a_name(
+    before: str, after: str, engine: Callable[..., Engine]
+) -> None:
+    fixed = fix(Source("train.py", before), engine("DET801").lint, unsafe=True)
+    assert (fixed.source.text, fixed.remaining) == (after.format(*SETTLES), [])
