@@ -137,7 +137,7 @@ def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
 
     paths = discover(options.paths, settings, lambda text: _say(f"warning: {text}"))
     engine = cache(lambda: _engine(options, settings))
-    linted = _linted(options, settings, engine, paths)
+    linted = _lint_all(options, settings, engine, paths)
     if not paths:
         _say("warning: no file to lint found under the given paths")
     if options.fix or options.diff:
@@ -150,7 +150,7 @@ def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
     return FAILED if linted.failures else status
 
 
-def _linted(
+def _lint_all(
     options: argparse.Namespace,
     settings: Settings,
     engine: Callable[[], Engine],
@@ -223,7 +223,7 @@ def _fix(
         status = _show_patches(outcome.patches, outcome.fixed)
     else:
         if outcome.fixed:  # a fix may mend what is found in another file
-            linted = _linted(options, settings, engine, paths)
+            linted = _lint_all(options, settings, engine, paths)
         _report(options, linted.findings, files=len(paths), fixed=outcome.fixed)
         status = _status(options, linted.findings)
     return linted, FAILED if outcome.failures else status
