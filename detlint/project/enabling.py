@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.index.entrypoints import main_line
 from detlint.insertions import below_imports, in_block, rows_at_load, with_import
 from detlint.kinds import PYTHON
-from detlint.project.entrypoints import main_line
 
 if TYPE_CHECKING:
+    from detlint.callgraph.program import Program
     from detlint.finding import Edit
     from detlint.insertions import Place
-    from detlint.project.program import Program
 
 # What a seed or a switch has to come before.
 _SETTLED = ("draws", "builds", "orders", "trains")

@@ -14,9 +14,9 @@ from detlint.rule import Example, Rule, cst
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.callgraph.program import Program
     from detlint.documents.document import Variable
     from detlint.finding import Finding
-    from detlint.project.program import Program
     from detlint.settings import Settings
 
 _VARIABLE = "CUBLAS_WORKSPACE_CONFIG"

@@ -10,8 +10,8 @@ from detlint.rule import Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.callgraph.program import Program
     from detlint.finding import Finding
-    from detlint.project.program import Program
     from detlint.settings import Settings
 
 _TORCH = (

@@ -19,8 +19,8 @@ from detlint.rule import Example, Rule, cst
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.callgraph.program import Program
     from detlint.finding import Finding
-    from detlint.project.program import Program
     from detlint.settings import Settings
 
 _SEED = 4

@@ -11,8 +11,8 @@ from detlint.rule import Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from detlint.callgraph.program import Located, Program
     from detlint.finding import Edit, Finding
-    from detlint.project.program import Located, Program
     from detlint.settings import Settings
     from detlint.source import Source
 

@@ -12,9 +12,9 @@ from detlint.rule import Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.callgraph.program import Located, Program
     from detlint.documents.document import Variable
     from detlint.finding import Finding
-    from detlint.project.program import Located, Program
     from detlint.settings import Settings
 
 # Those of its modules that attend; without one of them, as with Linear under fp8_autocast, the

@@ -6,15 +6,15 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from detlint.project.asides import doubts
+from detlint.facts.asides import doubts
 from detlint.project.enabling import enabling
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.callgraph.program import Located, Program
     from detlint.finding import Finding
-    from detlint.project.program import Located, Program
     from detlint.settings import Settings
 
 _GENERATORS = {

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 from bisect import bisect_right
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from detlint.cache import content_digest
+from detlint.facts.facts import Fact, hints, read_facts
+from detlint.index.entrypoints import is_program
+from detlint.index.folders import Folders
+from detlint.index.imports import Import, imports
+from detlint.index.launched import Start, exports, starts
+from detlint.index.scan import Outline, outline
 from detlint.kinds import PYTHON
-from detlint.project.facts import Fact, hints, read_facts
-from detlint.project.folders import Folders
-from detlint.project.imports import Import, imports
-from detlint.project.launched import Start, exports, starts
-from detlint.project.outline import ATTRIBUTE, LOCAL, WHOLE, definitions, outline, parts, searched
 from detlint.source import DecodeError, Source
 from detlint.syntax import Problem, problem
 
@@ -25,44 +25,44 @@ if TYPE_CHECKING:
 
 # Folders of programs, also where an empty file makes a package of one.
 _OF_PROGRAMS = frozenset({"scripts", "tools", "bin", "examples"})
-# Answers by question, as JSON keeps them: "imports", "definitions", "outline", "kinds" (of
-# facts that the file may hold), or one of these kinds, and "broken" if it does not parse; of
-# scripts, "starts" and "exports".
+# Starting a process for it costs about as much as outlining this many bytes.
+_WORTH_A_PROCESS = 400_000
+# Answers by question, as JSON keeps them: "imports", "outline", "kinds" (of facts that the file
+# may hold), or one of these kinds, and "broken" if it does not parse; of scripts, "starts" and
+# "exports".
 _Answers = dict[str, Any]
 
 
-class Files:
+class Index:
     """Answers about files by real path. A source that is handed in stands for its file."""
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Cache, jobs: int = 1) -> None:
         self.folders = Folders()
         self._cache = cache
+        self._jobs = jobs
         self._sources: dict[str, Source] = {}
         self._answers: dict[str, _Answers] = {}
+        self._stored: dict[str, tuple[os.stat_result, str]] = {}
+        self._changed: set[str] = set()
+        # What was made of the answers.
         self._imports: dict[str, list[Import]] = {}
         self._libraries: dict[str, frozenset[str]] = {}
         self._hints: dict[str, dict[str, list[int]]] = {}
-        self._ranges: dict[str, list[tuple[str, int, int]]] = {}
-        self._stored: dict[str, tuple[os.stat_result, str]] = {}
-        self._changed: set[str] = set()
-        self._handed_on: dict[str, list[tuple[str, str]]] = {}
-        self._searched: dict[str, frozenset[str]] = {}
-        self._users: dict[str, list[tuple[str, str]]] = {}
-        self._indexed: set[str] = set()
+        self._outlines: dict[str, Outline] = {}
+        self._words: dict[str, frozenset[str]] = {}
+        self._facts: dict[tuple[str, str], list[tuple[str, Fact]]] = {}
 
     def replace(self, path: str, source: Source) -> None:
         """Take this text for a file's: it is being fixed, or comes from standard input."""
         self._sources[path] = source
         self._answers[path] = {}
-        self._imports.pop(path, None)
-        self._libraries.pop(path, None)
-        self._hints.pop(path, None)
-        self._ranges.pop(path, None)
         self._stored.pop(path, None)
-        self._handed_on.pop(path, None)
-        self._searched.pop(path, None)
-        self._users.clear()
-        self._indexed.clear()
+        for made in (
+            *(self._imports, self._libraries, self._hints),
+            *(self._outlines, self._words),
+        ):
+            made.pop(path, None)
+        self._facts = {each: facts for each, facts in self._facts.items() if each[0] != path}
 
     @property
     def known(self) -> Mapping[str, object]:
@@ -74,6 +74,19 @@ class Files:
         if path not in self._sources:
             self._open(path)
         return self._sources[path]
+
+    def runs(self, path: str) -> bool:
+        """Whether a person runs a file."""
+        with suppress(OSError):
+            if self._cache.lookup(path, os.stat(path)) is not None:
+                return self._cache.runs(path)
+        answers = self._of(path)
+        if "runs" not in answers:
+            self._learn(path, "runs", is_program(self.source(path)))
+        runs: bool = answers["runs"]
+        return runs
+
+    # What it imports
 
     def imports(self, path: str) -> list[Import]:
         """What a file imports."""
@@ -102,78 +115,60 @@ class Files:
         own = os.path.join(folder, "__init__.py")
         return os.path.basename(folder) not in _OF_PROGRAMS or bool(self.source(own).text.strip())
 
-    def outline(self, path: str) -> dict[str, list[str]]:
-        """Which names each part of a file uses."""
-        answers = self._of(path)
-        if "outline" not in answers:
-            self._learn(path, "outline", outline(self.source(path).text))
-        found: dict[str, list[str]] = answers["outline"]
-        return found
+    # What its parts name
 
-    def handed_on(self, path: str) -> list[tuple[str, str]]:
-        """The parts of a file that hand modules on, and which."""
-        if path not in self._handed_on:
-            self._handed_on[path] = [
-                (part, name)
-                for part, names in self.outline(path).items()
-                for name in names
-                if name.startswith(WHOLE)
-            ]
-        return self._handed_on[path]
+    def outline(self, path: str) -> Outline:
+        """The parts of a file, and what each names."""
+        if path not in self._outlines:
+            answers = self._of(path)
+            if "outline" not in answers:
+                self._learn(path, "outline", outline(self.source(path).text).dump())
+            self._outlines[path] = Outline.load(answers["outline"])
+        return self._outlines[path]
 
-    def searched(self, path: str) -> frozenset[str]:
-        """The last names of modules ``a.name`` in which a file may look up names."""
-        if path not in self._searched:
-            may = "looks_up" in self.kinds(path)
-            self._searched[path] = searched(self.source(path).text) if may else frozenset()
-        return self._searched[path]
+    def outline_all(self, paths: Iterable[str]) -> None:
+        """Outline many files, in several processes where that is worth it."""
+        missing = [each for each in paths if "outline" not in self._of(each)]
+        size = sum(len(self.source(each).text) for each in missing)
+        workers = min(self._jobs, size // _WORTH_A_PROCESS)
+        if workers < 2:
+            return
+        from detlint.aside import shared_out
 
-    def users(self, name: str, home: str, paths: Iterable[str]) -> list[tuple[str, str]]:
-        """The parts of some files that use a name which one of them defines at its top, told by
-        a look into those files only that hold it."""
-        found = []
-        for path in paths:
-            if name in self.source(path).text:
-                wanted = {name, f"{ATTRIBUTE}{name}", *([f"{LOCAL}{name}"] if path == home else [])}
-                outlined = self.outline(path).items()
-                found += [
-                    (path, part)
-                    for part, names in outlined
-                    if part != name and not wanted.isdisjoint(names)
-                ]
-        return found
+        missing.sort(key=lambda each: len(self.source(each).text))
+        # Every other one: each process gets as many large ones.
+        shares = [missing[place::workers] for place in range(workers)]
+        texts = [[self.source(each).text for each in share] for share in shares]
+        for share, told in zip(shares, shared_out(_outlines, texts), strict=True):
+            for path, each in zip(share, told, strict=True):
+                self._learn(path, "outline", each)
 
-    def index(self, paths: Iterable[str]) -> None:
-        """Look into some files once for all names."""
-        for path in paths:
-            if path not in self._indexed:
-                self._indexed.add(path)
-                for part, names in self.outline(path).items():
-                    place = path, part
-                    for name in names:
-                        self._users.setdefault(name, []).append(place)
+    def words(self, path: str) -> frozenset[str]:
+        """All names that the code of a file uses."""
+        if path not in self._words:
+            uses = self.outline(path).uses.values()
+            named = (each for use in uses for each in (use.own, use.names, use.attributes))
+            self._words[path] = frozenset().union(*named)
+        return self._words[path]
 
-    def indexed_users(self, name: str, home: str) -> Iterator[tuple[str, str]]:
-        """``users``, of all files that were indexed."""
-        for path, part in self._users.get(f"{LOCAL}{name}", ()):
-            if path == home and part != name:
-                yield path, part
-        for written in (name, f"{ATTRIBUTE}{name}"):
-            for path, part in self._users.get(written, ()):
-                if part != name:
-                    yield path, part
+    def defines(self, path: str, name: str) -> bool:
+        """Whether a file defines a function or class of a name at its top."""
+        return name in self.outline(path).uses
 
-    def is_class(self, path: str, name: str) -> bool:
-        """Whether a name that a file defines at its top is a class's."""
-        return re.search(rf"^class[ \t]+{name}\b", self.source(path).text, re.MULTILINE) is not None
+    def part_at(self, path: str, row: int) -> str:
+        """The part of the outline that a line lies in."""
+        starts = self.outline(path).starts
+        return starts[bisect_right(starts, row, key=_row) - 1][1] if starts else ""
+
+    # What it does
 
     def kinds(self, path: str) -> list[str]:
-        """The kinds of facts that a file may hold, as far as its text tells."""
+        """The kinds of facts that a file may hold, as far as its tokens tell."""
         answers = self._of(path)
         if "kinds" not in answers:
             self._learn(path, "kinds", [kind for kind, at in self._hints_of(path).items() if at])
-        found: list[str] = answers["kinds"]
-        return found
+        kinds: list[str] = answers["kinds"]
+        return kinds
 
     def facts(
         self, path: str, kind: str, chosen: Callable[[str], bool] | None = None
@@ -188,7 +183,11 @@ class Files:
         known = answers[kind]
         wanted = [part for part in known if chosen is None or chosen(part)]
         self._read(path, kind, known, {part for part in wanted if known[part] is None})
-        return sorted(((part, Fact(*each)) for part in wanted for each in known[part]), key=_place)
+        if chosen is not None and len(wanted) < len(known):
+            return _in_order(known, wanted)
+        if (path, kind) not in self._facts:
+            self._facts[path, kind] = _in_order(known, wanted)
+        return self._facts[path, kind]
 
     def _read(self, path: str, kind: str, known: _Answers, missing: set[str]) -> None:
         """Look for facts in parts where that was not done yet."""
@@ -202,12 +201,10 @@ class Files:
             facts, found = [], problem(source) if source.kind == PYTHON else None
             if found is not None:
                 self._learn(path, "broken", list(found))
-        starts = source.line_starts
-        for part, fact in zip(
-            self._parts(path, [starts[fact.row - 1] for fact in facts]), facts, strict=True
-        ):
-            if part[0] in missing:
-                known[part[0]].append(list(fact))
+        for fact in facts:
+            part = self.part_at(path, fact.row)
+            if part in missing:
+                known[part].append(list(fact))
         self._changed.add(path)
 
     def _hints_of(self, path: str) -> dict[str, list[int]]:
@@ -217,13 +214,8 @@ class Files:
 
     def _parts(self, path: str, places: list[int]) -> list[tuple[str, int]]:
         """Each place with the part of the outline that it lies in."""
-        if not places:
-            return []
-        if path not in self._ranges:
-            self._ranges[path] = parts(self.source(path).text)
-        ranges = self._ranges[path]
-        starts = [start for _, start, _ in ranges]
-        return [(ranges[bisect_right(starts, place) - 1][0], place) for place in places]
+        starts = self.source(path).line_starts if places else []
+        return [(self.part_at(path, bisect_right(starts, place)), place) for place in places]
 
     def broken(self) -> Iterator[tuple[str, Problem]]:
         """The files of which facts were asked that do not parse, and why."""
@@ -231,10 +223,16 @@ class Files:
             if "broken" in answers:
                 yield path, Problem(*answers["broken"])
 
-    def part_at(self, path: str, row: int) -> str:
-        """The part of the outline that a line lies in."""
-        ((part, _),) = self._parts(path, [self.source(path).line_starts[row - 1]])
-        return part
+    def gives(self, path: str, need: str) -> list[tuple[int, bool | str]]:
+        """Whether the calls in a file may pass an argument, as ``needs.gives`` tells it."""
+        from detlint.facts.needs import Need, gives
+
+        answers, question = self._of(path), f"gives {need}"
+        if question not in answers:
+            self._learn(path, question, gives(self.source(path), Need.parse(need)))
+        return [(row, given) for row, given in answers[question]]
+
+    # What a script does
 
     def starts(self, path: str) -> list[Start]:
         """What a script starts, and in which environment."""
@@ -249,22 +247,6 @@ class Files:
         if "exports" not in answers:
             self._learn(path, "exports", [list(each) for each in exports(self.source(path))])
         return [Fact(*each) for each in answers["exports"]]
-
-    def gives(self, path: str, need: str) -> list[tuple[int, bool | str]]:
-        """Whether the calls in a file may pass an argument, as ``needs.gives`` tells it."""
-        from detlint.project.needs import Need, gives
-
-        answers, question = self._of(path), f"gives {need}"
-        if question not in answers:
-            self._learn(path, question, gives(self.source(path), Need.parse(need)))
-        return [(row, given) for row, given in answers[question]]
-
-    def defines(self, path: str, name: str) -> bool:
-        """Whether a file defines a function or class of a name at its top."""
-        answers = self._of(path)
-        if "definitions" not in answers:
-            self._learn(path, "definitions", definitions(self.source(path).text))
-        return name in answers["definitions"] and name in self.outline(path)
 
     def save(self) -> None:
         """Hand what is new to the cache."""
@@ -303,5 +285,14 @@ class Files:
         self._sources[path] = source
 
 
-def _place(found: tuple[str, Fact]) -> tuple[int, int]:
-    return found[1].row, found[1].column
+def _outlines(texts: list[str]) -> list[list[object]]:
+    return [outline(text).dump() for text in texts]
+
+
+def _row(start: tuple[int, str]) -> int:
+    return start[0]
+
+
+def _in_order(known: Mapping[str, Any], wanted: list[str]) -> list[tuple[str, Fact]]:
+    found = ((part, Fact(*each)) for part in wanted for each in known[part])
+    return sorted(found, key=lambda each: (each[1].row, each[1].column))

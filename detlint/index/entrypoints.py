@@ -6,16 +6,27 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from detlint.kinds import NOTEBOOK, kind_of
+from detlint.index.scan import MAIN_BLOCK
+from detlint.kinds import NOTEBOOK, PYTHON, kind_of
 
 if TYPE_CHECKING:
     from detlint.layout import Block
+    from detlint.source import Source
 
-_MAIN = r"if[ \t(]+(?:__name__[ \t]*==|['\"]__main__['\"][ \t]*==)"
-MAIN_BLOCK = re.compile(_MAIN)
+# Without one of these a file is no program, whatever its name, and one in a package is none
+# without one of the former.
+TRAINS = frozenset(
+    {
+        *("__main__", ".backward(", ".fit(", ".train(", ".apply_gradients(", "sess.run("),
+        "session.run(",
+    }
+)
+STARTS = TRAINS | {
+    *("_args(", "\nmain(", "\nrun", "\ntrain", "\nfit", "\nfor epoch", "= train(", "= fit("),
+}
 # These begin with a plain character, which sre finds ten times as fast as the start of a line;
 # the first line has one before it, too.
-_MAIN_LINE = re.compile(rf"\n{_MAIN}")
+_MAIN_LINE = re.compile(rf"\n{MAIN_BLOCK.pattern}")
 # Also `sess.run([model.opt_op, model.loss], feeds)`, `sess.run(train_step)`.
 _TRAINS = re.compile(
     r"\.(?:(?:backward|fit|train|apply_gradients|optimize_parameters)\("
@@ -32,6 +43,16 @@ _PARTIAL = r"^(\w+)[ \t]*=[ \t]*(?:\w+\.)?partial\([ \t]*(?:{})\b"
 _QUOTES = ('"""', "'''")
 _FUNCTION = re.compile(r"(?:async[ \t]+)?def\b")
 _TEST = re.compile(r"(?:test_\w*|\w*_tests?|conftest|setup)\.py")
+
+
+def is_program(source: Source) -> bool:
+    """Whether a source is a program."""
+    if source.kind not in (PYTHON, NOTEBOOK):
+        return False
+    text, named = source.text, source.path.endswith("__main__.py")
+    if not named and not any(map(text.__contains__, STARTS)):
+        return False
+    return is_entrypoint(source.path, text)
 
 
 def is_entrypoint(path: str, text: str) -> bool:

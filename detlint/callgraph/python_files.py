@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from detlint.finding import Finding
-    from detlint.project.files import Files
+    from detlint.index.index import Index
 
 # Of rules that ask all the files that are linted. By code: the rules need the parser.
 _CODES = frozenset({"DET601"})
@@ -26,9 +26,9 @@ def may_settle(findings: Iterable[Finding]) -> bool:
 class PythonFiles:
     """The Python files that are linted, of which there are ``len``."""
 
-    def __init__(self, paths: Sequence[str], files: Files) -> None:
+    def __init__(self, paths: Sequence[str], index: Index) -> None:
         self._paths = [each for each in paths if kind_of_name(each) in (PYTHON, NOTEBOOK)]
-        self._files = files
+        self._index = index
 
     def __len__(self) -> int:
         return len(self._paths)
@@ -36,4 +36,4 @@ class PythonFiles:
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """What they hold; read when it is asked for."""
-        return tuple(self._files.source(os.path.realpath(each)).text for each in self._paths)
+        return tuple(self._index.source(os.path.realpath(each)).text for each in self._paths)

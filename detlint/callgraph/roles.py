@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from detlint.project.entrypoints import main_line
+from detlint.index.entrypoints import main_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

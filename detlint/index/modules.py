@@ -1,150 +1,37 @@
-"""Which files of a project a file imports, read from its text and looked up on disk."""
+"""What the names in a project's files mean: which file a module is, and where what a file imports
+is defined, followed through the packages that offer it."""
 
 from __future__ import annotations
 
 import os
-import re
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.project.folders import FILE, OTHER
+from detlint.index.folders import FILE, OTHER
+from detlint.index.imports import Import
+from detlint.index.scan import MAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from detlint.project.folders import Folders
+    from detlint.index.folders import Folders
+    from detlint.index.index import Index
 
 _ROOTS = ("src", "lib")
-# Also within functions. One in a docstring only adds a file to the closure, if there is such one.
-_STATEMENT = re.compile(
-    r"^(?P<indent>[ \t]*)(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]+import[ \t]*"
-    r"(?:\((?P<several>[^)]*)\)|(?P<names>(?:[^\n#;\\]|\\\r?\n)*))"
-    r"|import[ \t]+(?P<modules>(?:[^\n#;\\]|\\\r?\n)*))",
-    re.MULTILINE,
-)
-_COMMENT = re.compile(r"#[^\n]*")
-_TYPES_ONLY = re.compile(r"^([ \t]*)if[ \t]+(?:typing\.)?TYPE_CHECKING[ \t]*:", re.MULTILINE)
-# A module that puts another in its place gives, when asked, what it shows type checkers.
-_REPLACES = re.compile(r"^[ \t]*sys\.modules\[__name__\][ \t]*=", re.MULTILINE)
-_WHOLE = 20  # modules that an index of a whole library exceeds: no program uses all of it
-_INDENTED = r"(?:[ \t]*(?:#[^\n]*)?\n|{indent}[ \t]+[^\n]*\n?)*"
+_PACKAGE = "__init__.py"
+_ALL = "*"
+_FROM = ":"  # between a module and what is looked up in it
 
 
-class Import(NamedTuple):
-    """``from ..a.b import c, d``: module "a.b", level 2, names c and d."""
+class Symbol(NamedTuple):
+    """A part of a file, as its outline names it."""
 
-    module: str
-    level: int
-    names: tuple[str, ...]
-
-
-def imports(text: str) -> list[Import]:
-    """What a file imports when it runs, in order: not what only type checkers read, unless it
-    gives just that when it is asked."""
-    if "import" not in text:
-        return []
-    hidden = list(_types_only(text))
-    found = [
-        (any(start <= match.start() < end for start, end in hidden), each)
-        for match in _statements(text)
-        for each in _read(match)
-    ]
-    lazily = hidden and _REPLACES.search(text) is not None and len(found) <= _WHOLE
-    return [each for is_hidden, each in found if lazily or not is_hidden]
+    path: str
+    part: str
 
 
-def _statements(text: str) -> Iterator[re.Match[str]]:
-    """The matches of ``_STATEMENT``: each has the word in its first line, which is found sooner."""
-    end = 0
-    found = text.find("import")
-    while found >= 0:
-        start = text.rfind("\n", 0, found) + 1
-        match = _STATEMENT.match(text, start) if start >= end else None
-        if match is not None:
-            end = match.end()
-            yield match
-        following = text.find("\n", found)
-        found = text.find("import", max(end, following)) if following >= 0 else -1
-
-
-def bound_names(text: str) -> dict[str, str]:
-    """The names that imports bind, and what each stands for: ``from a import b as c``."""
-    return {
-        bound: name
-        for match in _statements(text)
-        for listed in (match["modules"], match["several"], match["names"])
-        for name, bound in _aliased(listed or "")
-    }
-
-
-def bound_modules(text: str) -> set[str]:
-    """The names that only ``import a.b as c`` binds: those of modules."""
-    found: dict[bool, set[str]] = {True: set(), False: set()}
-    for match in _statements(text):
-        for listed in (match["modules"], match["several"], match["names"]):
-            found[match["modules"] is not None].update(own for _, own in _aliased(listed or ""))
-    return found[True] - found[False]
-
-
-def bindings(text: str) -> dict[str, list[str]]:
-    """What each name that imports bind may stand for: of ``from ..a import b as c``, for c
-    ``..a:b``, and of ``import a.b as c`` ``a.b:``; for "*" the modules that give all they hold."""
-    found: dict[str, list[str]] = {}
-    for match in _statements(text):
-        for words in _words(match["modules"] or ""):
-            module = words[0] if len(words) == 3 else words[0].partition(".")[0]
-            found.setdefault(words[-1].partition(".")[0], []).append(f"{module}:")
-        for words in _words(match["several"] or match["names"] or ""):
-            target = f"{match['dots']}{match['module']}:{words[0]}"
-            found.setdefault(words[-1], []).append(target)
-    return {bound: [*dict.fromkeys(targets)] for bound, targets in found.items()}
-
-
-def without_imports(code: str) -> str:
-    """Code but for its imports."""
-    return _STATEMENT.sub("", code) if "import" in code else code
-
-
-def _aliased(listed: str) -> Iterator[tuple[str, str]]:
-    for words in _words(listed):
-        # `import a.b` binds a.
-        own = words[2] if len(words) == 3 and words[1] == "as" else words[0].partition(".")[0]
-        yield words[0].rpartition(".")[2], own
-
-
-def _words(listed: str) -> Iterator[list[str]]:
-    """``a as b, c`` in words, each by itself."""
-    for each in _COMMENT.sub("", listed).replace("\\", " ").split(","):
-        if words := each.split():
-            yield words
-
-
-def _types_only(text: str) -> Iterator[tuple[int, int]]:
-    if "TYPE_CHECKING" not in text:
-        return
-    for match in _TYPES_ONLY.finditer(text):
-        start = text.find("\n", match.end()) + 1
-        if start:
-            block = re.compile(_INDENTED.format(indent=match[1])).match(text, start)
-            yield start, block.end() if block else start
-
-
-def _read(match: re.Match[str]) -> Iterator[Import]:
-    if match["modules"] is not None:
-        for module in _names(match["modules"]):
-            yield Import(module, 0, ())
-    elif match["dots"] or match["module"]:
-        listed = match["several"] if match["several"] is not None else match["names"]
-        yield Import(match["module"], len(match["dots"]), tuple(_names(listed)))
-
-
-def _names(listed: str) -> Iterator[str]:
-    """``a as b, c`` without the aliases."""
-    yield from (words[0] for words in _words(listed))
-
-
-class Finder:
+class Modules:
     """Looks modules up below one folder, which it never leaves, not even over a link."""
 
     def __init__(self, bound: str, folders: Folders) -> None:
@@ -210,7 +97,9 @@ class Finder:
         for root in self._roots(folder):
             listed = self._listed(root)
             if top in listed or (f"{top}.py" in listed and not holds):
-                return root
+                # Other packages that are installed beside the file's own are not the project's.
+                apart = self._folders.is_installed(root)
+                return None if apart and top != _first(folder, root) else root
         return None
 
     def _along(self, folder: str, wanted: Import) -> Iterator[str]:
@@ -254,7 +143,93 @@ class Finder:
     def _list(self, folder: str) -> dict[str, str]:
         # Most of what is looked up is no folder, which the one above tells.
         above, name = os.path.split(folder)
-        told = folder.startswith(self._inside) and "." not in name
+        told = name and folder.startswith(self._inside) and "." not in name
         if told and name not in self._listed(above):
             return {}
         return self._folders.entries(folder)
+
+
+class Definitions:
+    """Where names are defined; answers for the files of one project, each once."""
+
+    def __init__(self, index: Index, modules: Modules) -> None:
+        self._modules = modules
+        self._index = index
+        self._known: dict[tuple[str, str], list[Symbol] | None] = {}
+
+    def of(self, path: str, name: str) -> list[Symbol] | None:
+        """The functions and classes that a file means by ``module:name.other``: none where that
+        is of a library or a module itself, and None if it is not known."""
+        asked = path, name
+        if asked not in self._known:
+            self._known[asked] = None  # files that import each other's names settle nothing
+            self._known[asked] = self._look_up(path, name)
+        return self._known[asked]
+
+    def _look_up(self, path: str, name: str) -> list[Symbol] | None:
+        module, _, chain = name.partition(_FROM)
+        if not module or not chain:
+            return [] if module else None
+        first, *others = chain.split(".")
+        above = module.lstrip(".")
+        if above == module and not self._modules.holds(path, above):
+            return []
+        wanted = Import(above, len(module) - len(above), ())
+        home = self._module(path, wanted, above.rpartition(".")[2])
+        inner = self._module(path, wanted._replace(names=(first,)), first)
+        inner = None if inner == home else inner
+        if home is not None and (home != path or inner is None):
+            found = self._held(home, [first, *others])
+            if found is not None or inner is None:
+                return found
+        if inner is not None:
+            return self._held(inner, others) if others else []
+        if others:  # a folder that is no package
+            return self.of(path, f"{module}{'.' if above else ''}{first}{_FROM}{'.'.join(others)}")
+        return None
+
+    def _module(self, path: str, wanted: Import, name: str) -> str | None:
+        """The file of the module that an import names last."""
+        found = self._modules.files(path, wanted)
+        return found[-1] if found and (not name or _module(found[-1]) == name) else None
+
+    def _held(self, path: str, names: list[str]) -> list[Symbol] | None:
+        """What a chain of names means in a module."""
+        first, *others = names
+        if first != MAIN and first in self._index.outline(path).uses:
+            return [Symbol(path, first)]
+        bound = self._index.outline(path).bound
+        if first in bound:
+            return self._of_any(path, [_joined(each, others) for each in bound[first]])
+        inner = self._submodule(path, first)
+        if inner is not None:
+            return self._held(inner, others) if others else []
+        stars = [each.removesuffix(_ALL) + ".".join(names) for each in bound.get(_ALL, ())]
+        return self._of_any(path, stars)
+
+    def _submodule(self, path: str, name: str) -> str | None:
+        if os.path.basename(path) != _PACKAGE:
+            return None
+        found = self._module(path, Import("", 1, (name,)), name)
+        return None if found == path else found
+
+    def _of_any(self, path: str, names: list[str]) -> list[Symbol] | None:
+        """What is known of some ways to get something."""
+        told = [found for each in names if (found := self.of(path, each)) is not None]
+        return [place for found in told for place in found] if told else None
+
+
+def _first(folder: str, root: str) -> str:
+    """The folder just below a root that another one lies in."""
+    return os.path.relpath(folder, root).partition(os.sep)[0]
+
+
+def _joined(target: str, names: list[str]) -> str:
+    module, _, name = target.partition(_FROM)
+    return module + _FROM + ".".join([name, *names] if name else names)
+
+
+def _module(path: str) -> str:
+    """What a module or package is called."""
+    folder, file = os.path.split(path)
+    return os.path.basename(folder) if file == _PACKAGE else file.removesuffix(".py")

@@ -6,16 +6,17 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.callgraph.program import Located
+from detlint.index.folders import OTHER
+from detlint.index.imports import Import
+from detlint.index.modules import Modules
 from detlint.kinds import kind_of_name
-from detlint.project.folders import OTHER
-from detlint.project.imports import Finder, Import
-from detlint.project.program import Located
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from detlint.project.files import Files
-    from detlint.project.launched import Start
+    from detlint.index.index import Index
+    from detlint.index.launched import Start
 
 _KINDS = frozenset({"shell", "dockerfile", "makefile", "yaml", "notebook"})
 _DEEPEST = 4  # scripts that start scripts
@@ -25,9 +26,9 @@ class Launches:
     """What the scripts among some files start. ``bound`` gives the folder that a script's
     project lies in, which is not left."""
 
-    def __init__(self, paths: Sequence[str], files: Files, bound: Callable[[str], str]) -> None:
+    def __init__(self, paths: Sequence[str], index: Index, bound: Callable[[str], str]) -> None:
         self._paths = paths
-        self._files = files
+        self._index = index
         self._bound = bound
 
     def of(self, path: str) -> list[Located]:
@@ -44,7 +45,7 @@ class Launches:
             before = {path: len(sets) for path, sets in found.items()}
             for script in scripts:
                 handed = found.get(script, [])
-                for start in self._files.starts(script):
+                for start in self._index.starts(script):
                     sets = [*self._sets(script, start, known), *handed]
                     target = self._target(script, start) if sets else None
                     if target is not None:
@@ -58,18 +59,18 @@ class Launches:
         """The scripts of which one sets a variable that a rule asks about, those that name one
         of these, and those that they name."""
         scripts = sorted({os.path.realpath(path) for path in self._paths if self._is_script(path)})
-        chosen = {each for each in scripts if "sets" in self._files.kinds(each)}
+        chosen = {each for each in scripts if "sets" in self._index.kinds(each)}
         fresh = chosen
         for _ in range(_DEEPEST if fresh else 0):
             names = {os.path.basename(each) for each in fresh}
-            told = "\n".join(self._files.source(each).text for each in fresh)
+            told = "\n".join(self._index.source(each).text for each in fresh)
             fresh = {
                 each
                 for each in scripts
                 if each not in chosen
                 and (
                     os.path.basename(each) in told
-                    or any(name in self._files.source(each).text for name in names)
+                    or any(name in self._index.source(each).text for name in names)
                 )
             }
             chosen = chosen | fresh
@@ -77,7 +78,7 @@ class Launches:
 
     def _is_script(self, path: str) -> bool:
         kind = kind_of_name(os.path.basename(path))
-        return (kind or self._files.source(os.path.realpath(path)).kind) in _KINDS
+        return (kind or self._index.source(os.path.realpath(path)).kind) in _KINDS
 
     def _sets(self, script: str, start: Start, known: set[str]) -> Iterator[Located]:
         for fact in start.sets:
@@ -87,7 +88,7 @@ class Launches:
             for folder in self._folders(script):
                 path = os.path.realpath(os.path.join(folder, name))
                 if path in known:
-                    for fact in self._files.exports(path):
+                    for fact in self._index.exports(path):
                         if fact.what not in own:
                             yield Located(path, fact)
                     break
@@ -110,7 +111,7 @@ class Launches:
         return frozenset(map(os.path.realpath, self._paths))
 
     def _entry(self, folder: str, name: str) -> str:
-        return self._files.folders.entries(folder).get(name, OTHER)
+        return self._index.folders.entries(folder).get(name, OTHER)
 
     def _candidates(self, script: str, start: Start) -> Iterator[str]:
         """Where the path may lead: from the folder of the script, those above, and the one in
@@ -138,11 +139,10 @@ class Launches:
             if folder == bound or not folder.startswith(bound):
                 break
             folder = os.path.dirname(folder)
-        yield os.getcwd()
 
     def _module(self, script: str, start: Start) -> str | None:
         """The file that ``python -m`` runs."""
-        finder = Finder(self._bound(script), self._files.folders)
+        finder = Modules(self._bound(script), self._index.folders)
         folder = os.path.dirname(script)
         if start.folder and not os.path.isabs(start.folder):
             folder = os.path.normpath(os.path.join(folder, start.folder))

@@ -14,6 +14,7 @@ from detlint.source import DecodeError, Source
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from detlint.context import Context
     from detlint.engine import Engine
     from detlint.finding import Finding
 
@@ -34,10 +35,12 @@ def may_differ(paths: Iterable[str]) -> bool:
     return any(kind_of_name(os.path.basename(path)) == "shell" for path in paths)
 
 
-def together(findings: Sequence[Finding], paths: Sequence[str], engine: Engine) -> list[Finding]:
+def together(
+    findings: Sequence[Finding], paths: Sequence[str], context: Context, engine: Engine
+) -> list[Finding]:
     """Findings of files, in the order of the paths: those of scripts as what they source makes
     them, and without those that advise what a project's own parser does not know."""
-    project = _Project(paths)
+    project = _Project(paths, context.files)
     again = dict(_relinted(project, engine))
     found: list[Finding] = []
     if again:
@@ -97,20 +100,17 @@ def _is_refused(finding: Finding, project: _Project) -> bool:
 
 
 class _Project:
-    """Files that are linted together, by their real paths."""
+    """Files by their real paths; ``paths`` are those that are linted, as they are named."""
 
-    def __init__(self, paths: Sequence[str]) -> None:
+    def __init__(self, paths: Sequence[str], files: Sequence[str]) -> None:
         self._paths = paths
+        self._real = frozenset(files)
         self._below: dict[str, list[bytes]] = {}
 
     @cached_property
     def scripts(self) -> list[str]:
         """The shell scripts, as they are named."""
         return [each for each in self._paths if kind_of_name(os.path.basename(each)) == "shell"]
-
-    @cached_property
-    def _real(self) -> set[str]:
-        return {os.path.realpath(each) for each in self._paths}
 
     def data(self, path: str) -> bytes:
         """What a file holds; nothing if it cannot be read."""

@@ -194,9 +194,9 @@ def read_facts(source: Source, kind: str, places: list[int]) -> list[Fact] | Non
     # libcst is slow to import, and most programs are settled by their text.
     from libcst import ParserSyntaxError
 
+    from detlint.facts.readers import facts_of
     from detlint.module import read
     from detlint.narrowing import narrow
-    from detlint.project.readers import facts_of
     from detlint.stack import in_deep_stack
 
     told: list[Fact] = []

@@ -12,10 +12,10 @@ import libcst as cst
 from detlint.analysis.definitions import Definitions
 from detlint.analysis.unreachable import runs_without, tested_places
 from detlint.analysis.uses import last_name
+from detlint.index.scan import CALLED
 from detlint.module import read
 from detlint.names import UNKNOWN
 from detlint.narrowing import narrow
-from detlint.project.outline import CALLED
 from detlint.stack import in_deep_stack
 
 if TYPE_CHECKING:

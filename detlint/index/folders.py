@@ -6,6 +6,9 @@ import os
 
 # What an entry is; of a link there is the path that it leads to, and the same sign behind it.
 FILE, OTHER = "", "/"
+# What pip leaves beside a package, and the folders that it takes if nobody says another.
+_INSTALLS = ".dist-info"
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
 class Folders:
@@ -24,6 +27,12 @@ class Folders:
         """Whether a folder says that it is a package."""
         return not self.entries(folder).get("__init__.py", OTHER).endswith(OTHER)
 
+    def is_installed(self, folder: str) -> bool:
+        """Whether packages are installed in a folder, which have nothing to do with each other."""
+        if os.path.basename(folder) in _INSTALLED:
+            return True
+        return any(name.endswith(_INSTALLS) for name in self.entries(folder))
+
 
 def entries(folder: str) -> dict[str, str]:
     """The names in a folder that an import may mean, and what each is."""
@@ -32,7 +41,7 @@ def entries(folder: str) -> dict[str, str]:
         with os.scandir(folder) as scan:
             for entry in scan:
                 name = entry.name
-                if name.endswith(".py") or "." not in name:
+                if "." not in name or name.endswith((".py", _INSTALLS)):
                     found[name] = _sort(entry)
     except OSError:
         return {}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from detlint.project.draws import called
-from detlint.project.vocabulary import NUMPY, RANDOM, TORCH
+from detlint.facts.draws import called
+from detlint.facts.vocabulary import NUMPY, RANDOM, TORCH
 from detlint.scope import dotted
 
 if TYPE_CHECKING:

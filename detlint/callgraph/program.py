@@ -6,19 +6,18 @@ import os
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.callgraph import roles
+from detlint.facts.facts import EVERY, TRAINER, Fact
 from detlint.finding import Edit, Finding
+from detlint.index.entrypoints import main_line
 from detlint.kinds import NOTEBOOK, kind_of_name
-from detlint.project import roles
-from detlint.project.entrypoints import main_line
-from detlint.project.facts import EVERY, TRAINER, Fact
-from detlint.project.running import Running
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-    from detlint.project.files import Files
-    from detlint.project.origins import Origins
+    from detlint.callgraph.project import Project
+    from detlint.callgraph.reachability import Reachability
     from detlint.rule import Rule
     from detlint.source import Source
 
@@ -38,32 +37,23 @@ class Located(NamedTuple):
 class Program:
     """An entrypoint and its import closure, in the order in which they are met.
 
-    ``path`` is its real path; ``names`` says how the user named the files that are linted,
-    ``told`` at which facts programs have had findings, and ``launched`` which variables the
-    scripts set that start it; ``imported`` holds the files that other programs import.
+    ``path`` is its real path, ``paths`` are those of its files; ``launched`` says which variables
+    the scripts set that start it.
     """
 
-    def __init__(  # noqa: PLR0913 - what is known besides the file itself
-        self,
-        path: str,
-        names: Mapping[str, str],
-        files: Files,
-        origins: Origins | None,
-        told: set[tuple[str, Located]],
-        *,
-        launched: Iterable[Located] = (),
-        imported: Container[str] = (),
-    ) -> None:
+    def __init__(self, path: str, project: Project, launched: Iterable[Located] = ()) -> None:
         self.path = path
+        self.paths = project.run(path)
+        self._project = project
         self._launched = list(launched)
-        self._elsewhere = imported
-        self._told = told
-        self._names = names
-        self._files = files
-        self._origins = origins
-        self._finder = origins.finder if origins else None
-        self.paths = self._finder.closure(path, files.imports) if self._finder else [path]
+        self._index = project.index
         self._members = frozenset(self.paths)
+        self._passed: dict[tuple[str, bool], bool] = {}
+
+    @property
+    def places(self) -> list[str]:
+        """The files in which it may have findings."""
+        return [self.path, *(each.path for each in self._launched)]
 
     def __contains__(self, path: str) -> bool:
         """Whether a file, by its real path, is one of the program's."""
@@ -71,9 +61,9 @@ class Program:
 
     def only_tries(self, located: Located) -> bool:
         """Whether a fact runs for the main block of a module that others import, which tries it."""
-        source = self._files.source(located.path)
+        source = self._index.source(located.path)
         start = main_line(source.text)
-        module = self._files.is_packaged(located.path)
+        module = self._index.is_packaged(located.path)
         if located.path == self.path:
             module = self._is_module
         if not module or start is None:
@@ -87,31 +77,42 @@ class Program:
         return start is not None and roles.tries(self.name, self.source.text[start:])
 
     def is_in_workers(self, located: Located) -> bool:
-        """Whether a fact only holds in the workers of a loader, which seed what they use."""
-        return self._running.is_in_workers(located.path, located.fact.row)
+        """Whether a fact only holds in the workers of a loader, which seed ``random`` and NumPy by
+        torch's generator."""
+        part = self._index.part_at(located.path, located.fact.row)
+        apart = self._reach.is_in_workers(self.path, located.path, part)
+        return apart and self._has_workers
+
+    @cached_property
+    def _has_workers(self) -> bool:
+        return roles.have_workers(self.texts())
 
     def may_run(self, path: str, row: int) -> bool:
         """Whether a line of one of its files may run, for all that one can see: not in a function
         that it never names, nor in such a method of a class that it uses."""
-        part, running = self._files.part_at(path, row), self._running
-        if not running.may_run(path, part):
+        part = self._index.part_at(path, row)
+        if not self._reach.may_run(self.path, path, part):
             return False
         owner, method, _ = part.partition(".")
-        return not method or running.runs(path, part) or not running.runs(path, owner)
+        runs = partial(self._reach.runs, self.path, path)
+        return not method or runs(part) or not runs(owner)
 
     def runs(self, path: str, row: int) -> bool:
         """Whether the text shows that a line of one of its files runs."""
-        return self._running.runs(path, self._files.part_at(path, row))
+        return self._reach.runs(self.path, path, self._index.part_at(path, row))
+
+    @property
+    def _reach(self) -> Reachability:
+        return self._project.reach
 
     @property
     def _is_module(self) -> bool:
-        return self._files.is_packaged(self.path) or self.path in self._elsewhere
+        return self._index.is_packaged(self.path) or self._project.is_imported(self.path)
 
     def only_checks(self) -> bool:
         """Whether it is a test, a benchmark or a server, by its name, its folder or what it
         measures with."""
-        shown = self._names.get(self.path, "")
-        return roles.checks(shown or self.name, self.source.text)
+        return roles.checks(self._shown, self.source.text)
 
     def keeps(self) -> bool:
         """Whether it writes something, as the program's own file says."""
@@ -123,7 +124,7 @@ class Program:
 
     @cached_property
     def _imported(self) -> frozenset[str]:
-        return frozenset().union(*map(self._files.libraries, self.paths))
+        return frozenset().union(*map(self._index.libraries, self.paths))
 
     def facts(
         self, kind: str, what: str = "", *, runs: bool = False, own: bool = False
@@ -142,21 +143,17 @@ class Program:
             return
         if kind == "trains" and paths and self.only_shares():
             paths = [self.path] if self.path in paths else []
-        running = self._running
+        may, does = partial(self._reach.may_run, self.path), partial(self._reach.runs, self.path)
         for path in paths:
-            runs_here = partial(running.runs, path)
-            # What runs takes long to tell, and so do facts where code may hold many.
-            chosen = None if anywhere or kind in _RARE else runs_here
-            for part, fact in self._files.facts(path, kind, chosen):
+            # What a part does takes longer to tell than whether it runs, where there are many.
+            chosen = None if anywhere or kind in _RARE else partial(does, path)
+            for part, fact in self._index.facts(path, kind, chosen):
                 if (
                     self._is_about(fact, what)
                     and (kind != "trains" or self._learns_by(fact))
                     and value in ("", fact.text)
-                    and (
-                        kind == "tells"
-                        or (running.may_run if anywhere else running.runs)(path, part)
-                    )
-                    and (not fact.needs or running.may_pass(fact.needs, surely=not anywhere))
+                    and (kind == "tells" or (may if anywhere else does)(path, part))
+                    and (not fact.needs or self._may_pass(fact.needs, surely=not anywhere))
                 ):
                     yield Located(path, fact)
         if kind == "sets":
@@ -173,7 +170,7 @@ class Program:
         """The files that may hold facts, by their kind."""
         found: dict[str, list[str]] = {}
         for path in self.paths:
-            for kind in self._files.kinds(path):
+            for kind in self._index.kinds(path):
                 found.setdefault(kind, []).append(path)
         return found
 
@@ -191,24 +188,19 @@ class Program:
         apart = kind_of_name(self.name) == NOTEBOOK or self._is_module
         trains = roles.trains(self.name)
         starts = trains or roles.starts(self.name, self.source.text)
-        tool = roles.is_other_tool(self.name, self._names.get(self.path, ""))
+        tool = roles.is_other_tool(self.name, self._shown)
         trains = trains or (tool and roles.trains_here(self.source.text))
         return (apart and not starts) or (tool and not trains)
 
     def lacks(self, wanted: re.Pattern[str]) -> bool:
         """Whether one of its files imports something of the project that is not there, and of
         which a name is as wanted."""
-        finder = self._finder
-        return finder is not None and any(
-            wanted.search(" ".join(finder.lacking(path, each)))
-            for path in self.paths
-            for each in self._files.imports(path)
-        )
+        return any(wanted.search(" ".join(each)) for each in self._project.lacking(self.paths))
 
     def only_answers(self) -> bool:
         """Whether nothing in its files trains, nor do its name and what it calls say so; of a
         program that its name says is for something else, whether nothing that it runs does."""
-        trains, shown = roles.trains(self.name), self._names.get(self.path, self.name)
+        trains, shown = roles.trains(self.name), self._shown
         tries = roles.measures(self.name) or roles.is_test(shown)
         if not trains and not tries and roles.is_other_tool(self.name, shown):
             return not self.has("trains")
@@ -227,11 +219,11 @@ class Program:
 
     def texts(self) -> Iterator[str]:
         """The texts of its files."""
-        return (self._files.source(each).text for each in self.paths)
+        return (self._index.source(each).text for each in self.paths)
 
     def source_of(self, path: str) -> Source:
         """The source of a file, by its real path."""
-        return self._files.source(path)
+        return self._index.source(path)
 
     def is_guarded(self) -> bool:
         """Whether guard, or a helper like it, sets all that determinism needs."""
@@ -250,52 +242,71 @@ class Program:
         helper = fact.what.removesuffix("()")
         return helper != fact.what and not self._defines(helper)
 
-    @cached_property
-    def _running(self) -> Running:
-        looks_up = "looks_up" in self._holders
-        return Running(self.paths, self._files, self._origins, looks_up=looks_up)
+    def _may_pass(self, need: str, *, surely: bool) -> bool:
+        """Whether a call may pass an argument: one does, or none is to be seen. ``surely``: one
+        of which the text shows that it runs, if there is any."""
+        asked = need, surely
+        if asked not in self._passed:
+            self._passed[asked] = False  # a call of itself that hands it on settles nothing
+            index, reach = self._index, self._reach
+            calls = [
+                (path, index.part_at(path, row) if row else "", given)
+                for path in self.paths
+                for row, given in index.gives(path, need)
+            ]
+            running = [each for each in calls if reach.may_run(self.path, *each[:2])]
+            if surely:
+                sure = [each for each in running if reach.runs(self.path, *each[:2])]
+                running = sure or running
+            self._passed[asked] = not running or any(
+                given if isinstance(given, bool) else self._may_pass(given, surely=surely)
+                for _, _, given in running
+            )
+        return self._passed[asked]
 
     def _defines(self, name: str) -> bool:
-        return any(self._files.defines(each, name) for each in self.paths)
+        return any(self._index.defines(each, name) for each in self.paths)
 
     # Findings
 
     @property
     def source(self) -> Source:
         """The entrypoint's source."""
-        return self._files.source(self.path)
+        return self._index.source(self.path)
 
     def sources(self, located: Located) -> Iterator[Source]:
         """The entrypoint's source, and that of a fact."""
         yield self.source
-        yield self._files.source(located.path)
+        yield self._index.source(located.path)
 
     def text_of(self, located: Located) -> str:
         """The text of the file that holds a fact."""
-        return self._files.source(located.path).text
+        return self._index.source(located.path).text
 
     @property
     def name(self) -> str:
         """The entrypoint's file name."""
         return os.path.basename(self.path)
 
+    @property
+    def _shown(self) -> str:
+        """Its path in the project."""
+        return self._project.shown(self.path)
+
     @cached_property
     def title(self) -> str:
         """What messages call it: its file name, with its folders where others have the same."""
-        end = os.sep + self.name
-        alone = sum(each.endswith(end) for each in self._names) < 2
-        shown = self._names.get(self.path, self.name)
-        told = os.path.join(os.curdir, shown) if shown == self.name else shown
-        return self.name if alone else told
+        if self._project.is_only(self.name):
+            return self.name
+        shown = self._shown
+        return f"./{shown}" if shown == self.name else shown
 
     def shown(self, located: Located) -> str:
         """``loss.backward()`` in backticks, with its place if that is another file."""
         text = f"`{_short(located.fact.text)}`"
         if located.path == self.path:
             return text
-        where = self._names.get(located.path)
-        where = where or os.path.relpath(located.path, os.path.dirname(self.path))
-        return f"{text} ({where}:{located.fact.row})"
+        return f"{text} ({self._project.shown(located.path)}:{located.fact.row})"
 
     def finding(  # noqa: PLR0913 - what a finding consists of
         self,
@@ -307,15 +318,13 @@ class Program:
         *,
         safe: bool = False,
     ) -> Finding:
-        """A finding at a fact of a file that is linted, or else where the program starts: also
-        where another program has said the same of the fact. Edits change the entrypoint, and
-        come only with a finding in it."""
+        """A finding in the program's own file, or in a script that starts it: at a fact that stands
+        there, or else where the program starts. Edits change the program's file."""
         path, place = self.path, self._start()
-        if at is not None and at.path in self._names and (rule.code, at) not in self._told:
+        if at is not None and (at.path == self.path or at in self._launched):
             path, place = at.path, at.fact[2:6]
-            self._told.add((rule.code, at))
         return Finding(
-            self._names[path],
+            path,
             *place,
             code=rule.code,
             name=rule.name(),

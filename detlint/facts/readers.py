@@ -12,13 +12,13 @@ from detlint.analysis.random_orders import drawing
 from detlint.analysis.seeding import means_seeding
 from detlint.analysis.unreachable import never_runs
 from detlint.analysis.uses import last_name
-from detlint.project import epochs
-from detlint.project.draws import built_with, called, drawn_from
-from detlint.project.facts import EVERY, Fact
-from detlint.project.needs import need_of
-from detlint.project.states import is_set_apart, puts_back, takes_from
-from detlint.project.training import trained_with, unversioned
-from detlint.project.vocabulary import (
+from detlint.facts import epochs
+from detlint.facts.draws import built_with, called, drawn_from
+from detlint.facts.facts import EVERY, Fact
+from detlint.facts.needs import need_of
+from detlint.facts.states import is_set_apart, puts_back, takes_from
+from detlint.facts.training import trained_with, unversioned
+from detlint.facts.vocabulary import (
     GENERATOR_METHODS,
     GUARD,
     HELPERS,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from detlint.project.idle import is_idle
-from detlint.project.vocabulary import FIXED_INITS, IN_PLACE, LAYERS, NUMPY, RANDOM, TORCH
+from detlint.facts.idle import is_idle
+from detlint.facts.vocabulary import FIXED_INITS, IN_PLACE, LAYERS, NUMPY, RANDOM, TORCH
 from detlint.scope import dotted
 
 if TYPE_CHECKING:

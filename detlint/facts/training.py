@@ -9,8 +9,8 @@ import libcst as cst
 
 from detlint.analysis.loaders import is_loader
 from detlint.analysis.uses import last_name
-from detlint.project.facts import TRAINER
-from detlint.project.vocabulary import MADE, TRAINING
+from detlint.facts.facts import TRAINER
+from detlint.facts.vocabulary import MADE, TRAINING
 
 if TYPE_CHECKING:
     from detlint.module import Module

@@ -9,7 +9,7 @@ import libcst as cst
 
 from detlint.analysis.definitions import Definition, Definitions
 from detlint.analysis.uses import last_name
-from detlint.project.shown import is_only_shown
+from detlint.facts.shown import is_only_shown
 from detlint.scope import dotted
 
 if TYPE_CHECKING:
