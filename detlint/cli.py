@@ -134,26 +134,37 @@ def _engine(options: argparse.Namespace, settings: Settings) -> Engine:
 
 def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
     from detlint.discovery import discover
-    from detlint.runner import lint_files
 
     paths = discover(options.paths, settings, lambda text: _say(f"warning: {text}"))
     engine = cache(lambda: _engine(options, settings))
+    linted = _lint_all(options, settings, engine, paths)
+    if not paths:
+        _say("warning: no file to lint found under the given paths")
+    if options.fix or options.diff:
+        linted, status = _fix(options, settings, engine, linted, paths)
+    else:
+        _report(options, linted.findings, files=len(paths))
+        status = _status(options, linted.findings)
+    for path, failure in linted.failures.items():
+        _say_failed(failure, f" at {path}, which is not linted")
+    return FAILED if linted.failures else status
+
+
+def _lint_all(
+    options: argparse.Namespace,
+    settings: Settings,
+    engine: Callable[[], Engine],
+    paths: Sequence[str],
+) -> Linted:
+    """The files as they stand, with what programs show."""
+    from detlint.runner import lint_files
+
     results = _cache(options, settings)
     with _Progress(len(paths)) as progress:
         linted = lint_files(paths, engine, results, options.jobs, progress)
     findings = _linked(linted, paths, engine, settings, results, jobs=options.jobs)
     results.save()
-    findings = _not_ignored(findings, settings)
-    if not paths:
-        _say("warning: no file to lint found under the given paths")
-    if options.fix or options.diff:
-        status = _fix(options, settings, engine(), findings, paths)
-    else:
-        _report(options, findings, files=len(paths))
-        status = _status(options, findings)
-    for path, failure in linted.failures.items():
-        _say_failed(failure, f" at {path}, which is not linted")
-    return FAILED if linted.failures else status
+    return linted._replace(findings=_not_ignored(findings, settings))
 
 
 def _linked(  # noqa: PLR0913 - what a run has
@@ -200,22 +211,25 @@ def _linked(  # noqa: PLR0913 - what a run has
 def _fix(
     options: argparse.Namespace,
     settings: Settings,
-    engine: Engine,
-    findings: Sequence[Finding],
+    engine: Callable[[], Engine],
+    linted: Linted,
     paths: Sequence[str],
-) -> int:
+) -> tuple[Linted, int]:
+    """What is left after fixes, and the exit status."""
     from detlint.fixer import fix_files
 
-    lint = _filtered(engine, settings, paths)
-    outcome = fix_files(findings, lint, unsafe=options.unsafe_fixes, dry_run=options.diff)
+    lint = _filtered(engine(), settings, paths)
+    outcome = fix_files(linted.findings, lint, unsafe=options.unsafe_fixes, dry_run=options.diff)
     for failure in outcome.failures:
         _say(failure)
     if options.diff:
         status = _show_patches(outcome.patches, outcome.fixed)
     else:
-        _report(options, outcome.findings, files=len(paths), fixed=outcome.fixed)
-        status = _status(options, outcome.findings)
-    return FAILED if outcome.failures else status
+        if outcome.fixed:  # a fix may mend what is found in another file
+            linted = _lint_all(options, settings, engine, paths)
+        _report(options, linted.findings, files=len(paths), fixed=outcome.fixed)
+        status = _status(options, linted.findings)
+    return linted, FAILED if outcome.failures else status
 
 
 def _not_ignored(findings: Sequence[Finding], settings: Settings) -> list[Finding]:

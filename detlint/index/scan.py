@@ -260,7 +260,7 @@ class _Reader:
     def _from(self, dotted: str, first: str, rest: str) -> list[str]:
         if dotted not in self._origins:
             told = self._origins[dotted] = []
-            for each in self.bound[first]:
+            for each in self.bound.get(first, ()):
                 module, _, name = each.partition(":")
                 chain = f"{name}.{rest}" if name and rest else name or rest
                 if chain:

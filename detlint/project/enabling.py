@@ -1,35 +1,41 @@
-"""The edit that turns guard on at an entrypoint."""
+"""Where a program starts, and the edit that turns guard on there."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from detlint.finding import Edit
-from detlint.header import below_imports
+from detlint.index.entrypoints import main_line
+from detlint.insertions import below_imports, in_block, rows_at_load, with_import
+from detlint.kinds import PYTHON
 
 if TYPE_CHECKING:
-    from detlint.source import Source
+    from detlint.callgraph.program import Program
+    from detlint.finding import Edit
+    from detlint.insertions import Place
 
-_IMPORTED = re.compile(r"^(?:import[ \t]+guard|from[ \t]+guard[ \t]+import)\b", re.MULTILINE)
-_OTHER = re.compile(
-    r"^[ \t]*(?:guard[ \t]*[:=]|(?:def|class)[ \t]+guard\b|from\b.*\bguard\b(?![ \t]+import)"
-    r"|import\b.*\bas[ \t]+guard\b)",
-    re.MULTILINE,
-)
+# What a seed or a switch has to come before.
+_SETTLED = ("draws", "builds", "orders", "trains")
 
 
-def enabling(source: Source) -> tuple[Edit, ...]:
-    """``import guard`` and ``guard.enable(seed=0)`` below the imports; none where the file
+def enabling(program: Program) -> tuple[Edit, ...]:
+    """``import guard``, and ``guard.enable(seed=0)`` where the program starts; none where the file
     calls something else guard."""
-    text, newline = source.text, source.newline
-    if _OTHER.search(text):
+    place = start_of(program)
+    if place is None:
         return ()
-    place, after = below_imports(text)
-    call = f"{newline * 2}guard.enable(seed=0)" if after else f"guard.enable(seed=0){newline * 2}"
-    enable = Edit(place, place, call)
-    if _IMPORTED.search(text):
-        return (enable,)
-    # As other fixes insert it, so that it comes once.
-    line = f"{newline}import guard" if after else f"import guard{newline * 2}"
-    return (Edit(place, place, line), enable)
+    return with_import(program.source, "guard", place.insert("guard.enable(seed=0)"))
+
+
+def start_of(program: Program, row: int = 0) -> Place | None:
+    """Where a program can settle what holds for all of it, below the statement of a row: first in
+    its main block, since others may import the rest of the file; below the imports where it has
+    none, or does before what is to be settled."""
+    source = program.source
+    main = main_line(source.text) if source.kind == PYTHON else None
+    if main is not None:
+        main_row, _ = source.location(main)
+        at_load = rows_at_load(source, main_row)
+        facts = (each for kind in _SETTLED for each in program.facts(kind, own=True))
+        if not any(each.fact.row in at_load for each in facts):
+            return in_block(source, main_row)
+    return below_imports(source, row)

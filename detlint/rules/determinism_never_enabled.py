@@ -83,5 +83,5 @@ class DeterminismNeverEnabled(Rule):
             "what it imports turns deterministic algorithms on",
             f"call guard.enable(seed=0) at the start of {program.title}, or "
             "torch.use_deterministic_algorithms(True)",
-            enabling(program.source),
+            enabling(program),
         )

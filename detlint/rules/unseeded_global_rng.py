@@ -106,8 +106,6 @@ class UnseededGlobalRng(Rule):
                 import numpy as np
                 import guard
 
-                guard.enable(seed=0)
-
 
                 def main():
                     rows = np.random.permutation(100)
@@ -115,6 +113,7 @@ class UnseededGlobalRng(Rule):
 
 
                 if __name__ == "__main__":
+                    guard.enable(seed=0)
                     main()
             """,
         ),
@@ -143,7 +142,7 @@ class UnseededGlobalRng(Rule):
                     f"{program.title} nor what it imports seeds it",
                     f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of "
                     f"{program.title}",
-                    enabling(program.source),
+                    enabling(program),
                 )
 
     @staticmethod
