@@ -8,7 +8,7 @@ from detlint.analysis.environments import assignments
 from detlint.analysis.exports import export, unseen_by
 from detlint.analysis.launches import replaced
 from detlint.analysis.uses import words
-from detlint.project.variables import setting
+from detlint.callgraph.start import setting
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:

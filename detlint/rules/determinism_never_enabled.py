@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.project.enabling import enabling
+from detlint.callgraph.start import enabling
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:

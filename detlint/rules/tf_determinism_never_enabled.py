@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.project.enabling import start_of
+from detlint.callgraph.start import start_of
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:

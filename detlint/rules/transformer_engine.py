@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.launches import only_infers, replaced
-from detlint.project.variables import setting
+from detlint.callgraph.start import setting
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from detlint.callgraph.start import enabling
 from detlint.facts.asides import doubts
-from detlint.project.enabling import enabling
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.project.variables import setting
+from detlint.callgraph.start import setting
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:

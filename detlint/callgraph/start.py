@@ -1,18 +1,21 @@
-"""Where a program starts, and the edit that turns guard on there."""
+"""Where a program starts, and the edits that settle there what holds for all of it."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from detlint.finding import Edit
 from detlint.index.entrypoints import main_line
 from detlint.insertions import below_imports, in_block, rows_at_load, with_import
 from detlint.kinds import PYTHON
 
 if TYPE_CHECKING:
     from detlint.callgraph.program import Program
-    from detlint.finding import Edit
     from detlint.insertions import Place
+    from detlint.source import Source
 
+_OS = re.compile(r"^import[ \t]+os[ \t]*(?:#.*)?$", re.MULTILINE)
 # What a seed or a switch has to come before.
 _SETTLED = ("draws", "builds", "orders", "trains")
 
@@ -39,3 +42,17 @@ def start_of(program: Program, row: int = 0) -> Place | None:
         if not any(each.fact.row in at_load for each in facts):
             return in_block(source, main_row)
     return below_imports(source, row)
+
+
+def setting(source: Source, variable: str, value: str, library: str) -> tuple[Edit, ...]:
+    """``os.environ.setdefault(…)`` above the first import of a library; none without such."""
+    text, newline = source.text, source.newline
+    found = re.search(rf"^(?:import|from)[ \t]+{library}\b", text, re.MULTILINE)
+    if found is None:
+        return ()
+    above = _OS.search(text, 0, found.start())
+    imported = "" if above else f"import os{newline * 2}"
+    call = f'os.environ.setdefault("{variable}", "{value}")'
+    start = found.start()
+    lead = newline if start and not text[:start].endswith(newline * 2) and not imported else ""
+    return (Edit(start, start, f"{lead}{imported}{call}{newline * 2}"),)
