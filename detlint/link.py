@@ -156,7 +156,7 @@ class Linker:
         within = [each for each in programs if path in each]
         if rule.judged_where_it_runs and len(within) > 1:
             within = [each for each in within if each.may_run(path, finding.row)] or within
-        main = [each for each in within if not each.only_shares() or each.path == path]
+        main = [each for each in within if not each.only_shares or each.path == path]
         judges = main or within
         return bool(judges) and all(rule.cleared(finding, each, self._settings) for each in judges)
 

@@ -2002,3 +2002,14 @@ def test_a_shared_file_is_cleared_where_all_its_programs_clear_it(
     assert lint("--select", "DET307") == []
     project({"finetune.py": off})
     assert lint("--select", "DET307") == ["model.py:4 DET307"]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_line_ends_of_every_kind_end_lines(newline: str) -> None:
+    text = "import torch as t\n\n\ndef make():\n    return t.rand(3)\n\n\nclass Net:\n    pass\n"
+    assert outline(text.replace("\n", newline)) == outline(text)
+
+
+@pytest.mark.parametrize("line", ["import torch x = 1", "from a import b c d", "import a as"])
+def test_an_import_that_does_not_parse_is_no_crash(line: str) -> None:
+    assert set(outline(f"{line}\ntorch.rand(3)\nb()\n").uses) == {"", "__main__"}

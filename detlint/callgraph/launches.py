@@ -41,6 +41,7 @@ class Launches:
         found: dict[str, list[Located]] = {}
         scripts = self._telling()
         known = set(scripts)
+        self._index.read_all("starts", scripts)
         for _ in range(_DEEPEST if scripts else 0):
             before = {path: len(sets) for path, sets in found.items()}
             for script in scripts:

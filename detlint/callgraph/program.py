@@ -141,7 +141,7 @@ class Program:
         paths = [each for each in self._holders.get(kind, ()) if each == self.path or not own]
         if kind == "trains" and paths and roles.measures(self.name):
             return
-        if kind == "trains" and paths and self.only_shares():
+        if kind == "trains" and paths and self.only_shares:
             paths = [self.path] if self.path in paths else []
         may, does = partial(self._reach.may_run, self.path), partial(self._reach.runs, self.path)
         for path in paths:
@@ -182,6 +182,7 @@ class Program:
         """Whether there is such a fact."""
         return self.first(kind, what) is not None
 
+    @cached_property
     def only_shares(self) -> bool:
         """Whether it shares the code of programs that train, and is for something else: by its
         name, or as a notebook or a module that tries things and starts nothing."""

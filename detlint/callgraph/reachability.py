@@ -70,7 +70,7 @@ class Reachability:
     @cached_property
     def _files(self) -> list[str]:
         files = list(self._within)
-        self._index.outline_all(files)
+        self._index.read_all("outline", files)
         return files
 
     @cached_property

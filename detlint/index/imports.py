@@ -63,10 +63,10 @@ def _statements(text: str) -> Iterator[re.Match[str]]:
 def bound_names(text: str) -> dict[str, str]:
     """The names that imports bind, and what each stands for: ``from a import b as c``."""
     return {
-        bound: name
+        bound: name.rpartition(".")[2]
         for match in _statements(text)
         for listed in (match["modules"], match["several"], match["names"])
-        for name, bound in _aliased(listed or "")
+        for name, bound in _bound(listed or "")
     }
 
 
@@ -75,7 +75,7 @@ def bound_modules(text: str) -> set[str]:
     found: dict[bool, set[str]] = {True: set(), False: set()}
     for match in _statements(text):
         for listed in (match["modules"], match["several"], match["names"]):
-            found[match["modules"] is not None].update(own for _, own in _aliased(listed or ""))
+            found[match["modules"] is not None].update(own for _, own in _bound(listed or ""))
     return found[True] - found[False]
 
 
@@ -84,12 +84,11 @@ def bindings(text: str) -> dict[str, list[str]]:
     ``..a:b``, and of ``import a.b as c`` ``a.b:``; for "*" the modules that give all they hold."""
     found: dict[str, list[str]] = {}
     for match in _statements(text):
-        for words in _words(match["modules"] or ""):
-            module = words[0] if len(words) == 3 else words[0].partition(".")[0]
-            found.setdefault(words[-1].partition(".")[0], []).append(f"{module}:")
-        for words in _words(match["several"] or match["names"] or ""):
-            target = f"{match['dots']}{match['module']}:{words[0]}"
-            found.setdefault(words[-1], []).append(target)
+        for name, own in _bound(match["modules"] or ""):
+            module = own if name.partition(".")[0] == own else name
+            found.setdefault(own, []).append(f"{module}:")
+        for name, own in _bound(match["several"] or match["names"] or ""):
+            found.setdefault(own, []).append(f"{match['dots']}{match['module']}:{name}")
     return {bound: [*dict.fromkeys(targets)] for bound, targets in found.items()}
 
 
@@ -98,11 +97,11 @@ def without_imports(code: str) -> str:
     return _STATEMENT.sub("", code) if "import" in code else code
 
 
-def _aliased(listed: str) -> Iterator[tuple[str, str]]:
+def _bound(listed: str) -> Iterator[tuple[str, str]]:
+    """What is imported, and the name that it is bound to: ``import a.b`` binds a."""
     for words in _words(listed):
-        # `import a.b` binds a.
-        own = words[2] if len(words) == 3 and words[1] == "as" else words[0].partition(".")[0]
-        yield words[0].rpartition(".")[2], own
+        renamed = len(words) == 3 and words[1] == "as"
+        yield words[0], words[2] if renamed else words[0].partition(".")[0]
 
 
 def _words(listed: str) -> Iterator[list[str]]:

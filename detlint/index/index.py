@@ -126,9 +126,10 @@ class Index:
             self._outlines[path] = Outline.load(answers["outline"])
         return self._outlines[path]
 
-    def outline_all(self, paths: Iterable[str]) -> None:
-        """Outline many files, in several processes where that is worth it."""
-        missing = [each for each in paths if "outline" not in self._of(each)]
+    def read_all(self, question: str, paths: Iterable[str]) -> None:
+        """Look into many files for their "outline" or "starts", in several processes where that is
+        worth it."""
+        missing = [each for each in paths if question not in self._of(each)]
         size = sum(len(self.source(each).text) for each in missing)
         workers = min(self._jobs, size // _WORTH_A_PROCESS)
         if workers < 2:
@@ -138,10 +139,10 @@ class Index:
         missing.sort(key=lambda each: len(self.source(each).text))
         # Every other one: each process gets as many large ones.
         shares = [missing[place::workers] for place in range(workers)]
-        texts = [[self.source(each).text for each in share] for share in shares]
-        for share, told in zip(shares, shared_out(_outlines, texts), strict=True):
+        sources = [list(map(self.source, share)) for share in shares]
+        for share, told in zip(shares, shared_out(_ANSWERS[question], sources), strict=True):
             for path, each in zip(share, told, strict=True):
-                self._learn(path, "outline", each)
+                self._learn(path, question, each)
 
     def words(self, path: str) -> frozenset[str]:
         """All names that the code of a file uses."""
@@ -288,8 +289,15 @@ class Index:
         self._sources[path] = source
 
 
-def _outlines(texts: list[str]) -> list[list[object]]:
-    return [outline(text).dump() for text in texts]
+def _outlines(sources: list[Source]) -> list[object]:
+    return [outline(each.text).dump() for each in sources]
+
+
+def _starts(sources: list[Source]) -> list[object]:
+    return [[found.dumped() for found in starts(each)] for each in sources]
+
+
+_ANSWERS = {"outline": _outlines, "starts": _starts}
 
 
 def _row(start: tuple[int, str]) -> int:

@@ -140,6 +140,7 @@ def outline(text: str) -> Outline:
     where its name is. Strings and comments do not count. What is decorated counts as used: it
     may be registered.
     """
+    text = _plain(text)
     layout = layout_of(text)
     pieces = [piece for block in layout.top for piece in _pieces(layout, block)]
     codes = [_code(layout, start, end) for _, start, end in pieces]
@@ -168,6 +169,11 @@ def outline(text: str) -> Outline:
         sorted(set(_QUOTED.findall(_EXPORTED.sub("", f"\n{text}")))),
         reader.bound,
     )
+
+
+def _plain(text: str) -> str:
+    """A text as long, whose lines end with line feeds alone."""
+    return text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
 
 
 class _Found:
@@ -260,7 +266,7 @@ class _Reader:
     def _from(self, dotted: str, first: str, rest: str) -> list[str]:
         if dotted not in self._origins:
             told = self._origins[dotted] = []
-            for each in self.bound.get(first, ()):
+            for each in self.bound[first]:
                 module, _, name = each.partition(":")
                 chain = f"{name}.{rest}" if name and rest else name or rest
                 if chain:
@@ -280,12 +286,8 @@ def _kept(signature: str, types: list[str]) -> str:
 
 def _starts(text: str, pieces: Sequence[tuple[str, int, int]]) -> Iterator[tuple[int, str]]:
     row, place, last = 1, 0, None
-    plain = "\r" not in text
     for part, start, _ in pieces:
-        if plain:
-            row += text.count("\n", place, start)
-        else:
-            row += len(re.findall(r"\r\n|\r|\n", text[place:start]))
+        row += text.count("\n", place, start)
         place = start
         if part != last:
             last = part
