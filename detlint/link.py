@@ -102,7 +102,8 @@ class Linker:
                 for each in judge.judge(program, self._settings):
                     # A script may say the same by itself, or of two programs that it starts.
                     if each.path in names and (each.code, *each[:3]) not in told:
-                        told.add((each.code, *each[:3]))
+                        if each.path != program.path:
+                            told.add((each.code, *each[:3]))
                         named = each._replace(path=names[each.path])
                         yield from _unsuppressed([named], self._index)
 

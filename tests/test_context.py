@@ -180,3 +180,16 @@ def test_a_file_outside_of_any_project_is_read_with_what_it_imports(
     # Nothing is searched for beside it.
     (loose / "run.sh").write_text("PYTHONHASHSEED=0 python train.py\n", encoding="utf-8")
     assert lint("train.py") == _in(lint("."), loose / "train.py")
+
+
+def test_a_program_that_draws_from_two_generators_elsewhere_has_two_findings(
+    repository: Path, lint: Lint
+) -> None:
+    draws = "import random\nimport numpy as np\n\n\ndef batch():\n"
+    draws += "    return np.random.rand(3), random.random()\n"
+    (repository / "lib" / "data.py").write_text(draws, encoding="utf-8")
+    found = [each for each in lint("run_training.py") if each[3] == "DET102"]
+    assert [each[1] for each in found] == [10, 10]
+    main(["--no-cache", "--fix", "--unsafe-fixes", "run_training.py"])
+    fixed = (repository / "run_training.py").read_text(encoding="utf-8")
+    assert fixed.count("import guard") == fixed.count("guard.enable(seed=0)") == 1
