@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from detlint.cache import Cache
     from detlint.catalogue import Entry
+    from detlint.context import Context
     from detlint.engine import Engine
     from detlint.finding import Finding
     from detlint.notebooks.notebook import Notebook
@@ -157,37 +158,31 @@ def _lint_all(
     paths: Sequence[str],
 ) -> Linted:
     """The files as they stand, with what programs show."""
+    from detlint.context import Context
     from detlint.runner import lint_files
 
     results = _cache(options, settings)
     with _Progress(len(paths)) as progress:
         linted = lint_files(paths, engine, results, options.jobs, progress)
-    findings = _linked(linted, paths, engine, settings, results, jobs=options.jobs)
+    context = Context(paths, settings, given=options.paths)
+    findings = _linked(linted, context, engine, results, jobs=options.jobs)
     results.save()
     return linted._replace(findings=_not_ignored(findings, settings))
 
 
-def _linked(  # noqa: PLR0913 - what a run has
-    linted: Linted,
-    paths: Sequence[str],
-    engine: Callable[[], Engine],
-    settings: Settings,
-    results: Cache,
-    *,
-    jobs: int,
+def _linked(
+    linted: Linted, context: Context, engine: Callable[[], Engine], results: Cache, *, jobs: int
 ) -> list[Finding]:
     """With what programs show: their own findings, and without those that they clear."""
     from detlint.callgraph.callers import are_asked, ignored
     from detlint.callgraph.scripts import may_differ, together
 
-    scripted, returned = may_differ(paths), are_asked(linted.findings)
+    scripted, returned = may_differ(context.paths), are_asked(linted.findings)
     if not (linted.entrypoints or scripted or linted.findings):
         return linted.findings
-    from detlint.context import Context
     from detlint.unchanged import recall, remember
 
-    context = Context(paths, settings)
-    known = recall(results, paths, context)
+    known = recall(results, context)
     if known is not None:
         return known
     from detlint.aside import begun
@@ -195,16 +190,16 @@ def _linked(  # noqa: PLR0913 - what a run has
 
     findings = linted.findings
     if scripted:
-        findings = together(findings, paths, context, engine())
+        findings = together(findings, context, engine())
     # Both look into most files, and neither asks the other.
     aside = jobs > 1 and len(context.files) >= _WORTH_A_FORK
     pointless = begun(ignored, findings, context.files, forks=aside) if returned else set
-    linker = Linker(engine().rules, settings, results, context, jobs=jobs)
-    findings = linker.link(findings, linted.entrypoints, paths)
+    linker = Linker(engine().rules, results, context, jobs=jobs)
+    findings = linker.link(findings, linted.entrypoints)
     settled = pointless()
     findings = [each for each in findings if each not in settled]
     if results.keeps:
-        remember(results, paths, context, linker.looked_at(), findings)
+        remember(results, context, linker.looked_at(), findings)
     return findings
 
 
@@ -248,7 +243,7 @@ def _filtered(
     from detlint.context import Context
     from detlint.link import Linker
 
-    linker = Linker(engine.rules, settings, Cache.disabled(), Context(paths, settings))
+    linker = Linker(engine.rules, Cache.disabled(), Context(paths, settings))
     return lambda source: _not_ignored(linker.link_one(source, engine.lint(source)), settings)
 
 
@@ -317,7 +312,7 @@ def _linted_bytes(path: str, data: bytes, engine: Engine, settings: Settings) ->
 
     findings = engine.lint_bytes(path, data)
     with suppress(DecodeError):
-        linker = Linker(engine.rules, settings, Cache.disabled(), Context([path], settings))
+        linker = Linker(engine.rules, Cache.disabled(), Context([path], settings))
         findings = linker.link_one(Source.decode(path, data), findings)
     return _not_ignored(findings, settings)
 

@@ -17,28 +17,45 @@ if TYPE_CHECKING:
 
 
 class Context:
-    """Files by their real paths. ``named`` are the ones that are linted; ``alone``: each is a
-    project by itself, and no imports are followed."""
+    """Files by their real paths. ``named`` are the ones that are linted, as they were found below
+    the ``given`` paths; ``alone``: each is a project by itself, and no imports are followed."""
 
-    def __init__(self, named: Sequence[str], settings: Settings, *, alone: bool = False) -> None:
+    def __init__(
+        self,
+        named: Sequence[str],
+        settings: Settings,
+        *,
+        given: Sequence[str] = (),
+        alone: bool = False,
+    ) -> None:
+        self.paths = named
+        self.settings = settings
         self.alone = alone
-        self._settings = settings
-        folder = cache(os.path.realpath)  # of each file takes as long as linting it
-        parts = map(os.path.split, named)
-        self._named = [os.path.join(folder(above), name) for above, name in parts]
+        self._given = given
         self.root_of: Callable[[str], str] = cache(self._root_of)
         self._project = cache(self._project_above)
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """How the user named the files that are linted, by their real paths."""
+        folder = cache(os.path.realpath)  # of each file takes as long as linting it
+        parts = map(os.path.split, self.paths)
+        real = (os.path.join(folder(above), name) for above, name in parts)
+        return dict(zip(real, self.paths, strict=True))
 
     @cached_property
     def files(self) -> list[str]:
         """All files of the projects that the named ones are part of, sorted."""
         from detlint.discovery import discover
 
-        folders = [] if self.alone else dict.fromkeys(map(os.path.dirname, self._named))
+        folders = [] if self.alone else dict.fromkeys(map(os.path.dirname, self.names))
         roots = {root for folder in folders if (root := self._project(folder))}
-        found = dict.fromkeys(self._named)
+        searched = [os.path.realpath(each) for each in self._given if os.path.isdir(each)]
+        found = dict.fromkeys(self.names)
         for root in sorted(roots):
-            found.update(dict.fromkeys(discover([root], self._settings, lambda _: None)))
+            if any(_is_below(root, each) for each in searched):
+                continue  # its files are those that were found
+            found.update(dict.fromkeys(discover([root], self.settings, lambda _: None)))
         return sorted(found)
 
     def _root_of(self, path: str) -> str:
@@ -59,12 +76,12 @@ class Context:
     @cached_property
     def _shared(self) -> str:
         """The folder that holds all that was named."""
-        folders = set(map(os.path.dirname, self._named))
+        folders = set(map(os.path.dirname, self.names))
         return os.path.commonpath(folders) if folders else os.sep
 
     def _project_above(self, folder: str) -> str:
         """The root of the project that a folder is part of; "" for none."""
-        configured = self._settings.project
+        configured = self.settings.project
         if configured and _is_below(folder, configured):
             return configured
         if os.path.exists(os.path.join(folder, ".git")):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import cache as cached
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.lexer import Span
     from detlint.rule import Rule
-    from detlint.settings import Settings
     from detlint.source import Source
 
 
@@ -36,28 +34,25 @@ class Linker:
     def __init__(
         self,
         rules: Sequence[AnyRule],
-        settings: Settings,
         cache: Cache,
         context: Context,
         *,
         jobs: int = 1,
     ) -> None:
         self._rules = rules
-        self._settings = settings
+        self._settings = context.settings
         self._context = context
         self._index = Index(cache, jobs)
         self._launches = Launches(context.files, self._index, context.root_of)
 
-    def link(
-        self, findings: Sequence[Finding], entrypoints: Sequence[str], paths: Sequence[str]
-    ) -> list[Finding]:
+    def link(self, findings: Sequence[Finding], entrypoints: Sequence[str]) -> list[Finding]:
         """The findings of the files that are linted, which no program clears, and those of the
-        programs among them, in the order of ``paths``. ``entrypoints``: those that are programs.
+        programs among them, in the order of their paths. ``entrypoints``: those that are programs.
         """
-        names = _by_real_path(paths)
+        names = self._context.names
         others = (each for each in self._context.files if each not in names)
         starts = [*map(os.path.realpath, entrypoints), *filter(self._index.runs, others)]
-        order = {path: place for place, path in enumerate(paths)}
+        order = {path: place for place, path in enumerate(self._context.paths)}
         joined = [*self._linked(findings, starts, names), *self._broken(findings, names)]
         self._index.save()
         return sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
@@ -164,15 +159,6 @@ class Linker:
     @cached_property
     def _python(self) -> PythonFiles:
         return PythonFiles(self._context.files, self._index)
-
-
-def _by_real_path(paths: Sequence[str]) -> dict[str, str]:
-    folder = cached(os.path.realpath)  # of each file takes as long as linting it
-    parts = map(os.path.split, paths)
-    return {
-        os.path.join(folder(above), name): path
-        for (above, name), path in zip(parts, paths, strict=True)
-    }
 
 
 def _unsuppressed(findings: Sequence[Finding], index: Index) -> Iterator[Finding]:

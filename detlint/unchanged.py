@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 _MOST = 4  # sets of files, such as the whole project and what the last commits changed
 
 
-def recall(cache: Cache, paths: Sequence[str], context: Context) -> list[Finding] | None:
+def recall(cache: Cache, context: Context) -> list[Finding] | None:
     """What linking found last time, if it would find that again."""
     try:
+        paths = context.paths
         kept = cache.linked[_key(paths)]
         listings = {folder: entries(folder) for folder in kept["folders"]}
         if kept["state"] != _state(cache, context, kept["outside"], listings):
@@ -37,13 +38,12 @@ def recall(cache: Cache, paths: Sequence[str], context: Context) -> list[Finding
 
 def remember(
     cache: Cache,
-    paths: Sequence[str],
     context: Context,
     looked_at: tuple[Sequence[str], Mapping[str, Mapping[str, str]]],
     findings: Iterable[Finding],
 ) -> None:
     """Keep what linking found, given the other files and the folders that it looked at."""
-    outside, listings = looked_at
+    paths, (outside, listings) = context.paths, looked_at
     places = {path: place for place, path in enumerate(paths)}
     found: dict[int, list[Finding]] = {}
     for each in findings:

@@ -28,7 +28,7 @@ class Linter(Engine):
 
     def look_at(self, source: Source, data: bytes | None = None) -> Look:
         context = Context([source.path], Settings(), alone=True)
-        linker = Linker(self.rules, Settings(), Cache.disabled(), context)
+        linker = Linker(self.rules, Cache.disabled(), context)
         found = super().look_at(source, data)
         return found._replace(findings=linker.link_one(source, found.findings))
 

@@ -35,19 +35,17 @@ def may_differ(paths: Iterable[str]) -> bool:
     return any(kind_of_name(os.path.basename(path)) == "shell" for path in paths)
 
 
-def together(
-    findings: Sequence[Finding], paths: Sequence[str], context: Context, engine: Engine
-) -> list[Finding]:
+def together(findings: Sequence[Finding], context: Context, engine: Engine) -> list[Finding]:
     """Findings of files, in the order of the paths: those of scripts as what they source makes
     them, and without those that advise what a project's own parser does not know."""
-    project = _Project(paths, context.files)
+    project = _Project(context.paths, context.files)
     again = dict(_relinted(project, engine))
     found: list[Finding] = []
     if again:
         by_path: dict[str, list[Finding]] = {}
         for each in findings:
             by_path.setdefault(each.path, []).append(each)
-        for path in paths:
+        for path in context.paths:
             found += again.get(path, by_path.get(path, []))
     else:
         found = list(findings)
