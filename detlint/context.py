@@ -7,6 +7,7 @@ repository. Outside of any project, the context is what was named.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from detlint.settings import Settings
+
+
+_PACKAGING = "pyproject.toml"
 
 
 class Context:
@@ -58,6 +62,20 @@ class Context:
             found.update(dict.fromkeys(discover([root], self.settings, lambda _: None)))
         return sorted(found)
 
+    @property
+    def packaging(self) -> list[str]:
+        """The files that say which commands packages install."""
+        return [each for each in self.files if os.path.basename(each) == _PACKAGING]
+
+    def is_installed(self) -> bool:
+        """Whether a command that a package installs may start one of the linted files."""
+        said = cache(_packaging_above)
+        return any(
+            f"{os.path.basename(path).removesuffix('.py')}:".encode() in said(os.path.dirname(path))
+            for path in self.names
+            if path.endswith(".py")
+        )
+
     def _root_of(self, path: str) -> str:
         """The folder in which a file's imports are looked up: that of its project, or outside of
         any the folder of the run, if it is below that, or else the one above its packages."""
@@ -88,6 +106,16 @@ class Context:
             return folder
         above = os.path.dirname(folder)
         return self._project(above) if above != folder else ""
+
+
+def _packaging_above(folder: str) -> bytes:
+    """What the nearest file says that describes a package; nothing where there is none."""
+    path = os.path.join(folder, _PACKAGING)
+    if os.path.isfile(path):
+        with suppress(OSError), open(path, "rb") as file:
+            return file.read()
+    above = os.path.dirname(folder)
+    return _packaging_above(above) if above != folder else b""
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -108,10 +108,12 @@ class Linker:
         by_root: dict[str, list[str]] = {}
         for path in dict.fromkeys(starts):
             by_root.setdefault(self._context.root_of(path), []).append(path)
+        for path in self._context.packaging:
+            by_root.setdefault(self._context.root_of(path), [])
         files, alone = self._files, self._context.alone
         for root, paths in by_root.items():
             project = Project(root, files(root), paths, self._index, follows=not alone)
-            for path in paths:
+            for path in project.entrypoints:
                 launched = [] if alone else self._launches.of(path)
                 places = [path, *(each.path for each in launched)]
                 chosen = wanted is None or any(each in wanted for each in places)
@@ -129,7 +131,7 @@ class Linker:
     def _only_sets_up(self, path: str, project: Project) -> bool:
         """Whether a file that programs import takes the command line for them."""
         source = self._index.source(path)
-        if source.kind != PYTHON or says_so(path, source.text):
+        if source.kind != PYTHON or path in project.installed or says_so(path, source.text):
             return False
         return project.is_imported(path)
 

@@ -8,6 +8,7 @@ name up: it hangs on two nodes at once.
 from __future__ import annotations
 
 import os
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from detlint.index.modules import Symbol
@@ -67,31 +68,43 @@ class Graph:
 # Names of nodes that are no symbols begin with one of these.
 _LOOKED_UP = "."  # anything of that name
 _METHOD = "()"  # methods of that name of classes in use
+_INSTANTIATES = "instantiate"
 OFFERED = "*"  # anything that a module offers that is handed on
 
 
 def call_graph(
-    paths: Iterable[str], index: Index, definitions: Definitions, offers: Offers
+    paths: Iterable[str],
+    index: Index,
+    definitions: Definitions,
+    offers: Offers,
+    targets: Sequence[str],
 ) -> Graph:
     """Which parts the text shows to be used by which: names are followed to where they are
-    defined, and only those of unknown origin stand for all of that name."""
+    defined, and only those of unknown origin stand for all of that name. What configurations have
+    made, the ``targets``, is used where something instantiates it."""
+    made = [":".join(each.rpartition(".")[::2]) for each in targets]
     graph = Graph()
     for path in paths:
         for part, uses in index.outline(path).uses.items():
             _enter(graph, path, part)
             here = graph.node(path, part)
-            targets = graph.targets[here]
-            targets += [graph.node(path, each) for each in uses.own]
-            targets += [graph.node("", _METHOD + each) for each in uses.attributes]
-            for each in uses.origins:
+            leads = graph.targets[here]
+            leads += [graph.node(path, each) for each in uses.own]
+            leads += [graph.node("", _METHOD + each) for each in uses.attributes]
+            for each in chain(uses.origins, made if _makes(uses) else ()):
                 found = definitions.of(path, each)
                 if found is None:
                     names = each.partition(":")[2].split(".")
-                    targets += [graph.node("", _LOOKED_UP + name) for name in names]
+                    leads += [graph.node("", _LOOKED_UP + name) for name in names]
                 else:
-                    targets += [graph.node(*symbol) for symbol in found]
+                    leads += [graph.node(*symbol) for symbol in found]
             _offer(graph, path, part, offers.of(path, uses))
     return graph
+
+
+def _makes(uses: Uses) -> bool:
+    """Whether a part makes what a configuration names."""
+    return _INSTANTIATES in uses.names or _INSTANTIATES in uses.attributes
 
 
 def _enter(graph: Graph, path: str, part: str) -> None:

@@ -341,6 +341,8 @@ class Program:
     def _start(self) -> tuple[int, int, int, int]:
         source = self.source
         row, column = source.location(main_line(source.text) or 0)
+        if row == 1:
+            row = self._project.starts(self.path) or row
         return row, column, row, len(source.line(row)) + 1
 
 

@@ -8,12 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.reachability import Reachability
+from detlint.index.imports import Import
 from detlint.index.modules import Modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from detlint.index.index import Index
+
+
+_PACKAGING = "pyproject.toml"
 
 
 class Project:
@@ -34,12 +38,46 @@ class Project:
     ) -> None:
         self.index = index
         self._root = root
-        self._entrypoints = entrypoints
+        self._files = files
         self._follows = follows
         self._modules = Modules(root, index.folders)
+        self._entrypoints = entrypoints
         self._closures: dict[str, list[str]] = {}
         self._programs: dict[str, list[str]] = {}
         self._names = Counter(map(os.path.basename, files))
+
+    @property
+    def entrypoints(self) -> list[str]:
+        """All programs of the project."""
+        return [*dict.fromkeys((*self._entrypoints, *self.installed))]
+
+    @cached_property
+    def installed(self) -> dict[str, list[str]]:
+        """The functions that commands of the project's packages start, by their files."""
+        found: dict[str, list[str]] = {}
+        named = (each for each in self._files if os.path.basename(each) == _PACKAGING)
+        for path in named if self._follows else ():
+            for module, function in self.index.entry_points(path):
+                place = self._modules.module(path, module)
+                if place is not None:
+                    found.setdefault(place, []).append(function.partition(".")[0])
+        return found
+
+    @cached_property
+    def _targets(self) -> list[str]:
+        """The classes and functions that configurations have made."""
+        configurations = (each for each in self._files if each.endswith((".yaml", ".yml")))
+        return sorted({name for each in configurations for name in self.index.targets(each)})
+
+    def _imports(self, path: str) -> list[Import]:
+        """What a file imports, by a configuration's word, too."""
+        if not self._follows:
+            return []
+        found = self.index.imports(path)
+        if "instantiates" in self.index.kinds(path):
+            modules = dict.fromkeys(each.rpartition(".")[0] for each in self._targets)
+            found = [*found, *(Import(each, 0, ()) for each in modules)]
+        return found
 
     def run(self, path: str) -> list[str]:
         """The files of a program, of which more will be asked."""
@@ -49,8 +87,7 @@ class Project:
     def _closure(self, path: str) -> list[str]:
         """A file and all that it imports, in the order in which they are met."""
         if path not in self._closures:
-            follow = self.index.imports if self._follows else lambda _: ()
-            self._closures[path] = self._modules.closure(path, follow)
+            self._closures[path] = self._modules.closure(path, self._imports)
         return self._closures[path]
 
     def is_imported(self, path: str) -> bool:
@@ -59,13 +96,22 @@ class Project:
 
     @cached_property
     def _imported(self) -> frozenset[str]:
-        closures = map(self._closure, self._entrypoints)
+        closures = map(self._closure, self.entrypoints)
         return frozenset(each for first, *others in closures for each in others)
 
     @cached_property
     def reach(self) -> Reachability:
         """What the programs reach."""
-        return Reachability(self._programs, self.index, self._modules)
+        started = {path: self.installed.get(path, []) for path in self._programs}
+        return Reachability(
+            self._programs, self.index, self._modules, started=started, targets=self._targets
+        )
+
+    def starts(self, path: str) -> int:
+        """The row at which an installed command starts a file; 0 if none does."""
+        functions = self.installed.get(path, ())
+        rows = self.index.outline(path).starts if functions else ()
+        return next((row for row, part in rows if part in functions), 0)
 
     def lacking(self, paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
         """What files import from the project that is not there."""

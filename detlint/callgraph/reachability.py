@@ -25,12 +25,22 @@ _PROGRAM = 1
 class Reachability:
     """Answers for all programs of a project, worked out at once when the first is asked for.
 
-    ``closures`` holds the files of each program, by the real path at which it starts.
+    ``closures`` holds the files of each program, by the real path at which it starts, ``started``
+    the functions of that file that are called besides, and ``targets`` what configurations have
+    made.
     """
 
     def __init__(
-        self, closures: Mapping[str, Sequence[str]], index: Index, modules: Modules
+        self,
+        closures: Mapping[str, Sequence[str]],
+        index: Index,
+        modules: Modules,
+        *,
+        started: Mapping[str, Sequence[str]],
+        targets: Sequence[str],
     ) -> None:
+        self._started = started
+        self._targets = targets
         self._index = index
         self._modules = modules
         self._bits = {path: _PROGRAM << place for place, path in enumerate(closures)}
@@ -83,7 +93,7 @@ class Reachability:
 
     @cached_property
     def _calls(self) -> Graph:
-        return call_graph(self._files, self._index, self._definitions, self._offers)
+        return call_graph(self._files, self._index, self._definitions, self._offers, self._targets)
 
     @cached_property
     def _names(self) -> Graph:
@@ -116,7 +126,8 @@ class Reachability:
     def _starts(self, graph: Graph) -> dict[int, int]:
         """All files run as they are imported, and of those that are programs the main block."""
         found = {graph.node(path, ""): self._within[path] for path in self._files}
-        found.update((graph.node(path, MAIN), bit) for path, bit in self._bits.items())
+        for path, bit in self._bits.items():
+            found.update((graph.node(path, part), bit) for part in (MAIN, *self._started[path]))
         return found
 
     def _limits(self, graph: Graph) -> list[int]:

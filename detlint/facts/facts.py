@@ -71,6 +71,8 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("import_module(", "__import__(", "__subclasses__", "__init_subclass__", "metaclass="),
         *("locate(", "instantiate", "eval("),
     ),
+    # Likewise: what makes what a configuration names.
+    "instantiates": ("instantiate(",),
     "enables": ("determin", "guard."),
     "sets": VARIABLES,
     "places": ('"cuda', "'cuda", ".cuda("),

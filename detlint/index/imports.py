@@ -20,6 +20,13 @@ _TYPES_ONLY = re.compile(r"^([ \t]*)if[ \t]+(?:typing\.)?TYPE_CHECKING[ \t]*:", 
 # A module that puts another in its place gives, when asked, what it shows type checkers.
 _REPLACES = re.compile(r"^[ \t]*sys\.modules\[__name__\][ \t]*=", re.MULTILINE)
 _WHOLE = 20  # modules that an index of a whole library exceeds: no program uses all of it
+# `import_module("a.b")`, and of a module that is chosen what its name begins with:
+# `import_module(f"a.b.{name}")`, `import_module("." + name, __package__)`.
+_DYNAMIC = re.compile(
+    r"\b(?:import_module|__import__)\(\s*f?[\"'](?P<dots>\.*)(?P<module>[\w.]*)"
+    r"(?:(?P<chosen>\{|%s|[\"']\s*[+%])|(?P<whole>[\"']))"
+)
+EVERY_MODULE = "**"  # in the place of the names that are imported from a package
 _INDENTED = r"(?:[ \t]*(?:#[^\n]*)?\n|{indent}[ \t]+[^\n]*\n?)*"
 
 
@@ -42,8 +49,22 @@ def imports(text: str) -> list[Import]:
         for match in _statements(text)
         for each in _read(match)
     ]
+    chosen = _chosen(text) if "import_" in text else []
     lazily = hidden and _REPLACES.search(text) is not None and len(found) <= _WHOLE
-    return [each for is_hidden, each in found if lazily or not is_hidden]
+    return [*(each for is_hidden, each in found if lazily or not is_hidden), *chosen]
+
+
+def _chosen(text: str) -> list[Import]:
+    """What a file imports by a name that it puts together."""
+    found = []
+    for match in _DYNAMIC.finditer(text):
+        module = match["module"]
+        if match["chosen"]:
+            module = module.rpartition(".")[0]  # the rest is the start of a name
+        if module or match["dots"]:
+            names = (EVERY_MODULE,) if match["chosen"] else ()
+            found.append(Import(module, len(match["dots"]), names))
+    return found
 
 
 def _statements(text: str) -> Iterator[re.Match[str]]:

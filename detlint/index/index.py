@@ -13,6 +13,7 @@ from detlint.index.entrypoints import is_program
 from detlint.index.folders import Folders
 from detlint.index.imports import Import, imports
 from detlint.index.launched import Start, exports, starts
+from detlint.index.named import entry_points, targets
 from detlint.index.scan import Outline, outline
 from detlint.kinds import PYTHON
 from detlint.source import DecodeError, Source
@@ -235,6 +236,23 @@ class Index:
         if question not in answers:
             self._learn(path, question, gives(self.source(path), Need.parse(need)))
         return [(row, given) for row, given in answers[question]]
+
+    # What a configuration names
+
+    def entry_points(self, path: str) -> list[tuple[str, str]]:
+        """The modules and functions that the commands of a package start."""
+        answers = self._of(path)
+        if "entry_points" not in answers:
+            self._learn(path, "entry_points", [*map(list, entry_points(self.source(path).text))])
+        return [(module, function) for module, function in answers["entry_points"]]
+
+    def targets(self, path: str) -> list[str]:
+        """The classes and functions that a configuration has made."""
+        answers = self._of(path)
+        if "targets" not in answers:
+            self._learn(path, "targets", targets(self.source(path).text))
+        found: list[str] = answers["targets"]
+        return found
 
     # What a script does
 

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.index.folders import FILE, OTHER
-from detlint.index.imports import Import
+from detlint.index.imports import EVERY_MODULE, Import
 from detlint.index.scan import MAIN
 
 if TYPE_CHECKING:
@@ -63,6 +63,11 @@ class Modules:
         """The files that run when a file imports something: packages' own first."""
         return self._found(os.path.dirname(importer), wanted)
 
+    def module(self, importer: str, name: str) -> str | None:
+        """The file of a module that is named in full."""
+        found = self.files(importer, Import(name, 0, ()))
+        return found[-1] if found and _module(found[-1]) == name.rpartition(".")[2] else None
+
     def holds(self, importer: str, module: str) -> bool:
         """Whether a module may be of the project, by the first part of its name."""
         top, dot, _ = module.partition(".")
@@ -71,6 +76,8 @@ class Modules:
     def lacking(self, importer: str, wanted: Import) -> tuple[str, ...]:
         """What is not there of a module of one of the project's packages, and what is wanted of
         it; nothing where the module is there."""
+        if EVERY_MODULE in wanted.names:
+            return ()
         parts = wanted.module.split(".")
         found = self.files(importer, wanted) if len(parts) > 1 else ()
         known = {
@@ -112,7 +119,10 @@ class Modules:
             if found is not None:
                 yield found
             place = os.path.join(place, part)
-        for name in wanted.names:
+        names = wanted.names
+        if EVERY_MODULE in names:
+            names = tuple(sorted({each.removesuffix(".py") for each in self._listed(place)}))
+        for name in names:
             if (found := self._module(place, name)) is not None:
                 yield found
 

@@ -1,0 +1,45 @@
+"""What configurations name of the code beside them: functions that an installed command starts,
+and classes that a framework makes."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# `name = "package.module:function"`, as in every table of scripts.
+_POINT = re.compile(r"[\w.]+:[\w.]+")
+# Hydra's, of which a YAML file may hold many: `_target_: package.module.Class`.
+_TARGET = re.compile(r"[\"']?\b_target_[\"']?[ \t]*[:=][ \t]*[\"']?([A-Za-z_][\w.]*\.\w+)")
+# The tables of a pyproject.toml that name what commands start.
+_TABLES = (("project", "scripts"), ("project", "gui-scripts"), ("tool", "poetry", "scripts"))
+
+
+def entry_points(text: str) -> list[tuple[str, str]]:
+    """The modules and functions that the commands of a package start, of its pyproject.toml."""
+    if "scripts" not in text:
+        return []
+    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return []  # which DET000 tells
+    return [point for table in _TABLES for point in _points(data, table)]
+
+
+def _points(data: Any, table: tuple[str, ...]) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - TOML
+    for name in table:
+        data = data.get(name) if isinstance(data, dict) else None
+    for value in data.values() if isinstance(data, dict) else ():
+        if isinstance(value, str) and (point := _POINT.match(value)):
+            module, _, function = point[0].partition(":")
+            yield module, function
+
+
+def targets(text: str) -> list[str]:
+    """What a configuration says is to be made: ``package.module.Class``."""
+    return sorted(set(_TARGET.findall(text)))
