@@ -12,7 +12,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from detlint.errors import SettingsError, UsageError
+from detlint.errors import UsageError
 from detlint.gitignore import Ignore, read_lines
 from detlint.kinds import NAMES, SUFFIXES, kind_of_line, kind_of_name
 
@@ -197,10 +197,7 @@ class _Search:
         if not lines:
             return None
         if base not in self._compiled:
-            excludes = Ignore(base, lines, _ENDINGS)
-            if invalid := excludes.invalid():
-                raise SettingsError(f"exclude: not a pattern of files: {invalid[0]!r}")
-            self._compiled[base] = excludes
+            self._compiled[base] = Ignore(base, lines, _ENDINGS)
         return self._compiled[base]
 
     def _ignores_above(self, top: str) -> Ignore | None:
