@@ -149,7 +149,7 @@ def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
     if options.fix or options.diff:
         status = _fix(options, settings, engine(), findings, paths)
     else:
-        _report(options, findings, files=len(paths))
+        _report(options, settings, findings, files=len(paths))
         status = _status(options, findings)
     for path, failure in linted.failures.items():
         _say_failed(failure, f" at {path}, which is not linted")
@@ -210,7 +210,7 @@ def _fix(
     if options.diff:
         status = _show_patches(outcome.patches, outcome.fixed)
     else:
-        _report(options, outcome.findings, files=len(paths), fixed=outcome.fixed)
+        _report(options, settings, outcome.findings, files=len(paths), fixed=outcome.fixed)
         status = _status(options, outcome.findings)
     return FAILED if outcome.failures else status
 
@@ -285,7 +285,9 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
     if options.fix:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
-    _report(options, findings, files=1, fixed=fixed, read=lambda _path: _shown(path, data))
+    _report(
+        options, settings, findings, files=1, fixed=fixed, read=lambda _path: _shown(path, data)
+    )
     return _status(options, findings)
 
 
@@ -305,8 +307,9 @@ def _status(options: argparse.Namespace, findings: Sequence[Finding]) -> int:
     return FOUND if findings and not options.exit_zero else CLEAN
 
 
-def _report(
+def _report(  # noqa: PLR0913 - what a run has
     options: argparse.Namespace,
+    settings: Settings,
     findings: Sequence[Finding],
     *,
     files: int,
@@ -316,6 +319,7 @@ def _report(
     """``read`` gives what was read from standard input, in which case ``--fix`` writes the
     fixed source to standard output."""
     from detlint.reporters import Report, load
+    from detlint.settings import project_root
 
     stream = sys.stderr if read and options.fix else sys.stdout
     if isinstance(stream, io.TextIOWrapper):
@@ -331,6 +335,7 @@ def _report(
         statistics=options.statistics,
         sources=sources,
         rules=lambda code: next((rule for rule in _every_rule() if rule.code == code), None),
+        root=lambda: project_root(settings),
     )
     for piece in load(options.output_format)(report):
         stream.write(piece)

@@ -204,7 +204,7 @@ class _Search:
         """What git would ignore in ``top``, from its repository's root down to it."""
         if not self.settings.respect_gitignore:
             return None
-        repository = _repository(top)
+        repository = repository_of(top)
         if repository is None:
             base, ignore = self.root if _within(top, self.root) else top, None
         else:
@@ -240,7 +240,7 @@ def _within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(os.path.join(folder, ""))
 
 
-def _repository(folder: str) -> str | None:
+def repository_of(folder: str) -> str | None:
     """The nearest folder at or above this one that git works in."""
     while not os.path.exists(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint import configuration
@@ -83,6 +84,17 @@ def _from_root(pattern: str, root: str, here: str) -> str:
         return negation + body
     folder = re.sub(r"([\\*?\[])", r"\\\1", os.path.relpath(here, root).replace(os.sep, "/"))
     return f"{negation}/{folder}/{body.lstrip('/')}"
+
+
+def project_root(settings: Settings) -> str:
+    """The folder of the project: that of its pyproject.toml with our table, else of its git
+    repository, else the one that the settings are for."""
+    from detlint.discovery import repository_of
+
+    with suppress(SettingsError):  # one that the run was told not to read
+        if file := configuration.nearest(settings.root):
+            return os.path.dirname(file.path)
+    return repository_of(settings.root) or settings.root
 
 
 def enabled(settings: Settings, code: str, default_on: bool) -> bool:

@@ -170,6 +170,36 @@ def test_json_has_one_object_a_finding(leaky: Path) -> None:
     assert finding["fix"]["edits"][0]["content"] == "False"
 
 
+@pytest.mark.parametrize(
+    ("marks", "root"),
+    [
+        pytest.param({"pyproject.toml": "[tool.detlint]\n"}, "", id="the configuration's folder"),
+        pytest.param({".git/HEAD": ""}, "", id="the repository"),
+        pytest.param({"pyproject.toml": "[tool.x]\n"}, "lib/sub", id="where it runs"),
+        pytest.param(
+            {".git/HEAD": "", "lib/pyproject.toml": "[tool.detlint]\n"},
+            "lib",
+            id="the configuration's before the repository",
+        ),
+    ],
+)
+def test_sarif_names_files_from_the_root_of_the_project(
+    tmp_path: Path, marks: dict[str, str], root: str
+) -> None:
+    sub = tmp_path / "lib" / "sub"
+    for name, text in {**marks, "lib/sub/train.py": LEAK}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for arguments in (["."], ["train.py"], [str(sub)], [".", "--isolated"]):
+        done = detlint(*arguments, "--output-format", "sarif", cwd=sub)
+        (run,) = json.loads(done.stdout)["runs"]
+        assert run["originalUriBaseIds"]["%SRCROOT%"]["uri"] == (tmp_path / root).as_uri() + "/"
+        (result,) = run["results"]
+        artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
+        there = (sub / "train.py").relative_to(tmp_path / root).as_posix()
+        assert artifact == {"uri": there, "uriBaseId": "%SRCROOT%"}
+
+
 def test_cached_findings_are_those_of_the_first_run(leaky: Path) -> None:
     first, second = detlint(".", cwd=leaky), detlint(".", cwd=leaky)
     assert first.stdout == second.stdout

@@ -570,6 +570,30 @@ def test_sarif_addresses_are_relative_below_the_folder_and_absolute_elsewhere(
     assert uri("../y z.py") == {"uri": (tmp_path.parent / "y z.py").as_uri()}
 
 
+@pytest.mark.usefixtures("_here")
+def test_sarif_addresses_are_relative_to_the_root_of_the_project(
+    tmp_path: Path, validate: Callable[[object], None]
+) -> None:
+    (tmp_path / "a b" / "sub").mkdir(parents=True)
+    os.chdir(tmp_path / "a b" / "sub")
+    shown = report(BARE, BARE._replace(path="../c.py"), BARE._replace(path="../../d.py"))
+    log = json.loads(rendered("sarif", shown._replace(root=lambda: str(tmp_path / "a b"))))
+    validate(log)
+    (run,) = log["runs"]
+    places = [each["locations"][0]["physicalLocation"] for each in run["results"]]
+    assert [each["artifactLocation"] for each in places] == [
+        {"uri": "sub/b.py", "uriBaseId": "%SRCROOT%"},
+        {"uri": "c.py", "uriBaseId": "%SRCROOT%"},
+        {"uri": (tmp_path / "d.py").as_uri()},
+    ]
+    assert run["originalUriBaseIds"] == {
+        "%SRCROOT%": {
+            "uri": (tmp_path / "a b").as_uri() + "/",
+            "description": {"text": "The root of the project"},
+        }
+    }
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="names of files are text on Windows")
 def test_sarif_addresses_spell_a_name_that_is_not_text_by_its_bytes() -> None:
     assert uri(os.fsdecode(b"\xff.py"))["uri"] == "%FF.py"
