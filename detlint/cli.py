@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, NoReturn, cast
 from detlint import __version__
 from detlint.errors import DetlintError, UsageError
 from detlint.kinds import NOTEBOOK, kind_of_name
+from detlint.streams import open_closed, tell, write
+from detlint.terminal import leading, visible
 
 if TYPE_CHECKING:
     import argparse
@@ -41,17 +43,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the status to exit with. Usage errors raise SystemExit(2)."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     command = _COMMANDS.get(arguments[0] if arguments else "")
+    open_closed()
     try:
         return command(arguments[1:]) if command else _lint(arguments)
     except DetlintError as error:
-        _say(str(error))
+        _say(*error.args)
         return FAILED
     except KeyboardInterrupt:
         _say("interrupted; every file is as it was or fixed whole")
         return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
     except Exception:  # noqa: BLE001 - the one place that turns a crash into exit 2
         import traceback
 
@@ -63,22 +63,21 @@ def run() -> NoReturn:
     """``detlint``: run the command line and leave."""
     status = main()
     if status in (CLEAN, FOUND):
-        sys.stdout.flush()
-        sys.stderr.flush()
         os._exit(status)  # taking a hundred megabytes of objects apart takes a tenth of a second
     sys.exit(status)
 
 
-def _say(text: str) -> None:
-    for line in text.splitlines():
-        sys.stderr.write(f"detlint: {line}\n")
+def _say(*lines: str) -> None:
+    tell(f"detlint: {visible(line)}" for line in lines)
 
 
 def _say_failed(traceback: str, where: str = "") -> None:
-    sys.stderr.write(traceback)
-    error = traceback.strip().rpartition("\n")[2]
-    _say(f"internal error{where}: {error}. Please report it, with the lines above, at")
-    _say("https://github.com/detlint/detlint/issues")
+    lines = traceback.strip().split("\n")
+    tell(map(leading, lines))
+    _say(
+        f"internal error{where}: {lines[-1]}. Please report it, with the lines above, at",
+        "https://github.com/detlint/detlint/issues",
+    )
 
 
 def _lint(arguments: list[str]) -> int:
@@ -254,10 +253,7 @@ def _version() -> str:
 
 
 def _show_patches(patches: Iterable[bytes], fixed: int) -> int:
-    sys.stdout.flush()
-    for patch in patches:
-        sys.stdout.buffer.write(patch)
-    sys.stdout.buffer.flush()
+    write(sys.stdout, patches)
     _say(f"would fix {fixed} finding{'s' * (fixed != 1)}")
     return FOUND if fixed else CLEAN
 
@@ -283,8 +279,7 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
         data, fixed = result.source.encode(), len(result.fixed)
         findings = result.remaining
     if options.fix:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        write(sys.stdout, [data])
     _report(
         options, settings, findings, files=1, fixed=fixed, read=lambda _path: _shown(path, data)
     )
@@ -337,9 +332,7 @@ def _report(  # noqa: PLR0913 - what a run has
         rules=lambda code: next((rule for rule in _every_rule() if rule.code == code), None),
         root=lambda: project_root(settings),
     )
-    for piece in load(options.output_format)(report):
-        stream.write(piece)
-    stream.flush()
+    write(stream, load(options.output_format)(report))
 
 
 def _decoded(path: str) -> Source | None:
@@ -409,17 +402,20 @@ def _explain(arguments: list[str]) -> int:
         rule = known.get(word.upper()) or by_name.get(word)
         if rule is None:
             raise UsageError(f"no rule {word!r}; there are {', '.join(known)}")
-        sys.stdout.write(explain(rule))
+        write(sys.stdout, [explain(rule)])
     return CLEAN
 
 
 def _rules(arguments: list[str]) -> int:
     if arguments:
         raise UsageError("usage: detlint rules (to lint a folder of that name: `detlint ./rules`)")
-    for rule in _every_rule():
-        state = "on " if rule.default else "off"
-        sys.stdout.write(f"{rule.code}  {state}  {rule.name():<32}  {rule.summary}\n")
+    write(sys.stdout, map(_listed, _every_rule()))
     return CLEAN
+
+
+def _listed(rule: type[Rule]) -> str:
+    state = "on " if rule.default else "off"
+    return f"{rule.code}  {state}  {rule.name():<32}  {rule.summary}\n"
 
 
 _COMMANDS: dict[str, Callable[[list[str]], int]] = {"explain": _explain, "rules": _rules}

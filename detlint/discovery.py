@@ -42,7 +42,7 @@ def discover(paths: Sequence[str], settings: Settings, warn: Callable[[str], Non
     search = _Search(settings)
     problems = [problem for path in paths if (problem := search.add(path))]
     if problems:
-        raise UsageError("\n".join(problems))
+        raise UsageError(*problems)
     search.settle_links()
     for warning in sorted(search.warnings):
         warn(warning)
