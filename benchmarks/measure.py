@@ -35,6 +35,11 @@ class Result(NamedTuple):
         return statistics.median(self.seconds)
 
     @property
+    def fastest(self) -> float:
+        """Of the timed runs: what else runs on the machine only ever adds time."""
+        return min(self.seconds)
+
+    @property
     def per_megabyte(self) -> float:
         """Seconds for a million bytes of input."""
         return self.median / self.program.corpus.megabytes
@@ -70,6 +75,8 @@ def _warm_up(program: Program) -> int:
 
 
 def _run(program: Program, watcher: _Watcher | None = None) -> tuple[float, int]:
+    if program.prepare:
+        program.prepare()
     with tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
         process = subprocess.Popen(

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from corpus import Corpus
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,11 +37,12 @@ class Program(NamedTuple):
     argv: tuple[str, ...]
     primed: bool = False  # has a cache that an untimed run fills first
     rounds: int = 1000
+    prepare: Callable[[], None] | None = None  # untimed, before each run
 
 
-def install(work: Path) -> dict[str, Path]:
+def install(work: Path, peers: Iterable[str] = PEERS) -> dict[str, Path]:
     """The folder of the executables of each program; detlint is this checkout, built anew."""
-    folders = {name: work / f"{name}-{version}" for name, version in PEERS.items()}
+    folders = {name: work / f"{name}-{PEERS[name]}" for name in peers}
     for name, folder in folders.items():
         if not (folder / "bin" / name).exists():
             _environment(folder, f"{name}=={PEERS[name]}")
@@ -58,11 +61,20 @@ def _environment(folder: Path, *requirements: str) -> None:
 def whole_tree(corpus: Corpus, name: str, programs: dict[str, Path], work: Path) -> list[Program]:
     """What can read everything."""
     python = (str(programs["detlint"] / "python"), "-c")
-    ruff, detlint = _ruff(programs), _detlint(programs)
-    ruff_cache, detlint_cache = work / "cache-ruff" / name, work / "cache-detlint" / name
     return [
         Program(f"read all bytes, {name}", corpus, (*python, _READ)),
         Program(f"ast.parse, {name}", corpus, (*python, _PARSE)),
+        *beside_ruff(corpus, name, programs, work),
+    ]
+
+
+def beside_ruff(
+    corpus: Corpus, name: str, programs: dict[str, Path], caches: Path
+) -> list[Program]:
+    """The two fast linters in turn: everything anew, and with a cache of the same input."""
+    ruff, detlint = ruff_command(programs), detlint_command(programs)
+    ruff_cache, detlint_cache = caches / "cache-ruff" / name, caches / "cache-detlint" / name
+    return [
         Program(f"ruff cold, {name}", corpus, (*ruff, "--no-cache", ".")),
         Program(f"detlint cold, {name}", corpus, (*detlint, "--no-cache", ".")),
         Program(f"ruff warm, {name}", corpus, (*ruff, f"--cache-dir={ruff_cache}", "."), True),
@@ -77,7 +89,7 @@ def part(corpus: Corpus, programs: dict[str, Path]) -> list[Program]:
     fixit = (str(programs["fixit"] / "fixit"), "--rules", "fixit.rules:NoInheritFromObject", "lint")
     torchfix = (str(programs["torchfix"] / "torchfix"), "-j2")
     return [
-        Program("detlint cold, subset", corpus, (*_detlint(programs), "--no-cache", ".")),
+        Program("detlint cold, subset", corpus, (*detlint_command(programs), "--no-cache", ".")),
         Program("Fixit, subset", corpus, (*fixit, "."), rounds=3),
         Program("torchfix, subset", corpus, (*torchfix, "."), rounds=3),
     ]
@@ -89,14 +101,18 @@ def one_file(corpus: Corpus, programs: dict[str, Path]) -> list[Program]:
     (path,) = (path.name for path in corpus.folder.glob("*.py"))
     return [
         Program(f'python -c "{_FLOOR}"', corpus, (python, "-c", _FLOOR)),
-        Program("detlint, one clean file", corpus, (*_detlint(programs), "--no-cache", path)),
-        Program("ruff, one clean file", corpus, (*_ruff(programs), "--no-cache", path)),
+        Program(
+            "detlint, one clean file", corpus, (*detlint_command(programs), "--no-cache", path)
+        ),
+        Program("ruff, one clean file", corpus, (*ruff_command(programs), "--no-cache", path)),
     ]
 
 
-def _ruff(programs: dict[str, Path]) -> tuple[str, ...]:
+def ruff_command(programs: dict[str, Path]) -> tuple[str, ...]:
+    """With the rules nearest to ours."""
     return (str(programs["ruff"] / "ruff"), "check", "--isolated", "--select=NPY,S311")
 
 
-def _detlint(programs: dict[str, Path]) -> tuple[str, ...]:
+def detlint_command(programs: dict[str, Path]) -> tuple[str, ...]:
+    """With every rule that is on by default."""
     return (str(programs["detlint"] / "detlint"), "--isolated", "--jobs=2")

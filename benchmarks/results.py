@@ -1,4 +1,4 @@
-"""The table, and the ratios beside their bounds."""
+"""Sections of RESULTS.md: a table, and the ratios beside their bounds."""
 
 from __future__ import annotations
 
@@ -9,15 +9,26 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from corpus import WHEELS
-from programs import PEERS, ROOT
+from programs import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from measure import Result
 
     Results = dict[str, Result]
+
+
+# What `run.py --part` can name, in the order of the page.
+TITLES = {
+    "linters": "Beside other linters",
+    "repositories": "Training repositories",
+    "scale": "Many files",
+}
+HEAD = """# Benchmark results
+
+Written by `python benchmarks/run.py`, each section by itself; not edited by hand.
+"""
 
 
 class Bound(NamedTuple):
@@ -28,86 +39,42 @@ class Bound(NamedTuple):
     unit: str
     figure: Callable[[Results], float]
     holds: Callable[[float], bool]
+    digits: int = 1
 
 
-def _ratio(over: str, under: str) -> Callable[[Results], float]:
-    return lambda results: results[over].median / results[under].median
+def by_name(results: Iterable[Result]) -> Results:
+    """Under the names of their programs, as bounds ask for them."""
+    return {each.program.name: each for each in results}
 
 
-def _ratio_per_megabyte(over: str, under: str) -> Callable[[Results], float]:
-    return lambda results: results[over].per_megabyte / results[under].per_megabyte
+def section(facts: Sequence[str], tables: Sequence[Iterable[str]], load: float) -> str:
+    """Markdown: what was measured where, and the tables."""
+    lines = [f"- {each}" for each in (*_machine(load), *facts)]
+    for table in tables:
+        lines += ["", *table]
+    return "\n".join([*lines, ""])
 
 
-COLD = "detlint cold, transformers"
-BOUNDS = (
-    Bound(
-        "cold: detlint's time over ruff's",
-        "at most 8, aim 4",
-        " times",
-        _ratio(COLD, "ruff cold, transformers"),
-        lambda figure: figure <= 8,
-    ),
-    Bound(
-        "per megabyte: torchfix's time (subset) over detlint's (whole)",
-        "at least 100",
-        " times",
-        _ratio_per_megabyte("torchfix, subset", COLD),
-        lambda figure: figure >= 100,
-    ),
-    Bound(
-        "per megabyte: Fixit's time (subset) over detlint's (whole)",
-        "at least 100",
-        " times",
-        _ratio_per_megabyte("Fixit, subset", COLD),
-        lambda figure: figure >= 100,
-    ),
-    Bound(
-        "unchanged input: detlint's time over ruff's",
-        "at most 3",
-        " times",
-        _ratio("detlint warm, transformers", "ruff warm, transformers"),
-        lambda figure: figure <= 3,
-    ),
-    Bound(
-        'one clean file: detlint\'s time over `python -c "import argparse, re"`',
-        "at most 4",
-        " times",
-        _ratio("detlint, one clean file", 'python -c "import argparse, re"'),
-        lambda figure: figure <= 4,
-    ),
-    Bound(
-        "peak memory of detlint's largest process, cold",
-        "under 200",
-        " MB",
-        lambda results: results[COLD].peak / 1e6,
-        lambda figure: figure < 200,
-    ),
-)
+def merged(page: str, sections: Mapping[str, str]) -> str:
+    """The page with new sections in the place of the old ones of the same title."""
+    _, *old = page.split("\n## ")
+    texts = dict(each.split("\n\n", 1) for each in old)
+    texts |= {TITLES[name]: text for name, text in sections.items()}
+    kept = [title for title in TITLES.values() if title in texts]
+    return "\n".join([HEAD, *(f"## {title}\n\n{texts[title]}" for title in kept)])
 
 
-def render(results: list[Result], load: float) -> str:
-    """Markdown: what was measured where, the table, the bounds."""
-    by_name = {result.program.name: result for result in results}
-    return "\n".join([*_heading(load), *_table(results), "", *_bounds(by_name), ""])
+def _machine(load: float) -> Iterator[str]:
+    yield f"{time.strftime('%Y-%m-%d')}, detlint at {_revision()}"
+    yield f"machine: {_processor()}, {len(os.sched_getaffinity(0))} cores used, {_memory()}"
+    yield f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
+    yield f"load average before the start: {load:.1f}"
+    yield "wall time with the page cache warm; all programs in turn, round by round"
+    yield "memory in an untimed run; 20 MB or less may be the measuring script's own, before exec"
 
 
-def _heading(load: float) -> Iterator[str]:
-    yield "# Benchmark results"
-    yield ""
-    yield "Written by `python benchmarks/run.py`; not edited by hand."
-    yield ""
-    yield f"- {time.strftime('%Y-%m-%d')}, detlint at {_revision()}"
-    yield f"- machine: {_processor()}, {len(os.sched_getaffinity(0))} cores used, {_memory()}"
-    yield f"- {platform.system()} {platform.release()}, Python {platform.python_version()}"
-    yield f"- load average before the start: {load:.1f}"
-    versions = [f"{name} {version}" for name, version in (WHEELS | PEERS).items()]
-    yield f"- versions: {', '.join(versions)}"
-    yield "- wall time with the page cache warm; all programs in turn, round by round"
-    yield "- memory in an untimed run; 20 MB or less may be the measuring script's own, before exec"
-    yield ""
-
-
-def _table(results: list[Result]) -> Iterator[str]:
+def measurements(results: Iterable[Result]) -> Iterator[str]:
+    """All that was measured, a row a program."""
     yield "| | files | MB | runs | median s | fastest s | MB/s | largest process, MB |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|"
     for result in results:
@@ -115,21 +82,23 @@ def _table(results: list[Result]) -> Iterator[str]:
         rate = "" if corpus.files == 1 else f"{corpus.megabytes / result.median:.2f}"
         yield (
             f"| {result.program.name} | {corpus.files} | {corpus.megabytes:.2f} "
-            f"| {len(result.seconds)} | {result.median:.3f} | {min(result.seconds):.3f} "
+            f"| {len(result.seconds)} | {result.median:.3f} | {result.fastest:.3f} "
             f"| {rate} | {result.peak / 1e6:.0f} |"
         )
 
 
-def _bounds(results: Results) -> Iterator[str]:
+def verdicts(bounds: Iterable[Bound], results: Results) -> Iterator[str]:
+    """The figures beside their bounds."""
     yield "| figure | bound | measured | |"
     yield "|---|---|--:|---|"
-    for bound in BOUNDS:
+    for bound in bounds:
         try:
             figure = bound.figure(results)
         except KeyError:  # --only left a part of it out
             continue
         verdict = "holds" if bound.holds(figure) else "**missed**"
-        yield f"| {bound.what} | {bound.limit} | {figure:.1f}{bound.unit} | {verdict} |"
+        measured = f"{figure:.{bound.digits}f}{bound.unit}"
+        yield f"| {bound.what} | {bound.limit} | {measured} | {verdict} |"
 
 
 def _revision() -> str:

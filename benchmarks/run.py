@@ -1,8 +1,8 @@
 """Measure detlint beside its peers on pinned input, and write RESULTS.md.
 
-    python benchmarks/run.py
+    python benchmarks/run.py [--part repositories] [--also FOLDER] [--scale]
 
-The first run downloads two wheels and three linters into the work folder. Linux only:
+The first run downloads releases and linters into the work folder. Linux only:
 two cores are set aside by affinity, and memory is read from /proc.
 """
 
@@ -10,15 +10,20 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 from pathlib import Path
 
-import corpus
-import measure
-import programs
-import results
+import linters
+import repositories
+import scale
+from results import HEAD, TITLES, merged
 
 CORES = 2
+PAGE = Path(__file__).parent / "RESULTS.md"
+PARTS = {
+    "linters": linters.measured,
+    "repositories": repositories.measured,
+    "scale": scale.measured,
+}
 
 
 def arguments() -> argparse.Namespace:
@@ -27,34 +32,47 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--work", type=Path, default=Path(cache, "detlint-benchmarks"))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument(
-        "--only", metavar="REGEX", help="measure what matches, print it, leave RESULTS.md alone"
+        "--part",
+        action="append",
+        choices=TITLES,
+        dest="parts",
+        help="write this section of the page alone; may be repeated (default: the first two)",
+    )
+    parser.add_argument(
+        "--scale",
+        action="append_const",
+        const="scale",
+        dest="parts",
+        help="as --part scale: up to 50,000 files, which takes long",
+    )
+    parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FOLDER",
+        help="a training repository more, as it lies there; may be repeated",
+    )
+    parser.add_argument(
+        "--only",
+        metavar="REGEX",
+        help="measure the programs or repositories that match, print, leave RESULTS.md alone",
     )
     return parser.parse_args()
 
 
-def chosen(work: Path, only: str | None) -> list[programs.Program]:
-    whole = {name: corpus.wheel(name, work) for name in corpus.WHEELS}
-    transformers = whole["transformers"]
-    folders = programs.install(work)
-    every = [
-        *(each for name in whole for each in programs.whole_tree(whole[name], name, folders, work)),
-        *programs.part(corpus.subset(transformers, work), folders),
-        *programs.one_file(corpus.clean_file(transformers, work), folders),
-    ]
-    return [program for program in every if only is None or re.search(only, program.name)]
-
-
 def main() -> None:
     options = arguments()
-    work = options.work.resolve()
-    work.mkdir(parents=True, exist_ok=True)
-    selected = chosen(work, options.only)
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
+    options.work = options.work.resolve()
+    options.work.mkdir(parents=True, exist_ok=True)
     load = os.getloadavg()[0]
-    page = results.render(measure.all_programs(selected, options.rounds), load)
-    print(page)
-    if options.only is None:
-        (Path(__file__).parent / "RESULTS.md").write_text(page, encoding="utf-8")
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
+    for part in dict.fromkeys(options.parts or ("linters", "repositories")):
+        section = {part: PARTS[part](options, load)}
+        print(merged(HEAD, section))
+        if options.only is None:
+            page = merged(PAGE.read_text(encoding="utf-8"), section)
+            PAGE.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

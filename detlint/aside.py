@@ -8,8 +8,9 @@ import sys
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -37,6 +38,14 @@ def begun(function: Callable[..., T], *args: object, forks: bool) -> Callable[[]
             pool.shutdown()
 
     return result
+
+
+def shared_out(function: Callable[[S], T], shares: Sequence[S]) -> list[T]:
+    """What a function gives for each share of some work: one is done here, each other one in a
+    process of its own."""
+    first, *others = shares
+    pending = [begun(function, each, forks=True) for each in others]
+    return [function(first), *(result() for result in pending)]
 
 
 def die_silently() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # "digest day signature" of a file, alone or with its findings as lists (None if it was not
-# linted) and, if any were asked for, the answers that detlint.project found in it.
+# linted) and, if any were asked for, the answers that the index found in it.
 _Entry = str | list[Any]
 
 # With the shape of the file: raised whenever that changes.
@@ -154,7 +154,7 @@ class Cache:
 
     @property
     def linked(self) -> Any:  # noqa: ANN401 - JSON, of unknown shape
-        """What detlint.project.unchanged keeps from run to run."""
+        """What detlint.unchanged keeps from run to run."""
         return self._linked
 
     @linked.setter

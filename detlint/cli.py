@@ -133,26 +133,37 @@ def _engine(options: argparse.Namespace, settings: Settings) -> Engine:
 
 def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
     from detlint.discovery import discover
-    from detlint.runner import lint_files
 
     paths = discover(options.paths, settings, lambda text: _say(f"warning: {text}"))
     engine = cache(lambda: _engine(options, settings))
+    linted = _lint_all(options, settings, engine, paths)
+    if not paths:
+        _say("warning: no file to lint found under the given paths")
+    if options.fix or options.diff:
+        linted, status = _fix(options, settings, engine, linted, paths)
+    else:
+        _report(options, settings, linted.findings, files=len(paths))
+        status = _status(options, linted.findings)
+    for path, failure in linted.failures.items():
+        _say_failed(failure, f" at {path}, which is not linted")
+    return FAILED if linted.failures else status
+
+
+def _lint_all(
+    options: argparse.Namespace,
+    settings: Settings,
+    engine: Callable[[], Engine],
+    paths: Sequence[str],
+) -> Linted:
+    """The files as they stand, with what programs show."""
+    from detlint.runner import lint_files
+
     results = _cache(options, settings)
     with _Progress(len(paths)) as progress:
         linted = lint_files(paths, engine, results, options.jobs, progress)
     findings = _linked(linted, paths, engine, settings, results, jobs=options.jobs)
     results.save()
-    findings = _not_ignored(findings, settings)
-    if not paths:
-        _say("warning: no file to lint found under the given paths")
-    if options.fix or options.diff:
-        status = _fix(options, settings, engine(), findings, paths)
-    else:
-        _report(options, settings, findings, files=len(paths))
-        status = _status(options, findings)
-    for path, failure in linted.failures.items():
-        _say_failed(failure, f" at {path}, which is not linted")
-    return FAILED if linted.failures else status
+    return linted._replace(findings=_not_ignored(findings, settings))
 
 
 def _linked(  # noqa: PLR0913 - what a run has
@@ -165,53 +176,59 @@ def _linked(  # noqa: PLR0913 - what a run has
     jobs: int,
 ) -> list[Finding]:
     """With what programs show: their own findings, and without those that they clear."""
-    from detlint.project.callers import are_asked, ignored
-    from detlint.project.python_files import may_settle
-    from detlint.project.scripts import may_differ, together
+    from detlint.callgraph.callers import are_asked, ignored
+    from detlint.callgraph.scripts import may_differ, together
 
     scripted, returned = may_differ(paths), are_asked(linted.findings)
-    if not (linted.entrypoints or scripted or returned or may_settle(linted.findings)):
+    if not (linted.entrypoints or scripted or linted.findings):
         return linted.findings
-    from detlint.project.unchanged import recall, remember
+    from detlint.context import Context
+    from detlint.unchanged import recall, remember
 
-    known = recall(results, paths)
+    context = Context(paths, settings)
+    known = recall(results, paths, context)
     if known is not None:
         return known
     from detlint.aside import begun
-    from detlint.project.link import Linker
+    from detlint.link import Linker
 
-    findings = together(linted.findings, paths, engine()) if scripted else linted.findings
+    findings = linted.findings
+    if scripted:
+        findings = together(findings, paths, context, engine())
     # Both look into most files, and neither asks the other.
-    aside = jobs > 1 and len(paths) >= _WORTH_A_FORK
-    pointless = begun(ignored, findings, paths, forks=aside) if returned else set
-    linker = Linker(engine().rules, settings, results, paths)
+    aside = jobs > 1 and len(context.files) >= _WORTH_A_FORK
+    pointless = begun(ignored, findings, context.files, forks=aside) if returned else set
+    linker = Linker(engine().rules, settings, results, context, jobs=jobs)
     findings = linker.link(findings, linted.entrypoints, paths)
     settled = pointless()
     findings = [each for each in findings if each not in settled]
     if results.keeps:
-        remember(results, paths, *linker.looked_at(paths), findings)
+        remember(results, paths, context, linker.looked_at(), findings)
     return findings
 
 
 def _fix(
     options: argparse.Namespace,
     settings: Settings,
-    engine: Engine,
-    findings: Sequence[Finding],
+    engine: Callable[[], Engine],
+    linted: Linted,
     paths: Sequence[str],
-) -> int:
+) -> tuple[Linted, int]:
+    """What is left after fixes, and the exit status."""
     from detlint.fixer import fix_files
 
-    lint = _filtered(engine, settings, paths)
-    outcome = fix_files(findings, lint, unsafe=options.unsafe_fixes, dry_run=options.diff)
+    lint = _filtered(engine(), settings, paths)
+    outcome = fix_files(linted.findings, lint, unsafe=options.unsafe_fixes, dry_run=options.diff)
     for failure in outcome.failures:
         _say(failure)
     if options.diff:
         status = _show_patches(outcome.patches, outcome.fixed)
     else:
-        _report(options, settings, outcome.findings, files=len(paths), fixed=outcome.fixed)
-        status = _status(options, outcome.findings)
-    return FAILED if outcome.failures else status
+        if outcome.fixed:  # a fix may mend what is found in another file
+            linted = _lint_all(options, settings, engine, paths)
+        _report(options, settings, linted.findings, files=len(paths), fixed=outcome.fixed)
+        status = _status(options, linted.findings)
+    return linted, FAILED if outcome.failures else status
 
 
 def _not_ignored(findings: Sequence[Finding], settings: Settings) -> list[Finding]:
@@ -227,9 +244,10 @@ def _filtered(
 ) -> Callable[[Source], list[Finding]]:
     """What fixes re-lint by: they leave alone what ``per-file-ignores`` silences."""
     from detlint.cache import Cache
-    from detlint.project.link import Linker
+    from detlint.context import Context
+    from detlint.link import Linker
 
-    linker = Linker(engine.rules, settings, Cache.disabled(), paths)
+    linker = Linker(engine.rules, settings, Cache.disabled(), Context(paths, settings))
     return lambda source: _not_ignored(linker.link_one(source, engine.lint(source)), settings)
 
 
@@ -246,8 +264,10 @@ def _version() -> str:
     """Changes with any file of the package, so that a development install needs no new version."""
     entries = [__version__]
     package = os.path.dirname(__file__)
-    for folder in ("", "analysis", "conversion", "documents", "notebooks", "project", "rules"):
-        with os.scandir(os.path.join(package, folder)) as files:
+    with os.scandir(package) as inside:
+        folders = [package, *(each.path for each in inside if each.is_dir())]
+    for folder in folders:
+        with os.scandir(folder) as files:
             entries += [f"{file.name} {file.stat().st_mtime_ns}" for file in files]
     return " ".join(sorted(entries))
 
@@ -288,12 +308,13 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
 
 def _linted_bytes(path: str, data: bytes, engine: Engine, settings: Settings) -> list[Finding]:
     from detlint.cache import Cache
-    from detlint.project.link import Linker
+    from detlint.context import Context
+    from detlint.link import Linker
     from detlint.source import DecodeError, Source
 
     findings = engine.lint_bytes(path, data)
     with suppress(DecodeError):
-        linker = Linker(engine.rules, settings, Cache.disabled())
+        linker = Linker(engine.rules, settings, Cache.disabled(), Context([path], settings))
         findings = linker.link_one(Source.decode(path, data), findings)
     return _not_ignored(findings, settings)
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint import syntax
 from detlint.finding import UNPARSED, unreadable
+from detlint.index.entrypoints import STARTS, TRAINS
 from detlint.kinds import NOTEBOOK, PYTHON, kind_of
 from detlint.source import DecodeError, Source
-from detlint.triggers import DIRECTIVES, STARTS, TRAINS, Mentions, Triggers
+from detlint.triggers import DIRECTIVES, Mentions, Triggers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -229,7 +230,7 @@ def _runs(source: Source, hits: Hits) -> bool:
     named = source.path.endswith("__main__.py")
     if hits.marks.isdisjoint(STARTS) and not named:
         return False
-    from detlint.project.entrypoints import is_entrypoint, is_packaged
+    from detlint.index.entrypoints import is_entrypoint, is_packaged
 
     if hits.marks.isdisjoint(TRAINS) and not named and is_packaged(source.path):
         return False

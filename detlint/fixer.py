@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.fixes import diff, fix, write
@@ -18,9 +17,8 @@ if TYPE_CHECKING:
 
 
 class FixedFiles(NamedTuple):
-    """``findings`` is what is left to show; ``failures`` says which files stay as they were."""
+    """How many findings were fixed; ``failures`` says which files stay as they were."""
 
-    findings: list[Finding]
     fixed: int
     patches: list[bytes]
     failures: list[str]
@@ -30,21 +28,17 @@ def fix_files(
     findings: Sequence[Finding], lint: Lint, *, unsafe: bool, dry_run: bool
 ) -> FixedFiles:
     """Fix every file that has a finding to fix; with ``dry_run`` only make the patches."""
-    outcome = FixedFiles([], 0, [], [])
-    for path, group in groupby(findings, key=lambda finding: finding.path):
-        listed = list(group)
-        if any(each.fixable and (each.safe or unsafe) for each in listed):
-            try:
-                result, patch = _fix_file(path, lint, unsafe=unsafe, dry_run=dry_run)
-            except OSError as error:
-                failure = f"{path}: not fixed, and left as it was: {error.strerror}"
-                outcome.failures.append(failure)
-            else:
-                outcome.patches.append(patch)
-                outcome = outcome._replace(fixed=outcome.fixed + len(result.fixed))
-                listed = result.remaining
-        outcome.findings.extend(listed)
-    return outcome
+    fixed, patches, failures = 0, [], []
+    offered = (each.path for each in findings if each.fixable and (each.safe or unsafe))
+    for path in dict.fromkeys(offered):
+        try:
+            result, patch = _fix_file(path, lint, unsafe=unsafe, dry_run=dry_run)
+        except OSError as error:  # noqa: PERF203 - a file takes longer than the block
+            failures.append(f"{path}: not fixed, and left as it was: {error.strerror}")
+        else:
+            patches.append(patch)
+            fixed += len(result.fixed)
+    return FixedFiles(fixed, patches, failures)
 
 
 def _fix_file(path: str, lint: Lint, *, unsafe: bool, dry_run: bool) -> tuple[Fixed, bytes]:

@@ -61,7 +61,7 @@ def choose_edits(
 
 def fix(source: Source, lint: Callable[[Source], list[Finding]], *, unsafe: bool) -> Fixed:
     """Fix and lint again until nothing changes. A fix is left out if the file would no longer
-    parse, or no longer hold the same text once encoded and read again."""
+    compile, have another docstring, or not hold the same text once encoded and read again."""
     findings = lint(source)
     fixed: list[Finding] = []
     if _edited(source, ()) is None:
@@ -200,24 +200,25 @@ def _fits(edits: list[Edit], taken: list[tuple[int, int]], size: int) -> bool:
 
 
 def _edited(source: Source, edits: Sequence[Edit]) -> Source | None:
-    """The source after edits; None if it does not parse then, or cannot be written and read."""
+    """The source after edits; None if these broke it, or it cannot be written and read."""
     try:
         changed = source.rewritten(edits)
         again = Source.decode(source.path, changed.encode())
     except (UnicodeEncodeError, DecodeError):
         return None
-    return changed if again.text == changed.text and _parses(changed, source) else None
+    return changed if again.text == changed.text and _is_sound(changed, source) else None
 
 
-def _parses(source: Source, before: Source) -> bool:
+def _is_sound(source: Source, before: Source) -> bool:
+    """Whether a source parses, and still compiles with the docstring that it had."""
     if source.kind == PYTHON:
         from detlint.syntax import problem
 
-        return problem(source) is None
+        return problem(source) is None and _runs_as(before.text, source.text)
     if source.kind == NOTEBOOK:
         from detlint.notebooks.notebook import keeps_cells
 
-        return keeps_cells(before, source)
+        return keeps_cells(before, source) and _runs_as(before.text, source.text)
     from detlint.documents import Unreadable, read
 
     try:
@@ -225,6 +226,15 @@ def _parses(source: Source, before: Source) -> bool:
     except Unreadable:
         return False
     return True
+
+
+def _runs_as(before: str, after: str) -> bool:
+    """Whether a text still compiles, if it did, and has the same docstring."""
+    from detlint.syntax import compiles, docstring
+
+    if not compiles(before):  # it may be for a newer Python
+        return True
+    return compiles(after) and docstring(after) == docstring(before)
 
 
 def _one_by_one(source: Source, findings: list[Finding]) -> tuple[Source, list[Finding]]:

@@ -9,7 +9,6 @@ import libcst as cst
 
 from detlint.bindings import Bindings
 from detlint.finding import Edit
-from detlint.header import below_imports
 from detlint.layout import layout_of
 from detlint.lexer import comments
 from detlint.names import Names
@@ -163,14 +162,6 @@ class Module:
         own_line = not indent.strip() and row > self.source.location(self.tree.span(call)[0])[0]
         separator = f",{self.source.newline}{indent}" if own_line else ", "
         return Edit(end, end, f"{separator}{argument}")
-
-    def add_import(self, statement: str) -> tuple[Edit, ...]:
-        """Add an import below the others at the top of the file, unless it is there."""
-        place, after = below_imports(self.source.text, statement)
-        newline = self.source.newline
-        if place < 0:
-            return ()
-        return (Edit(place, place, f"{newline}{statement}" if after else f"{statement}{newline}"),)
 
     def drops_comment(self, edit: Edit) -> bool:
         """Whether an edit's range holds a comment that its replacement does not."""

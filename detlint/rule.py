@@ -12,10 +12,10 @@ from detlint.lazy import cst
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from detlint.callgraph.program import Program
+    from detlint.callgraph.python_files import PythonFiles
     from detlint.documents.document import Document, Node, Word
     from detlint.module import Module
-    from detlint.project.program import Program
-    from detlint.project.python_files import PythonFiles
     from detlint.settings import Settings
 
 __all__ = ["Example", "Rule", "cst"]

@@ -31,9 +31,9 @@ class Settings(NamedTuple):
     respect_gitignore: bool = True
     target_torch: tuple[int, int] = (2, 13)
     strict: bool = False
-    root: str = (
-        ""  # what patterns are relative to: the folder of the pyproject.toml, else of the run
-    )
+    # What patterns are relative to: the folder of the pyproject.toml, else of the run.
+    root: str = ""
+    project: str = ""  # the folder of the pyproject.toml, if there is one
 
 
 def load(
@@ -58,7 +58,8 @@ def load(
         settings = settings._replace(**configuration.values(configuration.read(config), codes))
     elif not isolated and (file := configuration.nearest(first_path)):
         found = configuration.values(file, codes)
-        settings = Settings(root=os.path.dirname(file.path))._replace(**found)
+        folder = os.path.dirname(file.path)
+        settings = Settings(root=folder, project=folder)._replace(**found)
     given = {key.replace("_", "-"): each for key, each in overrides.items() if each is not None}
     return _laid_over(settings, configuration.checked(given, "--{}".format, codes), here)
 

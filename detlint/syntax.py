@@ -94,6 +94,30 @@ def reads(text: str) -> bool:
     return True
 
 
+def compiles(text: str) -> bool:
+    """Whether Python compiles a text: it parses others, such as those that import from
+    ``__future__`` below other code."""
+    import ast
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # A cell of a notebook may await.
+            flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+            compile(parsed(text), "<text>", "exec", flags=flags, dont_inherit=True)
+    except REFUSALS:
+        return False
+    return True
+
+
+def docstring(text: str) -> str | None:
+    """The docstring of a text that compiles, as it is."""
+    import ast
+
+    return ast.get_docstring(parsed(text), clean=False)
+
+
 def problem(source: Source) -> Problem | None:
     """Why a source does not parse, or None. Syntax newer than this Python is fine if libcst
     reads it."""

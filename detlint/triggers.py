@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.catalogue import class_of
+from detlint.index.entrypoints import STARTS
 from detlint.syntax import DAMAGE, QUOTES
 
 if TYPE_CHECKING:
@@ -20,17 +21,6 @@ if TYPE_CHECKING:
 
 # Without one of these a text holds no suppression, and what reads them is not imported.
 DIRECTIVES = frozenset({"oqa", "OQA", "oQA", "etlint:", "ETLINT:"})
-# Without one of these a file is no program, whatever its name, and one in a package is none
-# without one of the former.
-TRAINS = frozenset(
-    {
-        *("__main__", ".backward(", ".fit(", ".train(", ".apply_gradients(", "sess.run("),
-        "session.run(",
-    }
-)
-STARTS = TRAINS | {
-    *("_args(", "\nmain(", "\nrun", "\ntrain", "\nfit", "\nfor epoch", "= train(", "= fit("),
-}
 
 
 class Hits(NamedTuple):

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from detlint.cache import Cache
+from detlint.context import Context
 from detlint.engine import Engine
-from detlint.project.link import Linker
+from detlint.link import Linker
 from detlint.rules import every_rule
 from detlint.settings import Settings
 from detlint.source import Source
@@ -26,9 +27,10 @@ class Linter(Engine):
     """An engine that takes each source for all of its program, too."""
 
     def look_at(self, source: Source, data: bytes | None = None) -> Look:
-        linker = Linker(self.rules, Settings(), Cache.disabled())
+        context = Context([source.path], Settings(), alone=True)
+        linker = Linker(self.rules, Settings(), Cache.disabled(), context)
         found = super().look_at(source, data)
-        return found._replace(findings=linker.link_one(source, found.findings, alone=True))
+        return found._replace(findings=linker.link_one(source, found.findings))
 
 
 @pytest.fixture(scope="session")

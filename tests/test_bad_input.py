@@ -277,3 +277,13 @@ def test_a_file_at_which_a_rule_fails_is_named_and_the_rest_is_linted(
         assert "fatal.py" not in done.stdout
         for name in ("a.py", "good.py", "z.py"):
             assert f"{name}:3:1: DET301" in done.stdout
+
+
+def test_a_file_of_lone_carriage_returns_is_linted(tmp_path: Path) -> None:
+    text = (
+        "import\ttorch\rfrom\ttorch.utils.data\timport\tDataLoader\rrows = [1]; x = rows\r"
+        "torch.nn.Linear(2, 1)(torch.rand(3, 2)).sum().backward(); optimizer.step()"
+    )
+    (tmp_path / "train.py").write_bytes(text.encode())
+    done = detlint("train.py", cwd=tmp_path)
+    assert (done.returncode < 2, done.stderr) == (True, "")

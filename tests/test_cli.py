@@ -215,6 +215,21 @@ def test_fix_writes_what_it_promises_and_reports_it(leaky: Path) -> None:
     assert detlint(".", "--fix", cwd=leaky).stdout.startswith("All checks passed")
 
 
+def test_what_a_fix_of_another_file_has_mended_is_not_reported(tmp_path: Path) -> None:
+    train = "import torch\nfrom data import batch\n\nbatch().sum().backward(); optimizer.step()\n"
+    (tmp_path / "train.py").write_text(train)
+    draws = "import torch\n\ndef batch():\n    return torch.rand(3)\n"
+    (tmp_path / "data.py").write_text(draws)
+    before = detlint(".", cwd=tmp_path).stdout
+    assert [line.split(" ")[1] for line in before.splitlines()[:-1]] == ["DET102", "DET304"]
+    done = detlint(".", "--fix", "--unsafe-fixes", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "Fixed 2 findings. All checks passed (2 files checked).\n"
+    assert (tmp_path / "data.py").read_text() == draws
+    again = detlint(".", "--no-cache", cwd=tmp_path)
+    assert again.stdout == "All checks passed (2 files checked).\n"
+
+
 def test_a_suppressed_line_is_never_fixed(tmp_path: Path) -> None:
     text = LEAK.replace("True", "True  # detlint: ignore[DET301] measured, no effect here")
     (tmp_path / "train.py").write_text(text)

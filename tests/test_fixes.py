@@ -153,6 +153,40 @@ def test_a_fix_that_breaks_the_file_is_left_out_and_the_others_stay() -> None:
     )
 
 
+BREAKING = [
+    pytest.param("from __future__ import annotations\n", id="above the future"),
+    pytest.param("import guard\n", id="above the docstring"),
+    pytest.param('"More" ', id="in the docstring"),
+    pytest.param("return\n", id="what parses and does not compile"),
+]
+
+
+@pytest.mark.parametrize("inserted", BREAKING)
+def test_a_fix_after_which_the_file_is_not_what_it_was_is_left_out(inserted: str) -> None:
+    text = 'r"""Doc."""\nfrom __future__ import division\ngood = 1\n'
+
+    def lint(source: Source) -> list[Finding]:
+        bad = [] if inserted in source.text else [finding((0, 0, inserted), code="bad")]
+        return [*bad, *words(("good", "fine"))(source)]
+
+    result = fix(Source("a.py", text), lint, unsafe=False)
+    assert result.source.text == text.replace("good", "fine")
+    assert [each.message for each in result.fixed] == ["good"]
+    assert [each.code for each in result.remaining] == ["bad"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("return a\n", id="does not compile"),
+        pytest.param("await a\n", id="a notebook's"),
+        pytest.param('x = 1\n"""No docstring."""\na\n', id="no docstring"),
+    ],
+)
+def test_a_file_that_python_refuses_for_what_it_does_is_fixed(text: str) -> None:
+    assert outcome(text, ("a", "b"))[0] == text.replace("a\n", "b\n")
+
+
 def test_what_waited_for_a_broken_fix_gets_its_turn() -> None:
     def lint(source: Source) -> list[Finding]:
         if source.text != "one = one\n":

@@ -1,4 +1,4 @@
-"""Edits that rules propose: arguments and imports, laid out as the file is."""
+"""Edits that rules propose: arguments, laid out as the others are."""
 
 from __future__ import annotations
 
@@ -19,32 +19,6 @@ def module(text: str) -> Module:
 def applied(text: str, edits: tuple[Edit, ...]) -> str:
     finding = Finding("example.py", 1, 1, 1, 1, "DET000", "x", "x", edits=edits)
     return apply_edits(text, [finding], unsafe=True)[0]
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        pytest.param("x = 1\n", "import guard\nx = 1\n", id="no import"),
-        pytest.param("import os\nx = 1\n", "import os\nimport guard\nx = 1\n", id="below imports"),
-        pytest.param(
-            "import os  # for paths\n\n# The end.\nx = 1\n",
-            "import os  # for paths\nimport guard\n\n# The end.\nx = 1\n",
-            id="comments stay where they are",
-        ),
-        pytest.param(
-            '#!/bin/sh\n"""Doc."""\n\nfrom a import (\n    b,\n)\n\n\ndef f(): ...\n',
-            '#!/bin/sh\n"""Doc."""\n\nfrom a import (\n    b,\n)\nimport guard\n\n\ndef f(): ...\n',
-            id="below a docstring and brackets",
-        ),
-        pytest.param(
-            "# License\nx = 1\n", "# License\nimport guard\nx = 1\n", id="below a comment"
-        ),
-        pytest.param("import guard\nx = 1\n", "import guard\nx = 1\n", id="already there"),
-        pytest.param("import os\r\nx = 1\r\n", "import os\r\nimport guard\r\nx = 1\r\n", id="CRLF"),
-    ],
-)
-def test_an_import_goes_below_the_others(before: str, after: str) -> None:
-    assert applied(before, module(before).add_import("import guard")) == after
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from linted_places import places
 
 from detlint.cli import main
-from detlint.project.entrypoints import is_entrypoint
+from detlint.index.entrypoints import is_entrypoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable

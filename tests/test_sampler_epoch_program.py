@@ -63,11 +63,11 @@ def lint(
     return run
 
 
-def test_it_is_found_where_it_is_made(lint: Lint) -> None:
+def test_it_is_named_where_it_is_made(lint: Lint) -> None:
     (found,) = lint()
     assert found == (
-        "data.py:6 nothing calls set_epoch on this DistributedSampler: it shuffles to the same "
-        "order in every epoch, and train.py loops over epochs: `for epoch in range(90)`"
+        "train.py:14 nothing calls set_epoch on the DistributedSampler (data.py:6): it shuffles "
+        "to the same order in every epoch, and train.py loops over epochs: `for epoch in range(90)`"
     )
 
 

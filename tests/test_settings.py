@@ -83,6 +83,7 @@ def test_every_key_is_read(project: Path) -> None:
         target_torch=(2, 10),
         strict=True,
         root=str(project),
+        project=str(project),
     )
 
 
@@ -93,8 +94,9 @@ def test_the_nearest_table_wins_and_files_without_one_are_passed_over(project: P
     for folder in ("sub/deep", "other/deep"):
         (project / folder).mkdir()
         (project / folder / "a.py").touch()
-    assert read("sub/deep/a.py") == Settings(strict=True, root=str(project))
-    assert read("other/deep") == Settings(ignore=("DET3",), root=str(project / "other"))
+    here, other = str(project), str(project / "other")
+    assert read("sub/deep/a.py") == Settings(strict=True, root=here, project=here)
+    assert read("other/deep") == Settings(ignore=("DET3",), root=other, project=other)
 
 
 @pytest.mark.parametrize(
@@ -200,6 +202,7 @@ def test_the_command_line_replaces_or_adds_by_key(project: Path) -> None:
         strict=True,
         target_torch=(2, 13),
         root=str(project),
+        project=str(project),
     )
 
 

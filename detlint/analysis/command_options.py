@@ -11,7 +11,6 @@ from detlint.finding import Edit
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from detlint.documents.document import Command, Document
     from detlint.source import Source
 
 TRUE = frozenset({"true", "1", "yes", "on", "y", "t"})
@@ -102,15 +101,6 @@ class Option(NamedTuple):
 def is_trainer(option: Option, name: str) -> bool:
     """Whether an option is that of Lightning's Trainer: ``--trainer.benchmark``."""
     return option.keys == ("trainer", name)
-
-
-def switched(document: Document, command: Command) -> Iterator[Option]:
-    """The options of the program that a command starts, if that may train."""
-    from detlint.analysis.launches import may_train, started
-
-    launch = started(command)
-    if launch is not None and may_train(launch):
-        yield from options(document.source, launch.arguments)
 
 
 def options(source: Source, arguments: Sequence[Word]) -> Iterator[Option]:

@@ -13,7 +13,7 @@ from detlint.analysis.flash_advice import ANY, ANY_FLASH, HUGGING_FACE, KEPT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from detlint.project.program import Program
+    from detlint.callgraph.program import Program
 
 # In a call, as that of a function that another file keeps.
 _TOLD = re.compile(r"\bdeterministic=(?!False\b)\w")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from detlint.index.entrypoints import main_line
 from detlint.mentions import mentions
-from detlint.project.entrypoints import main_line
 from detlint.rule import cst
 
 if TYPE_CHECKING:

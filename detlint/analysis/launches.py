@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.command_options import options
+from detlint.analysis.command_options import Option, options
 from detlint.analysis.uses import words
 from detlint.documents.document import Command
 from detlint.documents.launches import Launch, launched
@@ -111,6 +111,13 @@ def may_train(launch: Launch) -> bool:
     if any(_CONVERTS.match(each.text or "") for each in launch.arguments):
         return _TRAINS.search(_plain(path).rpartition("/")[2]) is not None
     return may_be_trained_by(path)
+
+
+def switched(document: Document, command: Command) -> Iterator[Option]:
+    """The options of the program that a command starts, if that may train."""
+    launch = started(command)
+    if launch is not None and may_train(launch):
+        yield from options(document.source, launch.arguments)
 
 
 def may_be_trained_by(program: str) -> bool:

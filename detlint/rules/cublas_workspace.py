@@ -8,15 +8,15 @@ from detlint.analysis.environments import assignments
 from detlint.analysis.exports import export, unseen_by
 from detlint.analysis.launches import replaced
 from detlint.analysis.uses import words
-from detlint.project.variables import setting
+from detlint.callgraph.start import setting
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.callgraph.program import Program
     from detlint.documents.document import Variable
     from detlint.finding import Finding
-    from detlint.project.program import Program
     from detlint.settings import Settings
 
 _VARIABLE = "CUBLAS_WORKSPACE_CONFIG"
@@ -185,7 +185,8 @@ class CublasWorkspace(Rule):
         yield program.finding(
             cls,
             switches[0],
-            f"{program.title} turns deterministic algorithms on and sets no {_VARIABLE}, {unset}",
+            f"{program.title} turns deterministic algorithms on{program.where(switches[0])} and "
+            f"sets no {_VARIABLE}, {unset}",
             f"set {_VARIABLE}={_WANTED} before torch is imported, in the script that starts the "
             "run, or by guard.enable(seed=0)",
             setting(program.source, _VARIABLE, _WANTED, "torch"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis.branches import behind_setting
-from detlint.analysis.command_options import is_trainer, switched
+from detlint.analysis.command_options import is_trainer
 from detlint.analysis.config_findings import report_setting
+from detlint.analysis.launches import switched
 from detlint.analysis.lightning import trainer_argument
 from detlint.analysis.options import options
 from detlint.analysis.switches import BENCHMARK, code, switches

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.project.enabling import enabling
+from detlint.callgraph.start import enabling
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.callgraph.program import Program
     from detlint.finding import Finding
-    from detlint.project.program import Program
     from detlint.settings import Settings
 
 _TORCH = (
@@ -83,5 +83,5 @@ class DeterminismNeverEnabled(Rule):
             "what it imports turns deterministic algorithms on",
             f"call guard.enable(seed=0) at the start of {program.title}, or "
             "torch.use_deterministic_algorithms(True)",
-            enabling(program.source),
+            enabling(program),
         )

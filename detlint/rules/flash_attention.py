@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from detlint.analysis.flash_calls import Found
+    from detlint.callgraph.program import Program
+    from detlint.callgraph.python_files import PythonFiles
     from detlint.documents import Document
     from detlint.documents.document import Command, Entry
     from detlint.finding import Finding
-    from detlint.project.program import Program
-    from detlint.project.python_files import PythonFiles
     from detlint.settings import Settings
 
 

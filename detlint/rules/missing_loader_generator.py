@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from detlint.analysis.guard_calls import with_guard
 from detlint.analysis.random_orders import drawing
+from detlint.insertions import with_import
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
@@ -103,5 +103,6 @@ class MissingLoaderGenerator(Rule):
     def _fix(self, call: cst.Call, given: cst.BaseExpression | None) -> tuple[Edit, ...]:
         made = "guard.generator(0)"
         if given is not None:
-            return with_guard(self.module, self.module.replace(given, made))
-        return with_guard(self.module, self.module.add_argument(call, f"generator={made}"))
+            return with_import(self.module.source, "guard", self.module.replace(given, made))
+        edit = self.module.add_argument(call, f"generator={made}")
+        return with_import(self.module.source, "guard", edit)

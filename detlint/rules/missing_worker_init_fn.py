@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from detlint.insertions import with_import
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
@@ -32,13 +33,6 @@ _DERIVED = re.compile(
 )
 # Their places in the signature of torch's DataLoader.
 _NUM_WORKERS, _WORKER_INIT_FN = 5, 10
-
-# The text, not the tree: what binds the name may have been narrowed away.
-_ANOTHER_GUARD = re.compile(
-    r"^[ \t]*(?:guard[ \t]*[:=]|(?:def|class)[ \t]+guard\b"
-    r"|from\b.*\bguard\b|import\b.*\bas[ \t]+guard\b)",
-    re.MULTILINE,
-)
 
 
 class MissingWorkerInitFn(Rule):
@@ -162,13 +156,11 @@ class MissingWorkerInitFn(Rule):
         )
 
     def _fix(self, call: cst.Call, given: cst.BaseExpression | None) -> tuple[Edit, ...]:
-        if _ANOTHER_GUARD.search(self.module.source.text):
-            return ()
         if given is not None:
             edit = self.module.replace(given, "guard.seed_worker")
         else:
             edit = self.module.add_argument(call, "worker_init_fn=guard.seed_worker")
-        return (edit, *self.module.add_import("import guard"))
+        return with_import(self.module.source, "guard", edit)
 
 
 def _is_super_init(call: cst.Call) -> bool:

@@ -19,8 +19,8 @@ from detlint.rule import Example, Rule, cst
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.callgraph.program import Program
     from detlint.finding import Finding
-    from detlint.project.program import Program
     from detlint.settings import Settings
 
 _SEED = 4
@@ -115,7 +115,9 @@ class SamplerEpoch(Rule):
         apart = all(each.path != made.path for each in loops)
         if loops and apart and program.has("trains", "torch"):
             shown = program.shown(loops[0])
-            message = f"{_message(made.fact.what)}, and {program.title} loops over epochs: {shown}"
+            where = program.where(made)
+            told = f"{program.title} loops over epochs: {shown}"
+            message = f"{_message(made.fact.what, where)}, and {told}"
             yield program.finding(cls, made, message, _ADVICE)
 
     def _is_made_anew(self, call: cst.Call, epochs: Epochs) -> bool:
@@ -139,5 +141,6 @@ class SamplerEpoch(Rule):
         return Reads(self.module)
 
 
-def _message(kind: str) -> str:
-    return f"nothing calls set_epoch on this {kind}: it shuffles to the same order in every epoch"
+def _message(kind: str, where: str = "") -> str:
+    which = f"the {kind}{where}" if where else f"this {kind}"
+    return f"nothing calls set_epoch on {which}: it shuffles to the same order in every epoch"

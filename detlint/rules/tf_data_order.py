@@ -13,8 +13,8 @@ from detlint.analysis.tf_datasets import TensorFlowDatasets, plain_name
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
+    from detlint.callgraph.program import Program
     from detlint.finding import Edit, Finding
-    from detlint.project.program import Program
     from detlint.settings import Settings
 
 _PARALLEL = frozenset({"map", "interleave", "batch", "padded_batch"})

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.finding import Edit
-from detlint.header import below_imports
+from detlint.callgraph.start import start_of
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from detlint.finding import Finding
-    from detlint.project.program import Located, Program
+    from detlint.callgraph.program import Located, Program
+    from detlint.finding import Edit, Finding
     from detlint.settings import Settings
     from detlint.source import Source
 
@@ -92,20 +91,20 @@ class TfDeterminismNeverEnabled(Rule):
                 f"{program.title} trains with TensorFlow ({program.shown(first)}) and never "
                 f"calls {' nor '.join(missing)}{also}",
                 f"call {' and '.join(missing)} at the start of {program.title}",
-                cls._fix(program.source, missing),
+                cls._fix(program, missing),
             )
 
     @staticmethod
-    def _fix(source: Source, missing: Sequence[str]) -> tuple[Edit, ...]:
-        """The calls below the imports, the seed first; none where TensorFlow has no name there."""
-        imported = _IMPORT.search(source.text)
+    def _fix(program: Program, missing: Sequence[str]) -> tuple[Edit, ...]:
+        """The calls where the program starts, the seed first; none where TensorFlow has no name
+        there."""
+        imported = _IMPORT.search(program.source.text)
         if imported is None:
             return ()
-        name, newline = imported[1] or "tensorflow", source.newline
+        name, (row, _) = imported[1] or "tensorflow", program.source.location(imported.start())
         lines = (each.replace("tf.", f"{name}.", 1).replace("(seed)", "(0)") for each in missing)
-        place, _ = below_imports(source.text)
-        text = newline.join(reversed(list(lines)))
-        return (Edit(place, place, f"{newline * 2}{text}"),)
+        place = start_of(program, row)
+        return (place.insert(*reversed(list(lines))),) if place else ()
 
     @staticmethod
     def _training(program: Program) -> Located | None:

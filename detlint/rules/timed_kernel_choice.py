@@ -23,9 +23,9 @@ from detlint.documents.document import Word
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
+    from detlint.callgraph.program import Program
     from detlint.documents.document import Command, Entry, Variable
     from detlint.finding import Finding
-    from detlint.project.program import Program
     from detlint.settings import Settings
 
 # The first release whose use_deterministic_algorithms() keeps inductor from timing.

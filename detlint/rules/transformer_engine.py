@@ -6,15 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.launches import only_infers, replaced
-from detlint.project.variables import setting
+from detlint.callgraph.start import setting
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.callgraph.program import Located, Program
     from detlint.documents.document import Variable
     from detlint.finding import Finding
-    from detlint.project.program import Located, Program
     from detlint.settings import Settings
 
 # Those of its modules that attend; without one of them, as with Linear under fp8_autocast, the
@@ -90,7 +90,9 @@ class TransformerEngine(Rule):
         given = list(program.facts("sets", _VARIABLE))
         if trains is None or program.is_guarded() or any(each.fact.text != "1" for each in given):
             return
-        said = f"sets {_VARIABLE}=1" if given else f"leaves {_VARIABLE} at its default, 1"
+        said = f"leaves {_VARIABLE} at its default, 1"
+        if given:
+            said = f"sets {_VARIABLE}=1{program.where(given[0])}"
         yield program.finding(
             cls,
             given[0] if given else trains,

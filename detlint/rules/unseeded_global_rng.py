@@ -6,15 +6,15 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from detlint.project.asides import doubts
-from detlint.project.enabling import enabling
+from detlint.callgraph.start import enabling
+from detlint.facts.asides import doubts
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.callgraph.program import Located, Program
     from detlint.finding import Finding
-    from detlint.project.program import Located, Program
     from detlint.settings import Settings
 
 _GENERATORS = {
@@ -106,8 +106,6 @@ class UnseededGlobalRng(Rule):
                 import numpy as np
                 import guard
 
-                guard.enable(seed=0)
-
 
                 def main():
                     rows = np.random.permutation(100)
@@ -115,6 +113,7 @@ class UnseededGlobalRng(Rule):
 
 
                 if __name__ == "__main__":
+                    guard.enable(seed=0)
                     main()
             """,
         ),
@@ -143,7 +142,7 @@ class UnseededGlobalRng(Rule):
                     f"{program.title} nor what it imports seeds it",
                     f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of "
                     f"{program.title}",
-                    enabling(program.source),
+                    enabling(program),
                 )
 
     @staticmethod

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.project.variables import setting
+from detlint.callgraph.start import setting
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.callgraph.program import Program
     from detlint.documents.document import Variable
     from detlint.finding import Finding
-    from detlint.project.program import Program
     from detlint.settings import Settings
 
 _FLAG = "--xla_gpu_deterministic_ops=true"
@@ -107,10 +107,12 @@ class XlaFlags(Rule):
         if not (asks or named):
             return
         unread = f"; JAX does not read {' or '.join(wished)}" if wished else ""
+        told = program.where(given[0]) if given else ""
         yield program.finding(
             cls,
             given[0] if given else trains,
-            f"{program.title} asks for determinism, and its XLA_FLAGS do not hold {_FLAG}{unread}",
+            f"{program.title} asks for determinism, and its XLA_FLAGS{told} do not hold "
+            f"{_FLAG}{unread}",
             f"put {_FLAG} into XLA_FLAGS before JAX is imported, or in the script that launches "
             "the run",
             () if given else setting(program.source, "XLA_FLAGS", _FLAG, "jax"),

@@ -1,0 +1,1 @@
+"""Which programs a project has, what they import, and what they reach."""

@@ -1,0 +1,218 @@
+"""The call graph of a project: what each part of its files names, as numbers.
+
+Nodes are symbols, and names by which something may be looked up. An edge leads from what names
+something to what that may be. A method runs where its class is in use *and* something looks its
+name up: it hangs on two nodes at once.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from detlint.index.modules import Symbol
+from detlint.index.scan import IN_WORKERS, MAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from detlint.index.index import Index
+    from detlint.index.modules import Definitions, Modules
+    from detlint.index.scan import Uses
+
+_PACKAGE = "__init__.py"
+
+
+class Graph:
+    """Nodes with their edges.
+
+    targets  of each node, those that it leads to
+    joints   of each node, pairs of another node and a third that both together lead to
+    homes    of each node, the file that it lies in, "" for none
+    """
+
+    def __init__(self) -> None:
+        self.targets: list[list[int]] = []
+        self.joints: list[list[tuple[int, int]]] = []
+        self.homes: list[str] = []
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def node(self, path: str, name: str) -> int:
+        """The node of a symbol, made when it is first asked for; without a path, of a name."""
+        key = path, name
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.targets)
+            self.targets.append([])
+            self.joints.append([])
+            self.homes.append(path)
+        return number
+
+    def known(self, path: str, name: str) -> int | None:
+        """The node of a symbol, if there is one."""
+        return self._numbers.get((path, name))
+
+    def named(self, prefix: str) -> Iterator[int]:
+        """The nodes of names that begin in some way."""
+        for (path, name), number in self._numbers.items():
+            if not path and name.startswith(prefix):
+                yield number
+
+    def join(self, one: int, other: int, target: int) -> None:
+        """Lead from two nodes together to a third."""
+        self.joints[one].append((other, target))
+        self.joints[other].append((one, target))
+
+
+# Names of nodes that are no symbols begin with one of these.
+_LOOKED_UP = "."  # anything of that name
+_METHOD = "()"  # methods of that name of classes in use
+OFFERED = "*"  # anything that a module offers that is handed on
+
+
+def call_graph(
+    paths: Iterable[str], index: Index, definitions: Definitions, offers: Offers
+) -> Graph:
+    """Which parts the text shows to be used by which: names are followed to where they are
+    defined, and only those of unknown origin stand for all of that name."""
+    graph = Graph()
+    for path in paths:
+        for part, uses in index.outline(path).uses.items():
+            _enter(graph, path, part)
+            here = graph.node(path, part)
+            targets = graph.targets[here]
+            targets += [graph.node(path, each) for each in uses.own]
+            targets += [graph.node("", _METHOD + each) for each in uses.attributes]
+            for each in uses.origins:
+                found = definitions.of(path, each)
+                if found is None:
+                    names = each.partition(":")[2].split(".")
+                    targets += [graph.node("", _LOOKED_UP + name) for name in names]
+                else:
+                    targets += [graph.node(*symbol) for symbol in found]
+            _offer(graph, path, part, offers.of(path, uses))
+    return graph
+
+
+def _enter(graph: Graph, path: str, part: str) -> None:
+    """Hang a part on what leads to it whoever names it."""
+    here = graph.node(path, part)
+    owner, dot, name = part.partition(".")
+    if not dot:
+        if part and part != MAIN:
+            graph.targets[graph.node("", _LOOKED_UP + part)].append(here)
+    elif name in IN_WORKERS:
+        graph.targets[graph.node(path, owner)].append(here)
+    else:
+        graph.join(graph.node(path, owner), graph.node("", _METHOD + name), here)
+
+
+def name_graph(paths: Iterable[str], index: Index, offers: Offers) -> Graph:
+    """Which functions and classes may be used by which, for all that one can see: a name stands
+    for all that bear it. Methods count for their classes."""
+    graph = Graph()
+    for path in paths:
+        for part, uses in index.outline(path).uses.items():
+            owner = part.partition(".")[0]
+            here = graph.node(path, owner)
+            if owner and part == owner != MAIN:
+                graph.targets[graph.node("", _LOOKED_UP + owner)].append(here)
+            targets = graph.targets[here]
+            targets += [graph.node(path, each) for each in uses.own]
+            named = {*uses.names, *uses.attributes}
+            targets += [graph.node("", _LOOKED_UP + each) for each in named]
+            _offer(graph, path, owner, offers.of(path, uses))
+    return graph
+
+
+def _offer(graph: Graph, path: str, part: str, offered: Iterable[Symbol]) -> None:
+    symbols = [graph.node(*each) for each in offered]
+    if symbols:
+        between = graph.node("", f"{OFFERED}{path} {part}")
+        graph.targets[graph.node(path, part)].append(between)
+        graph.targets[between] += symbols
+
+
+class Offers:
+    """What code may look up by a name that it does not tell: ``getattr(models, cfg.model)``."""
+
+    def __init__(self, index: Index, modules: Modules) -> None:
+        self._index = index
+        self._modules = modules
+        self._known: dict[tuple[str, str], list[Symbol]] = {}
+
+    def of(self, path: str, uses: Uses) -> Iterator[Symbol]:
+        """All that the modules offer which a part of a file hands on."""
+        for module in uses.modules:
+            asked = path, module
+            if asked not in self._known:
+                self._known[asked] = list(self._offered(path, module))
+            yield from self._known[asked]
+
+    def _offered(self, path: str, module: str) -> Iterator[Symbol]:
+        if not module:
+            yield from self._public(path, frozenset())
+            yield from self._imported(path, frozenset({path}))
+            return
+        for each in self._files(path, module):
+            yield from self._public(each, frozenset())
+
+    def _files(self, path: str, name: str) -> Iterator[str]:
+        for each in self._index.imports(path):
+            if name in each.names:
+                wanted = each._replace(names=(name,))
+            elif each.names or each.module.rpartition(".")[2] != name:
+                continue
+            else:
+                wanted = each
+            found = self._modules.files(path, wanted)
+            yield from (file for file in found if _module(file) == name)
+
+    def _public(self, path: str, met: frozenset[str]) -> Iterator[Symbol]:
+        """What a file defines, and what a package's own file imports to offer it."""
+        for part in self._index.outline(path).uses:
+            if part != MAIN and part and "." not in part and not part.startswith("_"):
+                yield Symbol(path, part)
+        if os.path.basename(path) == _PACKAGE:
+            yield from self._imported(path, met | {path})
+
+    def _imported(self, path: str, met: frozenset[str]) -> Iterator[Symbol]:
+        """What a file imports by name, or with all that another one offers."""
+        for each in self._index.imports(path):
+            for file in self._modules.files(path, each)[-1:]:
+                if "*" in each.names and file not in met:
+                    yield from self._public(file, met)
+                named = (name for name in each.names if self._index.defines(file, name))
+                yield from (Symbol(file, name) for name in named)
+
+
+def _module(path: str) -> str:
+    """What a module or package is called."""
+    folder, file = os.path.split(path)
+    return os.path.basename(folder) if file == _PACKAGE else file.removesuffix(".py")
+
+
+def flood(graph: Graph, starts: dict[int, int], limits: Sequence[int]) -> list[int]:
+    """What each of many programs reaches, told for all at once: of each node, the set of those
+    that reach it, as bits. ``starts`` holds the bits of nodes at which programs start, and
+    ``limits`` those that each node lets in."""
+    reached = [0] * len(graph.targets)
+    waiting = dict.fromkeys(starts)  # in order, each once
+    for node, bits in starts.items():
+        reached[node] = bits & limits[node]
+    targets, joints = graph.targets, graph.joints
+    while waiting:
+        node = next(iter(waiting))
+        del waiting[node]
+        bits = reached[node]
+        for target in targets[node]:
+            fresh = bits & limits[target] & ~reached[target]
+            if fresh:
+                reached[target] |= fresh
+                waiting[target] = None
+        for other, target in joints[node]:
+            fresh = bits & reached[other] & limits[target] & ~reached[target]
+            if fresh:
+                reached[target] |= fresh
+                waiting[target] = None
+    return reached

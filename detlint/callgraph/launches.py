@@ -1,0 +1,157 @@
+"""Which scripts start a program, and the variables that they set for it."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from detlint.callgraph.program import Located
+from detlint.index.folders import OTHER
+from detlint.index.imports import Import
+from detlint.index.modules import Modules
+from detlint.kinds import kind_of_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from detlint.index.index import Index
+    from detlint.index.launched import Start
+
+_KINDS = frozenset({"shell", "dockerfile", "makefile", "yaml", "notebook"})
+_DEEPEST = 4  # scripts that start scripts
+
+
+class Launches:
+    """What the scripts among some files start. ``bound`` gives the folder that a script's
+    project lies in, which is not left."""
+
+    def __init__(self, paths: Sequence[str], index: Index, bound: Callable[[str], str]) -> None:
+        self._paths = paths
+        self._index = index
+        self._bound = bound
+
+    def of(self, path: str) -> list[Located]:
+        """The variables that are set for a program, by its real path."""
+        return self._started.get(path, [])
+
+    @cached_property
+    def _started(self) -> dict[str, list[Located]]:
+        """Variables by the real path of what is started with them, programs and scripts."""
+        found: dict[str, list[Located]] = {}
+        scripts = self._telling()
+        known = set(scripts)
+        self._index.read_all("starts", scripts)
+        for _ in range(_DEEPEST if scripts else 0):
+            before = {path: len(sets) for path, sets in found.items()}
+            for script in scripts:
+                handed = found.get(script, [])
+                for start in self._index.starts(script):
+                    sets = [*self._sets(script, start, known), *handed]
+                    target = self._target(script, start) if sets else None
+                    if target is not None:
+                        held = found.setdefault(target, [])
+                        held += [each for each in sets if each not in held]
+            if before == {path: len(sets) for path, sets in found.items()}:
+                break
+        return found
+
+    def _telling(self) -> list[str]:
+        """The scripts of which one sets a variable that a rule asks about, those that name one
+        of these, and those that they name."""
+        scripts = sorted({os.path.realpath(path) for path in self._paths if self._is_script(path)})
+        chosen = {each for each in scripts if "sets" in self._index.kinds(each)}
+        fresh = chosen
+        for _ in range(_DEEPEST if fresh else 0):
+            names = {os.path.basename(each) for each in fresh}
+            told = "\n".join(self._index.source(each).text for each in fresh)
+            fresh = {
+                each
+                for each in scripts
+                if each not in chosen
+                and (
+                    os.path.basename(each) in told
+                    or any(name in self._index.source(each).text for name in names)
+                )
+            }
+            chosen = chosen | fresh
+        return sorted(chosen)
+
+    def _is_script(self, path: str) -> bool:
+        kind = kind_of_name(os.path.basename(path))
+        return (kind or self._index.source(os.path.realpath(path)).kind) in _KINDS
+
+    def _sets(self, script: str, start: Start, known: set[str]) -> Iterator[Located]:
+        for fact in start.sets:
+            yield Located(script, fact)
+        own = {fact.what for fact in start.sets}
+        for name in start.sourced:
+            for folder in self._folders(script):
+                path = os.path.realpath(os.path.join(folder, name))
+                if path in known:
+                    for fact in self._index.exports(path):
+                        if fact.what not in own:
+                            yield Located(path, fact)
+                    break
+
+    # Where it is
+
+    def _target(self, script: str, start: Start) -> str | None:
+        """The real path of what is started."""
+        if start.module:
+            return self._module(script, start)
+        for path in self._candidates(script, start):
+            folder, name = os.path.split(path)
+            if path in self._scripts or not self._entry(folder, name).endswith(OTHER):
+                real = os.path.realpath(path)
+                return real if real.startswith(os.path.join(self._bound(script), "")) else None
+        return None
+
+    @cached_property
+    def _scripts(self) -> frozenset[str]:
+        return frozenset(map(os.path.realpath, self._paths))
+
+    def _entry(self, folder: str, name: str) -> str:
+        return self._index.folders.entries(folder).get(name, OTHER)
+
+    def _candidates(self, script: str, start: Start) -> Iterator[str]:
+        """Where the path may lead: from the folder of the script, those above, and the one in
+        which detlint works. The root of an image is none of ours: of its paths, ends count."""
+        path = os.path.normpath(start.script)
+        tails = [path]
+        if os.path.isabs(path):
+            if start.script.startswith(os.path.join(self._bound(script), "")):
+                yield path
+                return
+            parts = path.strip("/").split("/")
+            tails = ["/".join(parts[index:]) for index in range(1, len(parts))]
+        inside = start.folder or ""
+        for tail in tails:
+            for folder in self._folders(script):
+                if inside and not os.path.isabs(inside):
+                    yield os.path.normpath(os.path.join(folder, inside, tail))
+                yield os.path.normpath(os.path.join(folder, tail))
+
+    def _folders(self, script: str) -> Iterator[str]:
+        bound = self._bound(script)
+        folder = os.path.dirname(script)
+        while True:
+            yield folder
+            if folder == bound or not folder.startswith(bound):
+                break
+            folder = os.path.dirname(folder)
+
+    def _module(self, script: str, start: Start) -> str | None:
+        """The file that ``python -m`` runs."""
+        finder = Modules(self._bound(script), self._index.folders)
+        folder = os.path.dirname(script)
+        if start.folder and not os.path.isabs(start.folder):
+            folder = os.path.normpath(os.path.join(folder, start.folder))
+        found = finder.files(os.path.join(folder, "-"), Import(start.module, 0, ()))
+        *_, last = found or ("",)
+        ending = start.module.replace(".", "/")
+        if last.endswith((f"/{ending}.py", f"/{ending}/__main__.py")):
+            return last
+        if last.endswith(f"/{ending}/__init__.py"):
+            return os.path.join(os.path.dirname(last), "__main__.py")
+        return None

@@ -1,0 +1,348 @@
+"""A program: the file that a person runs, and those of the project that it imports."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.callgraph import roles
+from detlint.facts.facts import EVERY, TRAINER, Fact
+from detlint.finding import Edit, Finding
+from detlint.index.entrypoints import main_line
+from detlint.kinds import NOTEBOOK, kind_of_name
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterable, Iterator
+
+    from detlint.callgraph.project import Project
+    from detlint.callgraph.reachability import Reachability
+    from detlint.rule import Rule
+    from detlint.source import Source
+
+
+_LONGEST = 50
+_SETTLING = frozenset({"seeds", "enables", "sets", "tells"})
+_RARE = frozenset({"trains", "enables"})
+
+
+class Located(NamedTuple):
+    """A fact and the file that holds it."""
+
+    path: str
+    fact: Fact
+
+
+class Program:
+    """An entrypoint and its import closure, in the order in which they are met.
+
+    ``path`` is its real path, ``paths`` are those of its files; ``launched`` says which variables
+    the scripts set that start it.
+    """
+
+    def __init__(self, path: str, project: Project, launched: Iterable[Located] = ()) -> None:
+        self.path = path
+        self.paths = project.run(path)
+        self._project = project
+        self._launched = list(launched)
+        self._index = project.index
+        self._members = frozenset(self.paths)
+        self._passed: dict[tuple[str, bool], bool] = {}
+
+    @property
+    def places(self) -> list[str]:
+        """The files in which it may have findings."""
+        return [self.path, *(each.path for each in self._launched)]
+
+    def __contains__(self, path: str) -> bool:
+        """Whether a file, by its real path, is one of the program's."""
+        return path in self._members
+
+    def only_tries(self, located: Located) -> bool:
+        """Whether a fact runs for the main block of a module that others import, which tries it."""
+        source = self._index.source(located.path)
+        start = main_line(source.text)
+        module = self._index.is_packaged(located.path)
+        if located.path == self.path:
+            module = self._is_module
+        if not module or start is None:
+            return False
+        stands = located.fact.row >= source.location(start)[0]
+        return stands or (located.path == self.path and roles.tries(self.name, source.text[start:]))
+
+    def tries_itself(self) -> bool:
+        """Whether its main block calls no program: it may try what the file defines."""
+        start = main_line(self.source.text)
+        return start is not None and roles.tries(self.name, self.source.text[start:])
+
+    def is_in_workers(self, located: Located) -> bool:
+        """Whether a fact only holds in the workers of a loader, which seed ``random`` and NumPy by
+        torch's generator."""
+        part = self._index.part_at(located.path, located.fact.row)
+        apart = self._reach.is_in_workers(self.path, located.path, part)
+        return apart and self._has_workers
+
+    @cached_property
+    def _has_workers(self) -> bool:
+        return roles.have_workers(self.texts())
+
+    def may_run(self, path: str, row: int) -> bool:
+        """Whether a line of one of its files may run, for all that one can see: not in a function
+        that it never names, nor in such a method of a class that it uses."""
+        part = self._index.part_at(path, row)
+        if not self._reach.may_run(self.path, path, part):
+            return False
+        owner, method, _ = part.partition(".")
+        runs = partial(self._reach.runs, self.path, path)
+        return not method or runs(part) or not runs(owner)
+
+    def runs(self, path: str, row: int) -> bool:
+        """Whether the text shows that a line of one of its files runs."""
+        return self._reach.runs(self.path, path, self._index.part_at(path, row))
+
+    @property
+    def _reach(self) -> Reachability:
+        return self._project.reach
+
+    @property
+    def _is_module(self) -> bool:
+        return self._index.is_packaged(self.path) or self._project.is_imported(self.path)
+
+    def only_checks(self) -> bool:
+        """Whether it is a test, a benchmark or a server, by its name, its folder or what it
+        measures with."""
+        return roles.checks(self._shown, self.source.text)
+
+    def keeps(self) -> bool:
+        """Whether it writes something, as the program's own file says."""
+        return roles.keeps(self.source.text)
+
+    def imports(self, *libraries: str) -> bool:
+        """Whether one of its files imports one of some top-level modules."""
+        return not self._imported.isdisjoint(libraries)
+
+    @cached_property
+    def _imported(self) -> frozenset[str]:
+        return frozenset().union(*map(self._index.libraries, self.paths))
+
+    def facts(
+        self, kind: str, what: str = "", *, runs: bool = False, own: bool = False
+    ) -> Iterator[Located]:
+        """Facts of one kind, about one library or variable; ``own``: in the entrypoint alone.
+
+        What settles a matter counts wherever it stands, unless it visibly never runs, since code
+        may be reached in ways that its text does not show; what raises one, or with ``runs`` any,
+        where the text shows that it runs. ``NAME=value`` is about a variable that is set to just
+        that.
+        """
+        what, _, value = what.partition("=")
+        anywhere = kind in _SETTLING and not runs
+        paths = [each for each in self._holders.get(kind, ()) if each == self.path or not own]
+        if kind == "trains" and paths and roles.measures(self.name):
+            return
+        if kind == "trains" and paths and self.only_shares:
+            paths = [self.path] if self.path in paths else []
+        may, does = partial(self._reach.may_run, self.path), partial(self._reach.runs, self.path)
+        for path in paths:
+            # What a part does takes longer to tell than whether it runs, where there are many.
+            chosen = None if anywhere or kind in _RARE else partial(does, path)
+            for part, fact in self._index.facts(path, kind, chosen):
+                if (
+                    self._is_about(fact, what)
+                    and (kind != "trains" or self._learns_by(fact))
+                    and value in ("", fact.text)
+                    and (kind == "tells" or (may if anywhere else does)(path, part))
+                    and (not fact.needs or self._may_pass(fact.needs, surely=not anywhere))
+                ):
+                    yield Located(path, fact)
+        if kind == "sets":
+            # What a script sets to something unknown may be the value that is asked about.
+            asked = ("", value) if value else None
+            yield from (
+                each
+                for each in self._launched
+                if what in ("", each.fact.what) and (asked is None or each.fact.text in asked)
+            )
+
+    @cached_property
+    def _holders(self) -> dict[str, list[str]]:
+        """The files that may hold facts, by their kind."""
+        found: dict[str, list[str]] = {}
+        for path in self.paths:
+            for kind in self._index.kinds(path):
+                found.setdefault(kind, []).append(path)
+        return found
+
+    def first(self, kind: str, what: str = "") -> Located | None:
+        """The first of these facts."""
+        return next(self.facts(kind, what), None)
+
+    def has(self, kind: str, what: str = "") -> bool:
+        """Whether there is such a fact."""
+        return self.first(kind, what) is not None
+
+    @cached_property
+    def only_shares(self) -> bool:
+        """Whether it shares the code of programs that train, and is for something else: by its
+        name, or as a notebook or a module that tries things and starts nothing."""
+        apart = kind_of_name(self.name) == NOTEBOOK or self._is_module
+        trains = roles.trains(self.name)
+        starts = trains or roles.starts(self.name, self.source.text)
+        tool = roles.is_other_tool(self.name, self._shown)
+        trains = trains or (tool and roles.trains_here(self.source.text))
+        return (apart and not starts) or (tool and not trains)
+
+    def lacks(self, wanted: re.Pattern[str]) -> bool:
+        """Whether one of its files imports something of the project that is not there, and of
+        which a name is as wanted."""
+        return any(wanted.search(" ".join(each)) for each in self._project.lacking(self.paths))
+
+    def only_answers(self) -> bool:
+        """Whether nothing in its files trains, nor do its name and what it calls say so; of a
+        program that its name says is for something else, whether nothing that it runs does."""
+        trains, shown = roles.trains(self.name), self._shown
+        tries = roles.measures(self.name) or roles.is_test(shown)
+        if not trains and not tries and roles.is_other_tool(self.name, shown):
+            return not self.has("trains")
+        return "trains" not in self._holders and not self._is_to_train
+
+    @cached_property
+    def learns(self) -> bool:
+        """Whether it is there to train a network: its file says so by its name or by what it
+        calls, and a step of training visibly runs."""
+        step = self.first("trains", "torch")
+        return step is not None and (step.path == self.path or self._is_to_train)
+
+    @property
+    def _is_to_train(self) -> bool:
+        return roles.trains(self.name) or roles.calls_training(self.source.text)
+
+    def texts(self) -> Iterator[str]:
+        """The texts of its files."""
+        return (self._index.source(each).text for each in self.paths)
+
+    def source_of(self, path: str) -> Source:
+        """The source of a file, by its real path."""
+        return self._index.source(path)
+
+    def is_guarded(self) -> bool:
+        """Whether guard, or a helper like it, sets all that determinism needs."""
+        return any(each.fact.what == EVERY for each in self.facts("enables"))
+
+    def _learns_by(self, fact: Fact) -> bool:
+        """Whether a gradient changes something: not in a check of kernels, nor in a profiler."""
+        return ".backward(" not in fact.text or "steps" in self._holders
+
+    def _is_about(self, fact: Fact, what: str) -> bool:
+        if not what or fact.what in (what, EVERY):
+            return True
+        if fact.what == TRAINER:
+            return what == "torch" and not self.imports("tensorflow", "keras", "jax")
+        # A helper of another library does what its name says; of one here, the facts are known.
+        helper = fact.what.removesuffix("()")
+        return helper != fact.what and not self._defines(helper)
+
+    def _may_pass(self, need: str, *, surely: bool) -> bool:
+        """Whether a call may pass an argument: one does, or none is to be seen. ``surely``: one
+        of which the text shows that it runs, if there is any."""
+        asked = need, surely
+        if asked not in self._passed:
+            self._passed[asked] = False  # a call of itself that hands it on settles nothing
+            index, reach = self._index, self._reach
+            calls = [
+                (path, index.part_at(path, row) if row else "", given)
+                for path in self.paths
+                for row, given in index.gives(path, need)
+            ]
+            running = [each for each in calls if reach.may_run(self.path, *each[:2])]
+            if surely:
+                sure = [each for each in running if reach.runs(self.path, *each[:2])]
+                running = sure or running
+            self._passed[asked] = not running or any(
+                given if isinstance(given, bool) else self._may_pass(given, surely=surely)
+                for _, _, given in running
+            )
+        return self._passed[asked]
+
+    def _defines(self, name: str) -> bool:
+        return any(self._index.defines(each, name) for each in self.paths)
+
+    # Findings
+
+    @property
+    def source(self) -> Source:
+        """The entrypoint's source."""
+        return self._index.source(self.path)
+
+    def sources(self, located: Located) -> Iterator[Source]:
+        """The entrypoint's source, and that of a fact."""
+        yield self.source
+        yield self._index.source(located.path)
+
+    def text_of(self, located: Located) -> str:
+        """The text of the file that holds a fact."""
+        return self._index.source(located.path).text
+
+    @property
+    def name(self) -> str:
+        """The entrypoint's file name."""
+        return os.path.basename(self.path)
+
+    @property
+    def _shown(self) -> str:
+        """Its path in the project."""
+        return self._project.shown(self.path)
+
+    @cached_property
+    def title(self) -> str:
+        """What messages call it: its file name, with its folders where others have the same."""
+        if self._project.is_only(self.name):
+            return self.name
+        shown = self._shown
+        return f"./{shown}" if shown == self.name else shown
+
+    def shown(self, located: Located) -> str:
+        """``loss.backward()`` in backticks, with its place if that is another file."""
+        return f"`{_short(located.fact.text)}`{self.where(located)}"
+
+    def where(self, located: Located) -> str:
+        """`` (lib/data.py:4)`` of a fact in another file than the program's."""
+        if located.path == self.path:
+            return ""
+        return f" ({self._project.shown(located.path)}:{located.fact.row})"
+
+    def finding(  # noqa: PLR0913 - what a finding consists of
+        self,
+        rule: type[Rule],
+        at: Located | None,
+        message: str,
+        advice: str,
+        edits: tuple[Edit, ...] = (),
+        *,
+        safe: bool = False,
+    ) -> Finding:
+        """A finding in the program's own file, or in a script that starts it: at a fact that stands
+        there, or else where the program starts. Edits change the program's file."""
+        path, place = self.path, self._start()
+        if at is not None and (at.path == self.path or at in self._launched):
+            path, place = at.path, at.fact[2:6]
+        return Finding(
+            path,
+            *place,
+            code=rule.code,
+            name=rule.name(),
+            message=message,
+            advice=advice,
+            edits=edits if path == self.path else (),
+            safe=safe,
+        )
+
+    def _start(self) -> tuple[int, int, int, int]:
+        source = self.source
+        row, column = source.location(main_line(source.text) or 0)
+        return row, column, row, len(source.line(row)) + 1
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

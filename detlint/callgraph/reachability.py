@@ -1,0 +1,166 @@
+"""What the programs of a project reach, and what they may reach."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from detlint.callgraph import roles
+from detlint.callgraph.graph import OFFERED, Offers, call_graph, flood, name_graph
+from detlint.index.modules import Definitions
+from detlint.index.scan import MAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from detlint.callgraph.graph import Graph
+    from detlint.index.index import Index
+    from detlint.index.modules import Modules
+
+_PROGRAM = 1
+
+
+class Reachability:
+    """Answers for all programs of a project, worked out at once when the first is asked for.
+
+    ``closures`` holds the files of each program, by the real path at which it starts.
+    """
+
+    def __init__(
+        self, closures: Mapping[str, Sequence[str]], index: Index, modules: Modules
+    ) -> None:
+        self._index = index
+        self._modules = modules
+        self._bits = {path: _PROGRAM << place for place, path in enumerate(closures)}
+        self._within: dict[str, int] = {}  # of each file, the programs that it is part of
+        for path, closure in closures.items():
+            bit = self._bits[path]
+            for each in closure:
+                self._within[each] = self._within.get(each, 0) | bit
+
+    def runs(self, program: str, path: str, part: str) -> bool:
+        """Whether the text shows that a part of a file runs."""
+        if not part or part == MAIN:
+            return not part or path == program
+        return self._is_reached(self._calls, self._running, program, path, part)
+
+    def may_run(self, program: str, path: str, part: str) -> bool:
+        """Whether a part of a file may run for all that one can see: not the main block of
+        another file, nor a function or class that no code names but such."""
+        owner = part.partition(".")[0]
+        if not owner or owner == MAIN:
+            return owner != MAIN or path == program
+        return self._is_reached(self._names, self._named, program, path, owner)
+
+    def is_in_workers(self, program: str, path: str, part: str) -> bool:
+        """Whether a part only runs in what the workers of a loader call."""
+        reached = self._is_reached(self._calls, self._outside_workers, program, path, part)
+        return bool(part) and not (part == MAIN and path == program) and not reached
+
+    def _is_reached(
+        self, graph: Graph, reached: Sequence[int], program: str, path: str, part: str
+    ) -> bool:
+        node = graph.known(path, part)
+        return node is not None and bool(reached[node] & self._bits[program])
+
+    # The graphs, and what is reached in them
+
+    @cached_property
+    def _files(self) -> list[str]:
+        files = list(self._within)
+        self._index.read_all("outline", files)
+        return files
+
+    @cached_property
+    def _definitions(self) -> Definitions:
+        return Definitions(self._index, self._modules)
+
+    @cached_property
+    def _offers(self) -> Offers:
+        return Offers(self._index, self._modules)
+
+    @cached_property
+    def _calls(self) -> Graph:
+        return call_graph(self._files, self._index, self._definitions, self._offers)
+
+    @cached_property
+    def _names(self) -> Graph:
+        return name_graph(self._files, self._index, self._offers)
+
+    @cached_property
+    def _running(self) -> list[int]:
+        return flood(self._calls, self._starts(self._calls), self._limits(self._calls))
+
+    @cached_property
+    def _outside_workers(self) -> list[int]:
+        limits = self._limits(self._calls)
+        for path in self._files:
+            for part in self._index.outline(path).uses:
+                node = self._calls.known(path, part)
+                if node is not None and part and self._is_for_workers(path, part):
+                    limits[node] = 0
+        return flood(self._calls, self._starts(self._calls), limits)
+
+    @cached_property
+    def _named(self) -> list[int]:
+        graph = self._names
+        starts = self._starts(graph)
+        for path in self._files:
+            for name in self._index.outline(path).classes:
+                node = graph.node(path, name)
+                starts[node] = self._makes_unseen | self._quoting.get(name, 0)
+        return flood(graph, starts, self._limits(graph))
+
+    def _starts(self, graph: Graph) -> dict[int, int]:
+        """All files run as they are imported, and of those that are programs the main block."""
+        found = {graph.node(path, ""): self._within[path] for path in self._files}
+        found.update((graph.node(path, MAIN), bit) for path, bit in self._bits.items())
+        return found
+
+    def _limits(self, graph: Graph) -> list[int]:
+        """Which programs each node is part of. Names are looked up in those that do so at all."""
+        everywhere = (_PROGRAM << len(self._bits)) - 1
+        limits = [self._within.get(home, 0) if home else everywhere for home in graph.homes]
+        for node in graph.named(OFFERED):
+            limits[node] = self._look_up
+        return limits
+
+    def _holding(self, kind: str) -> int:
+        """The programs that hold a file with facts of a kind."""
+        found = 0
+        for path, programs in self._within.items():
+            if kind in self._index.kinds(path):
+                found |= programs
+        return found
+
+    @cached_property
+    def _look_up(self) -> int:
+        return self._holding("looks_up")
+
+    @cached_property
+    def _makes_unseen(self) -> int:
+        """The programs in which classes may be made by code that does not name them."""
+        return self._holding("makes_unseen")
+
+    @cached_property
+    def _quoting(self) -> dict[str, int]:
+        """The programs in which a string holds a name."""
+        found: dict[str, int] = {}
+        for path in self._files:
+            for name in self._index.outline(path).quoted:
+                found[name] = found.get(name, 0) | self._within[path]
+        return found
+
+    def _is_for_workers(self, path: str, part: str) -> bool:
+        """Whether a part gives the items of a data set, changes one, or makes batches of them."""
+        owner, _, name = part.partition(".")
+        if name == "__iter__":
+            stream = rf"^class[ \t]+{owner}\b.*IterableDataset"
+            text = self._index.source(path).text
+            return re.search(stream, text, re.MULTILINE) is not None
+        if name == "__call__":
+            text = self._index.source(path).text
+            return roles.changes_items(f"{os.path.basename(path)} {owner}", text)
+        return name == "__getitem__" or roles.collates(part)

@@ -1,0 +1,151 @@
+"""What scripts say together with the files beside them: what they source or hand their arguments
+to, and the parsers of the programs that they start. By itself, a script is linted without."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from detlint.kinds import kind_of_name
+from detlint.source import DecodeError, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from detlint.context import Context
+    from detlint.engine import Engine
+    from detlint.finding import Finding
+
+_SOURCES = re.compile(rb"^[ \t]*(?:source|\.)[ \t]+\S+?\.(?:sh|bash|env|inc)\b", re.MULTILINE)
+_HANDS_ON = re.compile(
+    rb"^[^#\n]*\.(?:sh|bash)[\"']?[ \t]+(?:\\\r?\n[ \t]*)*[^\s;&|>]", re.MULTILINE
+)
+# Findings that advise an option, by code, with one that every parser has which may know it. It
+# may come from the field of a class.
+_ADVISED = {"DET701": (" is launched without --deterministic-mode", b"--micro-batch-size")}
+_TAIL = re.compile(r"(?:\A|/)([\w.@+-]+)[\"']?\Z")
+_PROGRAM = re.compile(r"([\w.+-]+\.py)\b")
+_HIGHEST = 6  # folders above a file that are looked into
+
+
+def may_differ(paths: Iterable[str]) -> bool:
+    """Whether there are scripts among some files."""
+    return any(kind_of_name(os.path.basename(path)) == "shell" for path in paths)
+
+
+def together(
+    findings: Sequence[Finding], paths: Sequence[str], context: Context, engine: Engine
+) -> list[Finding]:
+    """Findings of files, in the order of the paths: those of scripts as what they source makes
+    them, and without those that advise what a project's own parser does not know."""
+    project = _Project(paths, context.files)
+    again = dict(_relinted(project, engine))
+    found: list[Finding] = []
+    if again:
+        by_path: dict[str, list[Finding]] = {}
+        for each in findings:
+            by_path.setdefault(each.path, []).append(each)
+        for path in paths:
+            found += again.get(path, by_path.get(path, []))
+    else:
+        found = list(findings)
+    return [each for each in found if each.code not in _ADVISED or not _is_refused(each, project)]
+
+
+def _relinted(project: _Project, engine: Engine) -> Iterator[tuple[str, list[Finding]]]:
+    """Scripts that source or start others of the project, and what is found in them then."""
+    for path in project.scripts:
+        data = project.data(path)
+        if not (_SOURCES.search(data) or _HANDS_ON.search(data)):
+            continue
+        try:
+            source = Source.decode(path, data)
+        except DecodeError:
+            continue
+        read: list[str] = []
+
+        def beside(name: str, path: str = path, read: list[str] = read) -> str | None:
+            text = project.script_beside(path, name)
+            read += [] if text is None else [name]
+            return text
+
+        source.beside = beside
+        found = engine.lint(source)
+        if read:
+            yield path, found
+
+
+def _is_refused(finding: Finding, project: _Project) -> bool:
+    """Whether the program that a finding names is of the project, and so is its parser, which
+    does not know the option that the finding advises."""
+    says, known = _ADVISED[finding.code]
+    if says not in finding.message:
+        return False
+    option = says.rpartition(" ")[2].lstrip("-")
+    program = _TAIL.search(finding.message.partition(says)[0])
+    written = _PROGRAM.search(project.line(finding.path, finding.row))
+    name = program[1] if program else written[1] if written else ""
+    # One that the text does not name is taken for one of the script's project.
+    for path in project.named(name) if name else [os.path.realpath(finding.path)]:
+        folder = os.path.dirname(path)
+        for _ in range(_HIGHEST):
+            parsers = project.below(folder)
+            if any(re.search(rb"[\"']%s[\"']" % known, each) for each in parsers):
+                spelled = {option.encode(), option.replace("-", "_").encode()}
+                return not any(word in each for each in parsers for word in spelled)
+            folder = os.path.dirname(folder)
+    return False
+
+
+class _Project:
+    """Files by their real paths; ``paths`` are those that are linted, as they are named."""
+
+    def __init__(self, paths: Sequence[str], files: Sequence[str]) -> None:
+        self._paths = paths
+        self._real = frozenset(files)
+        self._below: dict[str, list[bytes]] = {}
+
+    @cached_property
+    def scripts(self) -> list[str]:
+        """The shell scripts, as they are named."""
+        return [each for each in self._paths if kind_of_name(os.path.basename(each)) == "shell"]
+
+    def data(self, path: str) -> bytes:
+        """What a file holds; nothing if it cannot be read."""
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except OSError:
+            return b""
+
+    def line(self, path: str, row: int) -> str:
+        """A line of a script."""
+        lines = self.data(path).decode("utf-8", "replace").split("\n")
+        return lines[row - 1] if row <= len(lines) else ""
+
+    def script_beside(self, path: str, name: str) -> str | None:
+        """The text of a script that another names, seen from its folder or one above."""
+        folder = os.path.dirname(os.path.realpath(path))
+        for _ in range(_HIGHEST):
+            found = os.path.normpath(os.path.join(folder, name))
+            if found in self._real and found != os.path.realpath(path):
+                return self.data(found).decode("utf-8", "replace")
+            folder = os.path.dirname(folder)
+        return None
+
+    def named(self, name: str) -> list[str]:
+        """The programs of a file name."""
+        return sorted(each for each in self._real if name and os.path.basename(each) == name)
+
+    def below(self, folder: str) -> list[bytes]:
+        """What the Python files below a folder hold."""
+        if folder not in self._below:
+            inside = os.path.join(folder, "")
+            self._below[folder] = [
+                self.data(each)
+                for each in sorted(self._real)
+                if each.startswith(inside) and each.endswith(".py")
+            ]
+        return self._below[folder]

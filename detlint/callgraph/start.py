@@ -1,0 +1,58 @@
+"""Where a program starts, and the edits that settle there what holds for all of it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detlint.finding import Edit
+from detlint.index.entrypoints import main_line
+from detlint.insertions import below_imports, in_block, rows_at_load, with_import
+from detlint.kinds import PYTHON
+
+if TYPE_CHECKING:
+    from detlint.callgraph.program import Program
+    from detlint.insertions import Place
+    from detlint.source import Source
+
+_OS = re.compile(r"^import[ \t]+os[ \t]*(?:#.*)?$", re.MULTILINE)
+# What a seed or a switch has to come before.
+_SETTLED = ("draws", "builds", "orders", "trains")
+
+
+def enabling(program: Program) -> tuple[Edit, ...]:
+    """``import guard``, and ``guard.enable(seed=0)`` where the program starts; none where the file
+    calls something else guard."""
+    place = start_of(program)
+    if place is None:
+        return ()
+    return with_import(program.source, "guard", place.insert("guard.enable(seed=0)"))
+
+
+def start_of(program: Program, row: int = 0) -> Place | None:
+    """Where a program can settle what holds for all of it, below the statement of a row: first in
+    its main block, since others may import the rest of the file; below the imports where it has
+    none, or does before what is to be settled."""
+    source = program.source
+    main = main_line(source.text) if source.kind == PYTHON else None
+    if main is not None:
+        main_row, _ = source.location(main)
+        at_load = rows_at_load(source, main_row)
+        facts = (each for kind in _SETTLED for each in program.facts(kind, own=True))
+        if not any(each.fact.row in at_load for each in facts):
+            return in_block(source, main_row)
+    return below_imports(source, row)
+
+
+def setting(source: Source, variable: str, value: str, library: str) -> tuple[Edit, ...]:
+    """``os.environ.setdefault(…)`` above the first import of a library; none without such."""
+    text, newline = source.text, source.newline
+    found = re.search(rf"^(?:import|from)[ \t]+{library}\b", text, re.MULTILINE)
+    if found is None:
+        return ()
+    above = _OS.search(text, 0, found.start())
+    imported = "" if above else f"import os{newline * 2}"
+    call = f'os.environ.setdefault("{variable}", "{value}")'
+    start = found.start()
+    lead = newline if start and not text[:start].endswith(newline * 2) and not imported else ""
+    return (Edit(start, start, f"{lead}{imported}{call}{newline * 2}"),)

@@ -1,0 +1,1 @@
+"""What calls do that programs depend on: seed, draw, build, train, turn on."""

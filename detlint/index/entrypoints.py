@@ -1,0 +1,156 @@
+"""Which files a person runs."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from detlint.index.scan import MAIN_BLOCK
+from detlint.kinds import NOTEBOOK, PYTHON, kind_of
+
+if TYPE_CHECKING:
+    from detlint.layout import Block
+    from detlint.source import Source
+
+# Without one of these a file is no program, whatever its name, and one in a package is none
+# without one of the former.
+TRAINS = frozenset(
+    {
+        *("__main__", ".backward(", ".fit(", ".train(", ".apply_gradients(", "sess.run("),
+        "session.run(",
+    }
+)
+STARTS = TRAINS | {
+    *("_args(", "\nmain(", "\nrun", "\ntrain", "\nfit", "\nfor epoch", "= train(", "= fit("),
+}
+# These begin with a plain character, which sre finds ten times as fast as the start of a line;
+# the first line has one before it, too.
+_MAIN_LINE = re.compile(rf"\n{MAIN_BLOCK.pattern}")
+# Also `sess.run([model.opt_op, model.loss], feeds)`, `sess.run(train_step)`.
+_TRAINS = re.compile(
+    r"\.(?:(?:backward|fit|train|apply_gradients|optimize_parameters)\("
+    r"|(?:(?<=\bsess\.)|(?<=\bsession\.))run\([\[\s(]*[\w.]*(?:opt|train))"
+)
+# Outside of functions: `args = parser.parse_args()`, `train(model, loader)`.
+_STARTS = re.compile(
+    r"\n(?:\w[\w, ]*=[ \t]*)?"
+    r"(?:[\w.]+(?:\([^()\n]*\))?\.parse(?:_known)?_args\(|(?:main|run|train|fit)(?:_\w+)?\()"
+)
+_EPOCHS = re.compile(r"\nfor[ \t]+epoch\w*[ \t]+in\b")
+_ROUND = re.compile(r"(?<![\w.])(?<!def )(?:train|fit|run)(?:_\w+)?\(")
+_PARTIAL = r"^(\w+)[ \t]*=[ \t]*(?:\w+\.)?partial\([ \t]*(?:{})\b"
+_QUOTES = ('"""', "'''")
+_FUNCTION = re.compile(r"(?:async[ \t]+)?def\b")
+_TEST = re.compile(r"(?:test_\w*|\w*_tests?|conftest|setup)\.py")
+
+
+def is_program(source: Source) -> bool:
+    """Whether a source is a program."""
+    if source.kind not in (PYTHON, NOTEBOOK):
+        return False
+    text, named = source.text, source.path.endswith("__main__.py")
+    if not named and not any(map(text.__contains__, STARTS)):
+        return False
+    return is_entrypoint(source.path, text)
+
+
+def is_entrypoint(path: str, text: str) -> bool:
+    """Whether a file is a program: it says so, or trains as it is loaded. Tests are not:
+    pytest runs them, and shares what it seeds."""
+    name = os.path.basename(path)
+    if kind_of(name) == NOTEBOOK:
+        return True
+    if _TEST.fullmatch(name):
+        return False
+    return says_so(name, text) or (_starts_at_the_top(text) and not is_packaged(path))
+
+
+def is_packaged(path: str) -> bool:
+    """Whether a file lies in a package."""
+    return os.path.exists(os.path.join(os.path.dirname(path), "__init__.py"))
+
+
+def says_so(path: str, text: str) -> bool:
+    """Whether a file has a main block, or trains as it is loaded."""
+    if os.path.basename(path) == "__main__.py" or main_line(text) is not None:
+        return True
+    return bool(_TRAINS.search(text)) and _trains_at_the_top(text)
+
+
+def _starts_at_the_top(text: str) -> bool:
+    """Whether code outside of functions takes the command line, or calls what may train in
+    another file."""
+    lines = f"\n{text}"  # offsets of line breaks here are those of lines in the text
+    found = [each.start() for each in _STARTS.finditer(lines)]
+    rounds = _EPOCHS.search(lines)
+    called = _ROUND.search(text, rounds.start()) if rounds is not None else None
+    if not found and called is None:
+        return False
+    from detlint.layout import layout_of
+
+    layout = layout_of(text)
+    if any(layout.at(each) is None for each in found):
+        return True
+    if rounds is None or called is None or layout.at(called.start()) is not None:
+        return False
+    return any(block.start <= rounds.start() <= called.start() < block.end for block in layout.top)
+
+
+def _trains_at_the_top(text: str) -> bool:
+    """Whether code outside of functions trains, or calls a function of the file that does."""
+    from detlint.layout import layout_of
+
+    layout = layout_of(text)
+    blocks = layout.top
+
+    def mentions(pattern: re.Pattern[str], block: Block) -> bool:
+        found = pattern.finditer(text, block.start, block.end)
+        code = (match.start() for match in found if layout.at(match.start()) is None)
+        return any(block.kind or not _is_in_function(text, block.start, each) for each in code)
+
+    functions = [each for each in blocks if each.kind == "def"]
+    known: set[str] = set()
+    pattern = _TRAINS
+    while True:
+        if any(mentions(pattern, each) for each in blocks if not each.kind):
+            return True
+        fresh = {each.name for each in functions if mentions(pattern, each)} - known
+        if not fresh:
+            return False
+        known |= fresh
+        names = "|".join(sorted(fresh))
+        aliases = re.finditer(_PARTIAL.format(names), text, re.MULTILINE)
+        names = "|".join(sorted(fresh.union(each[1] for each in aliases)))
+        pattern = re.compile(rf"(?<![\w.])(?:{names})[ \t]*\(")
+
+
+def _is_in_function(text: str, start: int, place: int) -> bool:
+    """Whether a place in a statement, such as an ``if``, lies in a function that it defines."""
+    above = text[start:place].splitlines()
+    depth = _indent(above.pop()) if above else 0
+    for line in reversed(above):
+        indent = _indent(line)
+        if line.strip() and indent < depth:
+            if _FUNCTION.match(line, indent):
+                return True
+            depth = indent
+    return False
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def main_line(text: str) -> int | None:
+    """The offset of ``if __name__ == "__main__":`` outside of strings."""
+    if "__name__" not in text:
+        return None
+    for match in _MAIN_LINE.finditer(f"\n{text}"):
+        if all(text.count(quotes, 0, match.start()) % 2 == 0 for quotes in _QUOTES):
+            return match.start()
+        from detlint.layout import layout_of
+
+        if layout_of(text).at(match.start()) is None:
+            return match.start()
+    return None

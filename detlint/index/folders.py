@@ -1,0 +1,53 @@
+"""What folders hold, as far as an import can tell."""
+
+from __future__ import annotations
+
+import os
+
+# What an entry is; of a link there is the path that it leads to, and the same sign behind it.
+FILE, OTHER = "", "/"
+# What pip leaves beside a package, and the folders that it takes if nobody says another.
+_INSTALLS = ".dist-info"
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+
+
+class Folders:
+    """Listings, each read once, so that whatever was concluded from them belongs together."""
+
+    def __init__(self) -> None:
+        self.listings: dict[str, dict[str, str]] = {}
+
+    def entries(self, folder: str) -> dict[str, str]:
+        """What a folder holds; nothing if there is no such folder."""
+        if folder not in self.listings:
+            self.listings[folder] = entries(folder)
+        return self.listings[folder]
+
+    def is_package(self, folder: str) -> bool:
+        """Whether a folder says that it is a package."""
+        return not self.entries(folder).get("__init__.py", OTHER).endswith(OTHER)
+
+    def is_installed(self, folder: str) -> bool:
+        """Whether packages are installed in a folder, which have nothing to do with each other."""
+        if os.path.basename(folder) in _INSTALLED:
+            return True
+        return any(name.endswith(_INSTALLS) for name in self.entries(folder))
+
+
+def entries(folder: str) -> dict[str, str]:
+    """The names in a folder that an import may mean, and what each is."""
+    found = {}
+    try:
+        with os.scandir(folder) as scan:
+            for entry in scan:
+                name = entry.name
+                if "." not in name or name.endswith((".py", _INSTALLS)):
+                    found[name] = _sort(entry)
+    except OSError:
+        return {}
+    return found
+
+
+def _sort(entry: os.DirEntry[str]) -> str:
+    sort = FILE if entry.is_file() else OTHER
+    return os.path.realpath(entry.path) + sort if entry.is_symlink() else sort

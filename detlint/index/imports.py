@@ -1,0 +1,135 @@
+"""What a file imports, read from its text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Also within functions. One in a docstring only adds a file to the closure, if there is such one.
+_STATEMENT = re.compile(
+    r"^(?P<indent>[ \t]*)(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]+import[ \t]*"
+    r"(?:\((?P<several>[^)]*)\)|(?P<names>(?:[^\n#;\\]|\\\r?\n)*))"
+    r"|import[ \t]+(?P<modules>(?:[^\n#;\\]|\\\r?\n)*))",
+    re.MULTILINE,
+)
+_COMMENT = re.compile(r"#[^\n]*")
+_TYPES_ONLY = re.compile(r"^([ \t]*)if[ \t]+(?:typing\.)?TYPE_CHECKING[ \t]*:", re.MULTILINE)
+# A module that puts another in its place gives, when asked, what it shows type checkers.
+_REPLACES = re.compile(r"^[ \t]*sys\.modules\[__name__\][ \t]*=", re.MULTILINE)
+_WHOLE = 20  # modules that an index of a whole library exceeds: no program uses all of it
+_INDENTED = r"(?:[ \t]*(?:#[^\n]*)?\n|{indent}[ \t]+[^\n]*\n?)*"
+
+
+class Import(NamedTuple):
+    """``from ..a.b import c, d``: module "a.b", level 2, names c and d."""
+
+    module: str
+    level: int
+    names: tuple[str, ...]
+
+
+def imports(text: str) -> list[Import]:
+    """What a file imports when it runs, in order: not what only type checkers read, unless it
+    gives just that when it is asked."""
+    if "import" not in text:
+        return []
+    hidden = list(_types_only(text))
+    found = [
+        (any(start <= match.start() < end for start, end in hidden), each)
+        for match in _statements(text)
+        for each in _read(match)
+    ]
+    lazily = hidden and _REPLACES.search(text) is not None and len(found) <= _WHOLE
+    return [each for is_hidden, each in found if lazily or not is_hidden]
+
+
+def _statements(text: str) -> Iterator[re.Match[str]]:
+    """The matches of ``_STATEMENT``: each has the word in its first line, which is found sooner."""
+    end = 0
+    found = text.find("import")
+    while found >= 0:
+        start = text.rfind("\n", 0, found) + 1
+        match = _STATEMENT.match(text, start) if start >= end else None
+        if match is not None:
+            end = match.end()
+            yield match
+        following = text.find("\n", found)
+        found = text.find("import", max(end, following)) if following >= 0 else -1
+
+
+def bound_names(text: str) -> dict[str, str]:
+    """The names that imports bind, and what each stands for: ``from a import b as c``."""
+    return {
+        bound: name.rpartition(".")[2]
+        for match in _statements(text)
+        for listed in (match["modules"], match["several"], match["names"])
+        for name, bound in _bound(listed or "")
+    }
+
+
+def bound_modules(text: str) -> set[str]:
+    """The names that only ``import a.b as c`` binds: those of modules."""
+    found: dict[bool, set[str]] = {True: set(), False: set()}
+    for match in _statements(text):
+        for listed in (match["modules"], match["several"], match["names"]):
+            found[match["modules"] is not None].update(own for _, own in _bound(listed or ""))
+    return found[True] - found[False]
+
+
+def bindings(text: str) -> dict[str, list[str]]:
+    """What each name that imports bind may stand for: of ``from ..a import b as c``, for c
+    ``..a:b``, and of ``import a.b as c`` ``a.b:``; for "*" the modules that give all they hold."""
+    found: dict[str, list[str]] = {}
+    for match in _statements(text):
+        for name, own in _bound(match["modules"] or ""):
+            module = own if name.partition(".")[0] == own else name
+            found.setdefault(own, []).append(f"{module}:")
+        for name, own in _bound(match["several"] or match["names"] or ""):
+            found.setdefault(own, []).append(f"{match['dots']}{match['module']}:{name}")
+    return {bound: [*dict.fromkeys(targets)] for bound, targets in found.items()}
+
+
+def without_imports(code: str) -> str:
+    """Code but for its imports."""
+    return _STATEMENT.sub("", code) if "import" in code else code
+
+
+def _bound(listed: str) -> Iterator[tuple[str, str]]:
+    """What is imported, and the name that it is bound to: ``import a.b`` binds a."""
+    for words in _words(listed):
+        renamed = len(words) == 3 and words[1] == "as"
+        yield words[0], words[2] if renamed else words[0].partition(".")[0]
+
+
+def _words(listed: str) -> Iterator[list[str]]:
+    """``a as b, c`` in words, each by itself."""
+    for each in _COMMENT.sub("", listed).replace("\\", " ").split(","):
+        if words := each.split():
+            yield words
+
+
+def _types_only(text: str) -> Iterator[tuple[int, int]]:
+    if "TYPE_CHECKING" not in text:
+        return
+    for match in _TYPES_ONLY.finditer(text):
+        start = text.find("\n", match.end()) + 1
+        if start:
+            block = re.compile(_INDENTED.format(indent=match[1])).match(text, start)
+            yield start, block.end() if block else start
+
+
+def _read(match: re.Match[str]) -> Iterator[Import]:
+    if match["modules"] is not None:
+        for module in _names(match["modules"]):
+            yield Import(module, 0, ())
+    elif match["dots"] or match["module"]:
+        listed = match["several"] if match["several"] is not None else match["names"]
+        yield Import(match["module"], len(match["dots"]), tuple(_names(listed)))
+
+
+def _names(listed: str) -> Iterator[str]:
+    """``a as b, c`` without the aliases."""
+    yield from (words[0] for words in _words(listed))

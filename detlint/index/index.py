@@ -1,0 +1,309 @@
+"""What is known of the files of a project, worked out once and kept in the cache."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from detlint.cache import content_digest
+from detlint.facts.facts import Fact, hints
+from detlint.index.entrypoints import is_program
+from detlint.index.folders import Folders
+from detlint.index.imports import Import, imports
+from detlint.index.launched import Start, exports, starts
+from detlint.index.scan import Outline, outline
+from detlint.kinds import PYTHON
+from detlint.source import DecodeError, Source
+from detlint.syntax import Problem, problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from detlint.cache import Cache
+
+# Folders of programs, also where an empty file makes a package of one.
+_OF_PROGRAMS = frozenset({"scripts", "tools", "bin", "examples"})
+# Starting a process for it costs about as much as outlining this many bytes.
+_WORTH_A_PROCESS = 400_000
+# Answers by question, as JSON keeps them: "imports", "outline", "kinds" (of facts that the file
+# may hold), or one of these kinds, and "broken" if it does not parse; of scripts, "starts" and
+# "exports".
+_Answers = dict[str, Any]
+
+
+class Index:
+    """Answers about files by real path. A source that is handed in stands for its file."""
+
+    def __init__(self, cache: Cache, jobs: int = 1) -> None:
+        self.folders = Folders()
+        self._cache = cache
+        self._jobs = jobs
+        self._sources: dict[str, Source] = {}
+        self._answers: dict[str, _Answers] = {}
+        self._stored: dict[str, tuple[os.stat_result, str]] = {}
+        self._changed: set[str] = set()
+        # What was made of the answers.
+        self._imports: dict[str, list[Import]] = {}
+        self._libraries: dict[str, frozenset[str]] = {}
+        self._hints: dict[str, dict[str, list[int]]] = {}
+        self._outlines: dict[str, Outline] = {}
+        self._words: dict[str, frozenset[str]] = {}
+        self._facts: dict[tuple[str, str], list[tuple[str, Fact]]] = {}
+
+    def replace(self, path: str, source: Source) -> None:
+        """Take this text for a file's: it is being fixed, or comes from standard input."""
+        self._sources[path] = source
+        self._answers[path] = {}
+        self._stored.pop(path, None)
+        for made in (
+            *(self._imports, self._libraries, self._hints),
+            *(self._outlines, self._words),
+        ):
+            made.pop(path, None)
+        self._facts = {each: facts for each, facts in self._facts.items() if each[0] != path}
+
+    @property
+    def known(self) -> Mapping[str, object]:
+        """The files that were asked about."""
+        return self._answers
+
+    def source(self, path: str) -> Source:
+        """The text of a file, empty where it cannot be read, which DET000 tells."""
+        if path not in self._sources:
+            self._open(path)
+        return self._sources[path]
+
+    def runs(self, path: str) -> bool:
+        """Whether a person runs a file."""
+        with suppress(OSError):
+            if self._cache.lookup(path, os.stat(path)) is not None:
+                return self._cache.runs(path)
+        answers = self._of(path)
+        if "runs" not in answers:
+            self._learn(path, "runs", is_program(self.source(path)))
+        runs: bool = answers["runs"]
+        return runs
+
+    # What it imports
+
+    def imports(self, path: str) -> list[Import]:
+        """What a file imports."""
+        if path not in self._imports:
+            answers = self._of(path)
+            if "imports" not in answers:
+                found = imports(self.source(path).text)
+                self._learn(path, "imports", [[*each[:2], list(each.names)] for each in found])
+            self._imports[path] = [
+                Import(module, level, tuple(names)) for module, level, names in answers["imports"]
+            ]
+        return self._imports[path]
+
+    def libraries(self, path: str) -> frozenset[str]:
+        """The top-level modules that a file imports by their names."""
+        if path not in self._libraries:
+            named = (each.module.partition(".")[0] for each in self.imports(path) if not each.level)
+            self._libraries[path] = frozenset(named)
+        return self._libraries[path]
+
+    def is_packaged(self, path: str) -> bool:
+        """Whether a file is a module of a package, and not one of a folder of programs."""
+        folder = os.path.dirname(path)
+        if not self.folders.is_package(folder):
+            return False
+        own = os.path.join(folder, "__init__.py")
+        return os.path.basename(folder) not in _OF_PROGRAMS or bool(self.source(own).text.strip())
+
+    # What its parts name
+
+    def outline(self, path: str) -> Outline:
+        """The parts of a file, and what each names."""
+        if path not in self._outlines:
+            answers = self._of(path)
+            if "outline" not in answers:
+                self._learn(path, "outline", outline(self.source(path).text).dump())
+            self._outlines[path] = Outline.load(answers["outline"])
+        return self._outlines[path]
+
+    def read_all(self, question: str, paths: Iterable[str]) -> None:
+        """Look into many files for their "outline" or "starts", in several processes where that is
+        worth it."""
+        missing = [each for each in paths if question not in self._of(each)]
+        size = sum(len(self.source(each).text) for each in missing)
+        workers = min(self._jobs, size // _WORTH_A_PROCESS)
+        if workers < 2:
+            return
+        from detlint.aside import shared_out
+
+        missing.sort(key=lambda each: len(self.source(each).text))
+        # Every other one: each process gets as many large ones.
+        shares = [missing[place::workers] for place in range(workers)]
+        sources = [list(map(self.source, share)) for share in shares]
+        for share, told in zip(shares, shared_out(_ANSWERS[question], sources), strict=True):
+            for path, each in zip(share, told, strict=True):
+                self._learn(path, question, each)
+
+    def words(self, path: str) -> frozenset[str]:
+        """All names that the code of a file uses."""
+        if path not in self._words:
+            uses = self.outline(path).uses.values()
+            named = (each for use in uses for each in (use.own, use.names, use.attributes))
+            self._words[path] = frozenset().union(*named)
+        return self._words[path]
+
+    def defines(self, path: str, name: str) -> bool:
+        """Whether a file defines a function or class of a name at its top."""
+        return name in self.outline(path).uses
+
+    def part_at(self, path: str, row: int) -> str:
+        """The part of the outline that a line lies in."""
+        starts = self.outline(path).starts
+        return starts[bisect_right(starts, row, key=_row) - 1][1] if starts else ""
+
+    # What it does
+
+    def kinds(self, path: str) -> list[str]:
+        """The kinds of facts that a file may hold, as far as its tokens tell."""
+        answers = self._of(path)
+        if "kinds" not in answers:
+            self._learn(path, "kinds", [kind for kind, at in self._hints_of(path).items() if at])
+        kinds: list[str] = answers["kinds"]
+        return kinds
+
+    def facts(
+        self, path: str, kind: str, chosen: Callable[[str], bool] | None = None
+    ) -> list[tuple[str, Fact]]:
+        """The facts of one kind in a file, or in the chosen parts of its outline, in order."""
+        if kind not in self.kinds(path):
+            return []
+        answers = self._of(path)
+        if kind not in answers:
+            places = self._hints_of(path)[kind]
+            self._learn(path, kind, {part: None for part, _ in self._parts(path, places)})
+        known = answers[kind]
+        wanted = [part for part in known if chosen is None or chosen(part)]
+        self._read(path, kind, known, {part for part in wanted if known[part] is None})
+        if chosen is not None and len(wanted) < len(known):
+            return _in_order(known, wanted)
+        if (path, kind) not in self._facts:
+            self._facts[path, kind] = _in_order(known, wanted)
+        return self._facts[path, kind]
+
+    def _read(self, path: str, kind: str, known: _Answers, missing: set[str]) -> None:
+        """Look for facts in parts where that was not done yet."""
+        if not missing:
+            return
+        # The parser is slow to import, and most programs are settled by their tokens.
+        from detlint.facts.readers import read_facts
+
+        source = self.source(path)
+        near = self._parts(path, self._hints_of(path)[kind])
+        facts = read_facts(source, kind, [place for part, place in near if part in missing])
+        known.update((part, []) for part in missing)
+        if facts is None:
+            facts, found = [], problem(source) if source.kind == PYTHON else None
+            if found is not None:
+                self._learn(path, "broken", list(found))
+        for fact in facts:
+            part = self.part_at(path, fact.row)
+            if part in missing:
+                known[part].append(list(fact))
+        self._changed.add(path)
+
+    def _hints_of(self, path: str) -> dict[str, list[int]]:
+        if path not in self._hints:
+            self._hints[path] = hints(self.source(path).text)
+        return self._hints[path]
+
+    def _parts(self, path: str, places: list[int]) -> list[tuple[str, int]]:
+        """Each place with the part of the outline that it lies in."""
+        starts = self.source(path).line_starts if places else []
+        return [(self.part_at(path, bisect_right(starts, place)), place) for place in places]
+
+    def broken(self) -> Iterator[tuple[str, Problem]]:
+        """The files of which facts were asked that do not parse, and why."""
+        for path, answers in self._answers.items():
+            if "broken" in answers:
+                yield path, Problem(*answers["broken"])
+
+    def gives(self, path: str, need: str) -> list[tuple[int, bool | str]]:
+        """Whether the calls in a file may pass an argument, as ``needs.gives`` tells it."""
+        from detlint.facts.needs import Need, gives
+
+        answers, question = self._of(path), f"gives {need}"
+        if question not in answers:
+            self._learn(path, question, gives(self.source(path), Need.parse(need)))
+        return [(row, given) for row, given in answers[question]]
+
+    # What a script does
+
+    def starts(self, path: str) -> list[Start]:
+        """What a script starts, and in which environment."""
+        answers = self._of(path)
+        if "starts" not in answers:
+            self._learn(path, "starts", [each.dumped() for each in starts(self.source(path))])
+        return [Start.loaded(each) for each in answers["starts"]]
+
+    def exports(self, path: str) -> list[Fact]:
+        """The variables that a script sets for what runs it by ``source``."""
+        answers = self._of(path)
+        if "exports" not in answers:
+            self._learn(path, "exports", [list(each) for each in exports(self.source(path))])
+        return [Fact(*each) for each in answers["exports"]]
+
+    def save(self) -> None:
+        """Hand what is new to the cache."""
+        for path in sorted(self._changed):
+            if path in self._stored:
+                self._cache.store_facts(path, *self._stored[path], self._answers[path])
+        self._changed.clear()
+
+    def _learn(self, path: str, question: str, answer: object) -> None:
+        self._of(path)[question] = answer
+        self._changed.add(path)
+
+    def _of(self, path: str) -> _Answers:
+        if path not in self._answers:
+            kept = None
+            with suppress(OSError):
+                kept = self._cache.facts(path, os.stat(path))
+            if kept is None:
+                self._open(path)
+            else:
+                self._answers[path] = kept
+        return self._answers[path]
+
+    def _open(self, path: str) -> None:
+        """Read a file; what was known of the same content still holds."""
+        source = Source(path, "")
+        try:
+            with open(path, "rb") as file:
+                stat, data = os.fstat(file.fileno()), file.read()
+            digest = content_digest(data) if self._cache.keeps else ""
+            self._stored[path] = stat, digest
+            self._answers.setdefault(path, self._cache.facts_of(path, digest) or {})
+            source = Source.decode(path, data)
+        except (OSError, DecodeError):
+            self._answers.setdefault(path, {})
+        self._sources[path] = source
+
+
+def _outlines(sources: list[Source]) -> list[object]:
+    return [outline(each.text).dump() for each in sources]
+
+
+def _starts(sources: list[Source]) -> list[object]:
+    return [[found.dumped() for found in starts(each)] for each in sources]
+
+
+_ANSWERS = {"outline": _outlines, "starts": _starts}
+
+
+def _row(start: tuple[int, str]) -> int:
+    return start[0]
+
+
+def _in_order(known: Mapping[str, Any], wanted: list[str]) -> list[tuple[str, Fact]]:
+    found = ((part, Fact(*each)) for part in wanted for each in known[part])
+    return sorted(found, key=lambda each: (each[1].row, each[1].column))

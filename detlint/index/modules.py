@@ -1,0 +1,235 @@
+"""What the names in a project's files mean: which file a module is, and where what a file imports
+is defined, followed through the packages that offer it."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.index.folders import FILE, OTHER
+from detlint.index.imports import Import
+from detlint.index.scan import MAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from detlint.index.folders import Folders
+    from detlint.index.index import Index
+
+_ROOTS = ("src", "lib")
+_PACKAGE = "__init__.py"
+_ALL = "*"
+_FROM = ":"  # between a module and what is looked up in it
+
+
+class Symbol(NamedTuple):
+    """A part of a file, as its outline names it."""
+
+    path: str
+    part: str
+
+
+class Modules:
+    """Looks modules up below one folder, which it never leaves, not even over a link."""
+
+    def __init__(self, bound: str, folders: Folders) -> None:
+        self._bound = os.path.realpath(bound)
+        self._inside = os.path.join(self._bound, "")
+        self._folders = folders
+        self._imported: dict[str, list[str]] = {}
+        # Asked again and again: a project's files import the same things.
+        self._listed = cache(self._list)
+        self._real = cache(os.path.realpath)
+        self._module = cache(self._look_up)
+        self._found = cache(self._find)
+        self._root = cache(self._first_root)
+
+    def closure(self, path: str, imports_of: Callable[[str], Iterable[Import]]) -> list[str]:
+        """A file and all that run when it does, in the order in which they are met."""
+        met = {path}
+        pending = [path]
+        for each in pending:
+            if each not in self._imported:
+                found = [self.files(each, wanted) for wanted in imports_of(each)]
+                self._imported[each] = [*dict.fromkeys(chain.from_iterable(found))]
+            fresh = [found for found in self._imported[each] if found not in met]
+            met.update(fresh)
+            pending += fresh
+        return pending
+
+    def files(self, importer: str, wanted: Import) -> tuple[str, ...]:
+        """The files that run when a file imports something: packages' own first."""
+        return self._found(os.path.dirname(importer), wanted)
+
+    def holds(self, importer: str, module: str) -> bool:
+        """Whether a module may be of the project, by the first part of its name."""
+        top, dot, _ = module.partition(".")
+        return self._root(os.path.dirname(importer), top, bool(dot)) is not None
+
+    def lacking(self, importer: str, wanted: Import) -> tuple[str, ...]:
+        """What is not there of a module of one of the project's packages, and what is wanted of
+        it; nothing where the module is there."""
+        parts = wanted.module.split(".")
+        found = self.files(importer, wanted) if len(parts) > 1 else ()
+        known = {
+            part
+            for each in found
+            for part in (os.path.basename(each)[:-3], os.path.basename(os.path.dirname(each)))
+        }
+        if not known or not known.isdisjoint({parts[-1], *wanted.names}):
+            return ()
+        return (*(each for each in parts if each not in known), *wanted.names)
+
+    def _find(self, folder: str, wanted: Import) -> tuple[str, ...]:
+        if wanted.level:
+            for _ in range(wanted.level - 1):
+                folder = os.path.dirname(folder)
+            return tuple(self._along(folder, wanted))
+        top, dot, _ = wanted.module.partition(".")
+        root = self._root(folder, top, bool(dot))
+        return tuple(self._along(root, wanted)) if root is not None else ()
+
+    def _first_root(self, folder: str, top: str, holds: bool) -> str | None:
+        """The folder below which a top-level module or package lies; a package where it has to
+        hold others: ``import a.b`` is not of an ``a.py`` that lies nearer."""
+        for root in self._roots(folder):
+            listed = self._listed(root)
+            if top in listed or (f"{top}.py" in listed and not holds):
+                # Other packages that are installed beside the file's own are not the project's.
+                apart = self._folders.is_installed(root)
+                return None if apart and top != _first(folder, root) else root
+        return None
+
+    def _along(self, folder: str, wanted: Import) -> Iterator[str]:
+        """``a/__init__.py``, ``a/b.py`` and, for names that are modules, ``a/b/c.py``."""
+        place = folder
+        if wanted.level and (own := self._file(place, "__init__.py")):
+            yield own
+        for part in wanted.module.split(".") if wanted.module else ():
+            found = self._module(place, part)
+            if found is not None:
+                yield found
+            place = os.path.join(place, part)
+        for name in wanted.names:
+            if (found := self._module(place, name)) is not None:
+                yield found
+
+    def _look_up(self, folder: str, name: str) -> str | None:
+        listed = self._listed(folder)
+        package = self._file(os.path.join(folder, name), "__init__.py") if name in listed else None
+        return package or self._file(folder, f"{name}.py")
+
+    def _roots(self, folder: str) -> Iterator[str]:
+        """Where absolute imports may start: the script's folder and those above, and what
+        scripts add to ``sys.path`` by convention."""
+        while True:
+            yield folder
+            if os.path.basename(folder) not in _ROOTS:
+                for each in _ROOTS:
+                    yield os.path.join(folder, each)
+            if folder == self._bound or not folder.startswith(self._bound):
+                return
+            folder = os.path.dirname(folder)
+
+    def _file(self, folder: str, name: str) -> str | None:
+        sort = self._listed(folder).get(name, OTHER)
+        if sort.endswith(OTHER):
+            return None
+        real = os.path.join(self._real(folder), name) if sort == FILE else sort
+        return real if real.startswith(self._inside) else None
+
+    def _list(self, folder: str) -> dict[str, str]:
+        # Most of what is looked up is no folder, which the one above tells.
+        above, name = os.path.split(folder)
+        told = name and folder.startswith(self._inside) and "." not in name
+        if told and name not in self._listed(above):
+            return {}
+        return self._folders.entries(folder)
+
+
+class Definitions:
+    """Where names are defined; answers for the files of one project, each once."""
+
+    def __init__(self, index: Index, modules: Modules) -> None:
+        self._modules = modules
+        self._index = index
+        self._known: dict[tuple[str, str], list[Symbol] | None] = {}
+
+    def of(self, path: str, name: str) -> list[Symbol] | None:
+        """The functions and classes that a file means by ``module:name.other``: none where that
+        is of a library or a module itself, and None if it is not known."""
+        asked = path, name
+        if asked not in self._known:
+            self._known[asked] = None  # files that import each other's names settle nothing
+            self._known[asked] = self._look_up(path, name)
+        return self._known[asked]
+
+    def _look_up(self, path: str, name: str) -> list[Symbol] | None:
+        module, _, chain = name.partition(_FROM)
+        if not module or not chain:
+            return [] if module else None
+        first, *others = chain.split(".")
+        above = module.lstrip(".")
+        if above == module and not self._modules.holds(path, above):
+            return []
+        wanted = Import(above, len(module) - len(above), ())
+        home = self._module(path, wanted, above.rpartition(".")[2])
+        inner = self._module(path, wanted._replace(names=(first,)), first)
+        inner = None if inner == home else inner
+        if home is not None and (home != path or inner is None):
+            found = self._held(home, [first, *others])
+            if found is not None or inner is None:
+                return found
+        if inner is not None:
+            return self._held(inner, others) if others else []
+        if others:  # a folder that is no package
+            return self.of(path, f"{module}{'.' if above else ''}{first}{_FROM}{'.'.join(others)}")
+        return None
+
+    def _module(self, path: str, wanted: Import, name: str) -> str | None:
+        """The file of the module that an import names last."""
+        found = self._modules.files(path, wanted)
+        return found[-1] if found and (not name or _module(found[-1]) == name) else None
+
+    def _held(self, path: str, names: list[str]) -> list[Symbol] | None:
+        """What a chain of names means in a module."""
+        first, *others = names
+        if first != MAIN and first in self._index.outline(path).uses:
+            return [Symbol(path, first)]
+        bound = self._index.outline(path).bound
+        if first in bound:
+            return self._of_any(path, [_joined(each, others) for each in bound[first]])
+        inner = self._submodule(path, first)
+        if inner is not None:
+            return self._held(inner, others) if others else []
+        stars = [each.removesuffix(_ALL) + ".".join(names) for each in bound.get(_ALL, ())]
+        return self._of_any(path, stars)
+
+    def _submodule(self, path: str, name: str) -> str | None:
+        if os.path.basename(path) != _PACKAGE:
+            return None
+        found = self._module(path, Import("", 1, (name,)), name)
+        return None if found == path else found
+
+    def _of_any(self, path: str, names: list[str]) -> list[Symbol] | None:
+        """What is known of some ways to get something."""
+        told = [found for each in names if (found := self.of(path, each)) is not None]
+        return [place for found in told for place in found] if told else None
+
+
+def _first(folder: str, root: str) -> str:
+    """The folder just below a root that another one lies in."""
+    return os.path.relpath(folder, root).partition(os.sep)[0]
+
+
+def _joined(target: str, names: list[str]) -> str:
+    module, _, name = target.partition(_FROM)
+    return module + _FROM + ".".join([name, *names] if name else names)
+
+
+def _module(path: str) -> str:
+    """What a module or package is called."""
+    folder, file = os.path.split(path)
+    return os.path.basename(folder) if file == _PACKAGE else file.removesuffix(".py")

@@ -1,0 +1,351 @@
+"""What the parts of a file name: one pass over its code, without a syntax tree.
+
+A part is a function, a class, a method that only runs where something names it, or a collection
+that is written out, at the top of a file; and "" for the rest of the file, and MAIN for what runs
+under ``if __name__ == "__main__"``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.index.imports import bindings, bound_modules, bound_names, without_imports
+from detlint.layout import layout_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from detlint.layout import Block, Layout
+
+MAIN = "__main__"
+MAIN_BLOCK = re.compile(r"if[ \t(]+(?:__name__[ \t]*==|['\"]__main__['\"][ \t]*==)")
+# A dotted name with what follows it where that hands it on, or a name that is looked up.
+_TOKEN = re.compile(r"([^\W\d]\w*(?:\.\w+)*)(?:\s*([,)\]}]))?|\.\s*([^\W\d]\w*)")
+_SEARCHED = re.compile(r"\b(?:getattr|vars|getmembers)\(\s*([^\W\d]\w*)(?:\.\w+)*?\.(\w+)\s*[,)]")
+_SEARCHING = frozenset({"getattr", "vars", "getmembers"})
+_OWN = re.compile(
+    # Not `globals()["__file__"]`, nor what only adds to a module.
+    r"\bglobals\(\)\s*(?:\[|\.get\()(?!\s*[\"']__)"
+    r"|(?<!setattr\()\bsys\.modules\[\s*__name__\s*\](?!\s*=(?!=))"
+    # `Model = eval(name)`, `eval(name)(…)`
+    r"|(?<![\w.])eval\([^()\n]*\)\s*\("
+    r"|\b(?:[A-Z]\w*|\w*(?:model|net|cls|class)\w*)\s*=\s*eval\([^()\n]*\)"
+)
+_OWN_WORDS = frozenset({"globals", "sys", "eval"})
+# A collection that is written out, of which nothing is called to make it, or a name for types.
+_COLLECTION = re.compile(
+    r"([^\W\d]\w*)\s*(?::[^=\n]+)?=\s*(?:\w+\.)?"
+    r"(?=[\[({]|(?:Union|Optional|Callable|Literal|Type|Dict|List|Tuple|Sequence|Iterable)\[)"
+)
+_NAME = re.compile(r"[^\W\d]\w*")
+# What a function takes, in brackets up to two deep, and the types that it says of that.
+_SIGNATURE = re.compile(r"\bdef\s+\w+\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?:\s*->[^:\n]*)?")
+_TYPES = re.compile(r"(?::|->)\s*(?:[^,=()\[\]]|\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\])*")
+_CALL = re.compile(r"[\w\])]\s*\(")
+_METHOD = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def)[ \t]")
+# Without arguments these offer all functions and classes of the file that calls them.
+_COMMAND_LINE = re.compile(r"\b(?:Fire|(?:auto_)?(?:CLI|cli))\(\s*\)")
+# Without one, TensorFlow's calls the file's `main`.
+_APP = re.compile(
+    r"(?<![\w.])(?:tf\w*|(?:tf|tensorflow)\.compat\.v1|tensorflow)\.app\.run\(\s*(?:argv\b|\))"
+)
+_EXPORTS = re.compile(r"__all__\b")
+_EXPORTED = re.compile(r"\n__all__[ \t]*\+?=[ \t]*[\[(][^\])]*[\])]")
+# A class that a setting or a registry may name: `"Flip"`, `"data.transforms.Flip"`.
+_QUOTED = re.compile(r"[\"'.]([A-Z]\w*)[\"']")
+_DECORATOR = re.compile(r"^[ \t]*@[ \t]*([\w.]+)", re.MULTILINE)
+_HEAD = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)\b", re.MULTILINE)
+# Decorators that hand a function on to nobody.
+_WRAPS = re.compile(
+    r"(?:functools|contextlib|torch|tf|jax|numba|np|typing|hydra|click)\.|(?:jit|njit|partial|wraps"
+    r"|lru_cache|cache|contextmanager|dataclass|no_grad|inference_mode|deprecated|total_ordering"
+    r"|rank_zero_only|overload|script|compile|record|property|cached_property|staticmethod"
+    r"|classmethod|override|abstractmethod|abc\.abstract\w*|\w+\.(?:setter|getter|deleter))\b"
+)
+# Methods that something else calls: Python, or a framework that the class plugs into.
+CALLED = re.compile(
+    r"__\w+__|_?forward\w*|call|build|setup|run|on_\w+|configure_\w+|\w*_dataloader|prepare_data"
+    r"|(?:training|validation|test|predict|optimizer)_step|compute_loss|lr_scheduler_step"
+)
+# Of these, what the workers of a loader call.
+IN_WORKERS = frozenset({"__getitem__", "__call__", "__iter__"})
+_DRIVEN = re.compile(r"train_\w+|\w+_step")
+_DRIVES = re.compile(r"(?:Model|Module|Trainer|Runner)\s*(?:,|$)")
+
+
+class Uses(NamedTuple):
+    """What the code of a part names.
+
+    own        parts of the same file
+    names      what it imports, by its own name and not by an alias, and what it looks up in that
+    origins    the same with where it comes from, as in ``a.b:name.other``, where it is more than
+               a type; ``:name`` of what any module may give that is imported with a star
+    attributes names that are looked up in anything
+    modules    what it hands on, by the last name of the module: any name may be looked up in
+               that; "" for the file itself
+    """
+
+    own: list[str]
+    names: list[str]
+    origins: list[str]
+    attributes: list[str]
+    modules: list[str]
+
+
+class Outline(NamedTuple):
+    """The parts of a file.
+
+    uses     what each names
+    classes  which of them are classes
+    starts   (first row, part), in order: some parts lie in pieces
+    quoted   names of classes that stand in strings
+    bound    what each name that imports bind may stand for, as ``imports.bindings`` has it
+    """
+
+    uses: dict[str, Uses]
+    classes: list[str]
+    starts: list[tuple[int, str]]
+    quoted: list[str]
+    bound: dict[str, list[str]]
+
+    def dump(self) -> list[object]:
+        """As JSON gives it back."""
+        return [
+            {part: list(uses) for part, uses in self.uses.items()},
+            self.classes,
+            [list(each) for each in self.starts],
+            self.quoted,
+            self.bound,
+        ]
+
+    @classmethod
+    def load(cls, kept: Sequence[object]) -> Outline:
+        """It itself. Raises TypeError or ValueError if it has another shape."""
+        uses, classes, starts, quoted, bound = kept
+        return cls(
+            {part: Uses(*each) for part, each in uses.items()},  # type: ignore[attr-defined]
+            classes,  # type: ignore[arg-type]
+            [(row, part) for row, part in starts],  # type: ignore[attr-defined]
+            quoted,  # type: ignore[arg-type]
+            bound,  # type: ignore[arg-type]
+        )
+
+
+def outline(text: str) -> Outline:
+    """The parts of a text.
+
+    A method ``Class.name`` that its class is made for, such as ``__init__`` or ``forward``, is
+    part of the class, unless the workers of a loader call it. What a collection holds is in use
+    where its name is. Strings and comments do not count. What is decorated counts as used: it
+    may be registered.
+    """
+    text = _plain(text)
+    layout = layout_of(text)
+    pieces = [piece for block in layout.top for piece in _pieces(layout, block)]
+    codes = [_code(layout, start, end) for _, start, end in pieces]
+    known = frozenset(part for part, *_ in pieces if "." not in part and part not in {"", MAIN})
+    reader = _Reader(codes, known)
+    found: dict[str, _Found] = {"": _Found(), MAIN: _Found()}
+    for (part, _, _), code in zip(pieces, codes, strict=True):
+        reader.read(code, found.setdefault(part, _Found()))
+    for part, uses in found.items():
+        uses.own.discard(part.partition(".")[0])
+    registered = (each.name for each in layout.top if each.kind and _is_registered(layout, each))
+    found[""].own.update(registered)
+    found[""].names.update(reader.only_offered())
+    for part in ("", MAIN):
+        code = "\n".join(
+            code for code, piece in zip(codes, pieces, strict=True) if piece[0] == part
+        )
+        if _COMMAND_LINE.search(code):
+            found[part].own.update(name for name in known if not name.startswith("_"))
+        elif "main" in known and _APP.search(code):
+            found[part].own.add("main")
+    return Outline(
+        {part: uses.told() for part, uses in found.items()},
+        sorted({each.name for each in layout.top if each.kind == "class"}),
+        list(_starts(text, pieces)),
+        sorted(set(_QUOTED.findall(_EXPORTED.sub("", f"\n{text}")))),
+        reader.bound,
+    )
+
+
+def _plain(text: str) -> str:
+    """A text as long, whose lines end with line feeds alone."""
+    return text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
+
+
+class _Found:
+    """Uses of a part, while its code is read."""
+
+    def __init__(self) -> None:
+        self.own: set[str] = set()
+        self.names: set[str] = set()
+        self.origins: set[str] = set()
+        self.attributes: set[str] = set()
+        self.modules: set[str] = set()
+
+    def told(self) -> Uses:
+        return Uses(
+            *map(sorted, (self.own, self.names, self.origins, self.attributes, self.modules))
+        )
+
+
+class _Reader:
+    """What the names in a file's code stand for.
+
+    known    those that it defines at its top
+    aliases  those that it imports, and by which name; ``modules`` are the ones of modules
+    bound    where they come from
+    """
+
+    def __init__(self, codes: Sequence[str], known: frozenset[str]) -> None:
+        imports = "\n".join(code for code in codes if "import" in code)
+        self._known = known
+        self._aliases = bound_names(imports)
+        self._modules = bound_modules(imports)
+        self.bound = bindings(imports)
+        self._origins: dict[str, list[str]] = {}
+        self._words: set[str] = set()
+
+    def only_offered(self) -> list[str]:
+        """What a file only imports to offer it by another name."""
+        renamed = {bound for bound, name in self._aliases.items() if bound != name}
+        return [self._aliases[bound] for bound in renamed - self._modules - self._words]
+
+    def read(self, code: str, found: _Found) -> None:
+        """Add what some code names."""
+        if _EXPORTS.match(code):
+            return
+        code = without_imports(code)
+        types: list[str] = []
+        if "def " in code:
+            code = _SIGNATURE.sub(lambda signature: _kept(signature[0], types), code)
+        tokens = set(_TOKEN.findall(code))
+        firsts = {token[0] for token in tokens}
+        self._classify(tokens, found, made=True)
+        if types:
+            self._classify(set(_TOKEN.findall(" ".join(types))) - tokens, found, made=False)
+        if not _OWN_WORDS.isdisjoint(_first(each) for each in firsts) and _OWN.search(code):
+            found.modules.add("")
+        if not _SEARCHING.isdisjoint(firsts):
+            searched = (last for first, last in _SEARCHED.findall(code) if first in self._aliases)
+            found.modules.update(name for name in searched if name.islower())
+
+    def _classify(self, tokens: set[tuple[str, str, str]], found: _Found, *, made: bool) -> None:
+        """``made``: they are more than types."""
+        aliases, words, star = self._aliases, self._words, "*" in self._aliases
+        for dotted, follows, attribute in tokens:
+            if attribute:
+                words.add(attribute)
+                found.attributes.add(attribute)
+                continue
+            first, _, rest = dotted.partition(".")
+            others = rest.split(".") if rest else ()
+            words.add(first)
+            words.update(others)
+            found.attributes.update(others)
+            if first in self._known:
+                found.own.add(first)
+            elif star:
+                found.names.add(first)
+                if made:
+                    found.origins.add(f":{first}")
+            if first not in aliases:
+                continue
+            if first not in self._modules:
+                found.names.add(aliases[first])
+            found.names.update(others)
+            if made:
+                found.origins.update(self._from(dotted, first, rest))
+            handed = (follows and not rest) or others[:1] == ["__dict__"]
+            if handed and aliases[first].islower():
+                found.modules.add(aliases[first])
+
+    def _from(self, dotted: str, first: str, rest: str) -> list[str]:
+        if dotted not in self._origins:
+            told = self._origins[dotted] = []
+            for each in self.bound[first]:
+                module, _, name = each.partition(":")
+                chain = f"{name}.{rest}" if name and rest else name or rest
+                if chain:
+                    told.append(f"{module}:{chain}")
+        return self._origins[dotted]
+
+
+def _first(dotted: str) -> str:
+    return dotted.partition(".")[0]
+
+
+def _kept(signature: str, types: list[str]) -> str:
+    """A signature without its types, which are put aside."""
+    types += _TYPES.findall(signature)
+    return _TYPES.sub("", signature)
+
+
+def _starts(text: str, pieces: Sequence[tuple[str, int, int]]) -> Iterator[tuple[int, str]]:
+    row, place, last = 1, 0, None
+    for part, start, _ in pieces:
+        row += text.count("\n", place, start)
+        place = start
+        if part != last:
+            last = part
+            yield row, part
+
+
+def _pieces(layout: Layout, block: Block) -> Iterator[tuple[str, int, int]]:
+    """The parts that a statement at the top of a file holds, and where they lie."""
+    if block.kind == "class":
+        yield from _members(layout, block)
+    else:
+        yield _part(layout, block), block.start, block.end
+
+
+def _part(layout: Layout, block: Block) -> str:
+    if block.kind:
+        return block.name
+    if MAIN_BLOCK.match(layout.text, block.start):
+        return MAIN
+    named = _COLLECTION.match(layout.text, block.start)
+    if named is None or named[1].startswith("__"):
+        return ""
+    code = _code(layout, named.end() - 1, block.end)
+    return named[1] if _NAME.search(code) and not _CALL.search(code) else ""
+
+
+def _members(layout: Layout, block: Block) -> Iterator[tuple[str, int, int]]:
+    """The pieces of a class: its methods that only run where something names them, and the rest."""
+    indents = [
+        match[1]
+        for match in _METHOD.finditer(layout.text, block.start, block.end)
+        if not layout.inside(match.start() + 1)
+    ]
+    start = block.start
+    if indents:
+        drives = _DRIVES.search(block.bases) is not None
+        for each in layout.blocks(block.start, block.end, min(indents, key=len)):
+            called = CALLED.fullmatch(each.name) or (drives and _DRIVEN.fullmatch(each.name))
+            merged = called and each.name not in IN_WORKERS
+            if each.kind == "def" and not merged and not _is_registered(layout, each):
+                if each.start > start:
+                    yield block.name, start, each.start
+                yield f"{block.name}.{each.name}", each.start, each.end
+                start = each.end
+    if block.end > start:
+        yield block.name, start, block.end
+
+
+def _is_registered(layout: Layout, block: Block) -> bool:
+    """Whether one of the decorators above a definition may hand it on."""
+    text = layout.text
+    if not text.startswith("@", block.start + len(block.indent)):
+        return False
+    head = _HEAD.search(text, block.start, block.end)
+    end = head.start() if head else block.end
+    return any(not _WRAPS.match(name) for name in _DECORATOR.findall(text, block.start, end))
+
+
+def _code(layout: Layout, start: int, end: int) -> str:
+    """A block without its strings and comments."""
+    return " ".join(layout.text[first:last] for first, last in layout.plain(start, end))

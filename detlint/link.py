@@ -1,0 +1,196 @@
+"""Findings of programs, joined with those of files."""
+
+from __future__ import annotations
+
+import os
+from functools import cache as cached
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from detlint.callgraph.launches import Launches
+from detlint.callgraph.program import Program
+from detlint.callgraph.project import Project
+from detlint.callgraph.python_files import PythonFiles
+from detlint.catalogue import class_of
+from detlint.finding import UNPARSED, unreadable
+from detlint.index.entrypoints import is_entrypoint, says_so
+from detlint.index.index import Index
+from detlint.kinds import PYTHON
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from detlint.cache import Cache
+    from detlint.context import Context
+    from detlint.engine import AnyRule
+    from detlint.finding import Finding
+    from detlint.lexer import Span
+    from detlint.rule import Rule
+    from detlint.settings import Settings
+    from detlint.source import Source
+
+
+class Linker:
+    """Judges the programs of a context by a set of rules."""
+
+    def __init__(
+        self,
+        rules: Sequence[AnyRule],
+        settings: Settings,
+        cache: Cache,
+        context: Context,
+        *,
+        jobs: int = 1,
+    ) -> None:
+        self._rules = rules
+        self._settings = settings
+        self._context = context
+        self._index = Index(cache, jobs)
+        self._launches = Launches(context.files, self._index, context.root_of)
+
+    def link(
+        self, findings: Sequence[Finding], entrypoints: Sequence[str], paths: Sequence[str]
+    ) -> list[Finding]:
+        """The findings of the files that are linted, which no program clears, and those of the
+        programs among them, in the order of ``paths``. ``entrypoints``: those that are programs.
+        """
+        names = _by_real_path(paths)
+        others = (each for each in self._context.files if each not in names)
+        starts = [*map(os.path.realpath, entrypoints), *filter(self._index.runs, others)]
+        order = {path: place for place, path in enumerate(paths)}
+        joined = [*self._linked(findings, starts, names), *self._broken(findings, names)]
+        self._index.save()
+        return sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
+
+    def link_one(self, source: Source, findings: Sequence[Finding]) -> list[Finding]:
+        """The same for one source as it stands, whatever its file holds."""
+        path = os.path.realpath(source.path)
+        runs = is_entrypoint(source.path, source.text)
+        if not (runs or findings):
+            return []
+        self._index.replace(path, source)
+        others = (each for each in self._context.files if each != path)
+        starts = [*([path] if runs else []), *filter(self._index.runs, others)]
+        joined = self._linked(findings, starts, {path: source.path})
+        return sorted(joined, key=lambda each: each[1:6])
+
+    def looked_at(self) -> tuple[list[str], dict[str, dict[str, str]]]:
+        """The files outside of the context, and the listings of folders, that linking asked."""
+        outside = sorted(self._index.known.keys() - set(self._context.files))
+        return outside, self._index.folders.listings
+
+    def _linked(
+        self,
+        findings: Sequence[Finding],
+        starts: Sequence[str],
+        names: dict[str, str],
+    ) -> Iterator[Finding]:
+        """``starts`` are the real paths of all programs that are known, and ``names`` say how the
+        user named the files that are linted, by their real paths."""
+        clearing = {rule.code: class_of(rule) for rule in self._rules if rule.may_be_cleared()}
+        asked = any(each.code in clearing for each in findings)
+        programs = list(self._programs(starts, None if asked else names))
+        for finding in findings:
+            rule = clearing.get(finding.code)
+            if rule is None or not self._is_cleared(finding, rule, programs):
+                yield finding
+        told = {(each.code, os.path.realpath(each.path), *each[1:3]) for each in findings}
+        judged = [each for each in programs if any(path in names for path in each.places)]
+        judging = [class_of(each) for each in self._rules if each.judges_programs()]
+        for judge in judging:
+            for program in judged:
+                for each in judge.judge(program, self._settings):
+                    # A script may say the same by itself, or of two programs that it starts.
+                    if each.path in names and (each.code, *each[:3]) not in told:
+                        if each.path != program.path:
+                            told.add((each.code, *each[:3]))
+                        named = each._replace(path=names[each.path])
+                        yield from _unsuppressed([named], self._index)
+
+    def _programs(self, starts: Sequence[str], wanted: dict[str, str] | None) -> Iterator[Program]:
+        """The programs at some places, or of these only those that are wanted; without the files
+        that only take the command line for others."""
+        by_root: dict[str, list[str]] = {}
+        for path in dict.fromkeys(starts):
+            by_root.setdefault(self._context.root_of(path), []).append(path)
+        files, alone = self._files, self._context.alone
+        for root, paths in by_root.items():
+            project = Project(root, files(root), paths, self._index, follows=not alone)
+            for path in paths:
+                launched = [] if alone else self._launches.of(path)
+                places = [path, *(each.path for each in launched)]
+                chosen = wanted is None or any(each in wanted for each in places)
+                if chosen and not self._only_sets_up(path, project):
+                    yield Program(path, project, launched)
+
+    @cached_property
+    def _files(self) -> Callable[[str], Sequence[str]]:
+        """The files of the project below a folder."""
+        by_root: dict[str, list[str]] = {}
+        for path in self._context.files:
+            by_root.setdefault(self._context.root_of(path), []).append(path)
+        return lambda root: by_root.get(root, ())
+
+    def _only_sets_up(self, path: str, project: Project) -> bool:
+        """Whether a file that programs import takes the command line for them."""
+        source = self._index.source(path)
+        if source.kind != PYTHON or says_so(path, source.text):
+            return False
+        return project.is_imported(path)
+
+    def _broken(self, findings: Sequence[Finding], names: dict[str, str]) -> Iterator[Finding]:
+        """Of files that hold facts and do not parse: what is seen of a program lacks theirs."""
+        told = {each.path for each in findings if each.code == UNPARSED}
+        if any(rule.code == UNPARSED for rule in self._rules):
+            for real, why in self._index.broken():
+                if real in names and names[real] not in told:
+                    yield from _unsuppressed([unreadable(names[real], *why)], self._index)
+
+    def _is_cleared(self, finding: Finding, rule: type[Rule], programs: Sequence[Program]) -> bool:
+        """Whether all programs that the finding's file is part of clear it: in one that does
+        not, the line makes runs differ. A tool's word counts where no other program's does, and,
+        where the rule says so, that of a program in which the line never runs only where it
+        runs in none."""
+        path = os.path.realpath(finding.path)
+        if rule.cleared_by_all(finding, programs, self._settings, self._python):
+            return True
+        within = [each for each in programs if path in each]
+        if rule.judged_where_it_runs and len(within) > 1:
+            within = [each for each in within if each.may_run(path, finding.row)] or within
+        main = [each for each in within if not each.only_shares or each.path == path]
+        judges = main or within
+        return bool(judges) and all(rule.cleared(finding, each, self._settings) for each in judges)
+
+    @cached_property
+    def _python(self) -> PythonFiles:
+        return PythonFiles(self._context.files, self._index)
+
+
+def _by_real_path(paths: Sequence[str]) -> dict[str, str]:
+    folder = cached(os.path.realpath)  # of each file takes as long as linting it
+    parts = map(os.path.split, paths)
+    return {
+        os.path.join(folder(above), name): path
+        for (above, name), path in zip(parts, paths, strict=True)
+    }
+
+
+def _unsuppressed(findings: Sequence[Finding], index: Index) -> Iterator[Finding]:
+    for finding in findings:
+        source = index.source(os.path.realpath(finding.path))
+        if "etlint:" in source.text or "noqa" in source.text.lower():
+            from detlint.suppression import apply
+
+            comments = None if source.kind == PYTHON else _comments(source)
+            if not apply(source, [finding], enabled=(), known=(), comments=comments):
+                continue
+        yield finding
+
+
+def _comments(source: Source) -> list[Span]:
+    from detlint.documents import Unreadable, read
+
+    try:
+        return read(source).comments
+    except Unreadable:
+        return []

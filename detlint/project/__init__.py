@@ -1,1 +1,0 @@
-"""What the files of a program say together: facts of each, linked over its imports."""

@@ -1,0 +1,195 @@
+"""What is found in a file depends on its project, and not on the files that are named."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Found = set[tuple[str, int, int, str, str]]
+    Lint = Callable[..., Found]
+
+TRAIN = """\
+import torch
+from lib.data import batch
+from lib.loop import fit
+
+
+def main():
+    fit(batch())
+
+
+if __name__ == "__main__":
+    main()
+"""
+FILES = {
+    "run_training.py": TRAIN,
+    "tools/again.py": TRAIN,
+    "lib/__init__.py": "",
+    "lib/data.py": "import numpy as np\n\n\ndef batch():\n    return np.random.rand(3)\n",
+    "lib/loop.py": "def fit(x):\n    x.loss.backward()\n    x.optimizer.step()\n",
+    "lib/names.py": "import os\n\n\ndef listed(p):\n    return [f for f in os.listdir(p)]\n",
+    "use.py": "from lib.names import listed\n\nprint(sorted(listed('.')))\n",
+    "run.sh": "export CUBLAS_WORKSPACE_CONFIG=:4096:8\npython run_training.py\n",
+}
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in FILES.items():
+        path = tmp_path / "repository" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "repository")
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    return tmp_path / "repository"
+
+
+@pytest.fixture
+def lint(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Lint:
+    """All that the findings of some paths say, by real path."""
+
+    def run(*paths: str, cache: bool = False) -> Found:
+        kept = ["--cache-dir", str(tmp_path / "cache")] if cache else ["--no-cache"]
+        main([*kept, "--output-format", "json", *paths])
+        found = json.loads(capsys.readouterr().out)
+        return set(map(_told, found))
+
+    return run
+
+
+def _told(finding: dict[str, Any]) -> tuple[str, int, int, str, str]:
+    place = finding["location"]
+    path = os.path.realpath(finding["filename"])
+    return path, place["row"], place["column"], finding["code"], finding["message"]
+
+
+def _in(found: Found, *paths: Path) -> Found:
+    return {each for each in found if each[0] in map(str, paths)}
+
+
+@pytest.mark.parametrize("cache", [False, True])
+def test_a_file_alone_has_the_findings_that_it_has_among_all(
+    repository: Path, lint: Lint, *, cache: bool
+) -> None:
+    whole = lint(".", cache=cache)
+    assert {each[3] for each in whole} >= {"DET102", "DET304"}
+    for name in FILES:
+        assert lint(name, cache=cache) == _in(whole, repository / name), name
+    assert lint(".", cache=cache) == whole
+
+
+def test_some_staged_files_have_the_findings_that_they_have_among_all(
+    repository: Path, lint: Lint
+) -> None:
+    whole = lint(".")
+    for names in (("lib/data.py", "run_training.py"), ("lib/data.py", "tools/again.py")):
+        assert lint(*names) == _in(whole, *(repository / each for each in names))
+    assert lint("lib") == _in(whole, *repository.glob("lib/*.py"))
+
+
+def test_where_detlint_starts_changes_nothing(
+    repository: Path, lint: Lint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = lint(".")
+    monkeypatch.chdir(repository / "lib")
+    assert lint("..") == whole
+    assert lint("../run_training.py") == _in(whole, repository / "run_training.py")
+    monkeypatch.chdir("/")
+    assert lint(str(repository)) == whole
+
+
+def test_a_program_has_its_findings_in_its_own_file(repository: Path, lint: Lint) -> None:
+    found = {each for each in lint(".") if each[3] == "DET102"}
+    assert {(os.path.relpath(each[0], repository), each[1]) for each in found} == {
+        ("run_training.py", 10),
+        ("tools/again.py", 10),
+    }
+    assert all("(lib/data.py:5)" in each[4] for each in found)
+
+
+def test_a_suppression_holds_whatever_is_named(repository: Path, lint: Lint) -> None:
+    text = TRAIN.replace('"__main__":', '"__main__":  # detlint: ignore[DET102, DET304, DET306]')
+    (repository / "run_training.py").write_text(text, encoding="utf-8")
+    whole = lint(".")
+    assert not _in(whole, repository / "run_training.py")
+    assert lint("run_training.py") == set()
+    assert lint("run_training.py", "lib/data.py") == set()
+
+
+def test_a_change_elsewhere_counts_for_what_is_named_and_was_kept(
+    repository: Path, lint: Lint
+) -> None:
+    before = lint("run_training.py", cache=True)
+    assert "DET102" in {each[3] for each in before}
+    seeds = (
+        "import numpy as np\n\nnp.random.seed(0)\n\n\ndef batch():\n    return np.random.rand(3)\n"
+    )
+    (repository / "lib" / "data.py").write_text(seeds, encoding="utf-8")
+    after = lint("run_training.py", cache=True)
+    assert "DET102" not in {each[3] for each in after}
+
+
+def test_a_script_that_is_added_counts(repository: Path, lint: Lint) -> None:
+    switch = "import torch\n\ntorch.use_deterministic_algorithms(True)\ntorch.ones(1).cuda()\n\n\n"
+    loop = repository / "lib" / "loop.py"
+    loop.write_text(switch + FILES["lib/loop.py"], encoding="utf-8")
+    codes = {each[3] for each in lint("tools/again.py", cache=True)}
+    assert "DET306" in codes
+    (repository / "again.sh").write_text(
+        "export CUBLAS_WORKSPACE_CONFIG=:4096:8\npython tools/again.py\n", encoding="utf-8"
+    )
+    codes = {each[3] for each in lint("tools/again.py", cache=True)}
+    assert "DET306" not in codes
+
+
+def test_each_repository_below_a_folder_is_a_project_of_its_own(
+    repository: Path, lint: Lint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = lint(".")
+    other = repository.parent / "other"
+    (other / "lib").mkdir(parents=True)
+    (other / "lib" / "data.py").write_text("def batch():\n    return 3\n", encoding="utf-8")
+    (other / "train.py").write_text(TRAIN, encoding="utf-8")
+    monkeypatch.chdir(other)
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    apart = lint(".")
+    monkeypatch.chdir(repository.parent)
+    assert lint(".") == alone | apart
+
+
+def test_a_file_outside_of_any_project_is_read_with_what_it_imports(
+    lint: Lint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loose = tmp_path / "loose"
+    (loose / "lib").mkdir(parents=True)
+    for name in ("lib/data.py", "lib/loop.py"):
+        (loose / name).write_text(FILES[name], encoding="utf-8")
+    (loose / "train.py").write_text(TRAIN, encoding="utf-8")
+    monkeypatch.chdir(loose)
+    assert "DET102" in {each[3] for each in lint("train.py")}
+    # Nothing is searched for beside it.
+    (loose / "run.sh").write_text("PYTHONHASHSEED=0 python train.py\n", encoding="utf-8")
+    assert lint("train.py") == _in(lint("."), loose / "train.py")
+
+
+def test_a_program_that_draws_from_two_generators_elsewhere_has_two_findings(
+    repository: Path, lint: Lint
+) -> None:
+    draws = "import random\nimport numpy as np\n\n\ndef batch():\n"
+    draws += "    return np.random.rand(3), random.random()\n"
+    (repository / "lib" / "data.py").write_text(draws, encoding="utf-8")
+    found = [each for each in lint("run_training.py") if each[3] == "DET102"]
+    assert [each[1] for each in found] == [10, 10]
+    main(["--no-cache", "--fix", "--unsafe-fixes", "run_training.py"])
+    fixed = (repository / "run_training.py").read_text(encoding="utf-8")
+    assert fixed.count("import guard") == fixed.count("guard.enable(seed=0)") == 1
