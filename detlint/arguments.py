@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, NoReturn
 
 from detlint import __version__
 from detlint.reporters import FORMATS
+from detlint.streams import tell, write
+from detlint.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from _typeshed import SupportsWrite
 
 _CONFIGURABLE = (
     "select",
@@ -63,8 +68,20 @@ def _cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        super().error(visible(message))
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        is_asked_for = file is sys.stdout  # argparse does not look whether it arrives
+        if is_asked_for:
+            write(sys.stdout, [message])
+        else:
+            tell(message.splitlines())
+
+
 def _parser(width: int | None) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="detlint",
         description="Find what makes two runs of the same training code differ.",
         epilog=_EPILOG,

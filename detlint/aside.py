@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from typing import TYPE_CHECKING, TypeVar
@@ -48,5 +49,18 @@ def shared_out(function: Callable[[S], T], shares: Sequence[S]) -> list[T]:
 
 
 def die_silently() -> None:
-    """Let Ctrl-C end this process at once: its parent speaks."""
+    """End this process when its parent does, however that ends, and at once on Ctrl-C: it is for
+    the parent to speak."""
+    import threading
+
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    from multiprocessing import connection, parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _Entry = str | list[Any]
 
 # With the shape of the file: raised whenever that changes.
-_FORMAT = 3
+_FORMAT = 4
 # The coarsest clock of a file system in use: FAT counts in steps of two seconds.
 _RACY_NS = 2_000_000_000
 _SECONDS_A_DAY = 86_400
@@ -283,14 +283,10 @@ def _user_folder() -> str | None:
 
 
 def _read(file: str, header: bytes) -> tuple[dict[str, _Entry], Any]:
-    from json import loads
-
+    kept = read_sealed(file, header)
     try:
-        with open(file, "rb") as stream:
-            data = stream.read()
-        kept = loads(data) if data.startswith(header) else {}
         entries, linked = kept["files"], kept.get("linked")
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except (LookupError, TypeError, AttributeError):
         return {}, None
     return (entries, linked) if isinstance(entries, dict) else ({}, None)
 
@@ -299,7 +295,32 @@ def _write(file: str, header: bytes, entries: dict[str, _Entry], linked: object)
     from json import dumps
 
     parts = [dumps(each, separators=(",", ":")).encode() for each in (entries, linked)]
-    write_whole(file, header + b'"files": %b,\n"linked": %b}' % tuple(parts))
+    write_sealed(file, header, b'"files": %b,\n"linked": %b}' % tuple(parts))
+
+
+def read_sealed(file: str, header: bytes) -> Any:  # noqa: ANN401 - JSON, of unknown shape
+    """What ``write_sealed`` wrote below this header; None if the file is another or damaged."""
+    from json import loads
+
+    try:
+        with open(file, "rb") as stream:
+            data = stream.read()
+        body = data[len(header) + len(_seal(b"")) :]
+        whole = data.startswith(header + _seal(body))
+        return loads(data) if whole else None
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def write_sealed(file: str, header: bytes, body: bytes) -> None:
+    """Replace a file by a header and a body, which make one JSON object, and a checksum."""
+    write_whole(file, header + _seal(body) + body)
+
+
+def _seal(body: bytes) -> bytes:
+    from zlib import crc32
+
+    return b'"crc32": "%08x",\n' % crc32(body)
 
 
 def write_whole(file: str, data: bytes) -> None:

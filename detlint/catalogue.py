@@ -101,16 +101,19 @@ def _imported() -> tuple[Entry, ...]:
 
 
 def _read(file: str, key: str) -> tuple[Entry, ...]:
-    from json import loads
+    from detlint.cache import read_sealed
 
+    kept = read_sealed(file, _header(key))
     try:
-        with open(file, "rb") as stream:
-            kept = loads(stream.read())
-        if kept["key"] != key:
-            return ()
         return tuple(Entry._make(map(_frozen, entry)) for entry in kept["rules"])
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except (LookupError, TypeError):
         return ()
+
+
+def _header(key: str) -> bytes:
+    from json import dumps
+
+    return b'{"key": %b,\n' % dumps(key).encode()
 
 
 def _frozen(value: object) -> object:
@@ -120,7 +123,7 @@ def _frozen(value: object) -> object:
 def _write(file: str, key: str, entries: tuple[Entry, ...]) -> None:
     from json import dumps
 
-    from detlint.cache import make_folder, write_whole
+    from detlint.cache import make_folder, write_sealed
 
     make_folder(os.path.dirname(file))
-    write_whole(file, dumps({"key": key, "rules": entries}).encode())
+    write_sealed(file, _header(key), b'"rules": %b}' % dumps(entries).encode())

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, NoReturn, cast
 from detlint import __version__
 from detlint.errors import DetlintError, UsageError
 from detlint.kinds import NOTEBOOK, kind_of_name
+from detlint.streams import open_closed, tell, write
+from detlint.terminal import leading, visible
 
 if TYPE_CHECKING:
     import argparse
@@ -42,17 +44,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the status to exit with. Usage errors raise SystemExit(2)."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     command = _COMMANDS.get(arguments[0] if arguments else "")
+    open_closed()
     try:
         return command(arguments[1:]) if command else _lint(arguments)
     except DetlintError as error:
-        _say(str(error))
+        _say(*error.args)
         return FAILED
     except KeyboardInterrupt:
         _say("interrupted; every file is as it was or fixed whole")
         return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
     except Exception:  # noqa: BLE001 - the one place that turns a crash into exit 2
         import traceback
 
@@ -64,22 +64,21 @@ def run() -> NoReturn:
     """``detlint``: run the command line and leave."""
     status = main()
     if status in (CLEAN, FOUND):
-        sys.stdout.flush()
-        sys.stderr.flush()
         os._exit(status)  # taking a hundred megabytes of objects apart takes a tenth of a second
     sys.exit(status)
 
 
-def _say(text: str) -> None:
-    for line in text.splitlines():
-        sys.stderr.write(f"detlint: {line}\n")
+def _say(*lines: str) -> None:
+    tell(f"detlint: {visible(line)}" for line in lines)
 
 
 def _say_failed(traceback: str, where: str = "") -> None:
-    sys.stderr.write(traceback)
-    error = traceback.strip().rpartition("\n")[2]
-    _say(f"internal error{where}: {error}. Please report it, with the lines above, at")
-    _say("https://github.com/detlint/detlint/issues")
+    lines = traceback.strip().split("\n")
+    tell(map(leading, lines))
+    _say(
+        f"internal error{where}: {lines[-1]}. Please report it, with the lines above, at",
+        "https://github.com/detlint/detlint/issues",
+    )
 
 
 def _lint(arguments: list[str]) -> int:
@@ -144,7 +143,7 @@ def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
     if options.fix or options.diff:
         linted, status = _fix(options, settings, engine, linted, paths)
     else:
-        _report(options, linted.findings, files=len(paths))
+        _report(options, settings, linted.findings, files=len(paths))
         status = _status(options, linted.findings)
     for path, failure in linted.failures.items():
         _say_failed(failure, f" at {path}, which is not linted")
@@ -222,7 +221,7 @@ def _fix(
     else:
         if outcome.fixed:  # a fix may mend what is found in another file
             linted = _lint_all(options, settings, engine, paths)
-        _report(options, linted.findings, files=len(paths), fixed=outcome.fixed)
+        _report(options, settings, linted.findings, files=len(paths), fixed=outcome.fixed)
         status = _status(options, linted.findings)
     return linted, FAILED if outcome.failures else status
 
@@ -269,10 +268,7 @@ def _version() -> str:
 
 
 def _show_patches(patches: Iterable[bytes], fixed: int) -> int:
-    sys.stdout.flush()
-    for patch in patches:
-        sys.stdout.buffer.write(patch)
-    sys.stdout.buffer.flush()
+    write(sys.stdout, patches)
     _say(f"would fix {fixed} finding{'s' * (fixed != 1)}")
     return FOUND if fixed else CLEAN
 
@@ -298,9 +294,10 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
         data, fixed = result.source.encode(), len(result.fixed)
         findings = result.remaining
     if options.fix:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    _report(options, findings, files=1, fixed=fixed, read=lambda _path: _shown(path, data))
+        write(sys.stdout, [data])
+    _report(
+        options, settings, findings, files=1, fixed=fixed, read=lambda _path: _shown(path, data)
+    )
     return _status(options, findings)
 
 
@@ -321,8 +318,9 @@ def _status(options: argparse.Namespace, findings: Sequence[Finding]) -> int:
     return FOUND if findings and not options.exit_zero else CLEAN
 
 
-def _report(
+def _report(  # noqa: PLR0913 - what a run has
     options: argparse.Namespace,
+    settings: Settings,
     findings: Sequence[Finding],
     *,
     files: int,
@@ -332,6 +330,7 @@ def _report(
     """``read`` gives what was read from standard input, in which case ``--fix`` writes the
     fixed source to standard output."""
     from detlint.reporters import Report, load
+    from detlint.settings import project_root
 
     stream = sys.stderr if read and options.fix else sys.stdout
     if isinstance(stream, io.TextIOWrapper):
@@ -347,10 +346,9 @@ def _report(
         statistics=options.statistics,
         sources=sources,
         rules=lambda code: next((rule for rule in _every_rule() if rule.code == code), None),
+        root=lambda: project_root(settings),
     )
-    for piece in load(options.output_format)(report):
-        stream.write(piece)
-    stream.flush()
+    write(stream, load(options.output_format)(report))
 
 
 def _decoded(path: str) -> Source | None:
@@ -420,17 +418,20 @@ def _explain(arguments: list[str]) -> int:
         rule = known.get(word.upper()) or by_name.get(word)
         if rule is None:
             raise UsageError(f"no rule {word!r}; there are {', '.join(known)}")
-        sys.stdout.write(explain(rule))
+        write(sys.stdout, [explain(rule)])
     return CLEAN
 
 
 def _rules(arguments: list[str]) -> int:
     if arguments:
         raise UsageError("usage: detlint rules (to lint a folder of that name: `detlint ./rules`)")
-    for rule in _every_rule():
-        state = "on " if rule.default else "off"
-        sys.stdout.write(f"{rule.code}  {state}  {rule.name():<32}  {rule.summary}\n")
+    write(sys.stdout, map(_listed, _every_rule()))
     return CLEAN
+
+
+def _listed(rule: type[Rule]) -> str:
+    state = "on " if rule.default else "off"
+    return f"{rule.code}  {state}  {rule.name():<32}  {rule.summary}\n"
 
 
 _COMMANDS: dict[str, Callable[[list[str]], int]] = {"explain": _explain, "rules": _rules}

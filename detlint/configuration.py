@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.errors import SettingsError
+from detlint.gitignore import is_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -143,6 +144,19 @@ def _strings(value: object, place: str) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _patterns(value: object, place: str) -> tuple[str, ...]:
+    return tuple(_pattern(each, place) for each in _strings(value, place))
+
+
+def _pattern(text: str, place: str) -> str:
+    if not is_pattern(text):
+        raise SettingsError(
+            f"{place}: not a pattern of files: {text!r}; a [ must be closed by a ], and a "
+            "backslash must have a character behind it"
+        )
+    return text
+
+
 def _ignores(value: object, place: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, Mapping):
         raise SettingsError(
@@ -150,7 +164,8 @@ def _ignores(value: object, place: str) -> tuple[tuple[str, tuple[str, ...]], ..
             f'such as {{"tests/*" = ["DET2"]}}, not {_kind(value)}'
         )
     return tuple(
-        (pattern, _strings(codes, f'{place}."{pattern}"')) for pattern, codes in value.items()
+        (_pattern(pattern, place), _strings(codes, f'{place}."{pattern}"'))
+        for pattern, codes in value.items()
     )
 
 
@@ -179,8 +194,8 @@ _CHECKS: dict[str, Callable[[object, str], object]] = {
     "extend-select": _strings,
     "ignore": _strings,
     "per-file-ignores": _ignores,
-    "exclude": _strings,
-    "extend-exclude": _strings,
+    "exclude": _patterns,
+    "extend-exclude": _patterns,
     "force-exclude": _boolean,
     "respect-gitignore": _boolean,
     "target-torch": _release,

@@ -12,7 +12,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from detlint.errors import SettingsError, UsageError
+from detlint.errors import UsageError
 from detlint.gitignore import Ignore, read_lines
 from detlint.kinds import NAMES, SUFFIXES, kind_of_line, kind_of_name
 
@@ -42,7 +42,7 @@ def discover(paths: Sequence[str], settings: Settings, warn: Callable[[str], Non
     search = _Search(settings)
     problems = [problem for path in paths if (problem := search.add(path))]
     if problems:
-        raise UsageError("\n".join(problems))
+        raise UsageError(*problems)
     search.settle_links()
     for warning in sorted(search.warnings):
         warn(warning)
@@ -197,17 +197,14 @@ class _Search:
         if not lines:
             return None
         if base not in self._compiled:
-            excludes = Ignore(base, lines, _ENDINGS)
-            if invalid := excludes.invalid():
-                raise SettingsError(f"exclude: not a pattern of files: {invalid[0]!r}")
-            self._compiled[base] = excludes
+            self._compiled[base] = Ignore(base, lines, _ENDINGS)
         return self._compiled[base]
 
     def _ignores_above(self, top: str) -> Ignore | None:
         """What git would ignore in ``top``, from its repository's root down to it."""
         if not self.settings.respect_gitignore:
             return None
-        repository = _repository(top)
+        repository = repository_of(top)
         if repository is None:
             base, ignore = self.root if _within(top, self.root) else top, None
         else:
@@ -243,7 +240,7 @@ def _within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(os.path.join(folder, ""))
 
 
-def _repository(folder: str) -> str | None:
+def repository_of(folder: str) -> str | None:
     """The nearest folder at or above this one that git works in."""
     while not os.path.exists(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)

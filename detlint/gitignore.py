@@ -63,6 +63,12 @@ def _longest_literal(body: str) -> str:
     return max((run.strip("/") for run in runs), key=len)
 
 
+def is_pattern(text: str) -> bool:
+    """Whether a line can mean some entry: ``[`` means none. The ``!`` before it does not count."""
+    body = text.removeprefix("!")
+    return _GLOB.isdisjoint(body) or _Line(0, True, body).regex is not None
+
+
 class _Table:
     """The lines that can mean one sort of entry; of several that do, the last decides."""
 
@@ -121,10 +127,6 @@ class Ignore:
                 return decision
             ignore = ignore.above
         return False
-
-    def invalid(self) -> list[str]:
-        """The lines that match nothing whatever the name. Reads each, and so imports pathspec."""
-        return [line.body for line in self.folders.lines if line.regex is None]
 
     def relative(self, path: str) -> str:
         relative = path[self._start :]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint import configuration
@@ -86,6 +87,17 @@ def _from_root(pattern: str, root: str, here: str) -> str:
     return f"{negation}/{folder}/{body.lstrip('/')}"
 
 
+def project_root(settings: Settings) -> str:
+    """The folder of the project: that of its pyproject.toml with our table, else of its git
+    repository, else the one that the settings are for."""
+    from detlint.discovery import repository_of
+
+    with suppress(SettingsError):  # one that the run was told not to read
+        if file := configuration.nearest(settings.root):
+            return os.path.dirname(file.path)
+    return repository_of(settings.root) or settings.root
+
+
 def enabled(settings: Settings, code: str, default_on: bool) -> bool:
     """Whether a rule runs. The longest prefix decides, and of equals ``ignore``."""
     chosen = _longest(settings.select + settings.extend_select, code)
@@ -117,10 +129,7 @@ def _fits(pattern: str, path: str) -> bool:
 
     # "!src/" means every file but those of src.
     wanted = not pattern.startswith("!")
-    try:
-        spec = GitIgnoreSpec.from_lines([pattern.removeprefix("!")])
-    except (ValueError, re.error) as error:
-        raise SettingsError(f"per-file-ignores: not a pattern of files: {pattern!r}") from error
+    spec = GitIgnoreSpec.from_lines([pattern.removeprefix("!")])
     return spec.match_file(path) is wanted
 
 

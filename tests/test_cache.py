@@ -15,6 +15,7 @@ import pytest
 
 from detlint import cache as module
 from detlint.cache import Cache, content_digest
+from detlint.cli import main
 from detlint.finding import Edit, Finding
 
 if TYPE_CHECKING:
@@ -171,16 +172,52 @@ def test_a_torn_file_is_an_empty_cache(project: Project) -> None:
         assert cache.digest(str(project.file)) is None, length
 
 
-def test_a_damaged_file_never_raises(project: Project) -> None:
+def test_a_damaged_file_is_an_empty_cache(project: Project) -> None:
     project.run(*project.findings())
     data = project.saved.read_bytes()
     for position in range(len(data)):
-        for byte in b'"9':
+        for byte in {*b'"9'} - {data[position]}:
             project.saved.write_bytes(data[:position] + bytes([byte]) + data[position + 1 :])
             cache = project.open()
-            cache.lookup(str(project.file), project.file.stat())
-            if cache.digest(str(project.file)) is not None:
-                cache.findings(str(project.file))
+            assert cache.lookup(str(project.file), project.file.stat()) is None, position
+            assert cache.digest(str(project.file)) is None, position
+
+
+@pytest.mark.parametrize("name", ["findings", "rules"])
+def test_findings_are_those_of_a_cold_run_whatever_byte_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DETLINT_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "data.py").write_text(
+        "import os\n\ndef names():\n    found = []\n    for name in os.listdir('d'):\n"
+        "        found.append(name)\n    return found\n"
+    )
+    (tmp_path / "train.py").write_text(
+        "import torch\nfrom data import names\n\ntorch.backends.cudnn.benchmark = True\n"
+        "few = names()[:8]\n"
+    )
+    for file in tmp_path.glob("*.py"):
+        os.utime(file, (LAST_WEEK, LAST_WEEK))
+
+    def run() -> str:
+        assert main([".", "--jobs", "1"]) == 1
+        return capsys.readouterr().out
+
+    cold = run()
+    assert [line.split()[1] for line in cold.splitlines()[:-1]] == ["DET203", "DET301"]
+    (rules,) = (tmp_path / "cache").glob("rules.json")
+    (findings,) = set((tmp_path / "cache").glob("*.json")) - {rules}
+    damaged = rules if name == "rules" else findings
+    data = damaged.read_bytes()
+    body = data.find(b"\n") + 1  # the header before it is compared as a whole
+    for position in range(body, len(data), max(1, (len(data) - body) // 150)):
+        for flipped in (1, 32):
+            byte = bytes([data[position] ^ flipped])
+            damaged.write_bytes(data[:position] + byte + data[position + 1 :])
+            if damaged is rules:
+                findings.unlink(missing_ok=True)  # so that rules are asked
+            assert run() == cold, (position, flipped)
 
 
 GARBAGE = [
@@ -201,9 +238,9 @@ GARBAGE = [
 @pytest.mark.parametrize("entries", GARBAGE)
 def test_garbage_is_an_empty_cache_and_is_replaced(project: Project, entries: str) -> None:
     project.run()
-    header = project.saved.read_bytes().split(b"\n")[0]
+    header, _, _ = project.saved.read_bytes().partition(b"\n")
     text = entries.replace("FILE", str(project.file))
-    project.saved.write_bytes(header + b'\n"files": ' + text.encode() + b"}")
+    module.write_sealed(str(project.saved), header + b"\n", b'"files": %b}' % text.encode())
     cache = project.open()
     assert cache.lookup(str(project.file), project.file.stat()) is None
     assert cache.digest(str(project.file)) is None

@@ -35,6 +35,20 @@ def detlint(
     return subprocess.CompletedProcess(done.args, done.returncode, out, err)
 
 
+def detlint_in_shell(command: str, *, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"DETLINT_CACHE_DIR": str(cwd / ".cache-of-test"), "NO_COLOR": "1"}
+    environment.pop("PYTHONUNBUFFERED", None)  # what is buffered fails later
+    return subprocess.run(
+        ["bash", "-c", command],
+        cwd=cwd,
+        capture_output=True,
+        env=environment,
+        timeout=120,
+        check=False,
+        text=True,
+    )
+
+
 @pytest.fixture
 def leaky(tmp_path: Path) -> Path:
     """A folder with one file that has one finding."""
@@ -87,6 +101,73 @@ def test_wrong_usage_exits_2_and_says_what_is_wrong(
     assert says in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
+@pytest.mark.parametrize(
+    ("into", "says"),
+    [
+        pytest.param("> /dev/full", "no space left on device", id="a full disk"),
+        pytest.param(">&-", "bad file descriptor", id="closed"),
+        pytest.param("| :", "", id="nobody reads"),
+    ],
+)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ".",
+        ". --output-format json",
+        ". --diff",
+        "rules",
+        "explain DET301",
+        "--version",
+        "--help",
+        "- --fix",
+    ],
+)
+def test_an_output_that_cannot_be_written_exits_2_with_at_most_a_line(
+    leaky: Path, into: str, says: str, arguments: str
+) -> None:
+    command = f"{sys.executable} -m detlint {arguments} < train.py"
+    waiting = f"(sleep 0.3; {command})" if into.startswith("|") else command
+    done = detlint_in_shell(f"set -o pipefail; {waiting} {into}", cwd=leaky)
+    said = [line for line in done.stderr.splitlines() if "would fix" not in line]
+    assert done.returncode == 2
+    assert said == ([f"detlint: the output cannot be written: {says}"] if says else [])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
+@pytest.mark.parametrize("into", ["2> /dev/full", "2>&-", "2> >(:)"])
+def test_what_cannot_be_said_changes_no_result(leaky: Path, into: str) -> None:
+    (leaky / "gone.py").symlink_to("nowhere.py")
+    done = detlint_in_shell(f"{sys.executable} -m detlint . {into}", cwd=leaky)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("train.py:3:1: DET301")
+    assert detlint_in_shell(f"{sys.executable} -m detlint --no {into}", cwd=leaky).returncode == 2
+
+
+def test_messages_show_what_a_terminal_or_a_log_would_obey(leaky: Path) -> None:
+    name = "\x1b[2J\u202e\n::error::x.py"
+    shown = r"␛[2J\u202e␊::error::x.py"
+    assert detlint(name, "gone.py", cwd=leaky).stderr.splitlines() == [
+        f"detlint: {shown}: no such file or directory",
+        "detlint: gone.py: no such file or directory",
+    ]
+    assert detlint(f"--{name}", cwd=leaky).stderr.splitlines()[-1].endswith(f"--{shown}")
+    done = detlint(".", "--config", name, cwd=leaky)
+    assert done.stderr == f"detlint: {shown}: cannot be read: no such file or directory\n"
+    (leaky / name).symlink_to("nowhere.py")
+    assert detlint(".", cwd=leaky).stderr.startswith(f"detlint: warning: {shown}: a broken link")
+
+
+def test_a_name_is_no_workflow_command(tmp_path: Path) -> None:
+    for name in ("::error file=x::pwn.py", "##[error]pwn.py"):
+        (tmp_path / name).write_text(LEAK)
+    lines = detlint(".", cwd=tmp_path).stdout.splitlines()
+    assert [line.partition(".py:")[0] for line in lines[:2]] == [
+        r"##\[error]pwn",
+        "./::error file=x::pwn",
+    ]
 
 
 def test_an_unknown_key_in_the_configuration_lists_the_legal_ones(leaky: Path) -> None:
@@ -183,6 +264,36 @@ def test_json_has_one_object_a_finding(leaky: Path) -> None:
     assert finding["code"] == "DET301"
     assert finding["location"] == {"row": 3, "column": 1}
     assert finding["fix"]["edits"][0]["content"] == "False"
+
+
+@pytest.mark.parametrize(
+    ("marks", "root"),
+    [
+        pytest.param({"pyproject.toml": "[tool.detlint]\n"}, "", id="the configuration's folder"),
+        pytest.param({".git/HEAD": ""}, "", id="the repository"),
+        pytest.param({"pyproject.toml": "[tool.x]\n"}, "lib/sub", id="where it runs"),
+        pytest.param(
+            {".git/HEAD": "", "lib/pyproject.toml": "[tool.detlint]\n"},
+            "lib",
+            id="the configuration's before the repository",
+        ),
+    ],
+)
+def test_sarif_names_files_from_the_root_of_the_project(
+    tmp_path: Path, marks: dict[str, str], root: str
+) -> None:
+    sub = tmp_path / "lib" / "sub"
+    for name, text in {**marks, "lib/sub/train.py": LEAK}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for arguments in (["."], ["train.py"], [str(sub)], [".", "--isolated"]):
+        done = detlint(*arguments, "--output-format", "sarif", cwd=sub)
+        (run,) = json.loads(done.stdout)["runs"]
+        assert run["originalUriBaseIds"]["%SRCROOT%"]["uri"] == (tmp_path / root).as_uri() + "/"
+        (result,) = run["results"]
+        artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
+        there = (sub / "train.py").relative_to(tmp_path / root).as_posix()
+        assert artifact == {"uri": there, "uriBaseId": "%SRCROOT%"}
 
 
 def test_cached_findings_are_those_of_the_first_run(leaky: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from detlint.discovery import discover
-from detlint.errors import SettingsError, UsageError
+from detlint.errors import UsageError
 from detlint.kinds import NAMES, SUFFIXES, kind_of
 from detlint.settings import Settings
 
@@ -140,11 +140,6 @@ def test_exclude_patterns_are_relative_to_the_root_of_the_settings(tree: Path) -
 def test_a_later_pattern_takes_back_an_earlier_one() -> None:
     make("gen/a.py", "gen/keep.py")
     assert found(settings=Settings(extend_exclude=("gen/*", "!keep.py"))) == ["gen/keep.py"]
-
-
-def test_a_pattern_that_is_none_is_told() -> None:
-    with pytest.raises(SettingsError, match=r"^exclude: not a pattern of files: 'a\\\\'$"):
-        found(settings=Settings(extend_exclude=("a\\",)))
 
 
 def test_named_files_are_filtered_only_by_force_exclude(tree: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,6 +32,49 @@ def test_an_atomic_addition_of_floats_is_found_in_cuda(name: str) -> None:
     (found,) = lint(name, KERNEL.replace("@", "").encode())
     assert (found.code, found.row, found.column) == ("DET603", 4, 14)
     assert "atomicAdd(&out[0], x[i]) adds up floats" in found.message
+
+
+COUNT = """
+__global__ void count({} total, int n) {{
+  if (threadIdx.x < n) {{ atomicAdd(total, seen(n)); }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        "#define MOST(a, b) ((a) > (b) ? (a) : (b))\nnamespace at {\n",
+        "struct __align__(8) Pair { float* total; };\n",
+        "template <typename T, int N> __launch_bounds__(256)\n",
+    ],
+)
+@pytest.mark.parametrize(
+    "pointer",
+    ["int*", "unsigned int *", "int32_t* __restrict__", "const unsigned long long* __restrict__"],
+)
+def test_the_type_of_a_parameter_is_that_in_its_own_kernel(before: str, pointer: str) -> None:
+    floats = before + KERNEL.replace("@", "").replace("out", "total").lstrip()
+    whole = floats + COUNT.format(pointer)
+    assert [each.row for each in lint("k.cu", whole.encode())] == [3 + before.count("\n")]
+    whole = before + COUNT.format(pointer) + KERNEL.replace("@", "").replace("out", "total")
+    assert [each.row for each in lint("k.cu", whole.encode())] == [8 + before.count("\n")]
+
+
+def test_a_long_comment_between_a_type_and_its_name_takes_no_time() -> None:
+    text = KERNEL.replace("@", "").replace("int n", f"int /* {'long ' * 4000} */ n")
+    began = time.monotonic()
+    assert [each.code for each in lint("k.cu", text.encode())] == ["DET603"]
+    assert time.monotonic() - began < 10
+
+
+def test_a_counter_outside_of_kernels_is_one_in_each_that_has_no_parameter_of_its_name() -> None:
+    counter = "__device__ int total;\n"
+    inner = KERNEL.replace("@", "").replace("&out[0]", "&total").replace("float* out, ", "")
+    assert lint("k.cu", (counter + inner).encode()) == []
+    hidden = KERNEL.replace("@", "").replace("out", "total")
+    assert [each.code for each in lint("k.cu", (counter + hidden).encode())] == ["DET603"]
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,22 @@ def test_other_files_are_not_asked(text: str) -> None:
 FOUND = [
     ("DET301", "lightning", "trainer: {max_epochs: 1, devices: 2, benchmark: true}\nmodel: {}\n"),
     ("DET301", "nemo", f"{TRAINER}  benchmark: True\nexp_manager: {{}}\n"),
+    (
+        "DET301",
+        "lightning",
+        "seed_everything: 7\ntrainer: {max_epochs: 10, benchmark: true}\n",
+    ),
+    (
+        "DET301",
+        "lightning",
+        "model: {class_path: a.B}\ntrainer: {max_epochs: 10, benchmark: true}\n",
+    ),
+    (
+        "DET302",
+        "lightning",
+        "fit: {seed_everything: 7, trainer: {init_args: {deterministic: false}}}\n",
+    ),
+    ("DET303", "lightning", "seed_everything: 7\ntrainer: {deterministic: warn}\n"),
     ("DET301", "hydra", "_target_: lightning.Trainer\nmax_epochs: 1\ndevices: 1\nbenchmark: on\n"),
     ("DET301", "detectron2", "MODEL: {}\nSOLVER: {}\nCUDNN_BENCHMARK: True\n"),
     ("DET301", "detectron2", "MODEL: {}\nTRAIN: {}\nCUDNN: {BENCHMARK: true}\n"),
@@ -153,6 +169,8 @@ def test_a_setting_is_found_and_its_fix_is_clean(code: str, name: str, text: str
         f"{RECOGNISED['lightning']}seed_everything: true\n",
         f"{RECOGNISED['lightning']}seed_everything: null\n",
         "trainer: {max_epochs: 1, devices: 2, benchmark: null, deterministic: null}\n",
+        "seed_everything: 7\ntrainer: {deterministic: true}\nmodel: {use_flash_attention: true}\n",
+        "seed_everything: 7\ntrainer: {max_epochs: 1}\nmodel: {benchmark: true}\n",
         "trainer: {max_epochs: 1, devices: 2, benchmark: '${fast}', deterministic: '${exact}'}\n",
         "trainer: {max_epochs: 1, devices: 2, benchmark: false, deterministic: true}\n",
         f"{TRAINER}exp_manager: {{}}\nmodel: {{benchmark: true, deterministic: false}}\n",

@@ -124,6 +124,45 @@ def test_a_format_is_imported_only_when_it_is_asked_for() -> None:
     assert run.stdout == "detlint.reporters.excerpt detlint.reporters.text\n"
 
 
+HOSTILE = "\x1b]0;x\x07\u202e\u200b\x9b\u2028\udcff\n##[error]x"
+INERT = r"␛]0;x␇\u202e\u200b\x9b\u2028\udcff␊##\[error]x"
+
+
+@pytest.mark.parametrize("name", ["text", "github"])
+def test_nothing_of_a_name_or_a_message_is_a_command(name: str) -> None:
+    finding = BARE._replace(path=HOSTILE, message=HOSTILE, advice=HOSTILE)
+    shown = rendered(name, report(finding, text=HOSTILE, show_source=True))
+    assert all(line.isprintable() for line in shown.split("\n"))
+    assert "##[error]" not in shown
+    inert = INERT if name == "text" else INERT.replace("␊", "%0A")
+    assert shown.count(inert) == {"text": 3, "github": 2}[name]
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("::error file=x::pwn.py", "./::error file=x::pwn.py"),
+        (" \t::error::x.py", "./     ::error::x.py"),
+        ("a::error::x.py", "a::error::x.py"),
+        ("##[error]x.py", r"##\[error]x.py"),
+        ("a/##[add-mask token]x.py", r"a/##\[add-mask token]x.py"),
+        ("####[ a ].py", "####[ a ].py"),
+    ],
+)
+def test_no_line_of_text_begins_as_a_workflow_command(path: str, shown: str) -> None:
+    line = rendered("text", report(BARE._replace(path=path))).splitlines()[0]
+    assert line == f"{shown}:1:8: DET401 read unwritten"
+
+
+@pytest.mark.parametrize("name", ["json", "sarif"])
+def test_formats_that_escape_keep_true_names(name: str) -> None:
+    text = rendered(name, report(BARE._replace(message=HOSTILE)))
+    assert all(line.isprintable() for line in text.split("\n"))
+    log = json.loads(text)
+    message = log["runs"][0]["results"][0]["message"]["text"] if name == "sarif" else None
+    assert (message or log[0]["message"]) == HOSTILE
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_rendering_twice_gives_the_same_text(name: str) -> None:
     shown = report(BENCHMARK, SEED, BARE, show_source=True)
@@ -258,7 +297,7 @@ def test_control_characters_reach_no_terminal() -> None:
     assert shown.splitlines()[:3] == [
         "a␊b.py:1:1: DET301 m␛",
         "  |",
-        '1 | f("␛[2J␌�")',
+        '1 | f("␛[2J␌\\u202e")',
     ]
 
 
@@ -568,6 +607,30 @@ def test_sarif_addresses_are_relative_below_the_folder_and_absolute_elsewhere(
     assert uri(str(tmp_path / "a:b.py")) == {"uri": "a%3Ab.py", "uriBaseId": "%SRCROOT%"}
     assert uri("./x/../y.py") == {"uri": "y.py", "uriBaseId": "%SRCROOT%"}
     assert uri("../y z.py") == {"uri": (tmp_path.parent / "y z.py").as_uri()}
+
+
+@pytest.mark.usefixtures("_here")
+def test_sarif_addresses_are_relative_to_the_root_of_the_project(
+    tmp_path: Path, validate: Callable[[object], None]
+) -> None:
+    (tmp_path / "a b" / "sub").mkdir(parents=True)
+    os.chdir(tmp_path / "a b" / "sub")
+    shown = report(BARE, BARE._replace(path="../c.py"), BARE._replace(path="../../d.py"))
+    log = json.loads(rendered("sarif", shown._replace(root=lambda: str(tmp_path / "a b"))))
+    validate(log)
+    (run,) = log["runs"]
+    places = [each["locations"][0]["physicalLocation"] for each in run["results"]]
+    assert [each["artifactLocation"] for each in places] == [
+        {"uri": "sub/b.py", "uriBaseId": "%SRCROOT%"},
+        {"uri": "c.py", "uriBaseId": "%SRCROOT%"},
+        {"uri": (tmp_path / "d.py").as_uri()},
+    ]
+    assert run["originalUriBaseIds"] == {
+        "%SRCROOT%": {
+            "uri": (tmp_path / "a b").as_uri() + "/",
+            "description": {"text": "The root of the project"},
+        }
+    }
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="names of files are text on Windows")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -425,10 +426,29 @@ def test_patterns_for_files_are_relative_to_the_root_and_not_to_the_run(
     assert not ignored_for(settings, "../a.py", "DET201")
 
 
-def test_a_pattern_that_is_none_is_told() -> None:
-    settings = Settings(per_file_ignores=(("a\\", ("DET",)),))
-    with pytest.raises(SettingsError, match=r"per-file-ignores: not a pattern of files: 'a\\\\'$"):
-        ignored_for(settings, "a.py", "DET201")
+@pytest.mark.parametrize("pattern", ["[", "!src/[", "a\\", "[z-a].py"])
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        ("exclude = [{}]", "exclude"),
+        ("extend-exclude = ['gen/', {}]", "extend-exclude"),
+        ("per-file-ignores = {{ {} = ['DET2'] }}", "per-file-ignores"),
+    ],
+)
+def test_a_pattern_that_is_none_is_told_with_its_place(
+    project: Path, pattern: str, line: str, place: str
+) -> None:
+    said = error(f"[tool.detlint]\n{line.format(json.dumps(pattern))}\n", project)
+    assert said == (
+        f"pyproject.toml: {place}: not a pattern of files: {pattern!r}; a [ must be closed by a ], "
+        "and a backslash must have a character behind it"
+    )
+
+
+@pytest.mark.usefixtures("project")
+def test_a_pattern_on_the_command_line_that_is_none_is_told_with_its_option() -> None:
+    with pytest.raises(SettingsError, match=r"^--extend-exclude: not a pattern of files: '\['; "):
+        read(overrides={"extend_exclude": ("[",)})
 
 
 def test_start_up_imports_nothing_heavy(project: Path) -> None:

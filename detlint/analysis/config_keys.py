@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.analysis.config_rows import ROWS, Row, is_in_trainer
+from detlint.analysis.config_rows import LIGHTNING, ROWS, TRAINER_PATH, Row, is_in_trainer
 from detlint.analysis.config_text import replacement, shown
 from detlint.documents.flavours import spelled
 
@@ -31,6 +31,7 @@ _GENERATES = re.compile(
     r"(?:^|_)(?:max_new_tokens|max_completion_length|temperature|top_[pk]|do_sample|num_beams"
     r"|num_generations|repetition_penalty|sampling_params|generation_kwargs)$"
 )
+_IN_TRAINER = re.compile(rf"(?:^|\.){TRAINER_PATH}\w+\Z")
 _OF_MODEL = frozenset({"architectures", "model_type", "auto_map"})
 
 
@@ -52,7 +53,7 @@ def setting(document: Document, entry: Entry, code: str) -> Setting | None:
     """What a rule finds in a setting."""
     if not entry.known or not entry.keys:
         return None
-    path = ".".join(spelled(key) for key in entry.keys)
+    path = _path(entry)
     for row, pattern in _patterns(code):
         if (
             (not row.flavours or document.flavour in row.flavours)
@@ -65,6 +66,10 @@ def setting(document: Document, entry: Entry, code: str) -> Setting | None:
             message = f"{shown(document, entry)} {row.effect}"
             return Setting(message, row.advice.format(good), edits, row.safe)
     return None
+
+
+def _path(entry: Entry) -> str:
+    return ".".join(spelled(key) for key in entry.keys)
 
 
 def beside(document: Document, entry: Entry) -> dict[str, Scalar]:
@@ -116,6 +121,8 @@ def is_told(document: Document) -> bool:
 def _is_switch(document: Document, entry: Entry) -> bool:
     if spelled(entry.keys[-1]) != "deterministic":
         return False
+    if document.flavour in LIGHTNING and _IN_TRAINER.search(_path(entry)):
+        return True
     return document.flavour in ("torchtitan", "ultralytics", "mmengine") or is_in_trainer(
         beside(document, entry)
     )

@@ -40,8 +40,19 @@ class Row(NamedTuple):
     beside: Callable[[dict[str, Scalar]], bool] = lambda _: True
 
 
+# The programs that hand all of ``trainer`` to Lightning's Trainer, and where it stands.
+LIGHTNING = ("lightning", "nemo")
+TRAINER_PATH = r"trainer\.(?:init_args\.)?"
+
+
 def is_in_trainer(beside: dict[str, Scalar]) -> bool:
     return len(TRAINER & beside.keys() - {"benchmark", "deterministic"}) >= 2
+
+
+def _of_trainer(row: Row) -> tuple[Row, Row]:
+    """An argument of the Trainer: in ``trainer`` where that is Lightning's, else beside others."""
+    sure = row._replace(path=TRAINER_PATH + row.path, flavours=LIGHTNING)
+    return sure, row._replace(beside=is_in_trainer)
 
 
 def _in_deterministic(beside: dict[str, Scalar]) -> bool:
@@ -79,7 +90,7 @@ ROWS = (
     Row("DET301", r"(?:torch_|use_|enable_)?cudnn_benchmark", (True,), _TIMES, _SET, good=False),
     Row("DET301", r"(?:torch_)?cudnn\.benchmark", (True,), _TIMES, _SET, good=False),
     # lightning.pytorch.trainer.connectors.accelerator_connector sets the flag.
-    Row("DET301", "benchmark", (True,), _TIMES, _SET, good=False, beside=is_in_trainer),
+    *_of_trainer(Row("DET301", "benchmark", (True,), _TIMES, _SET, good=False)),
     # main.py of latent diffusion hands it to Lightning's Trainer.
     Row(
         "DET301",
@@ -105,8 +116,8 @@ ROWS = (
     Row("DET302", r"(?:torch_|use_)?cudnn_deterministic", (False,), _ALLOWS, _SET, good=True),
     Row("DET302", r"(?:torch_)?cudnn\.deterministic", (False,), _ALLOWS, _SET, good=True),
     # As in Python: Trainer(deterministic=False).
-    Row("DET302", "deterministic", (False,), _SWITCHES_OFF, _SET, good=True, beside=is_in_trainer),
-    Row("DET303", "deterministic", ("warn",), _WARNS, _RAISE, good=True, beside=is_in_trainer),
+    *_of_trainer(Row("DET302", "deterministic", (False,), _SWITCHES_OFF, _SET, good=True)),
+    *_of_trainer(Row("DET303", "deterministic", ("warn",), _WARNS, _RAISE, good=True)),
     # ultralytics.utils.torch_utils.init_seeds; on is the default, with warn_only.
     Row(
         "DET303",

@@ -104,16 +104,22 @@ def _nemo(shape: Shape) -> bool:
 
 
 def _lightning(shape: Shape) -> bool:
-    """Three of the Trainer's arguments in ``trainer``, or ``seed_everything``, beside a model
-    or data; below a subcommand's name too."""
+    """Three of the Trainer's arguments in ``trainer``, or two beside a class of LightningCLI's, or
+    ``seed_everything`` beside a model or data; below a subcommand's name too."""
     for root in (shape.root, *(shape.root.branch(name) for name in ("fit", "validate", "test"))):
         keys = names(root)
         trainer = names(root.branch("trainer"))
-        if is_trainer(trainer | names(root.branch("trainer", "init_args"))):
+        given = trainer | names(root.branch("trainer", "init_args"))
+        if is_trainer(given) or (len(TRAINER & given) >= 2 and _has_class(root)):
             return "_target_" not in trainer
         if "seed_everything" in keys and {"trainer", "model", "data"} & keys:
             return True
     return False
+
+
+def _has_class(root: Branch) -> bool:
+    """``model: {class_path: a.B}``, from which LightningCLI makes an object."""
+    return any("class_path" in root.branch(part).items for part in ("model", "data"))
 
 
 def _lightning_hydra(shape: Shape) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -24,6 +25,7 @@ DOCUMENTATION = "https://github.com/detlint/detlint/blob/main/docs/rules.md"
 class Report(NamedTuple):
     """What a run found, and how to show it.
 
+    ``root`` gives the folder of the project, asked only by a format that names files from it.
     ``sources`` gives the source of a path, or None where it has gone; ``rules`` the rule
     behind a code, or None for a code that has none. Both are asked only for what a format
     shows. The findings come in the order to show them in, and those in notebooks with rows of
@@ -38,6 +40,7 @@ class Report(NamedTuple):
     statistics: bool = False
     sources: Callable[[str], Source | None] = lambda _path: None
     rules: Callable[[str], type[Rule] | None] = lambda _code: None
+    root: Callable[[], str] = os.getcwd
 
 
 def load(name: str) -> Callable[[Report], Iterator[str]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.terminal import visible
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -19,22 +21,11 @@ _ROWS = 5
 _WIDTH = 120
 _LEAD = 40
 
-# Source text goes to a terminal, which must not take it for commands: controls become their
-# pictures; C1 controls and what turns the direction of writing have none.
-_VISIBLE: dict[int, int | str] = {code: 0x2400 + code for code in range(32)}
-_VISIBLE |= dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], "�")
-_VISIBLE |= {0x7F: 0x2421, ord("\t"): "    "}
-
 
 class _Line(NamedTuple):
     before: str
     marked: str
     after: str
-
-
-def visible(text: str) -> str:
-    """The text with nothing in it that moves the cursor."""
-    return text if text.isprintable() else text.translate(_VISIBLE)
 
 
 def excerpt(finding: Finding, source: Source, paint: Paint) -> Iterator[str]:
@@ -49,7 +40,7 @@ def excerpt(finding: Finding, source: Source, paint: Paint) -> Iterator[str]:
     for row in shown:
         line = _cut(finding, source, row)
         carets = "^" * max(1, _cells(line.marked))
-        yield f"{paint(f'{row:>{width}} |', 'blue')} {line.before}{line.marked}{line.after}"
+        yield f"{paint(f'{row:>{width}} |', 'blue')} {visible(''.join(line))}"
         yield f"{margin} {' ' * _cells(line.before)}{paint(carets, 'bold red')}"
     if last > shown[-1]:
         yield f"{margin} ..."

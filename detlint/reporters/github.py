@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from detlint.reporters import notebook, reader
+from detlint.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,10 +27,10 @@ def render(report: Report) -> Iterator[str]:
     read = reader(report)
     for finding in report.findings:
         properties = ",".join(
-            f"{name}={str(value).translate(_PROPERTY)}"
+            f"{name}={visible(str(value).translate(_PROPERTY))}"
             for name, value in _properties(finding, read).items()
         )
-        yield f"::error {properties}::{_message(finding).translate(_DATA)}\n"
+        yield f"::error {properties}::{visible(_message(finding).translate(_DATA))}\n"
 
 
 def _properties(finding: Finding, read: _Read) -> dict[str, str | int]:

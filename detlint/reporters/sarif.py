@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -38,19 +39,22 @@ def render(report: Report) -> Iterator[str]:
     fired = {finding.code: finding for finding in reversed(report.findings)}
     codes = sorted(fired)
     rules = [_descriptor(fired[code], report.rules(code)) for code in codes]
-    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(rules)]}
+    root = os.path.realpath(report.root())
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(rules, root)]}
     # The results are the last and only empty list: they go out one by one, a line each,
     # because a large tree's would not fit into memory as objects.
     head, tail = json.dumps(log, indent=2).rsplit("[]", 1)
     yield f"{head}["
     separator = "\n"
-    for result in _results(report, codes):
+    for result in _results(report, codes, root):
         yield f"{separator}        {json.dumps(result)}"
         separator = ",\n"
     yield f"\n      ]{tail}\n"
 
 
-def _run(rules: list[Object]) -> Object:
+def _run(rules: list[Object], root: str) -> Object:
+    from pathlib import Path
+
     driver = {
         "name": "detlint",
         "version": __version__,
@@ -62,9 +66,13 @@ def _run(rules: list[Object]) -> Object:
         "invocations": [{"executionSuccessful": True}],
         "columnKind": "unicodeCodePoints",
         "newlineSequences": ["\r\n", "\n", "\r"],  # a lone \r ends a line for Python
-        # Without the address of the folder (3.14.14 allows so) the log is the same on every
-        # machine, and a service puts its own checkout there.
-        "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder that detlint ran in"}}},
+        # The address of a folder ends in a slash (3.14.14).
+        "originalUriBaseIds": {
+            _ROOT: {
+                "uri": Path(root).as_uri().removesuffix("/") + "/",
+                "description": {"text": "The root of the project"},
+            }
+        },
         "results": [],
     }
 
@@ -84,12 +92,12 @@ def _descriptor(finding: Finding, rule: type[Rule] | None) -> Object:
     return descriptor
 
 
-def _results(report: Report, codes: list[str]) -> Iterator[Object]:
+def _results(report: Report, codes: list[str], root: str) -> Iterator[Object]:
     read = reader(report)
     seen: Counter[str] = Counter()
     for finding in report.findings:
         source = read(finding)
-        location = _artifact(finding.path)
+        location = _artifact(finding.path, root)
         place = _place(finding, source)
         result: Object = {
             "ruleId": finding.code,
@@ -141,17 +149,23 @@ def _fix(finding: Finding, source: Source, location: dict[str, str]) -> Object:
     }
 
 
-def _artifact(path: str) -> dict[str, str]:
-    """A path below the working folder relative to it, any other as an absolute address."""
-    full = os.path.abspath(path)
-    root = os.path.join(os.getcwd(), "")
-    if path == "-" or full.startswith(root):
-        inside = path if path == "-" else full[len(root) :]
+def _artifact(path: str, root: str) -> dict[str, str]:
+    """A path below the project's root relative to it, any other as an absolute address."""
+    folder, name = os.path.split(os.path.abspath(path))
+    full = os.path.join(_real(folder), name)
+    above = os.path.join(root, "")
+    if path == "-" or full.startswith(above):
+        inside = path if path == "-" else full[len(above) :]
         # The bytes of the name: what is not UTF-8 in it has no other spelling in an address.
         return {"uri": quote(os.fsencode(inside.replace(os.sep, "/"))), "uriBaseId": _ROOT}
     from pathlib import Path
 
     return {"uri": Path(full).as_uri()}
+
+
+@lru_cache(1)  # findings come sorted by file
+def _real(folder: str) -> str:
+    return os.path.realpath(folder)
 
 
 def _fingerprint(finding: Finding, uri: str, source: Source | None, seen: Counter[str]) -> str:

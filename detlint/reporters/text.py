@@ -6,7 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from detlint.reporters import excerpted, reader
-from detlint.reporters.excerpt import excerpt, visible
+from detlint.reporters.excerpt import excerpt
+from detlint.terminal import leading, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +40,7 @@ def _listing(report: Report, paint: Paint) -> Iterator[str]:
 
 def _headline(finding: Finding, paint: Paint) -> str:
     cell = "" if finding.cell is None else f"cell {finding.cell}:"
-    place = f"{paint(visible(finding.path), 'bold')}:{cell}{finding.row}:{finding.column}:"
+    place = f"{paint(leading(finding.path), 'bold')}:{cell}{finding.row}:{finding.column}:"
     mark = f" {paint('[*]', 'cyan')}" if _safely_fixable(finding) else ""
     return f"{place} {paint(finding.code, 'bold red')}{mark} {visible(finding.message)}"
 

@@ -1,0 +1,73 @@
+"""Processes that a run starts end with it, however it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and forks")
+
+BESIDE = """
+import sys, time
+from detlint.aside import begun
+result = begun(time.sleep, 600, forks=True)
+print("begun", flush=True)
+result()
+"""
+
+
+def test_a_call_beside_a_killed_process_ends_with_it() -> None:
+    parent = subprocess.Popen([sys.executable, "-c", BESIDE], stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == b"begun\n"
+    assert survivors(parent, expected=1) == []
+
+
+def test_workers_of_a_killed_run_end_with_it(tmp_path: Path) -> None:
+    functions = "def f(x):\n    y = torch.empty(3)\n    return y + hash(str(x))\n" * 2000
+    for number in range(64):
+        (tmp_path / f"m{number}.py").write_text(f"import torch\n{functions}")
+    command = [sys.executable, "-m", "detlint", ".", "--no-cache", "--jobs", "3"]
+    parent = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    assert survivors(parent, expected=3) == []
+
+
+def survivors(parent: subprocess.Popen[bytes], *, expected: int) -> list[int]:
+    """The children that live on for ten seconds after their parent was killed."""
+    children: list[int] = []
+    until = time.monotonic() + 60
+    while len(children) < expected and time.monotonic() < until:
+        children = _children(parent.pid)
+        time.sleep(0.01)
+    assert len(children) == expected
+    time.sleep(0.5)  # so that they are at work
+    parent.send_signal(signal.SIGKILL)
+    assert parent.wait() == -signal.SIGKILL, "the run had ended before it was killed"
+    if parent.stdout is not None:
+        parent.stdout.close()
+    until = time.monotonic() + 10
+    while (alive := [each for each in children if _lives(each)]) and time.monotonic() < until:
+        time.sleep(0.05)
+    for each in alive:
+        os.kill(each, signal.SIGKILL)
+    return alive
+
+
+def _children(process: int) -> list[int]:
+    return [
+        int(each) for each in Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    ]
+
+
+def _lives(process: int) -> bool:
+    """Whether it runs; a container may have nobody who waits for what has ended."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except FileNotFoundError:
+        return False
