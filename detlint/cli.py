@@ -276,7 +276,7 @@ def _show_patches(patches: Iterable[bytes], fixed: int) -> int:
 def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
     if options.paths != ["-"]:
         raise UsageError("`-` reads one source from standard input: give no other path with it")
-    from detlint.source import Source
+    from detlint.decoding import decode
 
     path = options.stdin_filename or "<stdin>"
     data = sys.stdin.buffer.read()
@@ -287,7 +287,7 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
     if (options.fix or options.diff) and fixable:
         from detlint.fixes import diff, fix
 
-        before = Source.decode(path, data)
+        before = decode(path, data)
         result = fix(before, _filtered(engine, settings), unsafe=options.unsafe_fixes)
         if options.diff:
             return _show_patches([diff(path, before, result.source)], len(result.fixed))
@@ -304,13 +304,14 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
 def _linted_bytes(path: str, data: bytes, engine: Engine, settings: Settings) -> list[Finding]:
     from detlint.cache import Cache
     from detlint.context import Context
+    from detlint.decoding import decode
     from detlint.link import Linker
-    from detlint.source import DecodeError, Source
+    from detlint.source import DecodeError
 
     findings = engine.lint_bytes(path, data)
     with suppress(DecodeError):
         linker = Linker(engine.rules, Cache.disabled(), Context([path], settings))
-        findings = linker.link_one(Source.decode(path, data), findings)
+        findings = linker.link_one(decode(path, data), findings)
     return _not_ignored(findings, settings)
 
 
@@ -352,21 +353,23 @@ def _report(  # noqa: PLR0913 - what a run has
 
 
 def _decoded(path: str) -> Source | None:
-    from detlint.source import DecodeError, Source
+    from detlint.decoding import decode
+    from detlint.source import DecodeError
 
     try:
         with open(path, "rb") as file:
-            return Source.decode(path, file.read())
+            return decode(path, file.read())
     except (OSError, DecodeError):
         return None
 
 
 def _shown(path: str, data: bytes) -> Source:
     """A source to quote from, also where it is not text, or no notebook."""
+    from detlint.decoding import decode
     from detlint.source import DecodeError, Source
 
     try:
-        return Source.decode(path, data)
+        return decode(path, data)
     except DecodeError:
         return Source(path, data.decode("utf-8", "replace"))
 

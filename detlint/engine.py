@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint import syntax
+from detlint.decoding import decode
 from detlint.finding import UNPARSED, unreadable
 from detlint.index.entrypoints import STARTS, TRAINS
 from detlint.kinds import NOTEBOOK, PYTHON, kind_of
@@ -76,7 +77,7 @@ class Engine:
         if len(data) > (LARGEST_NOTEBOOK if runs else LARGEST):
             return Look(self._lint_oversized(path, data), runs)
         try:
-            source = Source.decode(path, data)
+            source = decode(path, data)
         except DecodeError as error:
             if kind != PYTHON and not self._is_of_use(kind, data):
                 return Look([], runs)  # nothing that a rule would read

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.decoding import decode
 from detlint.fixes import diff, fix, write
-from detlint.source import Source
 
 if TYPE_CHECKING:
+    from detlint.source import Source
     from collections.abc import Callable, Sequence
 
     from detlint.finding import Finding
@@ -43,7 +44,7 @@ def fix_files(
 
 def _fix_file(path: str, lint: Lint, *, unsafe: bool, dry_run: bool) -> tuple[Fixed, bytes]:
     with open(path, "rb") as file:
-        source = Source.decode(path, file.read())
+        source = decode(path, file.read())
     result = fix(source, lint, unsafe=unsafe)
     if dry_run:
         return result, diff(path, source, result.source)

@@ -7,6 +7,7 @@ from bisect import bisect_left, insort
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.decoding import decode
 from detlint.kinds import NOTEBOOK, PYTHON
 from detlint.source import DecodeError, Source
 
@@ -203,7 +204,7 @@ def _edited(source: Source, edits: Sequence[Edit]) -> Source | None:
     """The source after edits; None if these broke it, or it cannot be written and read."""
     try:
         changed = source.rewritten(edits)
-        again = Source.decode(source.path, changed.encode())
+        again = decode(source.path, changed.encode())
     except (UnicodeEncodeError, DecodeError):
         return None
     return changed if again.text == changed.text and _is_sound(changed, source) else None

@@ -1,26 +1,20 @@
-"""One input, decoded once: bytes to text and back, and offsets to rows and columns."""
+"""One input: its text, the bytes of it, and offsets as rows and columns."""
 
 from __future__ import annotations
 
-import codecs
 import re
 from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.kinds import NOTEBOOK, PYTHON, kind_of
+from detlint.kinds import PYTHON
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from detlint.finding import Edit
 
-# PEP 263: the cookie stands in a comment on line 1, or on line 2 below a comment or blank line.
-_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?$")
 # Only these end a line for Python; str.splitlines also breaks at form feeds and more.
-# Where a cell begins in a script that editors run like a notebook.
-_CELL = re.compile(r"^#[ \t]*%%", re.MULTILINE)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _LINE_FEED = re.compile(r"\n")  # plain text, which sre finds fast
 
@@ -57,33 +51,6 @@ class Source:
         self.text = self.written = text
         self.encoding = encoding
         self.bom = bom
-
-    @classmethod
-    def decode(cls, path: str, data: bytes) -> Source:
-        """Decode as Python does, or as UTF-8. Raises DecodeError, which says where and why."""
-        kind = kind_of(path, data)
-        bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
-        body = data[len(bom) :]
-        encoding = "utf-8" if bom or kind != PYTHON else declared_encoding(body)
-        if b"\0" in body:
-            row, column = _place(body, body.index(b"\0"))
-            raise DecodeError("source code cannot contain null bytes", row, column)
-        try:
-            text = body.decode(encoding)
-        except UnicodeDecodeError as error:
-            row, column = _place(body, error.start)
-            byte = body[error.start]
-            message = f"byte 0x{byte:02x} is not valid {encoding}: {error.reason}"
-            raise DecodeError(message, row, column) from error
-        if kind == NOTEBOOK:
-            from detlint.notebooks.notebook import Notebook
-
-            return Notebook(path, text, bom)
-        if kind == PYTHON and _holds_cell(text):
-            from detlint.notebooks.script import Script
-
-            return Script(path, text, encoding, bom)
-        return cls(path, text, encoding, bom, kind)
 
     def with_text(self, text: str) -> Source:
         """The same file holding another text."""
@@ -132,39 +99,3 @@ def line_starts(text: str) -> list[int]:
     """Offset of the first character of each line of a text."""
     endings = _NEWLINE if "\r" in text else _LINE_FEED
     return [0, *(match.end() for match in endings.finditer(text))]
-
-
-def _holds_cell(text: str) -> bool:
-    place = text.find("%")  # eight times as fast as looking for two
-    while place >= 0:
-        if text.startswith("%%", place):
-            return _CELL.search(text) is not None
-        place = text.find("%", place + 1)
-    return False
-
-
-def declared_encoding(body: bytes) -> str:
-    """The codec of a PEP 263 cookie, else UTF-8. Raises DecodeError for one Python lacks."""
-    if b"coding" not in body[:2000]:
-        return "utf-8"
-    for row, line in enumerate(re.split(rb"\r\n|\r|\n", body[:2000], maxsplit=2)[:2], start=1):
-        match = _COOKIE.match(line)
-        if match:
-            name = match.group(1).decode("ascii", "replace")
-            try:
-                codec = codecs.lookup(name)
-            except LookupError:
-                raise DecodeError(f"unknown encoding: {name}", row) from None
-            # "rot13" and "hex" are codecs too, but not of text.
-            if not getattr(codec, "_is_text_encoding", True):
-                raise DecodeError(f"{name} is not a text encoding", row)
-            return codec.name
-        if not _BLANK.match(line):
-            break
-    return "utf-8"
-
-
-def _place(body: bytes, index: int) -> tuple[int, int]:
-    before = body[:index]
-    lines = re.split(rb"\r\n|\r|\n", before)
-    return len(lines), len(lines[-1].decode("utf-8", "replace")) + 1

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+import detlint
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
 
 
 def loaded_after(statement: str) -> set[str]:
@@ -39,3 +47,63 @@ def test_a_clean_file_is_linted_without_libcst(tmp_path: object) -> None:
 
 def test_guard_does_not_import_the_linter_or_torch() -> None:
     assert loaded_after("import guard") & {"libcst", "torch", "numpy"} == set()
+
+
+# Which part of the linter may import which, but for types: these before those.
+_LAYERS = ("detlint.rules", "detlint.link", "detlint.callgraph", "detlint.index", "detlint.source")
+
+
+def _imports() -> dict[str, set[str]]:
+    """The modules that each module of the linter imports, also within functions; not those that
+    only type checkers read."""
+    root = Path(detlint.__file__).parent
+    paths = {_module(path.relative_to(root.parent)): path for path in root.rglob("*.py")}
+    found: dict[str, set[str]] = {}
+    for name, path in paths.items():
+        nodes = _running(ast.parse(path.read_text(encoding="utf-8")))
+        used = {module for node in nodes for module in _imported(node, paths)}
+        found[name] = (used & paths.keys()) - {name}
+    return found
+
+
+def _module(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _running(tree: ast.AST) -> Iterator[ast.AST]:
+    pending = [tree]
+    for node in pending:
+        yield node
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            pending += node.orelse
+        else:
+            pending += ast.iter_child_nodes(node)
+
+
+def _imported(node: ast.AST, known: Container[str]) -> Iterator[str]:
+    if isinstance(node, ast.ImportFrom) and node.module:
+        for each in node.names:
+            module = f"{node.module}.{each.name}"
+            yield module if module in known else node.module
+    elif isinstance(node, ast.Import):
+        yield from (each.name for each in node.names)
+
+
+def test_no_modules_of_the_linter_import_each_other_in_a_circle() -> None:
+    imports = _imports()
+    assert len(imports) > 100
+    while leaves := [name for name, used in imports.items() if not used & imports.keys()]:
+        for name in leaves:
+            del imports[name]
+    assert {name: used & imports.keys() for name, used in imports.items()} == {}
+
+
+def test_imports_lead_downwards() -> None:
+    imports = _imports()
+    for place, above in enumerate(_LAYERS):
+        for below in _LAYERS[place + 1 :]:
+            lower = [name for name in imports if name == below or name.startswith(f"{below}.")]
+            assert lower
+            for name in lower:
+                assert not {each for each in imports[name] if each.startswith(above)}, name

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from detlint import fixes
+from detlint.decoding import decode
 from detlint.finding import Edit, Finding
 from detlint.fixes import apply_edits, diff, fix, write
 from detlint.source import Source
@@ -227,14 +228,14 @@ def test_invalid_escapes_are_no_reason_to_refuse_or_to_warn() -> None:
 
 
 def test_a_character_that_the_encoding_lacks_is_not_written() -> None:
-    source = Source.decode("a.py", b"# coding: latin-1\na = '\xe9'; c = 1\n")
+    source = decode("a.py", b"# coding: latin-1\na = '\xe9'; c = 1\n")
     result = fix(source, words(("a", "жы"), ("c", "d")), unsafe=False)
     assert result.source.encode() == b"# coding: latin-1\na = '\xe9'; d = 1\n"
     assert [each.message for each in result.remaining] == ["a"]
 
 
 def test_a_fix_that_moves_the_encoding_line_away_is_not_written() -> None:
-    source = Source.decode("a.py", b"# coding: latin-1\na = '\xe9'\n")
+    source = decode("a.py", b"# coding: latin-1\na = '\xe9'\n")
 
     def lint(source: Source) -> list[Finding]:
         return [finding((0, 0, "import random\nimport os\n"))] if "os" not in source.text else []
@@ -256,7 +257,7 @@ KEPT = [
 def test_all_bytes_but_the_edits_stay(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_bytes(data)
-    old = Source.decode(str(path), data)
+    old = decode(str(path), data)
     write(str(path), fix(old, words(("b", "x"), ("a", "y")), unsafe=False).source.encode())
     swapped = re.sub(rb"\ba\b", b"y", re.sub(rb"\bb\b", b"x", data))
     assert path.read_bytes() == swapped
@@ -487,7 +488,7 @@ def check_patch(folder: Path, name: str, before: bytes, after: bytes) -> None:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(before)
-    old, new = Source.decode(name, before), Source.decode(name, after)
+    old, new = decode(name, before), decode(name, after)
     git(folder, "init", "--quiet")
     git(folder, "apply", "--whitespace=nowarn", patch=diff(name, old, new))
     assert path.read_bytes() == after

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from notebook_files import notebook
 
+from detlint.decoding import decode
 from detlint.finding import Edit
 from detlint.fixes import fix
 from detlint.insertions import with_import
@@ -104,7 +105,7 @@ def corpus(docstring: str, future: str) -> Iterator[Source]:
         data = bom + text.encode(encoding)
         with suppress(SyntaxError):  # below bytes there is no future, nor a block on their line
             compile(data, "train.py", "exec", dont_inherit=True)
-            yield Source.decode("train.py", data)
+            yield decode("train.py", data)
 
 
 @pytest.mark.parametrize("future", FUTURES.values(), ids=FUTURES)

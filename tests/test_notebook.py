@@ -11,11 +11,12 @@ import pytest
 from notebook_files import code, executed, markdown, notebook, shown
 from test_cli import detlint
 
+from detlint.decoding import decode
 from detlint.engine import LARGEST, Engine
 from detlint.notebooks.notebook import Notebook
 from detlint.rules import every_rule
 from detlint.settings import Settings
-from detlint.source import DecodeError, Source
+from detlint.source import DecodeError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,7 @@ def lint(document: str | bytes, *codes: str) -> list[Finding]:
     rules = [rule for rule in every_rule() if not codes or rule.code in (*codes, "DET000")]
     found = Engine(rules, Settings(), known=known).lint_bytes("nb.ipynb", data)
     try:
-        source = Source.decode("nb.ipynb", data)
+        source = decode("nb.ipynb", data)
     except DecodeError:
         return found
     assert isinstance(source, Notebook)

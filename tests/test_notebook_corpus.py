@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from detlint.decoding import decode
 from detlint.finding import Edit
 from detlint.notebooks.notebook import Notebook
-from detlint.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def notebooks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def test_all_are_read_and_written_back_to_the_byte(notebooks: dict[str, bytes]) -> None:
     assert len(notebooks) > 100
     for path, data in notebooks.items():
-        source = Source.decode(path, data)
+        source = decode(path, data)
         assert source.encode() == data
         assert len(source.text) == len(source.written)
 
@@ -66,7 +66,7 @@ def test_narrowed_and_whole_ones_have_the_same_findings(
 def test_an_edit_in_a_string_changes_its_bytes_alone(notebooks: dict[str, bytes]) -> None:
     strings = 0
     for path, data in notebooks.items():
-        source = Source.decode(path, data)
+        source = decode(path, data)
         assert isinstance(source, Notebook)
         # Of each a few: together they have tens of thousands.
         for number in range(0, len(source.cells), len(source.cells) // 5 + 1):

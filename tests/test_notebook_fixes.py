@@ -11,9 +11,10 @@ import pytest
 from notebook_files import code, markdown, notebook
 from test_cli import detlint
 
+from detlint.decoding import decode
 from detlint.finding import Edit
 from detlint.notebooks.notebook import Notebook
-from detlint.source import DecodeError, Source
+from detlint.source import DecodeError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -174,7 +175,7 @@ def changed_lines(before: str, after: str) -> list[str]:
 )
 def test_an_edit_of_lines(found: str, replacement: str, lines: list[str]) -> None:
     document = notebook("first", "a\nb\nc", "last")
-    start = Source.decode("nb.ipynb", document.encode()).text.index(found or "a")
+    start = decode("nb.ipynb", document.encode()).text.index(found or "a")
     after = edited(document, Edit(start, start + len(found), replacement))
     assert sorted(changed_lines(document, after)) == sorted(lines)
     json.loads(after)

@@ -8,11 +8,11 @@ import time
 import pytest
 from notebook_files import notebook
 
+from detlint.decoding import decode
 from detlint.documents import read
 from detlint.documents.document import Variable
 from detlint.notebooks.magics import find_magics, mask
 from detlint.notebooks.notebook import Notebook
-from detlint.source import Source
 
 # (cell, what is parsed of it)
 MASKED = [
@@ -160,14 +160,14 @@ def test_magics_in_a_script_with_cells_are_masked_and_written_back() -> None:
     text = (
         "# %% [markdown]\n# Title\n# %%\n%env A=1\nimport torch\n#%%\n%%bash\nls (\n# %%\nx = 1\n"
     )
-    source = Source.decode("train.py", text.encode())
+    source = decode("train.py", text.encode())
     ast.parse(source.text)
     assert len(source.text) == len(text)
     assert source.encode() == text.encode()
 
 
 def test_a_script_without_cells_may_hold_no_magics() -> None:
-    source = Source.decode("train.py", b"x = 1  # 50 %%\n%env A=1\n")
+    source = decode("train.py", b"x = 1  # 50 %%\n%env A=1\n")
     assert source.text == source.written
 
 

@@ -90,9 +90,10 @@ def _data(path: str) -> bytes:
 
 
 def _source(path: str, data: bytes) -> Source | None:
-    from detlint.source import DecodeError, Source
+    from detlint.decoding import decode
+    from detlint.source import DecodeError
 
     try:
-        return Source.decode(path, data)
+        return decode(path, data)
     except DecodeError:
         return None

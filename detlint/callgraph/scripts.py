@@ -8,8 +8,9 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.decoding import decode
 from detlint.kinds import kind_of_name
-from detlint.source import DecodeError, Source
+from detlint.source import DecodeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -59,7 +60,7 @@ def _relinted(project: _Project, engine: Engine) -> Iterator[tuple[str, list[Fin
         if not (_SOURCES.search(data) or _HANDS_ON.search(data)):
             continue
         try:
-            source = Source.decode(path, data)
+            source = decode(path, data)
         except DecodeError:
             continue
         read: list[str] = []

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from detlint.cache import content_digest
+from detlint.decoding import decode
 from detlint.facts.facts import Fact, hints
 from detlint.index.entrypoints import is_program
 from detlint.index.folders import Folders
@@ -301,7 +302,7 @@ class Index:
             digest = content_digest(data) if self._cache.keeps else ""
             self._stored[path] = stat, digest
             self._answers.setdefault(path, self._cache.facts_of(path, digest) or {})
-            source = Source.decode(path, data)
+            source = decode(path, data)
         except (OSError, DecodeError):
             self._answers.setdefault(path, {})
         self._sources[path] = source
