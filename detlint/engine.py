@@ -36,6 +36,9 @@ LARGEST = 4_000_000
 LARGEST_NOTEBOOK = 200_000_000
 
 
+_VISITED: dict[type, tuple[str, ...]] = {}
+
+
 class Look(NamedTuple):
     """What a look at a file gives. ``runs``: a person runs it."""
 
@@ -246,6 +249,15 @@ def _has_work(rule: AnyRule, holds: Callable[[str], bool]) -> bool:
     return any(map(holds, rule.needs)) and not any(map(holds, rule.silencers))
 
 
+def _visited(rule: Rule) -> tuple[str, ...]:
+    """The kinds of nodes that a rule visits."""
+    kind = type(rule)
+    if kind not in _VISITED:
+        named = (each for each in dir(kind) if each.startswith("visit_"))
+        _VISITED[kind] = tuple(each.removeprefix("visit_") for each in named)
+    return _VISITED[kind]
+
+
 def _visit(
     source: Module | Document, rules: Sequence[AnyRule], settings: Settings
 ) -> list[Finding]:
@@ -253,9 +265,8 @@ def _visit(
     active = [rule(source, settings) for rule in rules]
     handlers: dict[str, list[Callable[[cst.CSTNode | Node], None]]] = {}
     for rule in active:
-        for attribute in dir(rule):
-            if attribute.startswith("visit_"):
-                handlers.setdefault(attribute[6:], []).append(getattr(rule, attribute))
+        for name in _visited(rule):
+            handlers.setdefault(name, []).append(getattr(rule, f"visit_{name}"))
     of_kind: dict[type, list[Callable[[cst.CSTNode | Node], None]]] = {}
     for node in source.nodes:
         kind = type(node)

@@ -8,11 +8,11 @@ from detlint.decoding import decode
 from detlint.fixes import diff, fix, write
 
 if TYPE_CHECKING:
-    from detlint.source import Source
     from collections.abc import Callable, Sequence
 
     from detlint.finding import Finding
     from detlint.fixes import Fixed
+    from detlint.source import Source
 
     Lint = Callable[[Source], list[Finding]]
 

@@ -59,7 +59,7 @@ class Launches:
     def _telling(self) -> list[str]:
         """The scripts of which one sets a variable that a rule asks about, those that name one
         of these, and those that they name."""
-        scripts = sorted({os.path.realpath(path) for path in self._paths if self._is_script(path)})
+        scripts = list(filter(self._is_script, self._paths))
         chosen = {each for each in scripts if "sets" in self._index.kinds(each)}
         fresh = chosen
         for _ in range(_DEEPEST if fresh else 0):
@@ -79,7 +79,7 @@ class Launches:
 
     def _is_script(self, path: str) -> bool:
         kind = kind_of_name(os.path.basename(path))
-        return (kind or self._index.source(os.path.realpath(path)).kind) in _KINDS
+        return (kind or self._index.source(path).kind) in _KINDS
 
     def _sets(self, script: str, start: Start, known: set[str]) -> Iterator[Located]:
         for fact in start.sets:
@@ -109,7 +109,7 @@ class Launches:
 
     @cached_property
     def _scripts(self) -> frozenset[str]:
-        return frozenset(map(os.path.realpath, self._paths))
+        return frozenset(self._paths)
 
     def _entry(self, folder: str, name: str) -> str:
         return self._index.folders.entries(folder).get(name, OTHER)
