@@ -281,7 +281,7 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
     path = options.stdin_filename or "<stdin>"
     data = sys.stdin.buffer.read()
     engine = _engine(options, settings)
-    findings = _linted_bytes(path, data, engine, settings)
+    findings = _linted_bytes(path, data, engine, _cache(options, settings), settings)
     fixable = any(each.fixable and (each.safe or options.unsafe_fixes) for each in findings)
     fixed = 0
     if (options.fix or options.diff) and fixable:
@@ -301,8 +301,9 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
     return _status(options, findings)
 
 
-def _linted_bytes(path: str, data: bytes, engine: Engine, settings: Settings) -> list[Finding]:
-    from detlint.cache import Cache
+def _linted_bytes(
+    path: str, data: bytes, engine: Engine, results: Cache, settings: Settings
+) -> list[Finding]:
     from detlint.context import Context
     from detlint.decoding import decode
     from detlint.link import Linker
@@ -310,7 +311,7 @@ def _linted_bytes(path: str, data: bytes, engine: Engine, settings: Settings) ->
 
     findings = engine.lint_bytes(path, data)
     with suppress(DecodeError):
-        linker = Linker(engine.rules, Cache.disabled(), Context([path], settings))
+        linker = Linker(engine.rules, results, Context([path], settings))
         findings = linker.link_one(decode(path, data), findings)
     return _not_ignored(findings, settings)
 

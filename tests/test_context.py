@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -193,3 +195,18 @@ def test_a_program_that_draws_from_two_generators_elsewhere_has_two_findings(
     main(["--no-cache", "--fix", "--unsafe-fixes", "run_training.py"])
     fixed = (repository / "run_training.py").read_text(encoding="utf-8")
     assert fixed.count("import guard") == fixed.count("guard.enable(seed=0)") == 1
+
+
+@pytest.mark.parametrize("name", ["run_training.py", "lib/data.py", "tools/again.py"])
+def test_standard_input_under_a_name_has_the_findings_of_that_file(
+    repository: Path,
+    lint: Lint,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    data = io.BytesIO((repository / name).read_bytes())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(data))
+    main(["--no-cache", "--output-format", "json", "--stdin-filename", name, "-"])
+    found = set(map(_told, json.loads(capsys.readouterr().out)))
+    assert found == _in(lint("."), repository / name)

@@ -68,8 +68,8 @@ class Graph:
 # Names of nodes that are no symbols begin with one of these.
 _LOOKED_UP = "."  # anything of that name
 _METHOD = "()"  # methods of that name of classes in use
-_INSTANTIATES = "instantiate"
 OFFERED = "*"  # anything that a module offers that is handed on
+_INSTANTIATES = "instantiate"  # Hydra's, which makes what a configuration names
 
 
 def call_graph(
@@ -98,7 +98,7 @@ def call_graph(
                     leads += [graph.node("", _LOOKED_UP + name) for name in names]
                 else:
                     leads += [graph.node(*symbol) for symbol in found]
-            _offer(graph, path, part, offers.of(path, uses))
+            _offer(graph, path, part, uses, offers)
     return graph
 
 
@@ -134,16 +134,18 @@ def name_graph(paths: Iterable[str], index: Index, offers: Offers) -> Graph:
             targets += [graph.node(path, each) for each in uses.own]
             named = {*uses.names, *uses.attributes}
             targets += [graph.node("", _LOOKED_UP + each) for each in named]
-            _offer(graph, path, owner, offers.of(path, uses))
+            _offer(graph, path, owner, uses, offers)
     return graph
 
 
-def _offer(graph: Graph, path: str, part: str, offered: Iterable[Symbol]) -> None:
-    symbols = [graph.node(*each) for each in offered]
-    if symbols:
-        between = graph.node("", f"{OFFERED}{path} {part}")
+def _offer(graph: Graph, path: str, part: str, uses: Uses, offers: Offers) -> None:
+    """Lead to what the modules offer that a part hands on, over a node for each module."""
+    for module in uses.modules:
+        between = graph.known("", f"{OFFERED}{path} {module}")
+        if between is None:
+            between = graph.node("", f"{OFFERED}{path} {module}")
+            graph.targets[between] += [graph.node(*each) for each in offers.of(path, module)]
         graph.targets[graph.node(path, part)].append(between)
-        graph.targets[between] += symbols
 
 
 class Offers:
@@ -152,17 +154,9 @@ class Offers:
     def __init__(self, index: Index, modules: Modules) -> None:
         self._index = index
         self._modules = modules
-        self._known: dict[tuple[str, str], list[Symbol]] = {}
 
-    def of(self, path: str, uses: Uses) -> Iterator[Symbol]:
-        """All that the modules offer which a part of a file hands on."""
-        for module in uses.modules:
-            asked = path, module
-            if asked not in self._known:
-                self._known[asked] = list(self._offered(path, module))
-            yield from self._known[asked]
-
-    def _offered(self, path: str, module: str) -> Iterator[Symbol]:
+    def of(self, path: str, module: str) -> Iterator[Symbol]:
+        """All that a module offers which a file hands on by its last name, "" for the file."""
         if not module:
             yield from self._public(path, frozenset())
             yield from self._imported(path, frozenset({path}))
