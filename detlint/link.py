@@ -43,7 +43,7 @@ class Linker:
         self._settings = context.settings
         self._context = context
         self._index = Index(cache, jobs)
-        self._launches = Launches(context.files, self._index, context.root_of)
+        self._launches = Launches(context, self._index)
 
     def link(self, findings: Sequence[Finding], entrypoints: Sequence[str]) -> list[Finding]:
         """The findings of the files that are linted, which no program clears, and those of the
@@ -61,8 +61,8 @@ class Linker:
         """The same for one source as it stands, whatever its file holds."""
         path = os.path.realpath(source.path)
         runs = is_entrypoint(source.path, source.text)
-        if not (runs or findings):
-            return []
+        if not (runs or self._may_be_cleared(findings) or self._context.is_installed()):
+            return list(findings)
         self._index.replace(path, source)
         others = (each for each in self._context.files if each != path)
         starts = [*([path] if runs else []), *filter(self._index.runs, others)]
@@ -82,11 +82,10 @@ class Linker:
     ) -> Iterator[Finding]:
         """``starts`` are the real paths of all programs that are known, and ``names`` say how the
         user named the files that are linted, by their real paths."""
-        clearing = {rule.code: class_of(rule) for rule in self._rules if rule.may_be_cleared()}
-        asked = any(each.code in clearing for each in findings)
+        asked = self._may_be_cleared(findings)
         programs = list(self._programs(starts, None if asked else names))
         for finding in findings:
-            rule = clearing.get(finding.code)
+            rule = self._clearing.get(finding.code)
             if rule is None or not self._is_cleared(finding, rule, programs):
                 yield finding
         told = {(each.code, os.path.realpath(each.path), *each[1:3]) for each in findings}
@@ -101,6 +100,14 @@ class Linker:
                             told.add((each.code, *each[:3]))
                         named = each._replace(path=names[each.path])
                         yield from _unsuppressed([named], self._index)
+
+    @cached_property
+    def _clearing(self) -> dict[str, type[Rule]]:
+        """The rules that programs may clear findings of, by code."""
+        return {rule.code: class_of(rule) for rule in self._rules if rule.may_be_cleared()}
+
+    def _may_be_cleared(self, findings: Sequence[Finding]) -> bool:
+        return any(each.code in self._clearing for each in findings)
 
     def _programs(self, starts: Sequence[str], wanted: dict[str, str] | None) -> Iterator[Program]:
         """The programs at some places, or of these only those that are wanted; without the files

@@ -13,8 +13,9 @@ from detlint.index.modules import Modules
 from detlint.kinds import kind_of_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator
 
+    from detlint.context import Context
     from detlint.index.index import Index
     from detlint.index.launched import Start
 
@@ -23,13 +24,13 @@ _DEEPEST = 4  # scripts that start scripts
 
 
 class Launches:
-    """What the scripts among some files start. ``bound`` gives the folder that a script's
-    project lies in, which is not left."""
+    """What the scripts of a context start. The folder that a script's project lies in is not
+    left."""
 
-    def __init__(self, paths: Sequence[str], index: Index, bound: Callable[[str], str]) -> None:
-        self._paths = paths
+    def __init__(self, context: Context, index: Index) -> None:
+        self._context = context
+        self._bound = context.root_of
         self._index = index
-        self._bound = bound
 
     def of(self, path: str) -> list[Located]:
         """The variables that are set for a program, by its real path."""
@@ -59,7 +60,7 @@ class Launches:
     def _telling(self) -> list[str]:
         """The scripts of which one sets a variable that a rule asks about, those that name one
         of these, and those that they name."""
-        scripts = list(filter(self._is_script, self._paths))
+        scripts = list(filter(self._is_script, self._context.files))
         chosen = {each for each in scripts if "sets" in self._index.kinds(each)}
         fresh = chosen
         for _ in range(_DEEPEST if fresh else 0):
@@ -109,7 +110,7 @@ class Launches:
 
     @cached_property
     def _scripts(self) -> frozenset[str]:
-        return frozenset(self._paths)
+        return frozenset(self._context.files)
 
     def _entry(self, folder: str, name: str) -> str:
         return self._index.folders.entries(folder).get(name, OTHER)
