@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _OF_PROGRAMS = frozenset({"scripts", "tools", "bin", "examples"})
 # Starting a process for it costs about as much as outlining this many bytes.
 _WORTH_A_PROCESS = 400_000
+# Characters of texts that are kept for the next question; what is dropped is read again.
+_ROOM = 100_000_000
 # Answers by question, as JSON keeps them: "imports", "outline", "kinds" (of facts that the file
 # may hold), or one of these kinds, and "broken" if it does not parse; of scripts, "starts" and
 # "exports".
@@ -42,7 +44,9 @@ class Index:
         self.folders = Folders()
         self._cache = cache
         self._jobs = jobs
-        self._sources: dict[str, Source] = {}
+        self._handed_in: dict[str, Source] = {}
+        self._sources: dict[str, Source] = {}  # as many as there is room for, the newest last
+        self._room = _ROOM
         self._answers: dict[str, _Answers] = {}
         self._stored: dict[str, tuple[os.stat_result, str]] = {}
         self._changed: set[str] = set()
@@ -56,7 +60,7 @@ class Index:
 
     def replace(self, path: str, source: Source) -> None:
         """Take this text for a file's: it is being fixed, or comes from standard input."""
-        self._sources[path] = source
+        self._handed_in[path] = source
         self._answers[path] = {}
         self._stored.pop(path, None)
         for made in (
@@ -73,9 +77,8 @@ class Index:
 
     def source(self, path: str) -> Source:
         """The text of a file, empty where it cannot be read, which DET000 tells."""
-        if path not in self._sources:
-            self._open(path)
-        return self._sources[path]
+        known = self._handed_in.get(path) or self._sources.get(path)
+        return self._open(path) if known is None else known
 
     def runs(self, path: str) -> bool:
         """Whether a person runs a file."""
@@ -293,7 +296,7 @@ class Index:
                 self._answers[path] = kept
         return self._answers[path]
 
-    def _open(self, path: str) -> None:
+    def _open(self, path: str) -> Source:
         """Read a file; what was known of the same content still holds."""
         source = Source(path, "")
         try:
@@ -306,6 +309,11 @@ class Index:
         except (OSError, DecodeError):
             self._answers.setdefault(path, {})
         self._sources[path] = source
+        self._room -= len(source.text)
+        while self._room < 0 and len(self._sources) > 1:
+            oldest = next(iter(self._sources))
+            self._room += len(self._sources.pop(oldest).text)
+        return source
 
 
 def _outlines(sources: list[Source]) -> list[object]:
