@@ -14,7 +14,7 @@ from detlint.index.imports import bindings, bound_modules, bound_names, without_
 from detlint.layout import layout_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.layout import Block, Layout
 
@@ -212,7 +212,7 @@ class _Reader:
     def only_offered(self) -> list[str]:
         """What a file only imports to offer it by another name."""
         renamed = {bound for bound, name in self._aliases.items() if bound != name}
-        return [self._aliases[bound] for bound in renamed - self._modules - self._words]
+        return [self._aliases[each] for each in sorted(renamed - self._modules - self._words)]
 
     def read(self, code: str, found: _Found) -> None:
         """Add what some code names."""
@@ -222,18 +222,21 @@ class _Reader:
         types: list[str] = []
         if "def " in code:
             code = _SIGNATURE.sub(lambda signature: _kept(signature[0], types), code)
-        tokens = set(_TOKEN.findall(code))
+        tokens = dict.fromkeys(_TOKEN.findall(code))  # in order, each once
         firsts = {token[0] for token in tokens}
         self._classify(tokens, found, made=True)
         if types:
-            self._classify(set(_TOKEN.findall(" ".join(types))) - tokens, found, made=False)
+            others = dict.fromkeys(_TOKEN.findall(" ".join(types)))
+            self._classify([each for each in others if each not in tokens], found, made=False)
         if not _OWN_WORDS.isdisjoint(_first(each) for each in firsts) and _OWN.search(code):
             found.modules.add("")
         if not _SEARCHING.isdisjoint(firsts):
             searched = (last for first, last in _SEARCHED.findall(code) if first in self._aliases)
             found.modules.update(name for name in searched if name.islower())
 
-    def _classify(self, tokens: set[tuple[str, str, str]], found: _Found, *, made: bool) -> None:
+    def _classify(
+        self, tokens: Iterable[tuple[str, str, str]], found: _Found, *, made: bool
+    ) -> None:
         """``made``: they are more than types."""
         aliases, words, star = self._aliases, self._words, "*" in self._aliases
         for dotted, follows, attribute in tokens:
