@@ -9,6 +9,7 @@ of libcst only if Python does not say it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import fields
 from functools import cached_property
 from operator import attrgetter
@@ -158,6 +159,13 @@ class Tree:
     def children(self, node: cst.CSTNode) -> Sequence[cst.CSTNode]:
         """The syntax directly below a node, in source order."""
         return self._below.get(self._index.get(id(node), -1), ())
+
+    def before(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """What stands directly before a node, below the same one."""
+        above = self.parent(node)
+        beside = self.children(above) if above is not None else ()
+        index = bisect_left(beside, self.place(node), key=self.place)
+        return beside[index - 1] if index else None
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The nodes above, nearest first."""
