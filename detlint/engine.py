@@ -207,17 +207,21 @@ class Engine:
     def _findings(
         self, source: Source, rules: Sequence[AnyRule], region: Region
     ) -> list[Finding] | syntax.Problem:
+        import warnings
+
         from libcst import ParserSyntaxError
 
         from detlint.module import read
         from detlint.stack import in_deep_stack
 
         def look() -> list[Finding]:
-            module = read(source, region)
-            try:
-                findings, whole = _visit(module, rules, self._settings, ParserSyntaxError)
-            finally:
-                module.forget()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # invalid escapes are another linter's business
+                module = read(source, region)
+                try:
+                    findings, whole = _visit(module, rules, self._settings, ParserSyntaxError)
+                finally:
+                    module.forget()
             return findings if whole else [*findings, *self._refused(source)]
 
         try:

@@ -20,24 +20,7 @@ HERE = Path(__file__).parent
 FILES, LONGEST = 40, 4_000  # characters
 EACH = 50  # damaged versions of one file
 TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
-INSERTED = (
-    "'",
-    '"',
-    '"""',
-    "f'",
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    ":",
-    ",",
-    "\\",
-    "#",
-    "lambda",
-    "\n",
-)
+INSERTED = (*("'", '"', '"""', "f'"), *"()[]{}:,\\#\n", "lambda")
 SWAPPED = str.maketrans("()[]{}", "[]{}()")
 
 
@@ -65,6 +48,15 @@ def swap_bracket(tokens: list[str], place: int) -> list[str]:
     return [*tokens[:index], tokens[index].translate(SWAPPED), *tokens[index + 1 :]]
 
 
+def rename(tokens: list[str], place: int) -> list[str]:
+    """So that a name may be defined by itself, in a circle or not at all."""
+    words = [index for index, each in enumerate(tokens) if each.isidentifier()]
+    if not words:
+        return tokens
+    index, other = words[place % len(words)], words[place * 7 % len(words)]
+    return [*tokens[:index], tokens[other], *tokens[index + 1 :]]
+
+
 def insert(tokens: list[str], place: int) -> list[str]:
     return [*tokens[:place], INSERTED[place % len(INSERTED)], *tokens[place:]]
 
@@ -76,7 +68,8 @@ DAMAGE: tuple[Callable[[list[str], int], list[str]], ...] = (
     cut_middle,
     swap_bracket,
     insert,
-    insert,
+    rename,
+    rename,
 )
 
 
