@@ -74,13 +74,11 @@ DAMAGE: tuple[Callable[[list[str], int], list[str]], ...] = (
 
 
 def programs() -> list[Path]:
-    """Small programs, of all folders that hold some."""
+    """Small programs, evenly from all that the tests have."""
     folders = (HERE / "cases", HERE / "proofs", HERE.parent / "examples")
-    found = [
-        [path for path in sorted(folder.rglob("*.py")) if path.stat().st_size <= LONGEST]
-        for folder in folders
-    ]
-    return [path for each in found for path in each[:: max(1, len(each) // (FILES // 2))]][:FILES]
+    found = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
+    small = [path for path in found if path.stat().st_size <= LONGEST]
+    return [small[index * len(small) // FILES] for index in range(FILES)]
 
 
 @pytest.fixture(scope="module")
