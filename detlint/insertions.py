@@ -35,24 +35,24 @@ class Place(NamedTuple):
 def with_import(source: Source, name: str, *edits: Edit) -> tuple[Edit, ...]:
     """Edits of code that uses a module, and the edit that imports it at the top of the file unless
     that is done above them; none where there is no place for it, or the name is taken."""
-    body = _body(source)
+    body = _body(source.text)
     if not body or _is_taken(source.text, name):
         return ()
     used = min(each.start for each in edits)
-    if any(_imports(each, name) and _end(source, each) <= used for each in body):
+    if any(_end(source, each) <= used for each in _imports(source.text, name)):
         return edits
     return (_at_top(source, body).insert(f"import {name}"), *edits)
 
 
 def below_imports(source: Source, row: int = 0) -> Place | None:
     """Where calls can follow the imports at the top of a file, and the statement of a row."""
-    body = _body(source)
+    body = _body(source.text)
     return _at_top(source, body, row, blank_line=source.newline) if body else None
 
 
 def in_block(source: Source, row: int) -> Place | None:
     """Where calls can come first in the block of the ``if`` that begins in a row."""
-    for each in _body(source):
+    for each in _body(source.text):
         if isinstance(each, ast.If) and each.lineno == row:
             line, start = _start(source, each.body[0])
             indent = source.text[line:start]
@@ -65,7 +65,7 @@ def rows_at_load(source: Source, main: int) -> set[int]:
     """The rows of what runs as a file is loaded, without the main block that begins in a row:
     statements outside of functions and classes, and those of these that they call."""
     defined, running = {}, []
-    for each in _body(source):
+    for each in _body(source.text):
         if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             defined[each.name] = each
         elif each.lineno != main:
@@ -77,9 +77,10 @@ def rows_at_load(source: Source, main: int) -> set[int]:
     return {row for each in running for row in range(each.lineno, (each.end_lineno or 0) + 1)}
 
 
-def _body(source: Source) -> list[ast.stmt]:
+@lru_cache(maxsize=1)  # each finding in a file asks
+def _body(text: str) -> list[ast.stmt]:
     try:
-        return parsed(source.text).body
+        return parsed(text).body
     except REFUSALS:
         return []
 
@@ -106,12 +107,18 @@ def _is_head(statement: ast.stmt) -> bool:
     return isinstance(statement, (ast.Import, ast.ImportFrom))
 
 
-def _imports(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement imports a module by its own name."""
-    return isinstance(statement, ast.Import) and any(
-        name in (each.name, each.name.partition(".")[0]) and each.asname in (None, name)
-        for each in statement.names
-    )
+@lru_cache(maxsize=1)  # each finding in a file asks
+def _imports(text: str, name: str) -> list[ast.stmt]:
+    """The statements at the top level that import a module by its own name."""
+    return [
+        statement
+        for statement in _body(text)
+        if isinstance(statement, ast.Import)
+        and any(
+            name in (each.name, each.name.partition(".")[0]) and each.asname in (None, name)
+            for each in statement.names
+        )
+    ]
 
 
 @lru_cache(maxsize=1)  # each finding in a file asks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.insertions import with_import
@@ -148,12 +149,18 @@ class MissingWorkerInitFn(Rule):
     def _set_later(self, call: cst.Call) -> bool:
         """Whether the function assigns ``loader.worker_init_fn``."""
         around = self.module.enclosing_function(call) or self.module.tree.module
-        return any(
-            isinstance(target, cst.AssignTarget)
-            and isinstance(target.target, cst.Attribute)
-            and target.target.attr.value == "worker_init_fn"
-            for target in self.module.tree.descendants(around)
-        )
+        return id(around) in self._setting
+
+    @cached_property
+    def _setting(self) -> set[int]:
+        """What holds an assignment to ``worker_init_fn``, by identity."""
+        found: set[int] = set()
+        for name in self.module.tree.occurrences.get("worker_init_fn", ()):
+            attribute = self.module.parent(name)
+            target = self.module.parent(attribute) if attribute is not None else None
+            if isinstance(attribute, cst.Attribute) and isinstance(target, cst.AssignTarget):
+                found.update(map(id, self.module.ancestors(target)))
+        return found
 
     def _fix(self, call: cst.Call, given: cst.BaseExpression | None) -> tuple[Edit, ...]:
         if given is not None:
