@@ -44,7 +44,11 @@ def test_a_module_that_is_chosen_by_its_name_is_imported(project: Project, lint:
         ('import_module("lib.nets.%s" % name)', True),
         ('import_module("lib.nets.small")', True),
         ('import_module(f"lib.nets.sm{name}")', True),
-        ('import_module(f".nets.{name}", "lib")', False),  # seen from train.py, there is none
+        ('import_module(f".nets.{name}", "lib")', True),
+        ('import_module("." + name, package="lib.nets")', True),
+        ('import_module("..nets." + name, "lib.other")', True),
+        ('import_module("." + name, "lib")', False),
+        ('import_module("." + name, package)', False),
         ('import_module("lib.nets")', False),
         ("import_module(name)", False),
     ):

@@ -26,6 +26,11 @@ _DYNAMIC = re.compile(
     r"\b(?:import_module|__import__)\(\s*f?[\"'](?P<dots>\.*)(?P<module>[\w.]*)"
     r"(?:(?P<chosen>\{|%s|[\"']\s*[+%])|(?P<whole>[\"']))"
 )
+# What a name that begins with a dot is relative to.
+_PACKAGE = re.compile(
+    r"(?:[^()\n]|\([^()\n]*\))*,\s*(?:package\s*=\s*)?(?:(?P<own>__package__|__name__)"
+    r"|[\"'](?P<other>[\w.]+)[\"'])\s*,?\s*\)"
+)
 EVERY_MODULE = "**"  # in the place of the names that are imported from a package
 _INDENTED = r"(?:[ \t]*(?:#[^\n]*)?\n|{indent}[ \t]+[^\n]*\n?)*"
 
@@ -58,12 +63,19 @@ def _chosen(text: str) -> list[Import]:
     """What a file imports by a name that it puts together."""
     found = []
     for match in _DYNAMIC.finditer(text):
-        module = match["module"]
+        module, level = match["module"], len(match["dots"])
         if match["chosen"]:
             module = module.rpartition(".")[0]  # the rest is the start of a name
-        if module or match["dots"]:
-            names = (EVERY_MODULE,) if match["chosen"] else ()
-            found.append(Import(module, len(match["dots"]), names))
+        if level:
+            package = _PACKAGE.match(text, match.end())
+            if package is None:
+                continue
+            if package["other"]:
+                parts = package["other"].split(".")
+                above = parts[: len(parts) - level + 1]
+                module, level = ".".join([*above, *filter(None, [module])]), 0
+        if module or level:
+            found.append(Import(module, level, (EVERY_MODULE,) if match["chosen"] else ()))
     return found
 
 
