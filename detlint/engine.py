@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -212,8 +213,6 @@ class Engine:
     def _findings(
         self, source: Source, rules: Sequence[AnyRule], region: Region
     ) -> list[Finding] | syntax.Problem:
-        import warnings
-
         from libcst import ParserSyntaxError
 
         from detlint.module import read
