@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -142,7 +143,7 @@ class Engine:
                 problems, result = [result], []
         findings = [each for it in problems for each in self.unreadable(source.path, *it)]
         rules = self._mentions.find(source.written)
-        told = _visit(read(source), rules, self._settings) if rules else []
+        told = _visit(read(source), rules, self._settings)[0] if rules else []
         return source, [*findings, *result, *told]
 
     def _lint_cells(self, source: Source) -> list[Finding] | syntax.Problem:
@@ -166,7 +167,7 @@ class Engine:
         except Unreadable as problem:
             return self.unreadable(source.path, *problem.place) if rules else []
         # Arguments of two commands may stand in one array.
-        findings = list(dict.fromkeys(_visit(document, rules, self._settings)))
+        findings = list(dict.fromkeys(_visit(document, rules, self._settings)[0]))
         if directed:
             from detlint import suppression
 
@@ -204,21 +205,32 @@ class Engine:
         places = [(offset, rule.scope) for rule in rules for offset in hits.rules[rule]]
         return rules, narrow(source.text, places) if self._narrowed else whole(source.text)
 
-    def _findings(self, source: Source, rules: Sequence[AnyRule], region: Region) -> list[Finding]:
+    def _findings(
+        self, source: Source, rules: Sequence[AnyRule], region: Region
+    ) -> list[Finding] | syntax.Problem:
+        from libcst import ParserSyntaxError
+
         from detlint.module import read
         from detlint.stack import in_deep_stack
 
         def look() -> list[Finding]:
-            module = read(source, region)
-            try:
-                return _visit(module, rules, self._settings)
-            finally:
-                module.forget()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # invalid escapes are another linter's business
+                module = read(source, region)
+                try:
+                    findings, whole = _visit(module, rules, self._settings, ParserSyntaxError)
+                finally:
+                    module.forget()
+            return findings if whole else [*findings, *self._refused(source)]
 
         try:
             return in_deep_stack(look)
-        except RecursionError:
-            return self.unreadable(source.path, syntax.TOO_DEEP)
+        except ParserSyntaxError:
+            return syntax.refusal(source)
+
+    def _refused(self, source: Source) -> list[Finding]:
+        """The finding for a source of which a rule asked more than can be read."""
+        return self.unreadable(source.path, *syntax.refusal(source))
 
 
 def _utf8(source: Source) -> bytes:
@@ -245,9 +257,13 @@ def _has_work(rule: AnyRule, holds: Callable[[str], bool]) -> bool:
 
 
 def _visit(
-    source: Module | Document, rules: Sequence[AnyRule], settings: Settings
-) -> list[Finding]:
-    """One traversal for all rules."""
+    source: Module | Document,
+    rules: Sequence[AnyRule],
+    settings: Settings,
+    refusals: type[Exception] | tuple[()] = (),
+) -> tuple[list[Finding], bool]:
+    """One traversal for all rules: what they find, and whether all that they asked for could be
+    read. ``refusals``: raised where it could not."""
     active = [rule(source, settings) for rule in rules]
     handlers: dict[str, list[Callable[[cst.CSTNode | Node], None]]] = {}
     for rule in active:
@@ -255,10 +271,14 @@ def _visit(
             if attribute.startswith("visit_"):
                 handlers.setdefault(attribute[6:], []).append(getattr(rule, attribute))
     of_kind: dict[type, list[Callable[[cst.CSTNode | Node], None]]] = {}
+    whole = True
     for node in source.nodes:
         kind = type(node)
         if kind not in of_kind:
             of_kind[kind] = handlers.get(kind.__name__, [])
         for handler in of_kind[kind]:
-            handler(node)
-    return [finding for rule in active for finding in rule.findings]
+            try:
+                handler(node)
+            except refusals:  # noqa: PERF203 - what is found elsewhere must not be lost with it
+                whole = False
+    return [finding for rule in active for finding in rule.findings], whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import suppress
 from functools import lru_cache
@@ -17,6 +18,7 @@ REFUSALS = (SyntaxError, ValueError, RecursionError, MemoryError)
 TOO_DEEP = "nested too deeply to parse"
 # CPython's own limit; libcst's native parser overflows the C stack at about 1,500.
 _NESTED_BRACKETS = 200
+_PLACED = re.compile(r"error at (\d+):(\d+): ")
 
 
 class Problem(NamedTuple):
@@ -102,24 +104,41 @@ def problem(source: Source) -> Problem | None:
     except SyntaxError as error:
         rows = len(source.line_starts)
         found = Problem(error.msg, min(error.lineno or 1, rows), max(error.offset or 1, 1))
-        return None if _libcst_reads(source.text) else found
+        return found if _libcst_problem(source.text) else None
     except (RecursionError, MemoryError):
         return Problem(TOO_DEEP)
     return None
 
 
-def _libcst_reads(text: str) -> bool:
+def refusal(source: Source) -> Problem:
+    """Why a source that does not parse does not: libcst takes less than Python does."""
+    return problem(source) or _libcst_problem(source.text) or Problem(TOO_DEEP)
+
+
+def _libcst_problem(text: str) -> Problem | None:
+    """Why libcst does not read a text, or None."""
     if _bracket_depth(text) > _NESTED_BRACKETS:
-        return False
+        return Problem(TOO_DEEP)
     import libcst
 
     from detlint.stack import in_deep_stack
 
     try:
         in_deep_stack(lambda: libcst.parse_module(text))
-    except (libcst.ParserSyntaxError, RecursionError):
-        return False
-    return True
+    except libcst.ParserSyntaxError as error:
+        return _told(error.message)
+    except RecursionError:
+        return Problem(TOO_DEEP)
+    return None
+
+
+def _told(message: str) -> Problem:
+    """What libcst's parser says: its message holds the place."""
+    found = _PLACED.search(message)
+    if found is None:
+        return Problem(f"libcst cannot parse this: {message}")
+    place = int(found[1]), int(found[2])
+    return Problem(f"libcst cannot parse this: {message[found.end() :]}", *place)
 
 
 def _bracket_depth(text: str) -> int:

@@ -18,6 +18,7 @@ import libcst as cst
 
 from detlint.conversion import Converted, UnsupportedError
 from detlint.spans import Spans
+from detlint.syntax import TOO_DEEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -239,3 +240,6 @@ def _converted(text: str) -> Converted | None:
         return Converted(text)
     except UnsupportedError:
         return None
+    except RecursionError as error:
+        # As deep as the text is, and libcst's own parser would take the process down.
+        raise cst.ParserSyntaxError(TOO_DEEP, lines=(), raw_line=1, raw_column=0) from error

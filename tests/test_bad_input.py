@@ -44,6 +44,11 @@ UNREADABLE = [
     pytest.param(CUDNN + b"+".join([b"a"] * 400_000), "DET000 nested too deeply", id="many sums"),
     pytest.param(CUDNN + b"a" + b".b" * 400_000, "DET000 nested too deeply", id="many attributes"),
     pytest.param(CUDNN + b"not " * 20_000 + b"1", "DET000 nested too deeply", id="negations"),
+    pytest.param(
+        b"import torch\nx = torch.empty(" + b"'a' " * 5_000 + b")\n",
+        "2:20017: DET000 libcst cannot parse this: expected one of",
+        id="adjacent strings",
+    ),
 ]
 
 
@@ -277,3 +282,43 @@ def test_a_file_at_which_a_rule_fails_is_named_and_the_rest_is_linted(
         assert "fatal.py" not in done.stdout
         for name in ("a.py", "good.py", "z.py"):
             assert f"{name}:3:1: DET301" in done.stdout
+
+
+def test_a_function_that_does_not_parse_keeps_what_is_found_in_others(tree: Path) -> None:
+    strings = "'a' " * 5_000
+    (tree / "bad.py").write_text(
+        f"{LEAK}\nimport os\nNAMES = os.listdir('.')\n\n\n"
+        f"def uses(out):\n    x = {strings}\n    for name in NAMES:\n        out.append(name)\n"
+    )
+    done = detlint("bad.py", cwd=tree)
+    assert done.returncode == 1
+    assert "bad.py:3:1: DET301" in done.stdout
+    assert "DET000 libcst cannot parse this: expected one of" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_value_that_is_made_of_its_own_attribute_is_no_deep_source(tree: Path) -> None:
+    (tree / "own.py").write_text(
+        f"{LEAK}\n\ndef f(x):\n    ids = torch.tensor([hash((x.seed, 0))])\n"
+        "    x = M(seed=x.seed, ids=ids)\n    torch.manual_seed(x.seed)\n"
+    )
+    done = detlint("own.py", cwd=tree)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "own.py:3:1: DET301" in done.stdout
+    assert "DET000" not in done.stdout
+
+
+def test_a_rule_that_recurses_without_end_is_an_error_of_ours(tree: Path) -> None:
+    code = (
+        "import sys; from detlint import cli; from detlint.rules.cudnn_benchmark import *\n"
+        "def visit_Assign(self, node): self.visit_Assign(node)\n"
+        "CudnnBenchmark.visit_Assign = visit_Assign\n"
+        "sys.exit(cli.main(['.', '--no-cache']))"
+    )
+    (tree / "plain.py").write_text("import time, torch\n\ntorch.manual_seed(int(time.time()))\n")
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "DET000" not in done.stdout
+    assert "plain.py:3:19: DET103" in done.stdout
+    assert "internal error at good.py, which is not linted: RecursionError" in done.stderr

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.module import Module
+    from detlint.scope import Scope
+
+    # What has been found of a local, or of an attribute of one; nothing while it is looked for.
+    _Known = dict[tuple[Scope, str, str], list["Origin"]]
 
 _CLOCK = "the clock"
 _PROCESS = "the process"
@@ -120,23 +124,22 @@ class Origin(NamedTuple):
 
 def origin(module: Module, expression: cst.CSTNode) -> Origin | None:
     """The first entropy in an expression, however wrapped, also through one local variable."""
-    return next(_origins(module, expression, frozenset()), None)
+    return next(_origins(module, expression, {}), None)
 
 
-def _origins(module: Module, node: cst.CSTNode, seen: frozenset[str]) -> Iterator[Origin]:
+def _origins(module: Module, node: cst.CSTNode, known: _Known) -> Iterator[Origin]:
     if isinstance(node, cst.Call):
         what, library = _called(module, node)
         if what:
             yield Origin(node, node, what, library)
             return
     if isinstance(node, cst.Name):
-        yield from _of_local(module, node, seen)
+        yield from _of_local(module, node, known)
     if isinstance(node, cst.Attribute) and (given := _given(module, node)) is not None:
-        for each in given:
-            yield from _origins(module, each, seen)
+        yield from _of_given(module, node, given, known)
         return
     for part in _parts(node):
-        yield from _origins(module, part, seen)
+        yield from _origins(module, part, known)
 
 
 def _given(module: Module, node: cst.Attribute) -> list[cst.BaseExpression] | None:
@@ -174,22 +177,44 @@ def _parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         yield from children(node)
 
 
-def _of_local(module: Module, name: cst.Name, seen: frozenset[str]) -> Iterator[Origin]:
-    """Of a local of the same function, all of whose values are entropy."""
-    if name.value in seen:
+def _of_given(
+    module: Module, node: cst.Attribute, given: list[cst.BaseExpression], known: _Known
+) -> Iterator[Origin]:
+    """Of what is given for an attribute: ``x = M(seed=x.seed)`` gives its own again."""
+    if isinstance(node.value, cst.Name):
+        key = module.bindings.scope_of(node.value), node.value.value, node.attr.value
+        if key not in known:
+            known[key] = []
+            known[key] = [each for it in given for each in _origins(module, it, known)][:1]
+        yield from known[key]
         return
+    for each in given:
+        yield from _origins(module, each, known)
+
+
+def _of_local(module: Module, name: cst.Name, known: _Known) -> Iterator[Origin]:
+    """Of a local of the same function, all of whose values are entropy."""
+    scope = module.bindings.scope_of(name)
+    key = scope, name.value, ""
+    if key not in known:
+        known[key] = []
+        known[key] = _of_bindings(module, scope, name.value, known)
+    for each in known[key]:
+        yield each._replace(node=name)
+
+
+def _of_bindings(module: Module, scope: Scope, name: str, known: _Known) -> list[Origin]:
     found: list[Origin] = []
-    for binding in module.bindings.scope_of(name).bindings.get(name.value, ()):
+    for binding in scope.bindings.get(name, ()):
         if binding.kind != "value" or binding.node is None:
-            return
-        if _mentions(module, binding.node, name.value):
+            return []
+        if _mentions(module, binding.node, name):
             continue  # t = int(t)
-        inner = next(_origins(module, binding.node, seen | {name.value}), None)
+        inner = next(_origins(module, binding.node, known), None)
         if inner is None:
-            return
+            return []
         found.append(inner)
-    if found:
-        yield found[0]._replace(node=name)
+    return found[:1]
 
 
 def _mentions(module: Module, expression: cst.CSTNode, name: str) -> bool:

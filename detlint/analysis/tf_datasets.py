@@ -132,16 +132,22 @@ class TensorFlowDatasets:
 
     def size(self, node: cst.CSTNode) -> int | None:
         """How many elements a chain of calls gives, where literals tell: ``range(8).repeat(2)``."""
+        return self._size(node, set())
+
+    def _size(self, node: cst.CSTNode, seen: set[cst.CSTNode]) -> int | None:
         node = self._module.names.value_of(node)
         if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
             return None
+        if node in seen:
+            return None  # x = x.batch(2)
+        seen.add(node)
         first = self._module.literal(node.args[0].value) if node.args else None
         name, method = plain_name(self._module.called(node)), node.func.attr.value
         if name == "tensorflow.data.Dataset.from_tensors":
             return 1
         if name == "tensorflow.data.Dataset.range":
             return first if isinstance(first, int) and len(node.args) == 1 else None
-        inner = self.size(node.func.value)
+        inner = self._size(node.func.value, seen)
         if method == "repeat" and inner is not None:
             return inner * first if isinstance(first, int) and first > 0 else None
         return inner if method in _KEEPING else None
