@@ -9,6 +9,7 @@ of libcst only if Python does not say it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import fields
 from functools import cached_property
 from operator import attrgetter
@@ -159,6 +160,13 @@ class Tree:
         """The syntax directly below a node, in source order."""
         return self._below.get(self._index.get(id(node), -1), ())
 
+    def before(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """What stands directly before a node, below the same one."""
+        above = self.parent(node)
+        beside = self.children(above) if above is not None else ()
+        index = bisect_left(beside, self.place(node), key=self.place)
+        return beside[index - 1] if index else None
+
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The nodes above, nearest first."""
         nodes, places = self.nodes, self.above
@@ -175,6 +183,11 @@ class Tree:
     def place(self, node: cst.CSTNode) -> int:
         """Where a node stands among ``nodes``."""
         return self._index[id(node)]
+
+    def last(self, node: cst.CSTNode) -> int:
+        """The place among ``nodes`` of the last node that belongs to a node."""
+        first = self._index[id(node)]
+        return first + self._sizes[first] - 1
 
     def comes_before(self, node: cst.CSTNode, other: cst.CSTNode) -> bool:
         """Whether a node starts first, or is around the other."""

@@ -8,7 +8,7 @@ from detlint.rule import cst
 
 if TYPE_CHECKING:
     from detlint.analysis.consumption import Consumption
-    from detlint.analysis.reads import Store
+    from detlint.analysis.reaching import Store
 
 
 def is_filled_at(consumption: Consumption, name: cst.Name, loop: cst.For) -> bool:

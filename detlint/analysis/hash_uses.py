@@ -37,6 +37,8 @@ class HashUses:
 
     def __init__(self, module: Module) -> None:
         self._module = module
+        self._reads = Reads(module)
+        self._conditions = Conditions(module, self._reads)
 
     def of(self, call: cst.Call) -> HashUse | None:
         """The first use of a hash that shows its value, seeds aside that DET103 tells of."""
@@ -64,7 +66,7 @@ class HashUses:
             return None
         reads = (
             read
-            for read in Reads(self._module).reached(target, statement)
+            for read in self._reads.reached(target, statement)
             if not is_told(self._module, read, call)
         )
         return next((use for use in map(self._use, reads) if use is not None), None)
@@ -99,7 +101,7 @@ class HashUses:
         return self._as_argument(parent) if isinstance(parent, cst.Arg) else None
 
     def _is_diagnostic(self, node: cst.CSTNode) -> bool:
-        return Conditions(self._module, Reads(self._module)).is_diagnostic(node)
+        return self._conditions.is_diagnostic(node)
 
     def _in_arithmetic(self, operation: cst.BinaryOperation) -> HashUse | None:
         """``hash(x) % 10``; adding hashes up may be for a key of this process."""
