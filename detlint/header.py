@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from detlint.layout import layout_of
 
 
+@lru_cache(maxsize=16)  # of a file, for each of its findings
 def below_imports(text: str, statement: str = "") -> tuple[int, bool]:
     """Where code may follow the imports at the top of a file, and whether something stands
     before it: a docstring or imports. -1 if ``statement`` is among them.

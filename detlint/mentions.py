@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_WORD = re.compile(r"\w+")
 _FARTHEST = 40  # blanks between ``def`` and a name
 
 
@@ -21,6 +24,15 @@ def mentions(text: str, name: str, start: int = 0, end: int | None = None) -> li
         if not (_continues(text, place - 1) or _continues(text, after)):
             found.append(place)
         place = text.find(name, after, end)
+    return found
+
+
+@lru_cache(maxsize=2)  # of a file, for each of many names
+def places(text: str) -> dict[str, list[int]]:
+    """Where each word of a text stands, for whoever asks about many of them."""
+    found: dict[str, list[int]] = {}
+    for match in _WORD.finditer(text):
+        found.setdefault(match[0], []).append(match.start())
     return found
 
 

@@ -36,6 +36,7 @@ class Names:
     def __init__(self, bindings: Bindings) -> None:
         self._bindings = bindings
         self._qualified: dict[int, str | None] = {}  # by id: libcst hashes nodes in Python code
+        self._visible: dict[int, list[Binding]] = {}
 
     def qualified_name(self, node: cst.CSTNode | None) -> str | None:
         """``np.random.rand`` → ``numpy.random.rand``; builtins as ``builtins.sorted``.
@@ -87,6 +88,13 @@ class Names:
     def visible(self, node: cst.Name) -> list[Binding]:
         """What the name may be bound to, stand-ins for failed imports left out."""
         bindings = self._bindings.scope_of(node).lookup(node.value)
+        if not bindings:
+            return bindings
+        if id(bindings) not in self._visible:
+            self._visible[id(bindings)] = self._without_stand_ins(bindings)
+        return self._visible[id(bindings)]
+
+    def _without_stand_ins(self, bindings: list[Binding]) -> list[Binding]:
         if any(binding.kind == "import" for binding in bindings):
             real = [each for each in bindings if not (each.fallback or self._is_none(each))]
             return real or bindings

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
-from detlint.mentions import mentions
+from detlint.mentions import places
 
 _ARGUMENTS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _REACH = 400  # characters looked at on either side
@@ -66,21 +67,23 @@ def _is_data(text: str, offset: int) -> bool:
     named = _LEGACY_NAME.match(text, offset)
     if named is None:
         return False
-    return not any(_NUMBER.match(text, at + len(named[1])) for at in mentions(text, named[1]))
+    uses = places(text).get(named[1], ())
+    return not any(_NUMBER.match(text, at + len(named[1])) for at in uses)
 
 
 def _is_written_next(text: str, position: int, indent: str, name: str) -> bool:
     """Whether the next statement that has the name writes it, on each path that gets there."""
-    uses = re.compile(rf"\b{name}\b").finditer(text, position)
-    first, second = next(uses, None), next(uses, None)
-    if first is None or not _WRITE.match(text, first.start()):
+    uses = places(text).get(name, [])
+    index = bisect_left(uses, position)
+    first, second = (*uses[index : index + 2], None, None)[:2]
+    if first is None or not _WRITE.match(text, first):
         return False
     if second is not None:
-        statement = text[first.start() : text.rfind("\n", 0, second.start()) + 1]
+        statement = text[first : text.rfind("\n", 0, second) + 1]
         if not statement or any(statement.count(a) != statement.count(b) for a, b in ("()", "[]")):
             return False  # written from what it holds
-    start = text.rfind("\n", 0, first.start()) + 1
-    before = text[start : first.start()]
+    start = text.rfind("\n", 0, first) + 1
+    before = text[start:first]
     return not before.strip() and _leads_to(text[position:start], indent, before)
 
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from detlint.module import Module
     from detlint.scope import Binding, Scope
 
+    # What a variable is bound to, and what is put into it; whether by a key, as into a dict.
+    _Filled = tuple[list[Binding], list[tuple[bool, tuple[str, cst.CSTNode]]]]
+
 _ONE = ("add", "append", "appendleft", "insert", "setdefault")
 _MANY = ("extend", "update", "union_update", "symmetric_difference_update")
 # Classes that decide themselves how their instances are hashed.
@@ -33,6 +36,7 @@ class Sources:
     def __init__(self, module: Module) -> None:
         self._module = module
         self._annotations: dict[str, Annotation | None] = {}
+        self._filled: dict[str, dict[int, _Filled]] = {}
 
     def declared(self, binding: Binding) -> Annotation | None:
         """The declared type of a variable."""
@@ -79,15 +83,25 @@ class Sources:
             if loops and self._module.bindings.scope_of(each) is scope:
                 yield loop.iter, list(pair.elements).index(element)  # type: ignore[union-attr]
 
-    def fills(self, name: cst.Name) -> Iterator[tuple[str, cst.CSTNode]]:
+    def fills(self, name: cst.Name) -> list[tuple[str, cst.CSTNode]]:
         """What is put into a collection: ("one" or "many", value)."""
         bindings = self._module.names.visible(name)
-        keyed = any(self._is_dict(each.node) for each in bindings)
-        for each in self._module.tree.occurrences.get(name.value, ()):
-            if self._module.names.visible(each) is bindings:
-                stored = isinstance(self._module.parent(each), cst.Subscript)
-                if keyed or not stored:
-                    yield from self.filled_by(each)
+        if name.value not in self._filled:
+            self._filled[name.value] = self._fills(name.value)
+        _, filled = self._filled[name.value].get(id(bindings), (bindings, []))
+        if any(self._is_dict(each.node) for each in bindings):
+            return [each for _, each in filled]
+        return [each for stored, each in filled if not stored]
+
+    def _fills(self, name: str) -> dict[int, _Filled]:
+        """What is put into each variable of a name, by the identity of what it is bound to."""
+        found: dict[int, _Filled] = {}
+        for mention in self._module.tree.occurrences.get(name, ()):
+            bindings = self._module.names.visible(mention)
+            stored = isinstance(self._module.parent(mention), cst.Subscript)
+            added = ((stored, each) for each in self.filled_by(mention))
+            found.setdefault(id(bindings), (bindings, []))[1].extend(added)
+        return found
 
     def _is_dict(self, node: cst.CSTNode | None) -> bool:
         kinds = ("builtins.dict", "collections.defaultdict", "collections.OrderedDict")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.rule import cst
@@ -54,8 +55,7 @@ _INSTALLED = re.compile(
 
 def is_tested(module: Module, node: cst.CSTNode) -> bool:
     """Whether code is that of a test, which passes or fails, and keeps nothing."""
-    text = module.source.text
-    if ("pytest" in text or "unittest" in text) and _TESTING.search(text):
+    if _imports_testing(module.source.text):
         return True
     owner = module.enclosing_class(node)
     bases = [dotted(each.value) or "" for each in owner.bases] if owner is not None else []
@@ -65,9 +65,18 @@ def is_tested(module: Module, node: cst.CSTNode) -> bool:
     return any(each.name.value.startswith("test_") and not each.params.params for each in above)
 
 
+@lru_cache(maxsize=1)  # of a file, for each of its listings; so are those below
+def _imports_testing(text: str) -> bool:
+    return ("pytest" in text or "unittest" in text) and _TESTING.search(text) is not None
+
+
 def builds_package(module: Module) -> bool:
     """Whether a file is a ``setup.py``: it lists what to compile and to ship."""
-    text = module.source.text
+    return _packs(module.source.text)
+
+
+@lru_cache(maxsize=1)
+def _packs(text: str) -> bool:
     packs = "setup(" in text and ("setuptools" in text or "distutils" in text)
     return packs and bool(_PACKAGING.search(text) and _SETUP.search(text))
 
@@ -91,21 +100,29 @@ def lists_sources(module: Module, listing: cst.Call) -> bool:
     if any(map(_COMPILED.search, texts)):
         return True
     named = any(map(_PERHAPS_COMPILED.search, texts))
-    return named and _COMPILING.search(module.source.text) is not None
+    return named and _compiles(module.source.text)
+
+
+@lru_cache(maxsize=1)
+def _compiles(text: str) -> bool:
+    return _COMPILING.search(text) is not None
 
 
 def renumbers_shards(module: Module, listing: cst.Call) -> bool:
     """``glob("pytorch_model-*.bin")``, where an index says which shard holds which tensor."""
-    if "weight_map" not in module.source.text:
-        return False
     values = map(module.names.value_of, _below(module, [each.value for each in listing.args]))
     texts = [x.evaluated_value for x in _below(module, values) if isinstance(x, cst.SimpleString)]
-    return any(isinstance(each, str) and _SHARDS.search(each) for each in texts)
+    shards = any(isinstance(each, str) and _SHARDS.search(each) for each in texts)
+    return shards and "weight_map" in module.source.text
 
 
 def only_draws(module: Module) -> bool:
     """Whether all that comes out of a file is pictures for people to look at."""
-    text = module.source.text
+    return _draws(module.source.text)
+
+
+@lru_cache(maxsize=1)
+def _draws(text: str) -> bool:
     if _DRAWING.search(text) is None or _LEARNING.search(text) is not None:
         return False
     return _PICTURES.search(text) is not None and _SAVING.search(text) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +20,11 @@ _ANOTHER_GUARD = re.compile(
 
 def with_guard(module: Module, *edits: Edit) -> tuple[Edit, ...]:
     """Edits that mention ``guard``, with its import; none where that name means something else."""
-    if _ANOTHER_GUARD.search(module.source.text):
+    if _is_taken(module.source.text):
         return ()
     return (*edits, *module.add_import("import guard"))
+
+
+@lru_cache(maxsize=4)  # of a file, for each of its findings
+def _is_taken(text: str) -> bool:
+    return _ANOTHER_GUARD.search(text) is not None

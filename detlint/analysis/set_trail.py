@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions, set_hints
@@ -71,6 +72,7 @@ class Trail:
     def __init__(self, text: str) -> None:
         self._text = text
         self._seen: set[tuple[str, int]] = set()
+        self._known = _followed(text)
 
     def leads_on(self, offset: int) -> bool:
         """Whether the set that stands at an offset may be gone through, here or later."""
@@ -191,6 +193,14 @@ class Trail:
 
         ``own`` if it is an attribute of ``self``.
         """
+        if self._seen:
+            return self._follow(name, inside, own=own)
+        key = name, inside, own
+        if key not in self._known:
+            self._known[key] = self._follow(name, inside, own=own)
+        return self._known[key]
+
+    def _follow(self, name: str, inside: tuple[int, int] | None, *, own: bool) -> bool:
         start, end = inside or (0, len(self._text))
         if (name, start) in self._seen:
             return False
@@ -213,6 +223,12 @@ class Trail:
                 dotted = self._text[far:place].rstrip().endswith(".")
                 owner = _OWNER.search(self._text, far, place) if dotted else None
                 yield owner.start() if owner is not None else place, after
+
+
+@lru_cache(maxsize=1)  # of a file, for each of its sets
+def _followed(_text: str) -> dict[tuple[str, tuple[int, int] | None, bool], bool]:
+    """What is known of the names that a trail began with."""
+    return {}
 
 
 def _is_told(around: list[Bracket]) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from detlint.analysis.reads import Reads
     from detlint.module import Module
-    from detlint.scope import Binding
+    from detlint.scope import Binding, Scope
 
 _MAKERS = frozenset(f"builtins.{name}" for name in ("set", "frozenset"))
 _CLASS_METHODS = frozenset(
@@ -38,6 +38,7 @@ class Sets:
         self._are_sets = Fixpoint(self._is_set)
         self.kinds = Kinds(module)
         self.shared = self.kinds.shared
+        self._parameters: dict[tuple[Scope, str], Binding | None] = {}
 
     # What is a set
 
@@ -97,13 +98,21 @@ class Sets:
         if not any(map(self._may_be_set, scope.bindings[name.value])):
             return False
         seen = list(self.reads.reaching(name))
-        parameters = [each for each in scope.bindings[name.value] if each.kind == "parameter"]
-        declared = parameters and _says_set(parameters[0])
-        if parameters and not declared and not self.reads.hides_parameter(name):
+        parameter = self._parameter(scope, name.value)
+        declared = parameter is not None and _says_set(parameter)
+        if parameter is not None and not declared and not self.reads.hides_parameter(name):
             return False
         if not seen:
-            return bool(declared)
+            return declared
         return all(self._gives_set(statement) for statement in seen)
+
+    def _parameter(self, scope: Scope, name: str) -> Binding | None:
+        key = scope, name
+        if key not in self._parameters:
+            bindings = scope.bindings[name]
+            found = (each for each in bindings if each.kind == "parameter")
+            self._parameters[key] = next(found, None)
+        return self._parameters[key]
 
     def _may_be_set(self, binding: Binding) -> bool:
         return _says_set(binding) or (binding.kind == "value" and self.is_set(binding.node))

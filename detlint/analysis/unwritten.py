@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.flow import Flow, State
@@ -132,7 +133,11 @@ class UnwrittenReads:
                 return True
             if isinstance(above, cst.FunctionDef) and self._is_unreal(above):
                 return True
-        return bool(_META_BY_DEFAULT.search(self._module.source.text))
+        return self._is_meta_by_default
+
+    @cached_property
+    def _is_meta_by_default(self) -> bool:
+        return _META_BY_DEFAULT.search(self._module.source.text) is not None
 
     def _is_unreal(self, function: cst.FunctionDef) -> bool:
         decorators = [self._code(each.decorator) for each in function.decorators]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from detlint.analysis import kind_tables as tables
@@ -24,10 +25,14 @@ class ValueKinds:
     def __init__(self, module: Module) -> None:
         self._module = module
         self._sources = Sources(module)
-        self._busy: set[tuple[str, cst.CSTNode]] = set()
-        # Until a question from outside is answered: following all ways through
-        # `x = x.union(a)`, twenty times, would never end.
+        self._busy: dict[tuple[str, cst.CSTNode], int] = {}  # with how many are around it
         self._known: dict[tuple[str, cst.CSTNode], Kind | None] = {}
+        # What holds until a question from outside is answered, since it was taken for unknown in
+        # it that something further out, at a place in ``_busy``, is asked about: following all
+        # ways through `x = x.union(a)`, twenty times, would never end.
+        self._unsure: dict[tuple[str, cst.CSTNode], tuple[Kind | None, float]] = {}
+        self._outermost = math.inf  # of those places
+        self._first: dict[tuple[int, str], cst.Name] = {}
 
     def value(self, node: cst.CSTNode) -> Kind | None:
         """The kind of one value; None where a variable is defined by itself."""
@@ -44,19 +49,41 @@ class ValueKinds:
     def _ask(
         self, question: str, node: cst.CSTNode, answer: Callable[[cst.CSTNode], Kind | None]
     ) -> Kind | None:
-        key = (question, node)
+        key = (question, self._variable(node) if isinstance(node, cst.Name) else node)
         if key in self._known:
             return self._known[key]
+        if key in self._unsure:
+            found, outermost = self._unsure[key]
+            self._outermost = min(self._outermost, outermost)
+            return found
         if key in self._busy or len(self._busy) > _DEPTH:
+            self._outermost = min(self._outermost, self._busy.get(key, -1))
             return None
-        self._busy.add(key)
+        return self._answered(key, answer)
+
+    def _answered(
+        self, key: tuple[str, cst.CSTNode], answer: Callable[[cst.CSTNode], Kind | None]
+    ) -> Kind | None:
+        place, before = len(self._busy), self._outermost
+        self._busy[key], self._outermost = place, math.inf
         try:
-            found = self._known[key] = answer(node)
+            found = answer(key[1])
         finally:
-            self._busy.discard(key)
-            if not self._busy:
-                self._known.clear()
+            del self._busy[key]
+        if self._outermost >= place:
+            self._known[key] = found
+            self._outermost = before
+        else:
+            self._unsure[key] = found, self._outermost
+            self._outermost = min(self._outermost, before)
+        if not self._busy:
+            self._unsure.clear()
+            self._outermost = math.inf
         return found
+
+    def _variable(self, name: cst.Name) -> cst.Name:
+        """The first name asked about that stands for the same: one answer is enough for all."""
+        return self._first.setdefault((id(self._module.bindings.scope_of(name)), name.value), name)
 
     def _value(self, node: cst.CSTNode) -> Kind | None:
         judge = handler(self, "value_of_", node)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from detlint.analysis.guard_calls import with_guard
@@ -93,9 +92,7 @@ class MissingLoaderGenerator(Rule):
     def _is_seeded_right_before(self, call: cst.Call) -> bool:
         """Whether the statement above seeds torch: ``torch.manual_seed(0)``."""
         line = next((each for each in self.module.ancestors(call) if _is_line(each)), None)
-        block = self.module.parent(line) if line is not None else None
-        body = list(block.body) if isinstance(block, (cst.IndentedBlock, cst.Module)) else []
-        above = next((one for one, other in pairwise(body) if other is line), None)
+        above = self.module.tree.before(line) if line is not None else None
         small = above.body[0] if isinstance(above, cst.SimpleStatementLine) else None
         value = small.value if isinstance(small, cst.Expr) else None
         return self.module.called(value) in _SEEDING

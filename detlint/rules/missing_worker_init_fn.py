@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.analysis.guard_calls import with_guard
 from detlint.rule import Example, Rule, cst
 
 if TYPE_CHECKING:
@@ -32,13 +34,6 @@ _DERIVED = re.compile(
 )
 # Their places in the signature of torch's DataLoader.
 _NUM_WORKERS, _WORKER_INIT_FN = 5, 10
-
-# The text, not the tree: what binds the name may have been narrowed away.
-_ANOTHER_GUARD = re.compile(
-    r"^[ \t]*(?:guard[ \t]*[:=]|(?:def|class)[ \t]+guard\b"
-    r"|from\b.*\bguard\b|import\b.*\bas[ \t]+guard\b)",
-    re.MULTILINE,
-)
 
 
 class MissingWorkerInitFn(Rule):
@@ -154,21 +149,25 @@ class MissingWorkerInitFn(Rule):
     def _set_later(self, call: cst.Call) -> bool:
         """Whether the function assigns ``loader.worker_init_fn``."""
         around = self.module.enclosing_function(call) or self.module.tree.module
-        return any(
-            isinstance(target, cst.AssignTarget)
-            and isinstance(target.target, cst.Attribute)
-            and target.target.attr.value == "worker_init_fn"
-            for target in self.module.tree.descendants(around)
-        )
+        return id(around) in self._setting
+
+    @cached_property
+    def _setting(self) -> set[int]:
+        """What holds an assignment to ``worker_init_fn``, by identity."""
+        found: set[int] = set()
+        for name in self.module.tree.occurrences.get("worker_init_fn", ()):
+            attribute = self.module.parent(name)
+            target = self.module.parent(attribute) if attribute is not None else None
+            if isinstance(attribute, cst.Attribute) and isinstance(target, cst.AssignTarget):
+                found.update(map(id, self.module.ancestors(target)))
+        return found
 
     def _fix(self, call: cst.Call, given: cst.BaseExpression | None) -> tuple[Edit, ...]:
-        if _ANOTHER_GUARD.search(self.module.source.text):
-            return ()
         if given is not None:
             edit = self.module.replace(given, "guard.seed_worker")
         else:
             edit = self.module.add_argument(call, "worker_init_fn=guard.seed_worker")
-        return (edit, *self.module.add_import("import guard"))
+        return with_guard(self.module, edit)
 
 
 def _is_super_init(call: cst.Call) -> bool:
