@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from detlint.analysis.launches import launches, program
@@ -13,10 +16,27 @@ if TYPE_CHECKING:
 
 def unseen_by(document: Document, node: Variable) -> str:
     """The program that is started below a variable that is not exported; "" if one sees it."""
-    after = [pair for pair in launches(document) if pair[0].end > node.start]
-    if node.exported or any(node.name in command.environment for command, _ in after):
+    if node.exported or _last_seen(document).get(node.name, -1) > node.start:
         return ""
-    return next((program(launch) or "Python" for _, launch in after), "")
+    found = bisect_right(_latest_ends(document), node.start)
+    below = launches(document)[found : found + 1]
+    return next((program(launch) or "Python" for _, launch in below), "")
+
+
+@lru_cache(maxsize=1)
+def _last_seen(document: Document) -> dict[str, int]:
+    """Where the last launch ends that sees a variable, by its name."""
+    found: dict[str, int] = {}
+    for command, _ in launches(document):
+        for name in command.environment:
+            found[name] = max(found.get(name, -1), command.end)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _latest_ends(document: Document) -> list[int]:
+    """Up to each launch, where the last one ends."""
+    return list(accumulate((command.end for command, _ in launches(document)), max))
 
 
 def export(document: Document, node: Variable) -> tuple[Edit, ...]:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.command_options import options
 from detlint.analysis.launches import launches, runs_tests
 from detlint.analysis.seeding import means_seed
 from detlint.analysis.shell_entropy import Entropy, entropy
-from detlint.documents.document import Variable, Word
+from detlint.documents.document import Word
 from detlint.finding import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.analysis.command_options import Option
-    from detlint.documents.document import Document
+    from detlint.documents.document import Document, Variable
 
 MENTIONS = (
     "RANDOM",
@@ -37,7 +40,7 @@ MENTIONS = (
 )
 _NAMED = re.compile(r"\$(?:(\w+)|\{(\w+)(?::?[-?][^{}]*)?\})")
 # Read by Lightning's seed_everything() where it is given no seed.
-_READ = frozenset({"PL_GLOBAL_SEED"})
+_READ = ("PL_GLOBAL_SEED",)
 
 
 class Seed(NamedTuple):
@@ -70,8 +73,13 @@ def seeds(document: Document) -> Iterator[Seed]:
             if variable is not None and variable.start not in told:
                 told.add(variable.start)
                 yield from _of(document, variable)
-    for node in document.nodes:
-        if isinstance(node, Variable) and node.name in _READ and node.exported:
+    yield from _read(document)
+
+
+def _read(document: Document) -> Iterator[Seed]:
+    """The seeds that programs take from their environment."""
+    for node in chain.from_iterable(document.assignments.get(name, ()) for name in _READ):
+        if node.exported:
             yield from _of(document, node)
 
 
@@ -88,10 +96,20 @@ def _place(document: Document, option: Option) -> Word:
     the assignment of a variable, whose name the word has for its text."""
     if option.start <= option.place <= option.end:
         return Word(option.start, option.end, None)
-    for node in document.nodes:
-        if isinstance(node, Variable) and node.value_start == option.place:
-            return Word(node.start, node.end, node.name)
+    node = _by_value(document).get(option.place)
+    if node is not None:
+        return Word(node.start, node.end, node.name)
     return Word(option.place, option.place + len(option.raw), None)
+
+
+@lru_cache(maxsize=1)
+def _by_value(document: Document) -> dict[int, Variable]:
+    """The first variable whose value begins at each place."""
+    variables = (each for named in document.assignments.values() for each in named)
+    found: dict[int, Variable] = {}
+    for each in sorted(variables):
+        found.setdefault(each.value_start, each)
+    return found
 
 
 def _entropy(document: Document, raw: str) -> Entropy | None:
@@ -105,12 +123,9 @@ def _variable(document: Document, raw: str, before: int) -> Variable | None:
     match = _NAMED.fullmatch(raw)
     if match is None:
         return None
-    named = (
-        node
-        for node in document.nodes
-        if isinstance(node, Variable) and node.name == (match[1] or match[2])
-    )
-    return max((each for each in named if each.start < before), default=None)
+    named = document.assignments.get(match[1] or match[2], [])
+    index = bisect_left(named, before, key=lambda each: each.start)
+    return named[index - 1] if index else None
 
 
 def _seed(document: Document, word: Word, place: int, found: Entropy, subject: str) -> Seed:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import re
+from bisect import bisect_right
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.analysis.command_options import options
 from detlint.analysis.uses import words
-from detlint.documents.document import Command
 from detlint.documents.launches import Launch, launched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
-    from detlint.documents.document import Document, Variable
+    from detlint.documents.document import Command, Document, Variable
     from detlint.finding import Edit
 
 _TRAINS = re.compile(r"train|finetun|fine_?tun|(?:^|_)(?:sft|dpo|ppo|grpo|rlhf|lora|fit)(?:_|$)")
@@ -82,21 +84,29 @@ def started(command: Command) -> Launch | None:
     return Launch(name, program, None, tuple(arguments), None, None, environment)
 
 
+@lru_cache(maxsize=1)  # of a document, for each of its commands
 def for_ascend(document: Document) -> bool:
     """Whether a script is for Ascend devices, with other kernels and another NCCL."""
     text = document.source.text
+    comments = sorted((each.start, each.end) for each in document.comments)
     return any(
-        not any(each.start <= found.start() < each.end for each in document.comments)
+        not _is_within(comments, found.start())
         and not _UNSETS.search(text[text.rfind("\n", 0, found.start()) + 1 : found.start()])
         for found in _ASCEND.finditer(text)
     )
 
 
-def launches(document: Document) -> Iterator[tuple[Command, Launch]]:
+def _is_within(ranges: list[tuple[int, int]], place: int) -> bool:
+    """Whether a place is in one of some ranges, which are sorted and apart."""
+    index = bisect_right(ranges, (place, math.inf)) - 1
+    return index >= 0 and place < ranges[index][1]
+
+
+@lru_cache(maxsize=1)
+def launches(document: Document) -> Sequence[tuple[Command, Launch]]:
     """The commands of a document that start a program of Python."""
-    for node in document.nodes:
-        if isinstance(node, Command) and (launch := started(node)) is not None:
-            yield node, launch
+    found = ((each, started(each)) for each in document.commands)
+    return [(each, launch) for each, launch in found if launch is not None]
 
 
 def program(launch: Launch) -> str:
@@ -131,6 +141,7 @@ def runs_tests(launch: Launch) -> bool:
     return _TESTS.search(program(launch)) is not None
 
 
+@lru_cache(maxsize=1)
 def only_infers(document: Document) -> bool:
     """Whether a document starts programs, none of which may train."""
     started = [launch for _, launch in launches(document)]

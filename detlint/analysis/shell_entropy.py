@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ class Entropy(NamedTuple):
     optional: bool  # only where nothing else is given: ${SEED:-$RANDOM}
 
 
+@lru_cache(maxsize=1)  # of a script, for each of its seeds
+def _is_seeded(script: str) -> bool:
+    return _SEEDED.search(script) is not None
+
+
 def entropy(raw: str, script: str) -> Entropy | None:
     """The first such expansion in a value as a script spells it."""
     for start, end in _substitutions(raw):
@@ -51,7 +57,7 @@ def entropy(raw: str, script: str) -> Entropy | None:
             return Entropy(start, end, what, _is_default(raw, start))
     for match in _PARAMETER.finditer(raw):
         name = match[1] or match[2]
-        if name != "RANDOM" or not _SEEDED.search(script):
+        if name != "RANDOM" or not _is_seeded(script):
             return Entropy(*match.span(), _NAMES[name], _is_default(raw, match.start()))
     return None
 
@@ -62,7 +68,7 @@ def _told(text: str, script: str) -> str:
         if match is None:
             inner = next(_substitutions(text[3:-2]), None)
             return _told(text[3:-2][slice(*inner)], script) if inner else ""
-        return "" if match[1] == "RANDOM" and _SEEDED.search(script) else _NAMES[match[1]]
+        return "" if match[1] == "RANDOM" and _is_seeded(script) else _NAMES[match[1]]
     return next((what for pattern, what in _COMMANDS if pattern.search(text)), "")
 
 

@@ -6,6 +6,7 @@ told from the text is None, and rules are silent on it.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from detlint.lexer import Span
@@ -123,6 +124,25 @@ class Document:
     def entries(self) -> list[Entry]:
         """The settings alone."""
         return [node for node in self.nodes if isinstance(node, Entry)]
+
+    @cached_property
+    def commands(self) -> list[Command]:
+        """The commands alone."""
+        return [node for node in self.nodes if isinstance(node, Command)]
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """The cells alone."""
+        return [node for node in self.nodes if isinstance(node, Cell)]
+
+    @cached_property
+    def assignments(self) -> dict[str, list[Variable]]:
+        """The variables by name, in order."""
+        found: dict[str, list[Variable]] = {}
+        for node in self.nodes:
+            if isinstance(node, Variable):
+                found.setdefault(node.name, []).append(node)
+        return found
 
     def span(self, node: Node | Word) -> tuple[int, int]:
         """Start and end of a node."""

@@ -69,18 +69,16 @@ def _words(shell: Shell, node: Node) -> tuple[Word, ...]:
     )
     return tuple(
         shell.found.place(field)
-        for child in (*own, *_behind_redirections(node))
+        for child in (*own, *_behind_redirections(shell.redirected.get(node.id)))
         for field in values.words(child)
     )
 
 
-def _behind_redirections(node: Node) -> Iterator[Node]:
+def _behind_redirections(redirected: Node | None) -> Iterator[Node]:
     """``--flag`` of ``program > log --flag``: to the grammar, ``>`` takes all that follows."""
-    above = node.parent
-    if above is not None and above.type == "redirected_statement":
-        for each in above.children:
-            if each.type == "file_redirect":
-                yield from each.children_by_field_name("destination")[1:]
+    for each in redirected.children if redirected is not None else ():
+        if each.type == "file_redirect":
+            yield from each.children_by_field_name("destination")[1:]
 
 
 def _start(shell: Shell, place: tuple[int, int], words: tuple[Word, ...]) -> None:

@@ -105,7 +105,9 @@ def _redirected(shell: Shell, node: Node) -> None:
         elif each.type == "herestring_redirect" and each.named_children:
             text = shell.values().text(each.named_children[-1])
     if body is not None:
+        shell.redirected[body.id] = node
         _feed(shell, body, text)
+        del shell.redirected[body.id]
 
 
 def _feed(shell: Shell, node: Node, text: Piece | None) -> None:

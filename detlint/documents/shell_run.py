@@ -28,7 +28,11 @@ _POSITIONS = ("@", "*", *map(str, range(1, 10)))
 
 class Shell:
     """Walks statements in a scope, which they change. ``handlers`` say what those of a kind do,
-    and ``front`` is what started this shell."""
+    and ``front`` is what started this shell.
+
+    ``redirected`` holds the redirections around statements that are walked, by these: to ask a
+    node of tree-sitter for the one above has it go through all that stand beside it.
+    """
 
     def __init__(  # noqa: PLR0913 - the last two for a shell within another
         self,
@@ -44,6 +48,7 @@ class Shell:
         self.scope = scope
         self.found = found
         self.front = front
+        self.redirected: dict[int, Node] = {}
         self._handlers = handlers
         self._depth = depth
         self._functions: dict[str, tuple[Tree, Node]] = {}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.documents.document import Cell
 from detlint.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from detlint.documents.document import Cell
 
 
 class OutOfOrderExecution(Rule):
@@ -33,7 +34,7 @@ class OutOfOrderExecution(Rule):
     examples = ()
 
     def visit_Cell(self, node: Cell) -> None:
-        cells = [each for each in self.document.nodes if isinstance(each, Cell)]
+        cells = self.document.cells
         if node is not cells[0] or not any(each.shows for each in cells):
             return
         text = self.document.source.written
