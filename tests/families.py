@@ -1,0 +1,74 @@
+"""Files that are one statement after the other, as long as one likes: a family for each question
+that was once asked anew for each line."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HEAD = "import os\nimport numpy as np\nimport torch\nfrom torch.utils.data import DataLoader\n"
+SHELL = "# CUBLAS_WORKSPACE_CONFIG PYTHONHASHSEED NVTE_ALLOW_NONDETERMINISTIC_ALGO flash seed\n"
+
+
+def repeated(line: str, head: str = HEAD) -> Callable[[int], str]:
+    """``{i}`` in the line is its number."""
+    return lambda lines: head + "".join(line.replace("{i}", str(i)) for i in range(lines))
+
+
+def notebook(lines: int) -> str:
+    """A cell a line, each of which was run."""
+    cells = [
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "execution_count": number + 1,
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": ["1"]}],
+            "source": [f"x{number} = torch.empty(3)\n", f"print(x{number})"],
+        }
+        for number in range(lines)
+    ]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+
+
+# Name of the file → what stands in it, by how many lines.
+FAMILIES = {
+    "listings": ("a.py", repeated("for f in os.listdir(p): g(f)\n")),
+    "listings in a function": (
+        "a.py",
+        repeated("    for f in os.listdir(p): g(f)\n", f"{HEAD}def f(p):\n"),
+    ),
+    "listings counted": ("a.py", repeated("for i, f in enumerate(os.listdir(p)): out.append(f)\n")),
+    "allocations of one name": ("a.py", repeated("x17 = torch.empty(3)\n")),
+    "allocations": ("a.py", repeated("x{i} = torch.empty(3, 3)\ny{i} = x{i} + 1\n")),
+    "loaders": ("a.py", repeated("l = DataLoader(d, shuffle=True, num_workers=2)\n")),
+    "sets": ("a.py", repeated("s = set(a)\nfor x in s:\n    out.append(x)\n")),
+    "hashes": ("a.py", repeated("h = hash(name)\nd[h % 3] = name\n")),
+    "lists of commands": ("t.sh", lambda n: SHELL + "python t.py &&\n" * n + "true\n"),
+    "exports": ("t.sh", repeated("export X=1\npython t.py\n", SHELL)),
+    "exports of what rules know": (
+        "t.sh",
+        repeated(
+            "CUBLAS_WORKSPACE_CONFIG=:4096:8\nexport NVTE_ALLOW_NONDETERMINISTIC_ALGO=1\n"
+            "python train.py --seed $RANDOM\n",
+            SHELL,
+        ),
+    ),
+    "hash seeds": ("t.sh", repeated("export PYTHONHASHSEED=0\npython t.py\n", SHELL)),
+    "launches": (
+        "t.sh",
+        repeated("torchrun --nproc-per-node 4 train.py --use-flash-attn\n", SHELL),
+    ),
+    "documents": (
+        "c.yaml",
+        repeated(
+            "---\nkind: Pod\nspec:\n  containers:\n  - command: [python, t.py]\n    env:\n"
+            "    - name: CUBLAS_WORKSPACE_CONFIG\n      value: ':4096:8'\n",
+            "",
+        ),
+    ),
+    "images": ("Dockerfile", repeated("ENV X=1\nRUN python t.py\n", f"{SHELL}FROM a\n")),
+    "cells": ("n.ipynb", notebook),
+}

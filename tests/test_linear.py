@@ -1,0 +1,58 @@
+"""What a file costs grows with its length: of four times the lines, linting takes four times the
+function calls, and a little for what is looked up in sorted lists. Calls are counted, not seconds,
+so that a busy machine changes nothing; what a single call does with a long text they do not tell,
+which ``benchmarks/linear.py`` measures."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from families import FAMILIES
+
+from detlint.engine import Engine
+from detlint.rules import every_rule
+from detlint.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LINES, TIMES, MOST = 60, 4, 5.5
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    """All rules, and nothing of a project."""
+    rules = every_rule()
+    return Engine(rules, Settings(strict=True), known={rule.code for rule in rules})
+
+
+def calls(work: Callable[[], object]) -> int:
+    """How many functions are called, in all threads; going on with a generator counts."""
+    found = 0
+
+    def count(_frame: object, event: str, _argument: Any) -> None:  # noqa: ANN401 - as called
+        nonlocal found
+        found += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    threading.setprofile(count)
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)
+    return found
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_work_grows_with_the_length_of_a_file(family: str, engine: Engine) -> None:
+    path, text = FAMILIES[family]
+    short, long = (text(lines).encode() for lines in (LINES, TIMES * LINES))
+    engine.lint_bytes(path, text(2).encode())  # imports, and patterns that are made once
+    few, many = (calls(lambda data=data: engine.lint_bytes(path, data)) for data in (short, long))  # type: ignore[misc]
+    assert few > LINES, "this family is not looked at"
+    assert many <= MOST * few, f"{few} calls for {LINES} lines, {many} for {TIMES * LINES}"
