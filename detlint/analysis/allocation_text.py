@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 
-from detlint.mentions import places
+from detlint.mentions import following, places
 
 _ARGUMENTS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _REACH = 400  # characters looked at on either side
@@ -73,9 +72,8 @@ def _is_data(text: str, offset: int) -> bool:
 
 def _is_written_next(text: str, position: int, indent: str, name: str) -> bool:
     """Whether the next statement that has the name writes it, on each path that gets there."""
-    uses = places(text).get(name, [])
-    index = bisect_left(uses, position)
-    first, second = (*uses[index : index + 2], None, None)[:2]
+    uses = following(text, name, position)
+    first, second = next(uses, None), next(uses, None)
     if first is None or not _WRITE.match(text, first):
         return False
     if second is not None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from detlint.index.index import Index
 
 _ROOTS = ("src", "lib")
+_MOST = 64  # modules of which one may be chosen: no program uses all of a library that has more
 _PACKAGE = "__init__.py"
 _ALL = "*"
 _FROM = ":"  # between a module and what is looked up in it
@@ -121,7 +122,8 @@ class Modules:
             place = os.path.join(place, part)
         names = wanted.names
         if EVERY_MODULE in names:
-            names = tuple(sorted({each.removesuffix(".py") for each in self._listed(place)}))
+            every = {each.removesuffix(".py") for each in self._listed(place)}
+            names = tuple(sorted(every)) if len(every) <= _MOST else ()
         for name in names:
             if (found := self._module(place, name)) is not None:
                 yield found
