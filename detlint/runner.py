@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
 
 # Starting two processes, and libcst in each, costs about as much as linting this many bytes.
-_WORTH_A_POOL = 1_000_000
+_WORTH_A_POOL = 400_000
 # Small enough to share out evenly, large enough that messages between processes cost nothing.
 _BATCH = 16
 
