@@ -13,16 +13,19 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from detlint.finding import Edit, Finding
+from detlint.kinds import is_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # "digest day signature" of a file, alone or with its findings as lists (None if it was not
-# linted) and, if any were asked for, the answers that the index found in it.
+# linted) and, if any were asked for, the answers that the index found in it, as JSON within
+# JSON: most runs ask for few of them. Beside them stands whether a person runs the file.
 _Entry = str | list[Any]
 
 # With the shape of the file: raised whenever that changes.
-_FORMAT = 4
+_FORMAT = 5
+_WITH_FACTS = 4  # parts of such an entry
 # The coarsest clock of a file system in use: FAT counts in steps of two seconds.
 _RACY_NS = 2_000_000_000
 _SECONDS_A_DAY = 86_400
@@ -118,16 +121,20 @@ class Cache:
     def runs(self, path: str) -> bool:
         """Whether it was found that a person runs the file."""
         entry = self._entries.get(self._key(path), "")
-        return isinstance(entry, list) and "runs" in (_facts(entry) or ())
+        return isinstance(entry, list) and len(entry) == _WITH_FACTS and entry[3] is True
 
     def facts(self, path: str, stat: os.stat_result) -> dict[str, Any] | None:
         """What was found out about a file that still has the stat it had."""
-        entry = self._entries.get(self._key(path), "")
-        digest, _, stamp = _line(entry).partition(" ")
-        found = _facts(entry) if stamp.rpartition(" ")[2] == _signature(stat) else None
-        if found is not None:
-            self._now.setdefault(self._key(path), digest)
-        return found
+        key = self._key(path)
+        return _facts(self._entries[key]) if self._is_unchanged(key, stat) else None
+
+    def _is_unchanged(self, key: str, stat: os.stat_result) -> bool:
+        """Whether a file has the stat that it had, and so the content."""
+        digest, _, stamp = _line(self._entries.get(key, "")).partition(" ")
+        same = stamp.rpartition(" ")[2] == _signature(stat)
+        if same:
+            self._now.setdefault(key, digest)
+        return same
 
     def facts_of(self, path: str, digest: str) -> dict[str, Any] | None:
         """What was found out about the content that a file has now."""
@@ -140,7 +147,10 @@ class Cache:
         key = self._key(path)
         if key not in self._now:
             try:
-                if self.facts(path, os.stat(path)) is None:
+                stat = os.stat(path)
+                if is_data(path, stat.st_size):
+                    self._now[key] = _signature(stat)  # nobody reads it
+                elif not self._is_unchanged(key, stat):
                     with open(path, "rb") as file:
                         self._now[key] = content_digest(file.read())
             except OSError as error:
@@ -175,7 +185,8 @@ class Cache:
             return
         facts = (self.facts_of(path, digest) or {}) | (facts or {})
         line = self._stamp(stat, digest)
-        kept = [dump(findings), facts] if facts else [dump(findings)] if findings else []
+        kept = [dump(findings)] if findings or facts else []
+        kept += _dumped(facts) if facts else []
         self._keep(self._key(path), line, [line, *kept] if kept else line)
 
     def store_facts(
@@ -188,7 +199,7 @@ class Cache:
         same = entry is not None and _line(entry).partition(" ")[0] == digest
         findings = None if not same else [] if isinstance(entry, str) else entry[1]  # type: ignore[index]
         line = _line(entry) if same and entry is not None else self._stamp(stat, digest)
-        self._keep(self._key(path), line, [line, findings, facts])
+        self._keep(self._key(path), line, [line, findings, *_dumped(facts)])
 
     def _stamp(self, stat: os.stat_result, digest: str) -> str:
         newest = max(stat.st_mtime_ns, stat.st_ctime_ns)
@@ -232,12 +243,22 @@ def _line(entry: _Entry) -> str:
     return str(entry[0] if isinstance(entry, list) and entry else entry)
 
 
+def _dumped(facts: dict[str, Any]) -> list[Any]:
+    from json import dumps
+
+    return [dumps(facts, separators=(",", ":")), bool(facts.get("runs"))]
+
+
 def _facts(entry: _Entry) -> dict[str, Any] | None:
-    found = entry[2] if isinstance(entry, list) and len(entry) == 3 else None
-    if not isinstance(found, dict):
+    if not isinstance(entry, list) or len(entry) != _WITH_FACTS:
         return None
-    # A copy, so that what is added to it shows as a change.
-    return {key: dict(each) if isinstance(each, dict) else each for key, each in found.items()}
+    from json import loads
+
+    try:
+        found = loads(entry[2])
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _signature(stat: os.stat_result) -> str:
