@@ -59,8 +59,8 @@ class UnseededGlobalRng(Rule):
     program that draws from one, and seeds it nowhere in the files that it imports, computes
     something else in each run.
 
-    One finding an entrypoint and library, at the first draw, or at one near by that runs
-    for sure. Judged over what the entrypoint imports: a helper that seeds counts however
+    One finding an entrypoint and library, in the entrypoint's own file. It names the first
+    draw, or one near by that runs for sure, and stands there if that is in this file. Judged over what the entrypoint imports: a helper that seeds counts however
     deep. In a program that trains, initial weights and the order of a shuffling loader
     count as a draw; in another, only what its own file draws, and, unless `strict = true`,
     only if that writes something: a file, say. Silent in tests and benchmarks, on what a
