@@ -16,7 +16,7 @@ from detlint.index.imports import Import, imports
 from detlint.index.launched import Start, exports, starts
 from detlint.index.named import entry_points, targets
 from detlint.index.scan import Outline, outline
-from detlint.kinds import PYTHON
+from detlint.kinds import NOTEBOOK, PYTHON, kind_of_name
 from detlint.source import DecodeError, Source
 from detlint.syntax import Problem, problem
 
@@ -82,6 +82,8 @@ class Index:
 
     def runs(self, path: str) -> bool:
         """Whether a person runs a file."""
+        if kind_of_name(os.path.basename(path)) not in (PYTHON, NOTEBOOK, None):
+            return False
         with suppress(OSError):
             if self._cache.lookup(path, os.stat(path)) is not None:
                 return self._cache.runs(path)
