@@ -177,7 +177,7 @@ def _linked(
     from detlint.callgraph.scripts import may_differ, together
 
     scripted, returned = may_differ(context.paths), are_asked(linted.findings)
-    if not (linted.entrypoints or scripted or linted.findings or context.is_installed()):
+    if not (linted.entrypoints or scripted or linted.findings or context.may_start()):
         return linted.findings
     from detlint.unchanged import recall, remember
 

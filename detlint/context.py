@@ -11,13 +11,17 @@ from contextlib import suppress
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
+from detlint.kinds import kind_of_name
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from detlint.settings import Settings
 
 
 _PACKAGING = "pyproject.toml"
+# Kinds of files that may start programs; a file of another name may be a script.
+_STARTING = frozenset({"shell", "dockerfile", "makefile", "yaml", None})
 
 
 class Context:
@@ -43,9 +47,12 @@ class Context:
     def names(self) -> dict[str, str]:
         """How the user named the files that are linted, by their real paths."""
         folder = cache(os.path.realpath)  # of each file takes as long as linting it
-        parts = map(os.path.split, self.paths)
-        real = (os.path.join(folder(above), name) for above, name in parts)
-        return dict(zip(real, self.paths, strict=True))
+        found = {}
+        for path in self.paths:
+            above, name = os.path.split(path)
+            real = os.path.realpath(path) if os.path.islink(path) else ""
+            found[real or os.path.join(folder(above), name)] = path
+        return found
 
     @cached_property
     def files(self) -> list[str]:
@@ -67,13 +74,14 @@ class Context:
         """The files that say which commands packages install."""
         return [each for each in self.files if os.path.basename(each) == _PACKAGING]
 
-    def is_installed(self) -> bool:
-        """Whether a command that a package installs may start one of the linted files."""
+    def may_start(self) -> bool:
+        """Whether one of the linted files may be a script that starts programs, or one that a
+        command starts which a package installs."""
         said = cache(_packaging_above)
-        return any(
-            f"{os.path.basename(path).removesuffix('.py')}:".encode() in said(os.path.dirname(path))
-            for path in self.names
-            if path.endswith(".py")
+        kinds = (kind_of_name(os.path.basename(path)) for path in self.names)
+        modules = (path for path in self.names if path.endswith(".py"))
+        return any(kind in _STARTING for kind in kinds) or any(
+            f"{_module(path)}:".encode() in said(os.path.dirname(path)) for path in modules
         )
 
     def _root_of(self, path: str) -> str:
@@ -102,20 +110,36 @@ class Context:
         configured = self.settings.project
         if configured and _is_below(folder, configured):
             return configured
-        if os.path.exists(os.path.join(folder, ".git")):
-            return folder
-        above = os.path.dirname(folder)
-        return self._project(above) if above != folder else ""
+        return next(
+            (each for each in _above(folder) if os.path.exists(os.path.join(each, ".git"))), ""
+        )
 
 
 def _packaging_above(folder: str) -> bytes:
-    """What the nearest file says that describes a package; nothing where there is none."""
-    path = os.path.join(folder, _PACKAGING)
-    if os.path.isfile(path):
-        with suppress(OSError), open(path, "rb") as file:
-            return file.read()
-    above = os.path.dirname(folder)
-    return _packaging_above(above) if above != folder else b""
+    """What the files above say that describe packages."""
+    found = []
+    for each in _above(folder):
+        path = os.path.join(each, _PACKAGING)
+        if os.path.isfile(path):
+            with suppress(OSError), open(path, "rb") as file:
+                found.append(file.read())
+    return b"\n".join(found)
+
+
+def _above(folder: str) -> Iterator[str]:
+    """A folder and those above it."""
+    while True:
+        yield folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return
+        folder = above
+
+
+def _module(path: str) -> str:
+    """The last part of a module's name."""
+    folder, name = os.path.split(path)
+    return os.path.basename(folder) if name == "__init__.py" else name.removesuffix(".py")
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint import syntax
 from detlint.decoding import decode
 from detlint.finding import UNPARSED, unreadable
-from detlint.index.entrypoints import STARTS, TRAINS
+from detlint.index.entrypoints import STARTS, may_start
 from detlint.kinds import NOTEBOOK, PYTHON, kind_of
 from detlint.source import DecodeError, Source
 from detlint.triggers import DIRECTIVES, Mentions, Triggers
@@ -246,11 +246,7 @@ def _runs(source: Source, hits: Hits) -> bool:
     named = source.path.endswith("__main__.py")
     if hits.marks.isdisjoint(STARTS) and not named:
         return False
-    from detlint.index.entrypoints import is_entrypoint, is_packaged
-
-    if hits.marks.isdisjoint(TRAINS) and not named and is_packaged(source.path):
-        return False
-    return is_entrypoint(source.path, source.text)
+    return may_start(source.path, source.text)
 
 
 def _is_directed(source: Source) -> bool:

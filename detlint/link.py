@@ -14,7 +14,7 @@ from detlint.catalogue import class_of
 from detlint.finding import UNPARSED, unreadable
 from detlint.index.entrypoints import is_entrypoint, says_so
 from detlint.index.index import Index
-from detlint.kinds import PYTHON
+from detlint.kinds import NOTEBOOK, PYTHON
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,6 +43,7 @@ class Linker:
         self._settings = context.settings
         self._context = context
         self._index = Index(cache, jobs)
+        self._judged: set[str] = set()  # the programs among the files that are linted
         self._launches = Launches(context, self._index)
 
     def link(self, findings: Sequence[Finding], entrypoints: Sequence[str]) -> list[Finding]:
@@ -61,7 +62,7 @@ class Linker:
         """The same for one source as it stands, whatever its file holds."""
         path = os.path.realpath(source.path)
         runs = is_entrypoint(source.path, source.text)
-        if not (runs or self._may_be_cleared(findings) or self._context.is_installed()):
+        if not (runs or self._may_be_cleared(findings) or self._context.may_start()):
             return list(findings)
         self._index.replace(path, source)
         others = (each for each in self._context.files if each != path)
@@ -89,6 +90,7 @@ class Linker:
             if rule is None or not self._is_cleared(finding, rule, programs):
                 yield finding
         told = {(each.code, os.path.realpath(each.path), *each[1:3]) for each in findings}
+        self._judged = {each.path for each in programs} & names.keys()
         judged = [each for each in programs if any(path in names for path in each.places)]
         judging = [class_of(each) for each in self._rules if each.judges_programs()]
         for judge in judging:
@@ -113,7 +115,7 @@ class Linker:
         """The programs at some places, or of these only those that are wanted; without the files
         that only take the command line for others."""
         by_root: dict[str, list[str]] = {}
-        for path in dict.fromkeys(starts):
+        for path in sorted(filter(self._starts, dict.fromkeys(starts))):
             by_root.setdefault(self._context.root_of(path), []).append(path)
         for path in self._context.packaging:
             by_root.setdefault(self._context.root_of(path), [])
@@ -126,6 +128,13 @@ class Linker:
                 chosen = wanted is None or any(each in wanted for each in places)
                 if chosen and not self._only_sets_up(path, project):
                     yield Program(path, project, launched)
+
+    def _starts(self, path: str) -> bool:
+        """Whether what may start programs by its text does: not in a package, unless it says so."""
+        if not self._index.folders.is_package(os.path.dirname(path)):
+            return True
+        source = self._index.source(path)
+        return source.kind == NOTEBOOK or says_so(path, source.text)
 
     @cached_property
     def _files(self) -> Callable[[str], Sequence[str]]:
@@ -147,7 +156,7 @@ class Linker:
         told = {each.path for each in findings if each.code == UNPARSED}
         if any(rule.code == UNPARSED for rule in self._rules):
             for real, why in self._index.broken():
-                if real in names and names[real] not in told:
+                if real in self._judged and names[real] not in told:
                     yield from _unsuppressed([unreadable(names[real], *why)], self._index)
 
     def _is_cleared(self, finding: Finding, rule: type[Rule], programs: Sequence[Program]) -> bool:

@@ -31,8 +31,13 @@ class Problem(NamedTuple):
 
 # Damage if there is an odd number of them: one is not closed.
 QUOTES = '"""'
-# What a merge or Python 2 leaves behind, and brackets that may be nested too deeply.
-DAMAGE = frozenset({QUOTES, "\n>>>>>>> ", 'print "', "print '", "(" * 20, "[" * 20})
+# What a merge, Python 2 or Python 3.6 leaves behind, and brackets that may be nested too deeply.
+DAMAGE = frozenset(
+    {
+        *(QUOTES, "\n>>>>>>> ", 'print "', "print '", "(" * 20, "[" * 20),
+        *("(async=", " async=", "async = True"),  # of a tensor's `cuda`, now a keyword
+    }
+)
 
 
 _PAIRS = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"))

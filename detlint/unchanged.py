@@ -7,6 +7,7 @@ the findings.
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ def recall(cache: Cache, context: Context) -> list[Finding] | None:
     """What linking found last time, if it would find that again."""
     try:
         paths = context.paths
-        kept = cache.linked[_key(paths)]
+        kept = cache.linked[_key(context)]
         listings = {folder: entries(folder) for folder in kept["folders"]}
         if kept["state"] != _state(cache, context, kept["outside"], listings):
             return None
@@ -49,7 +50,7 @@ def remember(
     for each in findings:
         found.setdefault(places[each.path], []).append(each)
     known = cache.linked if isinstance(cache.linked, dict) else {}
-    others = [each for each in known.items() if each[0] != _key(paths)]
+    others = [each for each in known.items() if each[0] != _key(context)]
     with suppress(LookupError):
         fresh = {
             "state": _state(cache, context, outside, listings),
@@ -57,11 +58,11 @@ def remember(
             "folders": list(listings),
             "found": [[place, dump(each)] for place, each in found.items()],
         }
-        cache.linked = dict([*others[1 - _MOST :], (_key(paths), fresh)])
+        cache.linked = dict([*others[1 - _MOST :], (_key(context), fresh)])
 
 
-def _key(paths: Sequence[str]) -> str:
-    return content_digest("\0".join(paths).encode(errors="surrogatepass"))
+def _key(context: Context) -> str:
+    return content_digest("\0".join(context.names).encode(errors="surrogatepass"))
 
 
 def _state(
@@ -71,7 +72,9 @@ def _state(
     listings: Mapping[str, Mapping[str, str]],
 ) -> str:
     """A digest of all that linking depends on. Raises LookupError where a file is unreadable."""
+    folders = dict.fromkeys(map(os.path.dirname, context.files))
     lines = [
+        *(context.root_of(os.path.join(each, "-")) for each in folders),
         *map(cache.content, context.files),
         *map(cache.content, outside),
         *(f"{folder}\0{sorted(held.items())}" for folder, held in listings.items()),

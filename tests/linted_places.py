@@ -29,8 +29,8 @@ def place_of(finding: Mapping[str, Any]) -> str:
     return f"{os.path.relpath(finding['filename'])}:{finding['location']['row']}"
 
 
-def places(capsys: pytest.CaptureFixture[str], code: str) -> list[str]:
+def places(capsys: pytest.CaptureFixture[str], code: str, path: str = ".") -> list[str]:
     """``path:row`` of what each finding of a rule is about."""
-    main(["--no-cache", "--output-format", "json", "--select", code, "."])
+    main(["--no-cache", "--output-format", "json", "--select", code, path])
     found = json.loads(capsys.readouterr().out)
     return [place_told(each) for each in found]

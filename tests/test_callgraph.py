@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from linted_places import places
 
+from detlint.index.imports import imports
+from detlint.index.scan import outline
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -74,3 +77,100 @@ def test_packaging_that_does_not_parse_names_no_command(project: Project, lint: 
     (root / "sub").mkdir()
     (root / "sub" / "pyproject.toml").write_text('[project.scripts]\na = "lib.cli:main\n')
     assert lint() == []
+
+
+def test_packages_that_star_import_each_other_end_soon(project: Project, lint: Lint) -> None:
+    count = 40
+    for each in range(count):
+        stars = "".join(f"from q{other} import *\n" for other in range(count) if other != each)
+        project({f"q{each}/__init__.py": f"{stars}def f{each}():\n    pass\n"})
+    train = "import random, sys, torch\nimport q0\n\ngetattr(q0, sys.argv[1])()\nrandom.random()\n"
+    project({"train.py": train + TRAINS})
+    assert lint() == ["train.py:5"]
+
+
+def test_a_long_chain_of_star_imports_ends(project: Project, lint: Lint) -> None:
+    count = 300
+    files = {f"m{each}.py": f"from m{each + 1} import *\n" for each in range(count)}
+    project({**files, f"m{count}.py": "import random\n\n\ndef draw():\n    random.random()\n"})
+    project({"train.py": f"import torch\nfrom m0 import draw\n\ndraw()\n{TRAINS}"})
+    assert lint() == [f"m{count}.py:5"]
+
+
+def test_a_circle_of_imports_gives_one_answer(
+    project: Project, lint: Lint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(
+        {
+            "pk/__init__.py": "",
+            "pk/x.py": "from pk.y import *\nfrom pk.real import *\n",
+            "pk/y.py": "from pk.z import *\n",
+            "pk/z.py": "from pk.x import *\nfrom pk.x import f as g\n\ndef zz():\n    return g()\n",
+            "pk/real.py": "def f():\n    return 1\n",
+            "pk/other.py": "import random\n\n\ndef f():\n    random.random()\n",
+            "a.py": f"import torch\nfrom pk.z import zz\n\nzz()\n{TRAINS}",
+            "b.py": f"import torch\nimport pk.other\nfrom pk.y import f\n\nf()\n{TRAINS}",
+        }
+    )
+    assert lint() == places(capsys, "DET102", "b.py") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import os; from lib import seed",
+        "try: from lib import seed\nexcept ImportError: pass",
+        "from lib import (other,  # the (old) one\n    seed)",
+    ],
+)
+def test_an_import_may_stand_behind_another_statement(
+    project: Project, lint: Lint, line: str
+) -> None:
+    seeds = "import random\n\n\ndef seed():\n    random.seed(0)\n\n\ndef other():\n    pass\n"
+    project(
+        {
+            "lib.py": seeds,
+            "train.py": f"import random, torch\n{line}\nseed()\nrandom.random()\n{TRAINS}",
+        }
+    )
+    assert lint() == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'import_module(f"pkg.{x}").draw()',
+        'module = import_module("pkg." + x)\nmodule.draw()',
+        'getattr(import_module("pkg.lib"), x)()',
+        'import_module("pkg.lib").draw()',
+    ],
+)
+def test_what_a_chosen_module_holds_may_be_called(project: Project, lint: Lint, call: str) -> None:
+    project(
+        {
+            "pkg/__init__.py": "",
+            "pkg/lib.py": "import random\n\n\ndef draw():\n    random.random()\n",
+        }
+    )
+    head = "import torch\nfrom importlib import import_module\n\n"
+    project({"train.py": f"{head}{call}\n{TRAINS}"})
+    assert lint() == ["pkg/lib.py:5"]
+
+
+def test_a_command_may_start_what_a_package_offers(project: Project, lint: Lint) -> None:
+    main = f"import random\nimport torch\n\n\ndef main():\n    random.random()\n    {TRAINS}"
+    root = project({"pkg/__init__.py": "from .cli import main\n", "pkg/cli.py": main})
+    poetry = '[tool.poetry.scripts]\ngo = {callable = "pkg:main"}'
+    for line in ('[project.scripts]\ngo = "pkg:main"', poetry):
+        (root / "pyproject.toml").write_text(f"[tool.detlint]\n{line}\n")
+        assert lint() == ["pkg/cli.py:6"]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_string_may_go_on_in_the_next_line(newline: str) -> None:
+    text = 'print("abc \\\n  def", draw())\n\n\ndef draw():\n    pass\n'
+    assert outline(text.replace("\n", newline)).uses[""].own == ["draw"]
+
+
+def test_lists_of_imports_that_are_not_closed_take_no_time() -> None:
+    assert len(imports("from aaaaaaaaaaaaaaaaaaaa import (b\n" * 20_000)) == 20_000

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,6 @@ from detlint.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     Found = set[tuple[str, int, int, str, str]]
     Lint = Callable[..., Found]
@@ -210,3 +210,103 @@ def test_standard_input_under_a_name_has_the_findings_of_that_file(
     main(["--no-cache", "--output-format", "json", "--stdin-filename", name, "-"])
     found = set(map(_told, json.loads(capsys.readouterr().out)))
     assert found == _in(lint("."), repository / name)
+
+
+MAKE = """\
+import numpy as np
+
+
+def main():
+    np.save("v.npy", np.random.permutation(100))
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def _write(files: dict[str, str]) -> None:
+    for name, text in files.items():
+        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_name_that_two_folders_share_is_kept_for_each(
+    lint: Lint, monkeypatch: pytest.MonkeyPatch, repository: Path
+) -> None:
+    _write({"a/x.py": MAKE, "b/x.py": MAKE.replace("np.random.permutation(100)", "[1]")})
+    monkeypatch.chdir(repository / "a")
+    assert {each[3] for each in lint("x.py", cache=True)} == {"DET102"}
+    monkeypatch.chdir(repository / "b")
+    assert lint("x.py", cache=True) == set()
+
+
+@pytest.mark.usefixtures("repository")
+def test_what_becomes_a_package_is_judged_anew(lint: Lint) -> None:
+    starts = (
+        "import argparse\nimport numpy as np\n\nargs = argparse.ArgumentParser().parse_args()\n"
+    )
+    _write({"pkg/x.py": f"{starts}np.save('v.npy', np.random.permutation(100))\n"})
+    assert {each[3] for each in lint("pkg", cache=True)} == {"DET102"}
+    _write({"pkg/__init__.py": ""})
+    assert lint("pkg", cache=True) == lint("pkg") == set()
+    os.unlink("pkg/__init__.py")
+    assert lint("pkg", cache=True) == lint("pkg") != set()
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_repository_that_appears_within_another_is_noticed(lint: Lint) -> None:
+    seed = "import numpy as np\n\n\ndef seed():\n    np.random.seed(0)\n"
+    uses = MAKE.replace("def main", "from common import seed\n\nseed()\n\n\ndef main")
+    _write({"common.py": seed, "sub/t.py": uses})
+    assert _in(lint(".", cache=True), Path("sub/t.py").resolve()) == set()
+    os.mkdir("sub/.git")
+    assert _in(lint(".", cache=True), Path("sub/t.py").resolve()) != set()
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_program_is_judged_by_what_a_link_leads_to(lint: Lint) -> None:
+    _write({"t.py": MAKE})
+    os.symlink("t.py", "l.py")
+    assert {each[3] for each in lint("l.py")} == {"DET102"}
+    assert lint("l.py") == lint("t.py") == lint("l.py", "t.py")
+
+
+@pytest.mark.usefixtures("repository")
+@pytest.mark.parametrize("name", ["Makefile", "Dockerfile", "go.sh", "go"])
+def test_a_script_alone_has_the_findings_of_what_it_starts(lint: Lint, name: str) -> None:
+    line = {
+        "Makefile": "train:\n\tXLA_FLAGS=--xla_gpu_deterministic_ops=0 python jx.py\n",
+        "Dockerfile": "FROM x\nENV XLA_FLAGS=--xla_gpu_deterministic_ops=0\nCMD python jx.py\n",
+    }.get(name, "#!/bin/sh\nXLA_FLAGS=--xla_gpu_deterministic_ops=0 python jx.py\n")
+    train = "import jax\nimport os\n\nos.environ['TF_DETERMINISTIC_OPS'] = '1'\n"
+    train += "grads = jax.grad(f)(x)\n"
+    _write({"jx.py": f"{train}if __name__ == '__main__':\n    main()\n", name: line})
+    os.chmod(name, 0o700)
+    whole = lint(".")
+    assert lint(name) == _in(whole, Path(name).resolve())
+
+
+@pytest.mark.usefixtures("repository")
+def test_programs_that_one_script_starts_are_told_in_one_order(lint: Lint) -> None:
+    train = "import jax\n\ngrads = jax.grad(f)(x)\nif __name__ == '__main__':\n    main()\n"
+    run = (
+        "#!/bin/sh\nexport XLA_FLAGS=--xla_gpu_deterministic_ops=false\npython b.py\npython a.py\n"
+    )
+    _write({"a.py": train, "b.py": train, "run.sh": run})
+    assert lint("run.sh", "b.py") <= lint(".")
+
+
+def test_a_project_may_lie_deep(lint: Lint, tmp_path: Path) -> None:
+    here = os.getcwd()
+    try:
+        os.chdir(tmp_path)
+        for _ in range(1_200):
+            os.mkdir("d")
+            os.chdir("d")
+        _write({"t.py": "import torch\n\ntorch.backends.cudnn.benchmark = True\n"})
+        assert {each[3] for each in lint("t.py")} == {"DET301"}
+    finally:
+        os.chdir(here)

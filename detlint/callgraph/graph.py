@@ -11,6 +11,7 @@ import os
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from detlint.index.imports import EVERY_MODULE
 from detlint.index.modules import Symbol
 from detlint.index.scan import IN_WORKERS, MAIN
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from detlint.index.scan import Uses
 
 _PACKAGE = "__init__.py"
+_ALL = "*"
 
 
 class Graph:
@@ -69,6 +71,8 @@ class Graph:
 _LOOKED_UP = "."  # anything of that name
 _METHOD = "()"  # methods of that name of classes in use
 OFFERED = "*"  # anything that a module offers that is handed on
+_CHOSEN = "&"  # anything in the modules that a file imports by a name that it puts together
+_IMPORTS = frozenset({"import_module", "__import__"})
 _INSTANTIATES = "instantiate"  # Hydra's, which makes what a configuration names
 
 
@@ -139,13 +143,15 @@ def name_graph(paths: Iterable[str], index: Index, offers: Offers) -> Graph:
 
 
 def _offer(graph: Graph, path: str, part: str, uses: Uses, offers: Offers) -> None:
-    """Lead to what the modules offer that a part hands on, over a node for each module."""
-    for module in uses.modules:
-        between = graph.known("", f"{OFFERED}{path} {module}")
-        if between is None:
-            between = graph.node("", f"{OFFERED}{path} {module}")
-            graph.targets[between] += [graph.node(*each) for each in offers.of(path, module)]
-        graph.targets[graph.node(path, part)].append(between)
+    """Lead to what the modules offer that a part hands on or chooses, over a node for each."""
+    between = [(f"{OFFERED}{path} {module}", module) for module in uses.modules]
+    if not (_IMPORTS.isdisjoint(uses.names) and _IMPORTS.isdisjoint(uses.attributes)):
+        between.append((f"{_CHOSEN}{path}", _CHOSEN))
+    for name, module in between:
+        if graph.known("", name) is None:
+            offered = graph.targets[graph.node("", name)]
+            offered += [graph.node(*each) for each in offers.of(path, module)]
+        graph.targets[graph.node(path, part)].append(graph.node("", name))
 
 
 class Offers:
@@ -158,11 +164,22 @@ class Offers:
     def of(self, path: str, module: str) -> Iterator[Symbol]:
         """All that a module offers which a file hands on by its last name, "" for the file."""
         if not module:
-            yield from self._public(path, frozenset())
-            yield from self._imported(path, frozenset({path}))
+            met = {path}
+            yield from self._defined(path)
+            yield from self._imported(path, met)
             return
-        for each in self._files(path, module):
-            yield from self._public(each, frozenset())
+        found = self._chosen(path) if module == _CHOSEN else self._files(path, module)
+        met = set()
+        for each in found:
+            yield from self._public(each, met)
+
+    def _chosen(self, path: str) -> Iterator[str]:
+        """The modules that a file imports by a name that it puts together, or all of."""
+        for each in self._index.imports(path):
+            if _ALL in each.names:
+                yield from self._modules.files(path, each)[-1:]
+            elif EVERY_MODULE in each.names:
+                yield from self._modules.files(path, each)
 
     def _files(self, path: str, name: str) -> Iterator[str]:
         for each in self._index.imports(path):
@@ -175,19 +192,26 @@ class Offers:
             found = self._modules.files(path, wanted)
             yield from (file for file in found if _module(file) == name)
 
-    def _public(self, path: str, met: frozenset[str]) -> Iterator[Symbol]:
-        """What a file defines, and what a package's own file imports to offer it."""
+    def _public(self, path: str, met: set[str]) -> Iterator[Symbol]:
+        """What a file defines, and what a package's own file imports to offer it; nothing of files
+        that were met before."""
+        if path in met:
+            return
+        met.add(path)
+        yield from self._defined(path)
+        if os.path.basename(path) == _PACKAGE:
+            yield from self._imported(path, met)
+
+    def _defined(self, path: str) -> Iterator[Symbol]:
         for part in self._index.outline(path).uses:
             if part != MAIN and part and "." not in part and not part.startswith("_"):
                 yield Symbol(path, part)
-        if os.path.basename(path) == _PACKAGE:
-            yield from self._imported(path, met | {path})
 
-    def _imported(self, path: str, met: frozenset[str]) -> Iterator[Symbol]:
+    def _imported(self, path: str, met: set[str]) -> Iterator[Symbol]:
         """What a file imports by name, or with all that another one offers."""
         for each in self._index.imports(path):
             for file in self._modules.files(path, each)[-1:]:
-                if "*" in each.names and file not in met:
+                if _ALL in each.names:
                     yield from self._public(file, met)
                 named = (name for name in each.names if self._index.defines(file, name))
                 yield from (Symbol(file, name) for name in named)

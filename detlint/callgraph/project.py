@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph.reachability import Reachability
 from detlint.index.imports import Import
-from detlint.index.modules import Modules
+from detlint.index.modules import Definitions, Modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,6 +41,7 @@ class Project:
         self._files = files
         self._follows = follows
         self._modules = Modules(root, index.folders)
+        self._definitions = Definitions(index, self._modules)
         self._entrypoints = entrypoints
         self._closures: dict[str, list[str]] = {}
         self._programs: dict[str, list[str]] = {}
@@ -49,7 +50,7 @@ class Project:
     @property
     def entrypoints(self) -> list[str]:
         """All programs of the project."""
-        return [*dict.fromkeys((*self._entrypoints, *self.installed))]
+        return sorted({*self._entrypoints, *self.installed})
 
     @cached_property
     def installed(self) -> dict[str, list[str]]:
@@ -58,9 +59,8 @@ class Project:
         named = (each for each in self._files if os.path.basename(each) == _PACKAGING)
         for path in named if self._follows else ():
             for module, function in self.index.entry_points(path):
-                place = self._modules.module(path, module)
-                if place is not None:
-                    found.setdefault(place, []).append(function.partition(".")[0])
+                for symbol in self._definitions.of(path, f"{module}:{function}") or ():
+                    found.setdefault(symbol.path, []).append(symbol.part)
         return found
 
     @cached_property
@@ -104,7 +104,12 @@ class Project:
         """What the programs reach."""
         started = {path: self.installed.get(path, []) for path in self._programs}
         return Reachability(
-            self._programs, self.index, self._modules, started=started, targets=self._targets
+            self._programs,
+            self.index,
+            self._modules,
+            self._definitions,
+            started=started,
+            targets=self._targets,
         )
 
     def starts(self, path: str) -> int:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph import roles
 from detlint.callgraph.graph import OFFERED, Offers, call_graph, flood, name_graph
-from detlint.index.modules import Definitions
 from detlint.index.scan import MAIN
+from detlint.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from detlint.callgraph.graph import Graph
     from detlint.index.index import Index
-    from detlint.index.modules import Modules
+    from detlint.index.modules import Definitions, Modules
 
 _PROGRAM = 1
 
@@ -30,11 +30,12 @@ class Reachability:
     made.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is known of the project
         self,
         closures: Mapping[str, Sequence[str]],
         index: Index,
         modules: Modules,
+        definitions: Definitions,
         *,
         started: Mapping[str, Sequence[str]],
         targets: Sequence[str],
@@ -43,6 +44,7 @@ class Reachability:
         self._targets = targets
         self._index = index
         self._modules = modules
+        self._definitions = definitions
         self._bits = {path: _PROGRAM << place for place, path in enumerate(closures)}
         self._within: dict[str, int] = {}  # of each file, the programs that it is part of
         for path, closure in closures.items():
@@ -84,16 +86,16 @@ class Reachability:
         return files
 
     @cached_property
-    def _definitions(self) -> Definitions:
-        return Definitions(self._index, self._modules)
-
-    @cached_property
     def _offers(self) -> Offers:
         return Offers(self._index, self._modules)
 
     @cached_property
     def _calls(self) -> Graph:
-        return call_graph(self._files, self._index, self._definitions, self._offers, self._targets)
+        files, definitions = self._files, self._definitions
+        # Names are followed through packages that offer each other's.
+        return in_deep_stack(
+            lambda: call_graph(files, self._index, definitions, self._offers, self._targets)
+        )
 
     @cached_property
     def _names(self) -> Graph:

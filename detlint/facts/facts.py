@@ -72,7 +72,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("locate(", "instantiate", "eval("),
     ),
     # Likewise: what makes what a configuration names.
-    "instantiates": ("instantiate(",),
+    "instantiates": ("instantiate", "hydra.utils.call("),
     "enables": ("determin", "guard."),
     "sets": VARIABLES,
     "places": ('"cuda', "'cuda", ".cuda("),

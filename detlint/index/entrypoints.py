@@ -52,18 +52,23 @@ def is_program(source: Source) -> bool:
     text, named = source.text, source.path.endswith("__main__.py")
     if not named and not any(map(text.__contains__, STARTS)):
         return False
-    return is_entrypoint(source.path, text)
+    return may_start(source.path, text)
+
+
+def may_start(path: str, text: str) -> bool:
+    """The same of a text; what only starts at the top is no program in a package."""
+    name = os.path.basename(path)
+    if kind_of(name) == NOTEBOOK:
+        return True
+    return not _TEST.fullmatch(name) and (says_so(name, text) or _starts_at_the_top(text))
 
 
 def is_entrypoint(path: str, text: str) -> bool:
     """Whether a file is a program: it says so, or trains as it is loaded. Tests are not:
     pytest runs them, and shares what it seeds."""
-    name = os.path.basename(path)
-    if kind_of(name) == NOTEBOOK:
-        return True
-    if _TEST.fullmatch(name):
-        return False
-    return says_so(name, text) or (_starts_at_the_top(text) and not is_packaged(path))
+    return may_start(path, text) and (
+        kind_of(path) == NOTEBOOK or not is_packaged(path) or says_so(path, text)
+    )
 
 
 def is_packaged(path: str) -> bool:

@@ -9,12 +9,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Also within functions. One in a docstring only adds a file to the closure, if there is such one.
-_STATEMENT = re.compile(
-    r"^(?P<indent>[ \t]*)(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]+import[ \t]*"
-    r"(?:\((?P<several>[^)]*)\)|(?P<names>(?:[^\n#;\\]|\\\r?\n)*))"
-    r"|import[ \t]+(?P<modules>(?:[^\n#;\\]|\\\r?\n)*))",
-    re.MULTILINE,
+_PATTERN = (
+    r"(?P<indent>[ \t]*)(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]+import[ \t]*"
+    # No line of a list begins as another import does: one that is not closed ends there.
+    r"(?:\((?P<several>(?:[^)#\n]+|#[^\n]*|\n(?![ \t]*(?:from|import)[ \t]))*)\)"
+    r"|(?P<names>(?:[^\n#;\\]|\\\r?\n)*))"
+    r"|import[ \t]+(?P<modules>(?:[^\n#;\\]|\\\r?\n)*))"
 )
+_STATEMENT = re.compile(rf"^{_PATTERN}", re.MULTILINE)
+_HERE = re.compile(_PATTERN)
 _COMMENT = re.compile(r"#[^\n]*")
 _TYPES_ONLY = re.compile(r"^([ \t]*)if[ \t]+(?:typing\.)?TYPE_CHECKING[ \t]*:", re.MULTILINE)
 # A module that puts another in its place gives, when asked, what it shows type checkers.
@@ -75,7 +78,7 @@ def _chosen(text: str) -> list[Import]:
                 above = parts[: len(parts) - level + 1]
                 module, level = ".".join([*above, *filter(None, [module])]), 0
         if module or level:
-            found.append(Import(module, level, (EVERY_MODULE,) if match["chosen"] else ()))
+            found.append(Import(module, level, (EVERY_MODULE if match["chosen"] else "*",)))
     return found
 
 
@@ -84,13 +87,15 @@ def _statements(text: str) -> Iterator[re.Match[str]]:
     end = 0
     found = text.find("import")
     while found >= 0:
-        start = text.rfind("\n", 0, found) + 1
-        match = _STATEMENT.match(text, start) if start >= end else None
+        start = max(text.rfind("\n", 0, found) + 1, end)
+        match = _HERE.match(text, start)
+        if match is None:  # `import os; from a import b`, `try: import a`
+            after = max(text.rfind(";", start, found), text.rfind(":", start, found)) + 1
+            match = _HERE.match(text, after) if after else None
         if match is not None:
             end = match.end()
             yield match
-        following = text.find("\n", found)
-        found = text.find("import", max(end, following)) if following >= 0 else -1
+        found = text.find("import", max(end, found + 1))
 
 
 def bound_names(text: str) -> dict[str, str]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from detlint.index.index import Index
 
 _ROOTS = ("src", "lib")
+_TIRED = 10_000  # answers within circles, after which each is taken for the last one
 _MOST = 64  # modules of which one may be chosen: no program uses all of a library that has more
 _PACKAGE = "__init__.py"
 _ALL = "*"
@@ -168,15 +169,28 @@ class Definitions:
         self._modules = modules
         self._index = index
         self._known: dict[tuple[str, str], list[Symbol] | None] = {}
+        self._open: set[tuple[str, str]] = set()
+        self._cut: set[tuple[str, str]] = set()  # of these, those that were asked again
+        self._again = 0  # answers that could not be kept
 
     def of(self, path: str, name: str) -> list[Symbol] | None:
         """The functions and classes that a file means by ``module:name.other``: none where that
         is of a library or a module itself, and None if it is not known."""
         asked = path, name
-        if asked not in self._known:
-            self._known[asked] = None  # files that import each other's names settle nothing
-            self._known[asked] = self._look_up(path, name)
-        return self._known[asked]
+        if asked in self._known:
+            return self._known[asked]
+        if asked in self._open:
+            self._cut.add(asked)  # files that import each other's names settle nothing
+            return None
+        self._open.add(asked)
+        found = self._look_up(path, name)
+        self._open.discard(asked)
+        self._cut.discard(asked)
+        # What was asked on the way through a circle may have another answer by itself.
+        self._again += bool(self._cut)
+        if not self._cut or self._again > _TIRED:
+            self._known[asked] = found
+        return found
 
     def _look_up(self, path: str, name: str) -> list[Symbol] | None:
         module, _, chain = name.partition(_FROM)

@@ -34,7 +34,8 @@ def entry_points(text: str) -> list[tuple[str, str]]:
 def _points(data: Any, table: tuple[str, ...]) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - TOML
     for name in table:
         data = data.get(name) if isinstance(data, dict) else None
-    for value in data.values() if isinstance(data, dict) else ():
+    for given in data.values() if isinstance(data, dict) else ():
+        value = given.get("callable") if isinstance(given, dict) else given
         if isinstance(value, str) and (point := _POINT.match(value)):
             module, _, function = point[0].partition(":")
             yield module, function

@@ -173,7 +173,11 @@ def outline(text: str) -> Outline:
 
 def _plain(text: str) -> str:
     """A text as long, whose lines end with line feeds alone."""
-    return text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
+    if "\r" not in text:
+        return text
+    # A backslash goes on standing before the end of its line.
+    text = text.replace("\\\r\n", " \\\n")
+    return text.replace("\r\n", " \n").replace("\r", "\n")
 
 
 class _Found:
