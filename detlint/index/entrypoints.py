@@ -10,6 +10,8 @@ from detlint.index.scan import MAIN_BLOCK
 from detlint.kinds import NOTEBOOK, PYTHON, kind_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from detlint.layout import Block
     from detlint.source import Source
 
@@ -39,7 +41,8 @@ _STARTS = re.compile(
 )
 _EPOCHS = re.compile(r"\nfor[ \t]+epoch\w*[ \t]+in\b")
 _ROUND = re.compile(r"(?<![\w.])(?<!def )(?:train|fit|run)(?:_\w+)?\(")
-_PARTIAL = r"^(\w+)[ \t]*=[ \t]*(?:\w+\.)?partial\([ \t]*(?:{})\b"
+_PARTIAL = re.compile(r"^(\w+)[ \t]*=[ \t]*(?:\w+\.)?partial\([ \t]*(\w+)", re.MULTILINE)
+_CALLED = re.compile(r"(?<![\w.])(\w+)[ \t]*\(")
 _QUOTES = ('"""', "'''")
 _FUNCTION = re.compile(r"(?:async[ \t]+)?def\b")
 _TEST = re.compile(r"(?:test_\w*|\w*_tests?|conftest|setup)\.py")
@@ -107,27 +110,37 @@ def _trains_at_the_top(text: str) -> bool:
     from detlint.layout import layout_of
 
     layout = layout_of(text)
-    blocks = layout.top
 
-    def mentions(pattern: re.Pattern[str], block: Block) -> bool:
-        found = pattern.finditer(text, block.start, block.end)
-        code = (match.start() for match in found if layout.at(match.start()) is None)
-        return any(block.kind or not _is_in_function(text, block.start, each) for each in code)
+    def is_code(match: re.Match[str], block: Block) -> bool:
+        outside = block.kind or not _is_in_function(text, block.start, match.start())
+        return bool(outside) and layout.at(match.start()) is None
 
-    functions = [each for each in blocks if each.kind == "def"]
-    known: set[str] = set()
-    pattern = _TRAINS
-    while True:
-        if any(mentions(pattern, each) for each in blocks if not each.kind):
-            return True
-        fresh = {each.name for each in functions if mentions(pattern, each)} - known
-        if not fresh:
-            return False
-        known |= fresh
-        names = "|".join(sorted(fresh))
-        aliases = re.finditer(_PARTIAL.format(names), text, re.MULTILINE)
-        names = "|".join(sorted(fresh.union(each[1] for each in aliases)))
-        pattern = re.compile(rf"(?<![\w.])(?:{names})[ \t]*\(")
+    def trains(block: Block) -> bool:
+        return any(is_code(each, block) for each in _TRAINS.finditer(text, block.start, block.end))
+
+    def calls(block: Block) -> Iterator[re.Match[str]]:
+        return _CALLED.finditer(text, block.start, block.end)
+
+    functions = {each.name: each for each in layout.top if each.kind == "def"}
+    partial = {match[1]: match[2] for match in _PARTIAL.finditer(text)}
+    callers: dict[str, list[str]] = {}
+    for name, block in functions.items():
+        for called in {each[1] for each in calls(block) if is_code(each, block)}:
+            callers.setdefault(partial.get(called, called), []).append(name)
+    training = [name for name, block in functions.items() if trains(block)]
+    known = set(training)
+    for name in training:  # grows
+        fresh = [each for each in callers.get(name, ()) if each not in known]
+        known.update(fresh)
+        training += fresh
+    return any(
+        trains(block)
+        or any(
+            partial.get(each[1], each[1]) in known and is_code(each, block) for each in calls(block)
+        )
+        for block in layout.top
+        if not block.kind
+    )
 
 
 def _is_in_function(text: str, start: int, place: int) -> bool:
