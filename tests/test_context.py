@@ -300,13 +300,17 @@ def test_programs_that_one_script_starts_are_told_in_one_order(lint: Lint) -> No
 
 
 def test_a_project_may_lie_deep(lint: Lint, tmp_path: Path) -> None:
-    here = os.getcwd()
+    here, depth = os.getcwd(), 1_200
+    os.chdir(tmp_path)
     try:
-        os.chdir(tmp_path)
-        for _ in range(1_200):
+        for _ in range(depth):
             os.mkdir("d")
             os.chdir("d")
         _write({"t.py": "import torch\n\ntorch.backends.cudnn.benchmark = True\n"})
         assert {each[3] for each in lint("t.py")} == {"DET301"}
+        os.unlink("t.py")
+        for _ in range(depth):  # what pytest removes folders with recurses
+            os.chdir("..")
+            os.rmdir("d")
     finally:
         os.chdir(here)

@@ -133,14 +133,12 @@ def _trains_at_the_top(text: str) -> bool:
         fresh = [each for each in callers.get(name, ()) if each not in known]
         known.update(fresh)
         training += fresh
-    return any(
-        trains(block)
-        or any(
-            partial.get(each[1], each[1]) in known and is_code(each, block) for each in calls(block)
-        )
-        for block in layout.top
-        if not block.kind
-    )
+
+    def starts(block: Block) -> bool:
+        named = (each for each in calls(block) if partial.get(each[1], each[1]) in known)
+        return trains(block) or any(is_code(each, block) for each in named)
+
+    return any(starts(block) for block in layout.top if not block.kind)
 
 
 def _is_in_function(text: str, start: int, place: int) -> bool:
