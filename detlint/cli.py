@@ -304,6 +304,7 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
 def _linted_bytes(
     path: str, data: bytes, engine: Engine, results: Cache, settings: Settings
 ) -> list[Finding]:
+    from detlint.callgraph.callers import are_asked, ignored
     from detlint.context import Context
     from detlint.decoding import decode
     from detlint.link import Linker
@@ -311,8 +312,11 @@ def _linted_bytes(
 
     findings = engine.lint_bytes(path, data)
     with suppress(DecodeError):
-        linker = Linker(engine.rules, results, Context([path], settings))
-        findings = linker.link_one(decode(path, data), findings)
+        context = Context([path], settings)
+        findings = Linker(engine.rules, results, context).link_one(decode(path, data), findings)
+        if are_asked(findings):
+            settled = ignored(findings, context.files)
+            findings = [each for each in findings if each not in settled]
     return _not_ignored(findings, settings)
 
 

@@ -197,7 +197,9 @@ def test_a_program_that_draws_from_two_generators_elsewhere_has_two_findings(
     assert fixed.count("import guard") == fixed.count("guard.enable(seed=0)") == 1
 
 
-@pytest.mark.parametrize("name", ["run_training.py", "lib/data.py", "tools/again.py"])
+@pytest.mark.parametrize(
+    "name", ["run_training.py", "lib/data.py", "lib/names.py", "tools/again.py"]
+)
 def test_standard_input_under_a_name_has_the_findings_of_that_file(
     repository: Path,
     lint: Lint,
