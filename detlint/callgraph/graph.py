@@ -36,7 +36,7 @@ class Graph:
 
     def __init__(self) -> None:
         self.targets: list[list[int]] = []
-        self.joints: list[list[tuple[int, int]]] = []
+        self.joints: dict[int, list[tuple[int, int]]] = {}
         self.homes: list[str] = []
         self._numbers: dict[tuple[str, str], int] = {}
 
@@ -47,7 +47,6 @@ class Graph:
         if number is None:
             number = self._numbers[key] = len(self.targets)
             self.targets.append([])
-            self.joints.append([])
             self.homes.append(path)
         return number
 
@@ -63,8 +62,8 @@ class Graph:
 
     def join(self, one: int, other: int, target: int) -> None:
         """Lead from two nodes together to a third."""
-        self.joints[one].append((other, target))
-        self.joints[other].append((one, target))
+        self.joints.setdefault(one, []).append((other, target))
+        self.joints.setdefault(other, []).append((one, target))
 
 
 # Names of nodes that are no symbols begin with one of these.
@@ -241,7 +240,7 @@ def flood(graph: Graph, starts: dict[int, int], limits: Sequence[int]) -> list[i
             if fresh:
                 reached[target] |= fresh
                 waiting[target] = None
-        for other, target in joints[node]:
+        for other, target in joints.get(node, ()):
             fresh = bits & reached[other] & limits[target] & ~reached[target]
             if fresh:
                 reached[target] |= fresh

@@ -30,7 +30,7 @@ _OF_PROGRAMS = frozenset({"scripts", "tools", "bin", "examples"})
 # Starting a process for it costs about as much as outlining this many bytes.
 _WORTH_A_PROCESS = 400_000
 # Characters of texts that are kept for the next question; what is dropped is read again.
-_ROOM = 100_000_000
+_ROOM = 40_000_000
 # Answers by question, as JSON keeps them: "imports", "outline", "kinds" (of facts that the file
 # may hold), or one of these kinds, and "broken" if it does not parse; of scripts, "starts" and
 # "exports".
@@ -130,7 +130,8 @@ class Index:
             answers = self._of(path)
             if "outline" not in answers:
                 self._learn(path, "outline", outline(self.source(path).text).dump())
-            self._outlines[path] = Outline.load(answers["outline"])
+            found = self._outlines[path] = Outline.load(answers["outline"])
+            answers["outline"] = found.dump()  # of the same words
         return self._outlines[path]
 
     def read_all(self, question: str, paths: Iterable[str]) -> None:

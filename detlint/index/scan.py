@@ -8,7 +8,8 @@ under ``if __name__ == "__main__"``.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from sys import intern
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.index.imports import bindings, bound_modules, bound_names, without_imports
 from detlint.layout import layout_of
@@ -120,15 +121,16 @@ class Outline(NamedTuple):
         ]
 
     @classmethod
-    def load(cls, kept: Sequence[object]) -> Outline:
-        """It itself. Raises TypeError or ValueError if it has another shape."""
+    def load(cls, kept: Sequence[Any]) -> Outline:
+        """It itself, of which each word is held once, as files use the same. Raises TypeError or
+        ValueError if it has another shape."""
         uses, classes, starts, quoted, bound = kept
         return cls(
-            {part: Uses(*each) for part, each in uses.items()},  # type: ignore[attr-defined]
-            classes,  # type: ignore[arg-type]
-            [(row, part) for row, part in starts],  # type: ignore[attr-defined]
-            quoted,  # type: ignore[arg-type]
-            bound,  # type: ignore[arg-type]
+            {intern(part): Uses(*map(_interned, each)) for part, each in uses.items()},
+            _interned(classes),
+            [(row, intern(part)) for row, part in starts],
+            _interned(quoted),
+            {intern(name): _interned(each) for name, each in bound.items()},
         )
 
 
@@ -178,6 +180,10 @@ def _plain(text: str) -> str:
     # A backslash goes on standing before the end of its line.
     text = text.replace("\\\r\n", " \\\n")
     return text.replace("\r\n", " \n").replace("\r", "\n")
+
+
+def _interned(words: Iterable[str]) -> list[str]:
+    return list(map(intern, words))
 
 
 class _Found:
