@@ -15,17 +15,14 @@ if TYPE_CHECKING:
     from detlint.layout import Block
     from detlint.source import Source
 
-# Without one of these a file is no program, whatever its name, and one in a package is none
-# without one of the former.
-TRAINS = frozenset(
+# Without one of these a file is no program, whatever its name.
+STARTS = frozenset(
     {
         *("__main__", ".backward(", ".fit(", ".train(", ".apply_gradients(", "sess.run("),
-        "session.run(",
+        *("session.run(", "_args(", "\nmain(", "\nrun", "\ntrain", "\nfit", "\nfor epoch"),
+        *("= train(", "= fit("),
     }
 )
-STARTS = TRAINS | {
-    *("_args(", "\nmain(", "\nrun", "\ntrain", "\nfit", "\nfor epoch", "= train(", "= fit("),
-}
 # These begin with a plain character, which sre finds ten times as fast as the start of a line;
 # the first line has one before it, too.
 _MAIN_LINE = re.compile(rf"\n{MAIN_BLOCK.pattern}")

@@ -55,7 +55,6 @@ class Index:
         self._libraries: dict[str, frozenset[str]] = {}
         self._hints: dict[str, dict[str, list[int]]] = {}
         self._outlines: dict[str, Outline] = {}
-        self._words: dict[str, frozenset[str]] = {}
         self._facts: dict[tuple[str, str], list[tuple[str, Fact]]] = {}
 
     def replace(self, path: str, source: Source) -> None:
@@ -63,10 +62,7 @@ class Index:
         self._handed_in[path] = source
         self._answers[path] = {}
         self._stored.pop(path, None)
-        for made in (
-            *(self._imports, self._libraries, self._hints),
-            *(self._outlines, self._words),
-        ):
+        for made in (self._imports, self._libraries, self._hints, self._outlines):
             made.pop(path, None)
         self._facts = {each: facts for each, facts in self._facts.items() if each[0] != path}
 
@@ -151,14 +147,6 @@ class Index:
         for share, told in zip(shares, shared_out(_ANSWERS[question], sources), strict=True):
             for path, each in zip(share, told, strict=True):
                 self._learn(path, question, each)
-
-    def words(self, path: str) -> frozenset[str]:
-        """All names that the code of a file uses."""
-        if path not in self._words:
-            uses = self.outline(path).uses.values()
-            named = (each for use in uses for each in (use.own, use.names, use.attributes))
-            self._words[path] = frozenset().union(*named)
-        return self._words[path]
 
     def defines(self, path: str, name: str) -> bool:
         """Whether a file defines a function or class of a name at its top."""

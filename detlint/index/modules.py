@@ -65,11 +65,6 @@ class Modules:
         """The files that run when a file imports something: packages' own first."""
         return self._found(os.path.dirname(importer), wanted)
 
-    def module(self, importer: str, name: str) -> str | None:
-        """The file of a module that is named in full."""
-        found = self.files(importer, Import(name, 0, ()))
-        return found[-1] if found and _module(found[-1]) == name.rpartition(".")[2] else None
-
     def holds(self, importer: str, module: str) -> bool:
         """Whether a module may be of the project, by the first part of its name."""
         top, dot, _ = module.partition(".")
