@@ -31,6 +31,7 @@ class Entry(NamedTuple):
     needs: tuple[str, ...]
     clearable: bool
     programs: bool
+    flows: bool
 
     def may_be_cleared(self) -> bool:
         """``Rule.may_be_cleared``."""
@@ -39,6 +40,10 @@ class Entry(NamedTuple):
     def judges_programs(self) -> bool:
         """``Rule.judges_programs``."""
         return self.programs
+
+    def follows_values(self) -> bool:
+        """``Rule.follows_values``."""
+        return self.flows
 
     @property
     def rule(self) -> type[Rule]:
@@ -95,6 +100,7 @@ def _imported() -> tuple[Entry, ...]:
             rule.needs,
             rule.may_be_cleared(),
             rule.judges_programs(),
+            rule.follows_values(),
         )
         for rule in every_rule()
     )

@@ -122,6 +122,7 @@ class Engine:
         self, source: Source, hits: Hits, utf8: bytes
     ) -> list[Finding] | syntax.Problem:
         rules, region = self._work(source, hits)
+        flows = [rule for rule in rules if rule.follows_values()]
         # Python's parser would take half of the time, so it is asked about what is to be read.
         doubtful = (
             not hits.marks.isdisjoint(syntax.DAMAGE)
@@ -131,7 +132,38 @@ class Engine:
         problem = syntax.problem(source) if doubtful else None
         if problem is not None:
             return problem
-        return self._findings(source, rules, region) if region is not None else []
+        followed = self._follow(source, flows, hits) if flows else []
+        if isinstance(followed, syntax.Problem):
+            return followed
+        if region is None:
+            return followed
+        seen = [rule for rule in rules if not rule.follows_values()]
+        found = self._findings(source, seen, region)
+        return found if isinstance(found, syntax.Problem) else [*followed, *found]
+
+    def _follow(
+        self, source: Source, rules: Sequence[AnyRule], hits: Hits
+    ) -> list[Finding] | syntax.Problem:
+        """What the rules find that follow values."""
+        from detlint.dataflow.unit import Unit, UnparsedError
+        from detlint.narrowing import alive
+        from detlint.stack import in_deep_stack
+
+        def look(*, whole: bool = False) -> list[Finding]:
+            unit, found = Unit(source, whole=whole), []
+            for rule in rules:
+                active = rule(unit, self._settings)
+                places = [(offset, rule.scope) for offset in hits.rules[rule]]
+                active.examine(sorted({offset for offset, _ in alive(source.text, places)}))
+                found += active.findings
+            return found
+
+        try:
+            return in_deep_stack(look)
+        except UnparsedError:
+            # Lines were misjudged, or it is no Python.
+            problem = syntax.problem(source)
+            return problem or in_deep_stack(lambda: look(whole=True))
 
     def _lint_notebook(self, source: Source) -> tuple[Source, list[Finding]]:
         """Findings of a notebook's cells, and what of it could be read."""
@@ -207,7 +239,10 @@ class Engine:
             return [], None
         from detlint.narrowing import narrow, whole
 
-        places = [(offset, rule.scope) for rule in rules for offset in hits.rules[rule]]
+        seen = [rule for rule in rules if not rule.follows_values()]
+        places = [(offset, rule.scope) for rule in seen for offset in hits.rules[rule]]
+        if not places:
+            return rules, None
         return rules, narrow(source.text, places) if self._narrowed else whole(source.text)
 
     def _findings(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import libcst as cst
 
 from detlint.bindings import Bindings
+from detlint.edits import Editable
 from detlint.finding import Edit
 from detlint.layout import layout_of
-from detlint.lexer import comments
 from detlint.names import Names
 from detlint.narrowing import narrow, whole
 from detlint.tree import Tree
@@ -25,7 +24,7 @@ _FUNCTIONS = (cst.FunctionDef, cst.Lambda)
 _MANY = 20  # parsed regions of one file, with which another is compared
 
 
-class Module:
+class Module(Editable):
     """One parsed region of a source. Raises ``libcst.ParserSyntaxError``.
 
     ``others`` holds what else of the source has been parsed.
@@ -135,20 +134,6 @@ class Module:
 
     # Edits
 
-    def replace(self, node: cst.CSTNode, text: str) -> Edit:
-        """Replace a node (its parentheses stay)."""
-        return Edit(*self.tree.span(node), text)
-
-    def insert_before(self, node: cst.CSTNode, text: str) -> Edit:
-        """Insert text right before a node."""
-        start, _ = self.tree.span(node)
-        return Edit(start, start, text)
-
-    def insert_after(self, node: cst.CSTNode, text: str) -> Edit:
-        """Insert text right after a node."""
-        _, end = self.tree.span(node)
-        return Edit(end, end, text)
-
     def add_argument(self, call: cst.Call, argument: str) -> Edit:
         """Add ``keyword=value`` as the last argument, laid out as the others are."""
         if not call.args:
@@ -162,17 +147,6 @@ class Module:
         own_line = not indent.strip() and row > self.source.location(self.tree.span(call)[0])[0]
         separator = f",{self.source.newline}{indent}" if own_line else ", "
         return Edit(end, end, f"{separator}{argument}")
-
-    def drops_comment(self, edit: Edit) -> bool:
-        """Whether an edit's range holds a comment that its replacement does not."""
-        return any(
-            edit.start <= start < edit.end and self.source.text[start:end] not in edit.replacement
-            for start, end in self._comments
-        )
-
-    @cached_property
-    def _comments(self) -> list[tuple[int, int]]:
-        return comments(self.source.text)
 
 
 def read(source: Source, region: Region, others: dict[Region, Module] | None = None) -> Module:

@@ -70,13 +70,20 @@ def whole(text: str) -> Region:
 def narrow(text: str, hits: Iterable[tuple[int, str]]) -> Region | None:
     """The region to parse for trigger tokens at ``(offset, scope)``; None if none is in code."""
     layout = layout_of(text)
-    live = [(offset, scope) for offset, scope in hits if not layout.hides(offset)]
+    live = alive(text, hits)
     if not live:
         return None
-    live.extend(_alias_uses(text, live))
     if any(scope == "module" for _, scope in live):
         return whole(text)
     return _assemble(layout, _Narrowing(layout, live).pieces())
+
+
+def alive(text: str, hits: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The tokens that are code, and where names are used that an import or a definition gives
+    them."""
+    layout = layout_of(text)
+    live = [(offset, scope) for offset, scope in hits if not layout.hides(offset)]
+    return [*live, *_alias_uses(text, live)]
 
 
 def _alias_uses(text: str, hits: list[tuple[int, str]]) -> list[tuple[int, str]]:

@@ -12,8 +12,11 @@ from detlint.lazy import cst
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import ast
+
     from detlint.callgraph.program import Program
     from detlint.callgraph.python_files import PythonFiles
+    from detlint.dataflow.unit import Unit
     from detlint.documents.document import Document, Node, Word
     from detlint.module import Module
     from detlint.settings import Settings
@@ -38,9 +41,9 @@ class Example(NamedTuple):
 class Rule:
     """One kind of non-determinism.
 
-    A subclass defines the attributes below and methods ``visit_<Node>`` (for any class of
-    libcst, ``visit_Module`` included, and of ``detlint.documents.document`` in other kinds of
-    sources), or ``judge``. One instance lints one file.
+    A subclass defines the attributes below and ``examine`` (which follows values), methods
+    ``visit_<Node>`` (for any class of libcst, ``visit_Module`` included, and of
+    ``detlint.documents.document`` in other kinds of sources), or ``judge``. One instance lints one file.
     Its docstring, source and examples are its documentation, and are tested.
     """
 
@@ -70,11 +73,12 @@ class Rule:
     # Whether only programs in which the line of a finding may run are asked if they clear it.
     judged_where_it_runs: ClassVar[bool] = False
 
-    def __init__(self, source: Module | Document, settings: Settings) -> None:
+    def __init__(self, source: Module | Document | Unit, settings: Settings) -> None:
         self._read = source
         # One of them: a rule is made for one source, and called with the nodes of its kind.
         self.module = cast("Module", source)
         self.document = cast("Document", source)
+        self.unit = cast("Unit", source)
         self.settings = settings
         self.findings: list[Finding] = []
 
@@ -91,6 +95,15 @@ class Rule:
     def expects(cls, text: str, offset: int) -> bool:  # noqa: ARG003  # for subclasses
         """The same where ``strict`` is off."""
         return True
+
+    def examine(self, offsets: Sequence[int]) -> None:
+        """Follow the values of a file from what stands at some offsets: the rule's triggers."""
+        raise NotImplementedError
+
+    @classmethod
+    def follows_values(cls) -> bool:
+        """Whether the rule is about where values go, and sees functions as operations."""
+        return cls.examine is not Rule.examine
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
@@ -137,7 +150,7 @@ class Rule:
 
     def report(
         self,
-        node: cst.CSTNode | Node | Word,
+        node: cst.CSTNode | ast.AST | Node | Word,
         message: str = "",
         *,
         advice: str = "",

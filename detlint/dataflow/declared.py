@@ -1,0 +1,135 @@
+"""What annotations say of types."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from detlint.dataflow import lattice
+from detlint.dataflow.lattice import ANY, NONE, NOTHING, Type, Types, container, joined, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_NAMES = {
+    "str": "str",
+    "LiteralString": "str",
+    "bytes": "bytes",
+    "int": "int",
+    "float": "float",
+    "complex": "float",
+    "bool": "bool",
+    "Path": "path",
+    "PurePath": "path",
+    "object": "object",
+    "type": "type",
+    "Type": "type",
+    "Callable": "function",
+    "date": "object",
+    "datetime": "object",
+    "dtype": "object",
+}
+_SETS = frozenset(("set", "frozenset", "Set", "FrozenSet", "AbstractSet", "MutableSet"))
+_LISTS = frozenset(
+    ("list", "List", "Sequence", "MutableSequence", "Collection", "deque", "Deque", "UserList")
+)
+_ITERATORS = frozenset(
+    ("Iterable", "Iterator", "Generator", "AsyncIterator", "AsyncIterable", "ValuesView", "Container")
+)
+_DICTS = frozenset(
+    (
+        *("dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict"),
+        *("DefaultDict", "UserDict"),
+    )
+)
+_WRAPPERS = frozenset(("Optional", "Union", "Annotated", "Final", "ClassVar", "Required", "NotRequired"))
+
+# What the name of a class in an annotation means.
+Resolve = "Callable[[str], Types]"
+
+
+def of(node: ast.AST | None, resolve: Callable[[str], Types]) -> Types:
+    """The types that an annotation says; ``resolve`` gives those of a class by its name."""
+    if isinstance(node, ast.Constant):
+        return _of_constant(node, resolve)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return joined(of(node.left, resolve), of(node.right, resolve))
+    if isinstance(node, ast.Subscript):
+        inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return _of_generic(_word(node.value), list(inner), resolve)
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        word = _word(node)
+        known = _NAMES.get(word)
+        if known is not None:
+            return plain(known)
+        return resolve(word) if word not in _generic() else _of_generic(word, [], resolve)
+    return ANY
+
+
+def _generic() -> frozenset[str]:
+    return _SETS | _LISTS | _ITERATORS | _DICTS | {"tuple", "Tuple", "Counter", "KeysView", "None"}
+
+
+def _of_constant(node: ast.Constant, resolve: Callable[[str], Types]) -> Types:
+    if node.value is None:
+        return NONE
+    if not isinstance(node.value, str):
+        return ANY
+    try:
+        return of(ast.parse(node.value.strip(), mode="eval").body, resolve)
+    except (SyntaxError, ValueError):
+        return ANY
+
+
+def _of_generic(word: str, inner: list[ast.expr], resolve: Callable[[str], Types]) -> Types:
+    if word in _WRAPPERS:
+        members = inner[:1] if word == "Annotated" else inner
+        found = [of(each, resolve) for each in members]
+        return joined(*found, NONE if word == "Optional" else NOTHING)
+    if word == "Literal":
+        return joined(*(_of_literal(each) for each in inner))
+    given = [of(each, resolve) for each in inner if not _is_ellipsis(each)]
+    first = given[0] if given else ANY
+    if word in _SETS:
+        return container("set", first)
+    if word in _LISTS:
+        return container("list", first)
+    if word in _ITERATORS:
+        return container("iterator", first)
+    if word in _DICTS:
+        return container("dict", first, given[1] if len(given) > 1 else ANY)
+    if word == "KeysView":
+        return container("keys", first)
+    if word == "Counter":
+        return container("counter", first)
+    if word in ("tuple", "Tuple"):
+        if not inner or any(map(_is_ellipsis, inner)):
+            return container("list", first)
+        return container("tuple", *given)
+    return plain(_NAMES[word]) if word in _NAMES else resolve(word)
+
+
+def _of_literal(node: ast.expr) -> Types:
+    value = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(value, str):
+        return lattice.TEXT
+    if isinstance(value, bytes):
+        return lattice.BYTES
+    return lattice.INTEGER if isinstance(value, int) else NONE
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...
+
+
+def _word(node: ast.AST) -> str:
+    """The last word of a dotted name."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def is_vague(types: Types) -> bool:
+    """Whether something in it is left open."""
+    return any(one == lattice.UNKNOWN or any(map(is_vague, one.holds)) for one in types)
+
+
+__all__ = ["Type", "is_vague", "of"]

@@ -1,0 +1,734 @@
+"""What the rounds of a loop leave behind, and whether it depends on their order.
+
+A round computes about its own element as it likes. What outlives it decides: what it adds to a
+container that was there before, a variable that the next round or the code after the loop reads,
+what it writes, returns, yields or draws. Whole numbers can be added, and sets filled, in any order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow import lattice
+from detlint.models import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op, Region
+    from detlint.dataflow.order import Flow, Orders, Use
+    from detlint.dataflow.values import Values
+
+_DRAWS = ("random.", "numpy.random.", "secrets.", "torch.rand", "torch.bernoulli", "torch.normal")
+_NO_DRAWS = frozenset(
+    """random.seed random.getstate random.setstate random.Random numpy.random.seed
+    numpy.random.default_rng numpy.random.RandomState numpy.random.get_state
+    numpy.random.set_state numpy.random.Generator numpy.random.SeedSequence""".split()
+)
+_SEEDING = frozenset(("random.seed", "numpy.random.seed", "torch.manual_seed"))
+_GENERATORS = frozenset(("random.Random", "numpy.random.default_rng", "numpy.random.RandomState"))
+# Changes whose result does not depend on the order of several.
+_COMMUTING = frozenset("add discard remove clear difference_update intersection_update".split())
+_ADDING = frozenset("append appendleft extend extendleft insert push put".split())
+# What reads or changes one file, which the element names.
+_ON_FILES = ("os.", "shutil.", "pathlib.", "cv2.imwrite", "numpy.save", "torch.save")
+_WRITERS = {
+    "json.dump": 1,
+    "pickle.dump": 1,
+    "torch.save": 1,
+    "yaml.dump": 1,
+    "yaml.safe_dump": 1,
+    "shutil.copyfileobj": 1,
+}
+_WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
+_HASHES = ("hashlib.", "zlib.", "xxhash.", "blake3.", "tarfile.")
+
+
+class Effects:
+    """Judges the loops of one file."""
+
+    def __init__(self, orders: Orders) -> None:
+        self._orders = orders
+        self._values: Values = orders.values
+
+    def of_loop(self, head: Op, flow: Flow) -> Iterator[Use]:
+        """The uses of the order in which a loop takes its elements."""
+        yield from _Body(self._orders, head, flow).uses()
+
+    # Questions about expressions
+
+    def draw_in(self, region: Region) -> Op | None:
+        """The first random draw among some operations that no seeding comes before."""
+        for op in region.ops():
+            if op.code != "call":
+                continue
+            called = self._values.called(op)
+            if not _SEEDING.isdisjoint(called):
+                return None
+            if self._draws(op, called):
+                return op
+        return None
+
+    def _draws(self, call: Op, called: list[str]) -> bool:
+        if any(name.startswith(_DRAWS) and name not in _NO_DRAWS for name in called):
+            return True
+        function = call.args[0]
+        if function.code != "attr":
+            return False
+        owner = function.args[0]
+        made = [owner] if owner.code == "call" else [x for x in owner.args if x.code == "call"]
+        if owner.code == "call" and len(owner.args) > 1:
+            return False  # a generator of its own for each element
+        return any(not _GENERATORS.isdisjoint(self._values.called(each)) for each in made)
+
+    def counts(self, head: Op) -> bool:
+        """Whether the number that ``enumerate`` gives is used for more than messages."""
+        counter = next(
+            (x for x in head.uses if x.code == "unpack" and x.name[0] == 0),  # type: ignore[index]
+            None,
+        )
+        if counter is None:
+            return bool(head.uses)
+        return any(not self._is_quiet(use) for use in counter.uses)
+
+    def _is_quiet(self, use: Op) -> bool:
+        """A test, or a message."""
+        if use.code in ("test", "compare", "not", "raise", "boolean"):
+            return True
+        if use.code == "call":
+            return self._orders._is_log(use)
+        passes = ("format", "text", "binary", "tuple")
+        return use.code in passes and bool(use.uses) and all(map(self._is_quiet, use.uses))
+
+    def counting_loop(self, key: Op, value: Op) -> Op | None:
+        """``for i in range(len(names)): … names[i]``: the loop, which goes through ``names``."""
+        if key.code != "iter" or key.name == "comprehension":
+            return None
+        over = key.args[0]
+        if word(over) not in ("range", "trange") or len(over.args) < 2:  # noqa: PLR2004
+            return None
+        for each in over.args[1:]:
+            sources = [each, *each.args] if each.code == "phi" else [each]
+            for source in sources:
+                if source.code == "call" and "builtins.len" in self._values.called(source):
+                    return key if source.args[1] is value else None
+        return None
+
+    def goes_along(self, key: Op, value: Op) -> bool:
+        """``for i, name in enumerate(names): … sizes[i]``, where ``sizes`` was made of ``names``."""
+        if key.code != "unpack" or key.name[0] != 0 or key.args[0].code != "iter":  # type: ignore[index]
+            return False
+        over = key.args[0].args[0]
+        if "builtins.enumerate" not in self._values.called(over) or len(over.args) != 2:  # noqa: PLR2004
+            return False
+        made = over.args[1]
+        return made is value or made in made_of(value)
+
+    def is_counted_one(self, value: Op, use: Op) -> bool:
+        """Whether the code makes sure that a value holds one element, or it is one by itself."""
+        whole = self._whole(value)
+        if self.is_one(whole) or self._is_common(whole):
+            return True
+        path = _path_of(whole)
+        return any(
+            self._tells_one(op, use)
+            for op in value.function.ops
+            if op.code == "call"
+            and "builtins.len" in self._values.called(op)
+            and len(op.args) > 1
+            and (self._whole(op.args[1]) is whole or (path and _path_of(op.args[1]) == path))
+        )
+
+    def _whole(self, value: Op) -> Op:
+        """``list(iter(x))`` → ``x``."""
+        while value.code == "call" and len(value.args) > 1:
+            if value.args[0].code != "global" or value.args[0].name not in _WRAPPING:
+                break
+            value = value.args[1]
+        return value
+
+    @staticmethod
+    def is_one(value: Op) -> bool:
+        """``{x}``, which takes no more."""
+        written = value.code in ("list", "set", "tuple") and len(value.args) == 1
+        return written and value.args[0].code != "star"
+
+    def _is_common(self, value: Op) -> bool:
+        """``a & b``: whoever takes one of what two sets have in common expects no more."""
+        if not self._orders.distinct:
+            return False
+        if value.code == "binary":
+            return value.name == "BitAnd"
+        if value.code == "call":
+            return word(value) == "intersection"
+        return False
+
+    def _tells_one(self, length: Op, use: Op) -> bool:
+        """Whether a comparison of a length with one decides that a use is reached."""
+        for compare in length.uses:
+            if compare.code != "compare":
+                continue
+            if not any(each.code == "const" and each.name == 1 for each in compare.args):
+                continue
+            if any(self._decides(test, compare, use) for test in _tests_of(compare)):
+                return True
+        return False
+
+    @staticmethod
+    def _decides(test: Op, compare: Op, use: Op) -> bool:
+        if test.name == "assert":
+            return test.place < use.place
+        branches = {x.region for x in use.function.ops[test.place :] if x.region.head is test}
+        same = compare.name == ("Eq",)
+        if any(use.within(each) for each in branches):
+            return same
+        leaves = any(
+            op.code in ("raise", "return", "leave")
+            for each in branches
+            for op in use.function.ops[each.start : each.end]
+        )
+        return leaves and not same and test.place < use.place
+
+    def is_worklist(self, call: Op) -> bool:
+        """``while todo: todo.pop()``: what is left to do is done in any order."""
+        name = _path_of(call.args[0].args[0])
+        for region in call.region.around():
+            if region.kind == "while" and region.head is not None:
+                tested = region.head.args[0]
+                if any(_path_of(each) == name for each in (tested, *tested.args)):
+                    return True
+        return False
+
+
+def made_of(value: Op) -> set[Op]:
+    """What a value has one element for each element of, in the same order."""
+    found: set[Op] = set()
+    while True:
+        if value.code == "comprehension" and value.name in ("list", "iterator"):
+            heads = [each for each in value.args if each.code == "iter"]
+            if len(heads) != 1 or any(op.code == "test" for op in heads[0].region.ops()):
+                return found
+            value = heads[0].args[0]
+        elif value.code == "call" and word(value) in ("list", "tuple", "tqdm") and len(value.args) > 1:
+            value = value.args[1]
+        else:
+            return found
+        found.add(value)
+
+
+def _read(value: Op) -> Iterator[Op]:
+    """What takes a value, also through joints."""
+    seen, pending = {value}, [value]
+    while pending:
+        for use in pending.pop().uses:
+            if use.code != "phi":
+                yield use
+            elif use not in seen:
+                seen.add(use)
+                pending.append(use)
+
+
+def _tests_of(op: Op) -> Iterator[Op]:
+    """The tests that a condition is part of."""
+    for use in op.uses:
+        if use.code == "test":
+            yield use
+        elif use.code in ("boolean", "not"):
+            yield from _tests_of(use)
+
+
+class _Body:
+    """One loop over elements in an order that varies."""
+
+    def __init__(self, orders: Orders, head: Op, flow: Flow) -> None:
+        self._orders = orders
+        self._effects = orders.effects
+        self._values = orders.values
+        self._head = head
+        self._flow = flow
+        self._region = head.region
+        self._ops = list(self._region.ops())
+        self._own = self._derived()
+        self._counters = self._counting()
+        self._stops = any(op.code == "leave" and op.name == "break" and self._breaks(op) for op in self._ops)
+
+    def _derived(self) -> set[Op]:
+        """What is computed of the element."""
+        found = {self._head}
+        for op in self._ops:
+            if op.code == "phi" and op.region is self._region:
+                continue  # what held before the round
+            if any(each in found for each in op.args):
+                found.add(op)
+        return found
+
+    def _breaks(self, op: Op) -> bool:
+        loops = [region for region in op.region.around() if region.kind in ("for", "while")]
+        return bool(loops) and loops[0] is self._region
+
+    def _counting(self) -> set[Op]:
+        """The values that tell a round's number."""
+        found: set[Op] = set()
+        if self._flow.numbered:
+            parts = [x for x in self._head.uses if x.code == "unpack" and x.name[0] == 0]  # type: ignore[index]
+            found.update(parts)
+        for op in self._ops:
+            if op.code == "augment" and self._is_joint(op.args[0]) and op.args[1] not in self._own:
+                found |= {op, op.args[0]}
+        return found
+
+    def _is_joint(self, op: Op) -> bool:
+        """Whether a value is what the rounds before left in a variable."""
+        return op.code == "phi" and op.region is self._region and op.place >= 0
+
+    def uses(self) -> Iterator[Use]:
+        from detlint.dataflow.order import Use
+
+        draw = self._effects.draw_in(self._region)
+        if draw is not None:
+            yield Use(draw, "looped over")
+            return
+        for op in self._ops:
+            judge = getattr(self, f"_on_{op.code}", None)
+            if judge is not None:
+                yield from judge(op)
+        yield from self._numbered()
+
+    def _looped(self, op: Op, *, assumed: bool = False) -> Iterator[Use]:
+        from detlint.dataflow.order import Use
+
+        yield Use(op, "looped over", assumed)
+
+    # Leaving
+
+    def _on_return(self, op: Op) -> Iterator[Use]:
+        if op.args[0] in self._own and not self._is_unique_match(op):
+            yield from self._looped(op)
+
+    def _on_yield(self, op: Op) -> Iterator[Use]:
+        yield from self._orders._in_return(op, op, self._flow._replace(numbered=False))
+
+    _on_yield_from = _on_yield
+
+    def _is_unique_match(self, op: Op) -> bool:
+        """``if name == wanted: return name``."""
+        for region in op.region.around():
+            if region is self._region:
+                return False
+            test = region.head
+            if region.kind == "if" and test is not None and self._is_equality(test.args[0]):
+                return True
+        return False
+
+    def _is_equality(self, test: Op) -> bool:
+        if test.code == "boolean" and test.name == "And":
+            return any(map(self._is_equality, test.args))
+        if test.code != "compare" or test.name != ("Eq",):
+            return False
+        own = [each for each in test.args if each in self._own]
+        return len(own) == 1 and self._names_element(own[0])
+
+    def _names_element(self, op: Op) -> bool:
+        if op is self._head:
+            return True
+        if op.code == "attr":
+            return op.name in ("name", "stem") and op.args[0] is self._head
+        if op.code == "call" and word(op) in ("lower", "upper", "casefold", "strip", "basename", "str"):
+            return any(self._names_element(x) for x in (*op.args[1:], *op.args[0].args))
+        return op.code == "unpack" and op.args[0] is self._head
+
+    # Containers
+
+    def _on_change(self, op: Op) -> Iterator[Use]:
+        owner, call = op.args
+        if owner in self._own or not self._outlives(owner):
+            return
+        varies = any(each in self._own for each in call.args[1:])
+        if op.name in _COMMUTING:
+            if op.name == "add" and self._adds_in_order(owner) and varies:
+                yield from self._looped(op)
+            elif self._stops and varies:
+                yield from self._looped(op)
+            return
+        if not varies and not any(each in self._counters for each in call.args[1:]):
+            return
+        if op.name in _ADDING:
+            yield from self._added(op, owner)
+        elif op.name == "update":
+            yield from self._updated(op, owner, call)
+        elif op.name == "setdefault":
+            yield from self._filled(op)
+
+    def _adds_in_order(self, owner: Op) -> bool:
+        made = owner.args[0] if owner.code in ("enter", "phi", "change") and owner.args else owner
+        return any(name.startswith(_HASHES) for name in self._values.called(made))
+
+    def _updated(self, op: Op, owner: Op, call: Op) -> Iterator[Use]:
+        types = self._values.types(owner)
+        if lattice.are(types, "set", "counter"):
+            if self._stops:
+                yield from self._looped(op)
+        elif self._adds_in_order(owner):
+            yield from self._looped(op)
+        else:
+            yield from self._filled(op)
+
+    def _added(self, op: Op, owner: Op) -> Iterator[Use]:
+        if self._stops:
+            yield from self._looped(op)
+            return
+        if owner.code in ("item", "call"):
+            if not self._sorted_groups(owner):
+                yield from self._looped(op)
+            return
+        yield from self._kept(op, keyed=False)
+
+    def _sorted_groups(self, owner: Op) -> bool:
+        """``for group in groups.values(): group.sort()`` is for whoever reads them."""
+        return False
+
+    def _kept(self, op: Op, *, keyed: bool) -> Iterator[Use]:
+        """What is done with a container that the loop filled."""
+        from detlint.dataflow.order import Flow, Use
+
+        before = next(self._orders.follow(op, Flow(keyed=keyed, filled=True)), None)
+        if before is not None:
+            yield Use(before.op, "looped over", before.assumed)
+        elif not keyed and self._escapes(op):
+            yield Use(op, "looped over")
+
+    def _escapes(self, op: Op) -> bool:
+        """Whether others hold the container that is filled."""
+        owner = op.args[0]
+        while owner.code in ("phi", "change", "store_item") and owner.args:
+            owner = owner.args[0]
+        if owner.code == "param":
+            return True
+        if owner.code == "attr":
+            return not self._is_settled(owner, op)
+        return False
+
+    def _is_settled(self, owner: Op, op: Op) -> bool:
+        path = _path_of(owner)
+        after = owner.function.ops[self._region.end :]
+        return any(
+            each.code == "change" and each.name == "sort" and _path_of(each.args[0]) == path
+            for each in after
+        ) or any(
+            each.code == "store_attr"
+            and f"{_path_of(each.args[0])}.{each.name}" == path
+            and "builtins.sorted" in self._values.called(each.args[1])
+            for each in after
+        )
+
+    def _filled(self, op: Op) -> Iterator[Use]:
+        if self._stops:
+            yield from self._looped(op)
+        elif self._grows(op.args[0]):
+            yield from self._kept(op, keyed=True)
+
+    @staticmethod
+    def _grows(container: Op) -> bool:
+        """Whether a dict takes new keys: what is there already keeps its place."""
+        while container.code in ("phi", "change", "store_item", "declared") and container.args:
+            container = container.args[0]
+        if container.code == "dict":
+            return not container.args
+        return word(container) not in ("copy", "deepcopy", "state_dict", "fromkeys")
+
+    def _outlives(self, owner: Op) -> bool:
+        """Whether a container was there before the round."""
+        seen: set[Op] = set()
+        pending = [owner]
+        while pending:
+            each = pending.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            if not each.within(self._region) or self._is_joint(each):
+                return True
+            if each.code in ("change", "store_item", "augment", "phi", "item", "attr"):
+                pending += each.args[:1] if each.code != "phi" else each.args
+            elif each.code == "call" and each.args[0].code == "attr":
+                pending.append(each.args[0].args[0])
+        return False
+
+    def _on_store_item(self, op: Op) -> Iterator[Use]:
+        container, key, value = op.args
+        if container in self._own or not self._outlives(container):
+            return
+        if key in self._counters or (value in self._counters and key in self._own):
+            yield from self._looped(op)
+        elif self._numbers(value, container):
+            yield from self._looped(op)
+        elif key not in self._own:
+            if value in self._own and key.code != "iter":
+                yield from self._looped(op)
+        else:
+            yield from self._filled(op)
+
+    def _numbers(self, value: Op, container: Op) -> bool:
+        """``index[name] = len(index)``, ``= next(counter)``."""
+        if value.code == "binary":
+            return any(self._numbers(each, container) for each in value.args)
+        if value.code != "call":
+            return False
+        called = word(value)
+        if called == "next":
+            return value.args[1] not in self._own if len(value.args) > 1 else False
+        if called in ("len", "max", "min", "sum"):
+            return any(self._is_state(each, container) for each in value.args[1:])
+        return False
+
+    def _is_state(self, op: Op, container: Op) -> bool:
+        if op is container or (op.code == "phi" and self._is_joint(op)):
+            return True
+        if op.code == "call" and op.args[0].code == "attr":
+            return self._is_state(op.args[0].args[0], container)
+        return bool(_path_of(op)) and _path_of(op) == _path_of(container)
+
+    def _on_store_attr(self, op: Op) -> Iterator[Use]:
+        owner, value = op.args
+        if owner not in self._own and value in self._own and self._outlives(owner):
+            if self._joins(value) is None:
+                yield from self._looped(op)
+
+    def _on_store_global(self, op: Op) -> Iterator[Use]:
+        yield from ()
+
+    # Variables
+
+    def _on_phi(self, joint: Op) -> Iterator[Use]:
+        if not self._is_joint(joint):
+            return
+        for value in joint.args[1:]:
+            if not value.within(self._region) or value is joint:
+                continue
+            yield from self._carried(joint, value)
+
+    def _carried(self, joint: Op, value: Op) -> Iterator[Use]:
+        """A variable that the next round, or what comes after the loop, reads."""
+        if value.code in ("change", "store_item", "delete"):
+            return  # judged as such
+        read = list(_read(joint))
+        after = [use for use in read if not use.within(self._region)]
+        inside = [use for use in read if use.within(self._region)]
+        if value.code == "augment" and self._is_joint(value.args[0]):
+            yield from self._accumulated(value, after)
+            return
+        if value not in self._own:
+            return
+        kept = self._joins(value)
+        if kept is True:
+            return
+        if (after or inside) and not self._is_extreme(joint, value):
+            if value.code == "phi" and self._only_matched(value, joint):
+                return
+            yield from self._looped(value)
+
+    def _joins(self, value: Op) -> bool | None:
+        """Whether what a variable gets is made of what it was in a way that has no order."""
+        if value.code == "call":
+            called = self._values.called(value)
+            if {"builtins.max", "builtins.min"} & set(called):
+                return True
+            function = value.args[0]
+            if function.code == "attr" and self._is_joint(function.args[0]):
+                if names.removes(word(value)) or word(value) in ("union", "intersection"):
+                    return True
+                if word(value) == "replace" and len(value.args) == 3:  # noqa: PLR2004
+                    return True if value.args[2].code == "const" else None
+        if value.code == "binary" and self._values.is_set(value):
+            return True
+        return None
+
+    def _is_extreme(self, joint: Op, value: Op) -> bool:
+        """``if size > best: best, name = size, path``."""
+        for op in self._ops:
+            if op.code == "compare" and set(op.name) & {"Gt", "Lt", "GtE", "LtE"}:  # type: ignore[arg-type]
+                if any(self._is_joint(each) for each in op.args):
+                    return True
+        return False
+
+    def _only_matched(self, value: Op, joint: Op) -> bool:
+        """Whether each value that may be kept is of the one element that a test asks for."""
+        given = [each for each in value.args if each is not joint]
+        return bool(given) and all(self._is_unique_match_value(each) for each in given)
+
+    def _is_unique_match_value(self, op: Op) -> bool:
+        return op not in self._own or self._is_unique_match(op)
+
+    def _accumulated(self, value: Op, after: list[Op]) -> Iterator[Use]:
+        from detlint.dataflow.order import Flow, Use
+
+        added = value.args[1]
+        if added not in self._own:
+            return  # a count, whose readers are judged apart
+        if value.name in ("BitOr", "BitAnd", "BitXor") or self._values.is_set(value):
+            return
+        types = self._values.types(added)
+        if lattice.are(types, "int", "bool"):
+            return
+        before = self._values.types(value.args[0])
+        if value.name in ("Add", "Sub", "Mult") and lattice.are(before, "int") and not lattice.may_be(
+            types, "float", "str", "list"
+        ):
+            yield Use(value, "looped over", assumed=True)
+        elif after or not lattice.may_be(before, "list", "str"):
+            found = next(self._orders.follow(value, Flow(filled=True)), None)
+            if found is not None or lattice.may_be(before, "float", "?"):
+                yield Use(value, "looped over", found.assumed if found else False)
+
+    def _numbered(self) -> Iterator[Use]:
+        """Uses of a round's number that others than messages see."""
+        for counter in self._counters:
+            for use in counter.uses:
+                if not use.within(self._region) or use in self._counters:
+                    continue
+                if use.code in ("phi", "augment", "store_item", "change") or self._effects._is_quiet(use):
+                    continue
+                if use.code == "item" and self._effects.goes_along(counter, use.args[0]):
+                    continue
+                if use in self._own or self._meets_element(use):
+                    yield from self._looped(use)
+                    return
+
+    def _meets_element(self, use: Op) -> bool:
+        """Whether a number goes where the element goes: a file's name, a row."""
+        pending, seen = [use], set()
+        while pending:
+            each = pending.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            if each.code == "call" and each.code not in self._own and not self._orders._is_log(each):
+                if any(x in self._own for x in each.args):
+                    return True
+            pending += [x for x in each.uses if x.within(self._region)]
+        return False
+
+    # Calls
+
+    def _on_drop(self, op: Op) -> Iterator[Use]:
+        call = op.args[0]
+        if call.code == "await":
+            call = call.args[0]
+        if call.code != "call" or self._orders._is_log(call):
+            return
+        if "builtins.print" in self._values.called(call):
+            yield from self._looped(call)
+            return
+        varies = call in self._own
+        counted = any(each in self._counters for each in call.args[1:])
+        if not varies and not counted:
+            return
+        if self._works_alone(call):
+            if self._stops or counted:
+                yield from self._looped(call)
+            return
+        if self._writes_shared(call):
+            yield from self._looped(call)
+            return
+        yield from self._unknown(call)
+
+    def _works_alone(self, call: Op) -> bool:
+        """Whether a call changes or writes only a file that the element names."""
+        called = self._values.called(call)
+        for name in called:
+            if name in _WRITERS:
+                place = _WRITERS[name]
+                return len(call.args) > place + 1 and call.args[place + 1] in self._own
+            if name.startswith(_ON_FILES):
+                return True
+        function = call.args[0]
+        if function.code == "attr" and function.args[0] in self._own:
+            return True
+        return names.works_on_file(word(call))
+
+    def _writes_shared(self, call: Op) -> bool:
+        """``json.dump(element, file)`` into one file."""
+        return any(name in _WRITERS for name in self._values.called(call))
+
+    def _unknown(self, call: Op) -> Iterator[Use]:
+        function = self._values.callee(call)
+        if function is not None and len(self._orders._calls) < 3:  # noqa: PLR2004 - deep enough
+            if self._leaves_something(function, call):
+                yield from self._looped(call)
+            return
+        owner = call.args[0]
+        if owner.code == "attr":
+            made = owner.args[0]
+            if word(call) in ("append", "extend", "add", "update", "insert", "put", "setdefault",
+                              "discard", "remove", "pop", "sort", "push", "appendleft", "clear"):
+                return  # judged as a change
+            if not self._outlives(made):
+                return
+            if lattice.are(self._values.types(made), "set"):
+                return
+        if names.leaves_something(word(call)):
+            yield from self._looped(call)
+
+    def _leaves_something(self, function: Function, call: Op) -> bool:
+        """Whether a function of the file leaves something behind that the next call meets."""
+        for each in function.everything():
+            for op in each.ops:
+                if op.code == "call" and self._effects._draws(op, self._values.called(op)):
+                    return not self._seeds(function)
+                if op.code == "change" and op.name in _ADDING | {"update", "setdefault"}:
+                    if _root(op.args[0]).code in ("param", "global", "attr") and not _is_local(op):
+                        return True
+                if op.code == "drop" and op.args[0].code == "call":
+                    inner = op.args[0]
+                    owner = inner.args[0].args[0] if inner.args[0].code == "attr" else None
+                    if (
+                        owner is not None
+                        and names.leaves_something(word(inner))
+                        and not self._orders._is_log(inner)
+                        and _root(owner).code in ("param", "global")
+                        and inner.code == "call"
+                        and word(inner) in ("write", "writerow", "add", "append", "writelines")
+                    ):
+                        return True
+        return False
+
+    def _seeds(self, function: Function) -> bool:
+        return any(
+            op.code == "call" and not _SEEDING.isdisjoint(self._values.called(op))
+            for op in function.ops
+        )
+
+
+def word(call: Op) -> str:
+    """The last word of what is called."""
+    if call.code != "call":
+        return ""
+    function = call.args[0]
+    return str(function.name) if function.code in ("attr", "global", "free") else ""
+
+
+def _path_of(op: Op) -> str:
+    import ast
+
+    node = op.node
+    if op.code in ("attr", "global", "free", "param", "phi", "call", "change"):
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            return ast.unparse(node)
+        if op.code == "param":
+            return str(op.name[1])  # type: ignore[index]
+        if isinstance(op.name, str) and op.code == "phi":
+            return op.name
+    return ""
+
+
+def _root(op: Op) -> Op:
+    seen = 0
+    while op.code in ("attr", "item", "change", "store_item", "phi", "augment") and op.args and seen < 50:  # noqa: PLR2004
+        if op.code == "attr" and op.args[0].code in ("param", "global"):
+            return op
+        op = op.args[0]
+        seen += 1
+    return op
+
+
+def _is_local(op: Op) -> bool:
+    return _root(op.args[0]).code in ("list", "dict", "set", "call")

@@ -1,0 +1,182 @@
+"""Functions as operations on values: each operation gives one value, and names which it takes.
+
+A name stands for another value after each assignment, and where branches or the rounds of a loop
+meet, a ``phi`` joins what they give (static single assignment). What changes a container
+(``append``, ``x[k] = v``) gives its next state. So "where does this come from" and "where does
+this go" follow ``args`` and ``uses``, and no text.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from detlint.dataflow.unit import Unit
+
+# Methods that change what they are called on; of the others, none is known to.
+CHANGING = frozenset(
+    """add append appendleft clear discard difference_update extend extendleft insert
+    intersection_update pop popitem popleft push put remove reverse setdefault sort
+    symmetric_difference_update update""".split()
+)
+
+
+class Region:
+    """Code that runs as often as it is entered: a function's, a loop's, a branch's.
+
+    kind  "function", "for", "while", "comprehension", "if", "else", "try", "except", "finally"
+    head  what decides how often: the element of a loop, the test of a branch
+    start, end  the places of its first operation, and of the first after it
+    """
+
+    __slots__ = ("end", "function", "head", "kind", "node", "parent", "start")
+
+    def __init__(
+        self, kind: str, parent: Region | None, function: Function, node: ast.AST | None = None
+    ) -> None:
+        self.kind = kind
+        self.parent = parent
+        self.function = function
+        self.node = node
+        self.head: Op | None = None
+        self.start = len(function.ops) if parent is not None else 0
+        self.end = 0
+
+    def around(self) -> Iterator[Region]:
+        """The region and those that it lies in, inner ones first."""
+        each: Region | None = self
+        while each is not None:
+            yield each
+            each = each.parent
+
+    def ops(self) -> Iterator[Op]:
+        """The operations of a loop, its head left out."""
+        for each in self.function.ops[self.start : self.end]:
+            if each is not self.head and each.within(self):
+                yield each
+
+    @property
+    def loops(self) -> bool:
+        """Whether it runs once for each element, or until a test fails."""
+        return self.kind in ("for", "while", "comprehension")
+
+
+class Op:
+    """An operation, and the value that it gives.
+
+    code  what is done; the methods of ``lowering.Lowering`` say which there are
+    name  what is named: a variable, an attribute, the keywords of a call, an operator
+    uses  the operations that take the value, each as often as it does
+    """
+
+    __slots__ = ("args", "code", "name", "node", "place", "region", "uses")
+
+    def __init__(
+        self,
+        code: str,
+        args: Sequence[Op],
+        name: Any,
+        node: ast.AST,
+        region: Region,
+        place: int,
+    ) -> None:
+        self.code = code
+        self.args = list(args)
+        self.name = name
+        self.node = node
+        self.region = region
+        self.place = place  # in the order of evaluation
+        self.uses: list[Op] = []
+
+    @property
+    def function(self) -> Function:
+        """The function that it is an operation of."""
+        return self.region.function
+
+    def within(self, region: Region) -> bool:
+        """Whether it runs in a region."""
+        return any(each is region for each in self.region.around())
+
+    def given(self, keyword: str, position: int | None = None) -> Op | None:
+        """The argument of a call for a parameter, by keyword or 0-based position."""
+        count = 0
+        for name, value in self.arguments():
+            if name == keyword:
+                return value
+            if name is None:
+                if count == position:
+                    return value
+                count += 1
+            elif name == "*":
+                position = None  # what follows cannot be counted
+        return None
+
+    def arguments(self) -> Iterator[tuple[str | None, Op]]:
+        """The arguments of a call, with their keywords; "*" and "**" of what is unpacked."""
+        assert isinstance(self.name, tuple)  # noqa: S101 - what a call has
+        return zip(self.name, self.args[1:], strict=True)
+
+    def __repr__(self) -> str:
+        return f"<{self.code} {self.name!r} at {getattr(self.node, 'lineno', '?')}>"
+
+
+class Function:
+    """The operations of a function, of a class's body, or of a module's.
+
+    params    its parameters
+    returns   what it returns and yields
+    bindings  all that was ever bound to a name, for functions inside of it that read it
+    nested    functions and lambdas that it defines
+    """
+
+    def __init__(self, name: str, node: ast.AST | None, unit: Unit, outer: Function | None) -> None:
+        self.name = name
+        self.node = node
+        self.unit = unit
+        self.outer = outer
+        self.ops: list[Op] = []
+        self.region = Region("function", None, self, node)
+        self.params: dict[str, Op] = {}
+        self.returns: list[Op] = []
+        self.bindings: dict[str, list[Op]] = {}
+        self.nested: list[Function] = []
+        self.stores: dict[str, list[Op]] = {}  # of attributes, by their names
+        self._names: dict[Op, list[str]] | None = None
+        self.globals: dict[str, Op] = {}  # names that are not its own, as they are read
+        self.is_complete = True  # not cut by the budget
+
+    @property
+    def class_name(self) -> str:
+        """The class that it, or the function around it, is a method or the body of; "" for
+        none."""
+        each: Function | None = self
+        if isinstance(self.node, ast.ClassDef):
+            return self.name
+        while each is not None:
+            if "." in each.name:
+                return each.name.rpartition(".")[0]
+            each = each.outer
+        return ""
+
+    def names_of(self, value: Op) -> list[str]:
+        """The names that are bound to a value."""
+        if self._names is None:
+            self._names = {}
+            for name, bound in self.bindings.items():
+                for each in bound:
+                    self._names.setdefault(each, []).append(name)
+        return self._names.get(value, [])
+
+    @property
+    def is_generator(self) -> bool:
+        """Whether it yields."""
+        return any(each.code in ("yield", "yield_from") for each in self.returns)
+
+    def everything(self) -> Iterator[Function]:
+        """The function and those that it defines."""
+        yield self
+        for each in self.nested:
+            yield from each.everything()

@@ -1,0 +1,62 @@
+"""Keys by which elements can be equal, so that a sort keeps the order that they had."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.models import names
+
+if TYPE_CHECKING:
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.values import Values
+
+_LOSING = frozenset(("builtins.len", "builtins.abs", "builtins.round"))
+# Methods that many elements give the same result.
+_ROUNDING = frozenset("count endswith isdigit islower isupper startswith".split())
+
+
+def leaves_ties(values: Values, key: Op) -> bool:
+    """Whether elements with the same key are likely, as far as the key can be seen."""
+    if not _LOSING.isdisjoint(values.qualified(key)):
+        return True
+    if key.code == "attr":
+        return key.name in ("count", "get")
+    if key.code != "function":
+        return False
+    function: Function = key.name  # type: ignore[assignment]
+    if function.name != "<lambda>" or not function.returns:
+        return False
+    return _loses(values, function.returns[0].args[0])
+
+
+def _loses(values: Values, op: Op) -> bool:
+    """``len(x)``, ``-counts[x]``, ``counts.get(x, 0)``; of a tuple, all of its parts."""
+    if op.code == "tuple":
+        return all(_loses(values, each) for each in op.args)
+    if op.code == "unary":
+        return _loses(values, op.args[0])
+    if op.code == "item":
+        return _weighs(op.args[0])
+    if op.code == "attr":  # p.parent.name: several files lie in one folder
+        return op.name == "parent" or _loses(values, op.args[0])
+    if op.code == "call":
+        return _call_loses(values, op)
+    return op.code in ("not", "compare") or (op.code == "const" and not isinstance(op.name, str))
+
+
+def _call_loses(values: Values, call: Op) -> bool:
+    called = values.called(call)
+    if not _LOSING.isdisjoint(called):
+        return True
+    if "builtins.int" in called and len(call.args) == 2:  # noqa: PLR2004 - with one argument
+        return _loses(values, call.args[1])
+    function = call.args[0]
+    if function.code != "attr":
+        return False
+    return function.name in _ROUNDING or (function.name == "get" and _weighs(function.args[0]))
+
+
+def _weighs(op: Op) -> bool:
+    """Whether a table counts or weighs, by its name: ``freq[x]``, but not ``order[x]``."""
+    name = op.name[1] if op.code == "param" else op.name  # type: ignore[index]
+    return isinstance(name, str) and names.weighs(name)

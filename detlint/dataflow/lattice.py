@@ -1,0 +1,155 @@
+"""What may be known of a value's type.
+
+The types of a value are a set: what any branch may give. The empty set is a value that no branch
+gives, and ``UNKNOWN`` one of them stands for all that is not seen. So joining is a union, and
+nothing that is known is lost by it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+_DEEPEST = 4  # containers in containers
+_MOST = 12  # types of one value
+
+
+class Type(NamedTuple):
+    """A type by its name, with the types of what it holds.
+
+    ``list``, ``set``, ``iterator`` hold elements, ``dict`` keys and values, ``tuple`` each of its
+    parts, ``instance`` has the qualified name of its class as ``of``.
+    """
+
+    name: str
+    holds: tuple[frozenset[Type], ...] = ()
+    of: str = ""
+
+
+Types = frozenset[Type]
+
+UNKNOWN = Type("?")
+NOTHING: Types = frozenset()
+ANY: Types = frozenset((UNKNOWN,))
+
+
+def plain(name: str) -> Types:
+    """One type that holds nothing."""
+    return frozenset((Type(name),))
+
+
+TEXT, BYTES, INTEGER, FLOAT = plain("str"), plain("bytes"), plain("int"), plain("float")
+BOOLEAN, NONE, PATH, CLASS, OBJECT = (
+    plain("bool"),
+    plain("none"),
+    plain("path"),
+    plain("type"),
+    plain("object"),
+)
+_NUMBERS = frozenset(("int", "float", "bool", "none", "complex"))
+_HASHED_BY_SALT = frozenset(("str", "bytes", "path", "type", "object", "instance", "function"))
+_HOLDING = frozenset(("list", "set", "iterator", "keys", "array", "deque"))
+
+
+def container(name: str, *holds: Types) -> Types:
+    """A container of some types; what nests too deep is unknown."""
+    return frozenset((Type(name, tuple(map(_shallow, holds))),))
+
+
+def _shallow(types: Types) -> Types:
+    return joined(types) if all(_depth(each) < _DEEPEST for each in types) else ANY
+
+
+def _depth(one: Type) -> int:
+    return 1 + max((_depth(each) for types in one.holds for each in types), default=0)
+
+
+def joined(*several: Types) -> Types:
+    """What any of them may be."""
+    found: Types = frozenset().union(*several)
+    return found if len(found) <= _MOST else found | ANY if len(found) <= 2 * _MOST else ANY
+
+
+def elements(types: Types) -> Types:
+    """What going through a value gives."""
+    return joined(*map(_elements_of, types))
+
+
+def _elements_of(one: Type) -> Types:
+    name = one.name
+    if name in _HOLDING or name in ("dict", "counter"):
+        return one.holds[0] if one.holds else ANY
+    if name == "tuple":
+        return joined(*one.holds)
+    if name in ("str", "file"):
+        return TEXT
+    if name == "bytes":
+        return INTEGER
+    return NOTHING if name == "none" else ANY
+
+
+def part(types: Types, index: int) -> Types:
+    """The element at a place that is written out."""
+    found = []
+    for one in types:
+        fits = one.name == "tuple" and -len(one.holds) <= index < len(one.holds)
+        found.append(one.holds[index] if fits else _elements_of(one))
+    return joined(*found)
+
+
+def values(types: Types) -> Types:
+    """What a dict holds, by key; of a sequence, its elements."""
+    found = []
+    for one in types:
+        if one.name == "dict":
+            found.append(one.holds[1] if len(one.holds) > 1 else ANY)
+        elif one.name == "counter":
+            found.append(INTEGER)
+        elif one.name != "none":
+            found.append(_elements_of(one))
+    return joined(*found)
+
+
+def are(types: Types, *names: str) -> bool:
+    """Whether a value is of one of some types for certain, or None."""
+    known = [one.name for one in types if one.name != "none"]
+    return bool(known) and all(name in names for name in known)
+
+
+def may_be(types: Types, *names: str) -> bool:
+    """Whether a value is of one of some types, as far as one branch says."""
+    return any(one.name in names for one in types)
+
+
+def is_known(types: Types) -> bool:
+    """Whether all that a value may be is known."""
+    return UNKNOWN not in types
+
+
+def hash_varies(types: Types) -> bool | None:
+    """Whether a set of such elements is in another order in another process: strings are hashed
+    with a salt, most objects by their address. None: that is not known of any of them."""
+    told = [_hash_varies(one) for one in types]
+    if True in told:
+        return True
+    return None if None in told or not told else False
+
+
+def _hash_varies(one: Type) -> bool | None:
+    if one.name in _HASHED_BY_SALT:
+        return True
+    if one.name in _NUMBERS:
+        return False
+    if one.name in ("tuple", "frozenset"):
+        parts = [hash_varies(each) for each in one.holds]
+        return True if True in parts else None if None in parts else False
+    return None
+
+
+def compare(types: Types) -> bool:
+    """Whether values are known to compare with each other, as ``sorted`` asks."""
+    names = {one.name for one in types}
+    if len(names) > 1 and not names <= {"int", "float", "bool"}:
+        return False
+    if names == {"tuple"}:
+        return all(compare(each) for one in types for each in one.holds)
+    return names <= {"str", "bytes", "path", "int", "float", "bool"} and bool(names)

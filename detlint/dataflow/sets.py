@@ -1,0 +1,223 @@
+"""Sets whose order differs from run to run, and where it shows."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.dataflow import lattice
+from detlint.dataflow.keys import leaves_ties
+from detlint.dataflow.order import Flow, Orders, Use, word_of
+from detlint.models import names
+from detlint.models.model import Order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.lattice import Types
+    from detlint.dataflow.unit import Unit
+
+_READING_METHODS = frozenset("imap map starmap extend extendleft writelines".split())
+
+
+class Reading(NamedTuple):
+    """A place where a set is gone through."""
+
+    op: Op  # the set
+    by: Op  # what goes through it
+    use: Use  # where the order shows
+    elements: Types
+    guessed: bool  # by names, or by what is done with them
+
+    @property
+    def node(self) -> ast.expr:
+        """The expression that is read."""
+        return read_at(self.by, self.op)
+
+    @property
+    def kind(self) -> str:
+        """What the elements are, as a message says it; "" if that is a guess."""
+        names = {one.name for one in self.elements}
+        if self.guessed or names & {"?"}:
+            return "" if names <= {"str", "?"} else "objects"
+        return {"str": "strings", "bytes": "bytes"}.get("".join(names), "objects")
+
+    @property
+    def sorts(self) -> bool:
+        """Whether the elements are known to compare with each other."""
+        return lattice.compare(self.elements)
+
+    @property
+    def how(self) -> str:
+        """What shows the order."""
+        return self.use.how
+
+
+def read_at(by: Op, value: Op) -> ast.expr:
+    """The expression by which an operation takes a value."""
+    node = by.node
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        return node.iter
+    if by.code == "call" and isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute) and value in by.args[0].args:
+            return node.func.value
+        given = [*node.args, *(each.value for each in node.keywords)]
+        each = given[by.args.index(value, 1) - 1]
+        return each.value if isinstance(each, ast.Starred) else each
+    if isinstance(node, (ast.Assign, ast.AugAssign, ast.Starred, ast.YieldFrom)):
+        return node.value  # type: ignore[return-value]
+    return node  # type: ignore[return-value]
+
+
+class Sets:
+    """Looks for them in the functions of one file."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.values = unit.values
+        self.orders = Orders(self.values, distinct=True)
+
+    def read_near(self, offsets: Iterable[int]) -> Iterator[Reading]:
+        """Where sets are read in the functions that some offsets lie in, and in those that share
+        a set with them."""
+        functions = dict.fromkeys(filter(None, map(self.unit.at, offsets)))
+        for each in list(functions):
+            functions.update(dict.fromkeys(self._sharing(each)))
+        for each in functions:
+            yield from self.of_function(each)
+
+    def _sharing(self, function: Function) -> Iterator[Function]:
+        """The functions that read an attribute or a name of the module that is a set here."""
+        for op in function.ops:
+            if op.code == "store_attr" and self._may_be_set(op.args[1]):
+                yield from self._of_class(function, str(op.name))
+            elif op.code == "store_global" and self._may_be_set(op.args[0]):
+                yield from self.unit.functions_naming(str(op.name))
+        if not isinstance(function.node, ast.ClassDef):
+            return
+        for name, bound in function.bindings.items():
+            if any(map(self._may_be_set, bound)):
+                yield from self._of_class(function, name)
+
+    def _of_class(self, function: Function, name: str) -> Iterator[Function]:
+        for piece in self.unit.classes.get(function.class_name, ()):
+            if name in self.unit.text[piece.start : piece.end]:
+                found = self.unit.function(piece)
+                if found is not None:
+                    yield found
+
+    def _may_be_set(self, op: Op) -> bool:
+        return lattice.may_be(self.values.types(op), "set")
+
+    def of_function(self, function: Function) -> Iterator[Reading]:
+        """Those of a function, and of the functions in it."""
+        for each in function.everything():
+            for op in each.ops:
+                for value in self._read_by(op):
+                    yield from self._judge(value, op)
+
+    def _read_by(self, op: Op) -> Iterator[Op]:
+        """The sets that an operation takes the elements of, one after the other."""
+        if op.code in ("iter", "yield_from", "unpack"):
+            if op.code != "unpack" or op.name[0] == 0:  # type: ignore[index]
+                yield from filter(self.values.is_set, op.args[:1])
+        elif op.code == "star":
+            if op.name != "**" and not all(each.code == "set" for each in op.uses):
+                yield from filter(self.values.is_set, op.args[:1])
+        elif op.code == "augment":
+            if op.name == "Add" and self.values.is_set(op.args[1]):
+                yield op.args[1]
+        elif op.code == "call":
+            yield from self._read_by_call(op)
+
+    def _read_by_call(self, call: Op) -> Iterator[Op]:
+        function = call.args[0]
+        if function.code == "attr" and function.name == "pop" and len(call.args) == 1:
+            if self.values.is_set(function.args[0]):
+                yield function.args[0]
+        for name, value in call.arguments():
+            if name not in ("**",) and self.values.is_set(value) and self._goes_through(call, name):
+                yield value
+
+    def _goes_through(self, call: Op, name: str | None) -> bool:
+        """``list(x)``, ``enumerate(x)``, ``", ".join(x)``, ``max(x, key=len)``, ``f(*x)``."""
+        row = self.values.function_row(call) or self.values.method_row(call)
+        order = row.order if row is not None else None
+        word = word_of(call)
+        if name == "*":
+            free = order in (Order.FREE, Order.EXTREME) or word in ("update", "union", "intersection")
+            return not free
+        if order in (Order.SORTS, Order.EXTREME):
+            key = call.given("key")
+            return key is not None and leaves_ties(self.values, key)
+        if order is not None:
+            named = {"copy.copy", "copy.deepcopy", "typing.cast"} & set(self.values.called(call))
+            return order is not Order.FREE and not named
+        if word == "join" and call.args[0].code == "attr":
+            return True
+        return names.is_bar(word) or (call.args[0].code == "attr" and word in _READING_METHODS)
+
+    def _judge(self, value: Op, by: Op) -> Iterator[Reading]:
+        if self.orders.effects.is_one(value):
+            return
+        elements = self.values.elements(value)
+        varies = lattice.hash_varies(elements)
+        if varies is False:
+            return
+        guessed = varies is None
+        if guessed and not self._seems_text(value, by):
+            return
+        self.orders.root = value
+        self.orders._seen = set()
+        self.orders._calls = []
+        if by.code == "call" and value in by.args[0].args:
+            uses = self.orders._method(by, by.args[0], Flow())
+        else:
+            uses = self.orders.at(by, value, Flow())
+        use = next(iter(uses), None)
+        if use is None:
+            return
+        yield Reading(value, by, use, elements, guessed)
+
+    def _seems_text(self, value: Op, by: Op) -> bool:
+        """Whether names, or what is done with an element, say that a set holds texts."""
+        return any(map(names.are_texts, _names_behind(value))) or self._taken_for_text(by)
+
+    def _taken_for_text(self, by: Op) -> bool:
+        if by.code != "iter":
+            return False
+        targets = [name for name, values in by.function.bindings.items() if by in values]
+        if any(map(names.is_text, targets)):
+            return True
+        return any(self._is_text_use(use, by) for use in by.uses)
+
+    def _is_text_use(self, use: Op, element: Op) -> bool:
+        from detlint.models.tables import METHODS
+
+        if use.code == "attr":
+            return set(METHODS.get(str(use.name), ())) == {"str"}
+        if use.code in ("compare", "binary"):
+            return any(lattice.may_be(self.values.types(x), "str") for x in use.args if x is not element)
+        if use.code == "call":
+            row = self.values.function_row(use)
+            called = self.values.called(use)
+            if {"builtins.getattr", "builtins.hasattr", "builtins.setattr"} & set(called):
+                return len(use.args) > 2 and use.args[2] is element  # noqa: PLR2004 - the name
+            return row is not None and row.name.startswith(("os.path.", "builtins.open"))
+        return False
+
+
+def _names_behind(op: Op, depth: int = 4) -> Iterator[str]:
+    """The names of what a set is made of."""
+    if op.code == "param":
+        yield str(op.name[1])  # type: ignore[index]
+    elif op.code in ("global", "free", "phi", "attr") and isinstance(op.name, str):
+        yield op.name
+    if op.code == "call" and op.args[0].code == "attr" and len(op.args) == 1:
+        yield str(op.args[0].name)
+    if depth:
+        below = op.args[1:] if op.code == "call" else op.args
+        if op.code in ("call", "phi", "binary", "change", "augment", "boolean", "choice", "declared"):
+            for each in below:
+                yield from _names_behind(each, depth - 1)

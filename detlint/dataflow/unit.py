@@ -1,0 +1,333 @@
+"""A file's functions, each parsed and lowered when it is asked for."""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_right
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.dataflow.lowering import lower
+from detlint.edits import Editable
+from detlint.layout import layout_of
+from detlint.mentions import mentions
+from detlint.syntax import REFUSALS, parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.values import Values
+    from detlint.layout import Block
+    from detlint.source import Source
+
+_MEMBER = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def|class|@)")
+# A word before an assignment, a comma, an annotation, or that a loop or `with` binds.
+_BINDING = re.compile(r"([^\W\d]\w*)\s*(?=[=,:)\]|+&^-]|\bin\b|$)", re.MULTILINE)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_IMPORTS = re.compile(r"^(?:[ \t]*(?:from|import)[ \t]|(?:try|if|else|except)\b)")
+
+
+class UnparsedError(Exception):
+    """A part of a file was asked for that does not parse by itself."""
+
+
+class Piece(NamedTuple):
+    """A function, a method, a class's body without its methods, or a statement of the module.
+
+    owner  the class of a method or body, or ""
+    kind   "function", "class" or "" for a statement
+    """
+
+    start: int
+    end: int
+    kind: str
+    name: str
+    owner: str
+    bases: str = ""
+    indent: str = ""  # of the statements of a class
+
+
+class Unit(Editable):
+    """One file, as the engine sees it; ``whole``: parsed as a whole, not piece by piece."""
+
+    def __init__(self, source: Source, *, whole: bool = False) -> None:
+        self.source = source
+        self._tree = parsed(source.text) if whole else None
+        self.text = source.text
+        self._layout = layout_of(self.text)
+        self._functions: dict[int, Function | None] = {}
+        self._nodes: dict[int, list[ast.stmt]] = {}  # of pieces, where it is parsed as a whole
+
+    @cached_property
+    def values(self) -> Values:
+        """What the values of the file may be."""
+        from detlint.dataflow.values import Values
+
+        return Values(self)
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """What the file is made of, in order."""
+        if self._tree is not None:
+            return [piece for node in self._tree.body for piece in self._of_node(node)]
+        return [each for block in self._layout.top for each in self._split(block)]
+
+    def _split(self, block: Block) -> Iterator[Piece]:
+        if block.kind != "class":
+            kind = "function" if block.kind else ""
+            yield Piece(block.start, block.end, kind, block.name, "")
+            return
+        indents = [
+            match[1]
+            for match in _MEMBER.finditer(self.text, block.start, block.end)
+            if not self._layout.inside(match.start() + 1)
+        ]
+        start, indent = block.start, min(indents, key=len, default="")
+        own = (block.name, block.name, block.bases, indent)
+        if indents:
+            for each in self._layout.blocks(block.start, block.end, indent):
+                if each.kind == "def":
+                    if each.start > start:
+                        yield Piece(start, each.start, "class", *own)
+                    yield Piece(each.start, each.end, "function", each.name, block.name)
+                    start = each.end
+        if block.end > start:
+            yield Piece(start, block.end, "class", *own)
+
+    def _of_node(self, node: ast.stmt) -> Iterator[Piece]:
+        start, end = self._place(node)
+        if isinstance(node, _FUNCTIONS):
+            yield self._kept(Piece(start, end, "function", node.name, ""), [node])
+        elif isinstance(node, ast.ClassDef):
+            bases = ", ".join(map(ast.unparse, node.bases))
+            methods = [each for each in node.body if isinstance(each, _FUNCTIONS)]
+            yield self._kept(Piece(start, end, "class", node.name, node.name, bases), [node])
+            for each in methods:
+                node.body.remove(each)
+                place = self._place(each)
+                yield self._kept(Piece(*place, "function", each.name, node.name), [each])
+        else:
+            yield self._kept(Piece(start, end, "", "", ""), [node])
+
+    def _kept(self, piece: Piece, nodes: list[ast.stmt]) -> Piece:
+        self._nodes[piece.start] = nodes
+        return piece
+
+    def _place(self, node: ast.stmt) -> tuple[int, int]:
+        first = min([node, *getattr(node, "decorator_list", ())], key=lambda each: each.lineno)
+        return self.source.line_starts[first.lineno - 1], self.span(node)[1]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [each.start for each in self.pieces]
+
+    def piece_at(self, offset: int) -> Piece | None:
+        """The piece that an offset lies in."""
+        index = bisect_right(self._starts, offset) - 1
+        while index > 0 and offset >= self.pieces[index].end:
+            index -= 1  # what lies around it
+        return self.pieces[index] if index >= 0 and offset < self.pieces[index].end else None
+
+    # Functions
+
+    def function(self, piece: Piece) -> Function | None:
+        """The operations of a function or method; None if it does not parse."""
+        if piece.start not in self._functions:
+            self._functions[piece.start] = self._lowered(piece)
+        return self._functions[piece.start]
+
+    def at(self, offset: int) -> Function | None:
+        """What an offset lies in: a function or method, a class's body, or the module's. Raises
+        UnparsedError."""
+        piece = self.piece_at(offset)
+        if piece is None:
+            return None
+        found = self.function(piece) if piece.kind else self.module
+        if found is None or (not piece.kind and self._parsed(piece) is None):
+            raise UnparsedError
+        return found
+
+    def _lowered(self, piece: Piece) -> Function | None:
+        body = self._parsed(piece)
+        if body is None:
+            return None
+        if piece.kind == "class":
+            inner = getattr(body[0], "body", []) if body else []
+            return lower(piece.name, inner, self, body[0] if body else None)
+        node = next((each for each in body if hasattr(each, "args")), None)
+        if node is None:
+            return None
+        name = f"{piece.owner}.{piece.name}" if piece.owner else piece.name
+        return lower(name, node.body, self, node)
+
+    def _parsed(self, piece: Piece) -> list[ast.stmt] | None:
+        """The statements of a piece, with the rows of the file."""
+        if self._tree is not None:
+            return self._nodes[piece.start]
+        text = self.text[piece.start : piece.end]
+        row, _ = self.source.location(piece.start)
+        indented = text[:1] in (" ", "\t")
+        if piece.indent:
+            text = f"{text}\n{piece.indent}..."  # what is left of a class needs a body
+        # Blank lines give the statements their rows, and cost next to nothing.
+        if indented:
+            head = "class _:" if piece.kind == "class" else "if 1:"
+            text = "\n" * (row - 2) + f"{head}\n{text}"
+        else:
+            text = "\n" * (row - 1) + text
+        try:
+            body: list[ast.stmt] = parsed(text).body
+        except REFUSALS:
+            return None
+        return body if piece.kind == "class" or not indented else body[0].body  # type: ignore[attr-defined]
+
+    @cached_property
+    def module(self) -> Function:
+        """What the statements of the module do, its functions and classes left out."""
+        body: list[ast.stmt] = []
+        for piece in self.pieces:
+            if not piece.kind:
+                body += self._parsed(piece) or []
+        return lower("", body, self)
+
+    def functions_naming(self, word: str) -> Iterator[Function]:
+        """The functions, methods and class bodies whose text holds a word, and the module."""
+        seen: set[int] = set()
+        for place in mentions(self.text, word):
+            piece = self.piece_at(place)
+            if piece is None or self._layout.hides(place):
+                continue
+            key = piece.start if piece.kind else -1
+            if key not in seen:
+                seen.add(key)
+                found = self.function(piece) if piece.kind else self.module
+                if found is not None:
+                    yield found
+
+    def defined(self, name: str, owner: str = "") -> Function | None:
+        """The function of a name at the top of the file, or of a class."""
+        piece = self._by_name.get((owner, name))
+        return self.function(piece) if piece is not None else None
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, str], Piece]:
+        # The last definition holds.
+        return {(each.owner, each.name): each for each in self.pieces if each.kind == "function"}
+
+    @cached_property
+    def classes(self) -> dict[str, list[Piece]]:
+        """The pieces of each class at the top of the file."""
+        found: dict[str, list[Piece]] = {}
+        for each in self.pieces:
+            if each.owner:
+                found.setdefault(each.owner, []).append(each)
+        return found
+
+    def method(self, owner: str, name: str) -> Function | None:
+        """A method of a class of the file, or of a base of it."""
+        for each in self._with_bases(owner):
+            found = self.defined(name, each)
+            if found is not None:
+                return found
+        return None
+
+    def _with_bases(self, owner: str) -> Iterator[str]:
+        pending, seen = [owner], set()
+        while pending:
+            each = pending.pop(0)
+            if each in self.classes and each not in seen:
+                seen.add(each)
+                yield each
+                pending += self.bases(each)
+
+    def bases(self, owner: str) -> list[str]:
+        """The last words of the names of a class's bases."""
+        pieces = self.classes.get(owner, ())
+        text = next((each.bases for each in pieces if each.bases), "")
+        return [each.split("=")[0].strip().rpartition(".")[2] for each in text.split(",") if each]
+
+    def hashes_by_value(self, owner: str) -> bool:
+        """Whether objects of a class may be hashed by what they hold, and not by their address."""
+        names = {each.name for each in self.classes[owner] if each.kind == "function"}
+        if "__hash__" in names or "__eq__" in names:
+            return True
+        plain_bases = {"", "object", "ABC", "Module", "Generic"}
+        if not set(self.bases(owner)) <= plain_bases | set(self.classes):
+            return True  # a base that is not seen may say so
+        head = self.text[self.classes[owner][0].start :][:200]
+        return head.lstrip().startswith("@")  # `@dataclass(frozen=True)`
+
+    def stored(self, owner: str, name: str) -> Iterator[Op]:
+        """What a class and its bases assign to an attribute of its objects, or to its own."""
+        for each in self._with_bases(owner):
+            for piece in self.classes[each]:
+                if name not in self.text[piece.start : piece.end]:
+                    continue
+                function = self.function(piece)
+                if function is None:
+                    continue
+                if piece.kind == "class":
+                    yield from function.bindings.get(name, ())
+                else:
+                    yield from self._stores(function, name)
+
+    @staticmethod
+    def _stores(function: Function, name: str) -> Iterator[Op]:
+        for each in function.stores.get(name, ()):
+            if each.args[0].code == "param" and each.args[0].name[1] in ("self", "cls"):  # type: ignore[index]
+                yield each
+        for owner in ("self", "cls"):
+            for each in function.bindings.get(f"{owner}.{name}", ()):
+                if each.code in ("change", "store_item", "augment"):
+                    yield each
+
+    # Names
+
+    @cached_property
+    def bound_names(self) -> frozenset[str]:
+        """The names that statements of the module may bind."""
+        found: set[str] = set()
+        for piece in self.pieces:
+            if not piece.kind:
+                found.update(_BINDING.findall(self.text, piece.start, piece.end))
+        return frozenset(found)
+
+    @cached_property
+    def imported(self) -> dict[str, list[str]]:
+        """What each name that the module imports may stand for: ``{"np": ["numpy"]}``."""
+        found: dict[str, list[str]] = {}
+        for piece in self.pieces:
+            if piece.kind or not _IMPORTS.match(self.text, piece.start):
+                continue
+            if "import" not in self.text[piece.start : piece.end]:
+                continue
+            for each in self._parsed(piece) or []:
+                for node in ast.walk(each):
+                    _note_import(node, found)
+        return found
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """Start and end of a node, as offsets in the source's text."""
+        assert isinstance(node, (ast.expr, ast.stmt))  # noqa: S101 - what has a place
+        start = self._offset(node.lineno, node.col_offset)
+        return start, self._offset(node.end_lineno or 1, node.end_col_offset or 0)
+
+    def _offset(self, row: int, column: int) -> int:
+        start = self.source.line_starts[row - 1]
+        line = self.source.line(row)
+        if line.isascii():
+            return start + column
+        return start + len(line.encode()[:column].decode(errors="replace"))
+
+
+def _note_import(node: ast.AST, found: dict[str, list[str]]) -> None:
+    if isinstance(node, ast.Import):
+        for each in node.names:
+            bound = each.asname or each.name.partition(".")[0]
+            found.setdefault(bound, []).append(each.name if each.asname else bound)
+    elif isinstance(node, ast.ImportFrom):
+        module = "." * node.level + (node.module or "")
+        for each in node.names:
+            found.setdefault(each.asname or each.name, []).append(f"{module}.{each.name}")

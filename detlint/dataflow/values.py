@@ -1,0 +1,572 @@
+"""What a value may be: its types, and the qualified name of what it stands for.
+
+Asked backwards, from a value to what it is made of, and only as far as somebody asks.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+from functools import cache
+from typing import TYPE_CHECKING
+
+from detlint.dataflow import declared, lattice
+from detlint.dataflow.lattice import (
+    ANY,
+    BOOLEAN,
+    FLOAT,
+    INTEGER,
+    NONE,
+    NOTHING,
+    TEXT,
+    Type,
+    Types,
+    container,
+    elements,
+    joined,
+    plain,
+)
+from detlint.models import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.unit import Unit
+    from detlint.models.model import Model
+
+_DEEPEST = 120  # operations behind a value that are asked
+_BUILTINS = frozenset(dir(builtins))
+_CONSTANTS: dict[type, Types] = {
+    str: TEXT,
+    bytes: lattice.BYTES,
+    bool: BOOLEAN,
+    int: INTEGER,
+    float: FLOAT,
+    complex: FLOAT,
+    type(None): NONE,
+}
+# Methods of several types: alone, they say nothing of an object of unknown type.
+_SHARED = frozenset(
+    """count find format get group groups index read readline replace split title translate
+    partition most_common elements fromkeys update decode union item name parent parts hex
+    resolve popitem setdefault join difference intersection symmetric_difference""".split()
+) - {"split", "join", "keys"}
+_INTEGER_BASES = frozenset(("IntEnum", "IntFlag", "int"))
+_ENUMS = frozenset(("Enum", "Flag", "StrEnum", "ReprEnum"))
+_NUMBER = joined(INTEGER, FLOAT)
+
+
+class Values:
+    """Answers for the values of one file."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self._known: dict[Op, Types] = {}
+        self._busy: dict[Op, int] = {}  # with how many are around it
+        # What holds until a question from outside is answered, since it was taken for nothing in
+        # it what something further out, at a place in ``_busy``, is.
+        self._unsure: dict[Op, tuple[Types, float]] = {}
+        self._outermost = math.inf
+        self.class_named: Callable[[str], Types] = cache(self._class_named)
+
+    # Names
+
+    def qualified(self, op: Op) -> list[str]:
+        """What a value may stand for: ``numpy.random.rand``; functions and classes of the file
+        as ``.name``."""
+        if op.code == "import":
+            return [str(op.name)]
+        if op.code == "global":
+            return self._global_names(str(op.name))
+        if op.code == "attr":
+            return [f"{each}.{op.name}" for each in self.qualified(op.args[0])]
+        if op.code in ("phi", "choice", "free"):
+            parts = op.args[1:] if op.code == "choice" else op.args
+            found = [self.qualified(each) for each in parts[:4] if each.code == "import"]
+            return [name for names in found for name in names]
+        return []
+
+    def _global_names(self, name: str) -> list[str]:
+        imported = self.unit.imported.get(name)
+        if imported:
+            return imported
+        if self.unit.defined(name) is not None or name in self.unit.classes:
+            return [f".{name}"]
+        bound = self.unit.module.bindings.get(name) if self._may_bind(name) else None
+        if bound:
+            return [each for op in bound if op.code in ("attr", "import") for each in self.qualified(op)]
+        return [f"builtins.{name}"] if name in _BUILTINS else []
+
+    def _may_bind(self, name: str) -> bool:
+        return name not in _BUILTINS and name in self.unit.bound_names
+
+    def called(self, op: Op) -> list[str]:
+        """The qualified names of what a call calls."""
+        return self.qualified(op.args[0]) if op.code == "call" else []
+
+    def callee(self, call: Op) -> Function | None:
+        """The function or method of the file that a call calls."""
+        function = call.args[0]
+        if function.code == "function":
+            return function.name  # type: ignore[return-value]
+        if function.code == "global":
+            return self.unit.defined(str(function.name))
+        if function.code == "free":
+            defined = [each for each in function.args if each.code == "function"]
+            return defined[-1].name if defined else None  # type: ignore[return-value]
+        if function.code == "attr":
+            owner = self.owner(function.args[0])
+            return self.unit.method(owner, str(function.name)) if owner else None
+        return None
+
+    def owner(self, op: Op) -> str:
+        """The class of the file that a value is an object of, or itself is."""
+        found = self._self_class(op)
+        if found:
+            return found
+        for one in self.types(op):
+            if one.of.startswith("."):
+                return one.of[1:]
+        return ""
+
+    @staticmethod
+    def _self_class(op: Op) -> str:
+        if op.code in ("global", "free", "param") and _name_of(op) in ("self", "cls"):
+            return op.function.class_name
+        return ""
+
+    # Types
+
+    def types(self, op: Op) -> Types:
+        """The types of a value."""
+        if op in self._known:
+            return self._known[op]
+        if op in self._unsure:
+            found, outermost = self._unsure[op]
+            self._outermost = min(self._outermost, outermost)
+            return found
+        if op in self._busy:
+            self._outermost = min(self._outermost, self._busy[op])
+            return NOTHING
+        if len(self._busy) > _DEEPEST:
+            self._outermost = -1
+            return ANY
+        return self._answered(op)
+
+    def _answered(self, op: Op) -> Types:
+        place, before = len(self._busy), self._outermost
+        self._busy[op], self._outermost = place, math.inf
+        try:
+            judge = getattr(self, f"_of_{op.code}", None)
+            found: Types = judge(op) if judge is not None else ANY
+        finally:
+            del self._busy[op]
+        if self._outermost >= place:
+            self._known[op] = found
+            self._outermost = before
+        else:
+            self._unsure[op] = found, self._outermost
+            self._outermost = min(self._outermost, before)
+        if not self._busy:
+            self._unsure.clear()
+            self._outermost = math.inf
+        return found
+
+    def elements(self, op: Op) -> Types:
+        """What going through a value gives."""
+        return elements(self.types(op))
+
+    def is_set(self, op: Op) -> bool:
+        """Whether a value is a set, and nothing else."""
+        return lattice.are(self.types(op), "set")
+
+    # By operation
+
+    def _of_const(self, op: Op) -> Types:
+        return _CONSTANTS.get(type(op.name), ANY)
+
+    def _of_text(self, _: Op) -> Types:
+        return TEXT
+
+    _of_format = _of_text
+
+    def _of_param(self, op: Op) -> Types:
+        stars, _ = op.name  # type: ignore[misc]
+        owner = self._self_class(op)
+        if owner:
+            return self.class_named(owner)
+        says = declared.of(getattr(op.node, "annotation", None), self.class_named)
+        if getattr(op.node, "annotation", None) is None:
+            says = joined(*map(self.types, op.args), ANY)
+        if stars == "**":
+            return container("dict", TEXT, says)
+        return container("list", says) if stars else says
+
+    def _of_declared(self, op: Op) -> Types:
+        says = declared.of(op.name, self.class_named)  # type: ignore[arg-type]
+        if not op.args or not declared.is_vague(says):
+            return says
+        made = self.types(op.args[0])
+        return made if made - NONE else says
+
+    def _of_phi(self, op: Op) -> Types:
+        return joined(*map(self.types, op.args))
+
+    _of_boolean = _of_free = _of_phi
+
+    def _of_choice(self, op: Op) -> Types:
+        return joined(*map(self.types, op.args[1:]))
+
+    def _of_global(self, op: Op) -> Types:
+        name = str(op.name)
+        for each in self.qualified(op):
+            row = tables.ATTRIBUTES.get(each)
+            if row is not None:
+                return self._instantiated(row, op)
+        if name in self.unit.imported:
+            return ANY
+        if self.unit.defined(name) is not None:
+            return plain("function")
+        if name in self.unit.classes:
+            return frozenset((Type("type", (), f".{name}"),))
+        bound = self.unit.module.bindings.get(name) if self._may_bind(name) else None
+        return joined(*map(self.types, bound)) if bound else ANY
+
+    def _of_function(self, _: Op) -> Types:
+        return plain("function")
+
+    def _of_class(self, _: Op) -> Types:
+        return plain("type")
+
+    def _of_import(self, op: Op) -> Types:
+        row = tables.ATTRIBUTES.get(str(op.name))
+        return self._instantiated(row, op) if row is not None else ANY
+
+    def _of_attr(self, op: Op) -> Types:
+        for name in self.qualified(op):
+            row = tables.ATTRIBUTES.get(name)
+            if row is not None:
+                return self._instantiated(row, op)
+        word, owner = str(op.name), self.owner(op.args[0])
+        if owner:
+            found = self.field(owner, word)
+            if found - NONE:
+                return found
+        row = self._of_type(tables.MEMBERS, word, op.args[0])
+        return self._instantiated(row, op) if row is not None else ANY
+
+    def _of_type(self, rows: dict[str, dict[str, Model]], word: str, owner: Op) -> Model | None:
+        """The row of a method or attribute, by the type of its object, or if only one has it."""
+        found = rows.get(word)
+        if found is None:
+            return None
+        types = self.types(owner)
+        for one in types:
+            row = found.get(f"instance[{one.of}]" if one.name == "instance" else one.name)
+            if row is not None:
+                return row
+            if one.name in ("iterator", "set", "keys", "array") and "list" in found:
+                return found["list"]
+        if lattice.UNKNOWN in types and len(found) == 1 and word not in _SHARED:
+            return next(iter(found.values()))
+        return None
+
+    def method_row(self, call: Op) -> Model | None:
+        """The model of a method that is called."""
+        function = call.args[0]
+        if function.code != "attr":
+            return None
+        return self._of_type(tables.METHODS, str(function.name), function.args[0])
+
+    def function_row(self, call: Op) -> Model | None:
+        """The model of a function that is called by a qualified name."""
+        rows = (tables.FUNCTIONS.get(name) for name in self.called(call))
+        return next(filter(None, rows), None)
+
+    def field(self, owner: str, name: str) -> Types:
+        """The types of an attribute, by all that the class and its bases assign to it."""
+        found = [self.types(each) for each in self.unit.stored(owner, name)]
+        return joined(*found)
+
+    def _of_store_attr(self, op: Op) -> Types:
+        return self.types(op.args[1])
+
+    def _of_item(self, op: Op) -> Types:
+        types, key = self.types(op.args[0]), op.args[1]
+        if key.code == "const" and isinstance(key.name, int):
+            return lattice.part(types, key.name)
+        if key.code == "unary" and key.args[0].code == "const" and isinstance(key.args[0].name, int):
+            return lattice.part(types, -key.args[0].name)
+        return lattice.values(types)
+
+    def _of_slice(self, op: Op) -> Types:
+        return self.types(op.args[0])
+
+    def _of_call(self, op: Op) -> Types:
+        row = self.function_row(op)
+        if row is None:
+            row = self.method_row(op)
+        if row is not None and row.returns:
+            return self._instantiated(row, op)
+        if any(name == "builtins.super" for name in self.called(op)):
+            return ANY
+        function = self.callee(op)
+        if function is not None:
+            return self.returned(function)
+        made = [one for one in self.types(op.args[0]) if one.name == "type" and one.of]
+        if made:
+            return self.class_named(made[0].of[1:])
+        if op.args[0].code == "attr" and op.args[0].name in ("pop", "popleft"):
+            owner = self.types(op.args[0].args[0])
+            return lattice.values(owner)
+        if op.args[0].code == "attr" and op.args[0].name == "copy":
+            return self.types(op.args[0].args[0])
+        return ANY
+
+    def returned(self, function: Function) -> Types:
+        """What a function of the file gives."""
+        annotation = getattr(function.node, "returns", None)
+        if annotation is not None:
+            says = declared.of(annotation, self.class_named)
+            if not declared.is_vague(says):
+                return says
+        if function.is_generator:
+            given = [
+                self.types(each.args[0]) if each.code == "yield" else self.elements(each.args[0])
+                for each in function.returns
+                if each.args and each.code != "return"
+            ]
+            return container("iterator", joined(*given))
+        found = joined(*(self.types(each.args[0]) for each in function.returns if each.args))
+        return found or ANY
+
+    def _of_binary(self, op: Op) -> Types:
+        left, right = self.types(op.args[0]), self.types(op.args[1])
+        return _combined(str(op.name), left, right)
+
+    _of_augment = _of_binary
+
+    def _of_unary(self, op: Op) -> Types:
+        return self.types(op.args[0])
+
+    def _of_not(self, _: Op) -> Types:
+        return BOOLEAN
+
+    _of_compare = _of_not
+
+    def _of_list(self, op: Op) -> Types:
+        return container(op.code, joined(*map(self._entry, op.args)))
+
+    _of_set = _of_list
+
+    def _of_tuple(self, op: Op) -> Types:
+        if any(each.code == "star" for each in op.args):
+            return container("list", joined(*map(self._entry, op.args)))
+        return container("tuple", *map(self.types, op.args))
+
+    def _entry(self, op: Op) -> Types:
+        return self.elements(op.args[0]) if op.code == "star" else self.types(op)
+
+    def _of_dict(self, op: Op) -> Types:
+        keys, held = [], []
+        for each in op.args:
+            if each.code == "star":
+                other = self.types(each.args[0])
+                keys.append(elements(other))
+                held.append(lattice.values(other))
+            else:
+                keys.append(self.types(each.args[0]))
+                held.append(self.types(each.args[1]))
+        return container("dict", joined(*keys), joined(*held))
+
+    def _of_comprehension(self, op: Op) -> Types:
+        if op.name == "dict":
+            return container("dict", self.types(op.args[0]), self.types(op.args[1]))
+        return container(str(op.name), self.types(op.args[0]))
+
+    def _of_iter(self, op: Op) -> Types:
+        return self.elements(op.args[0])
+
+    def _of_unpack(self, op: Op) -> Types:
+        index, _, counted, starred = op.name  # type: ignore[misc]
+        types = self.types(op.args[0])
+        if starred or not counted:
+            return container("list", elements(types)) if starred else elements(types)
+        return lattice.part(types, index)
+
+    def _of_enter(self, op: Op) -> Types:
+        return self.types(op.args[0])
+
+    _of_await = _of_delete = _of_enter
+
+    def _of_change(self, op: Op) -> Types:
+        before, call = self.types(op.args[0]), op.args[1]
+        given = [value for name, value in call.arguments() if name in (None, "*")]
+        if op.name in ("add", "append", "appendleft", "push"):
+            return _filled(before, joined(*map(self.types, given)), NOTHING)
+        if op.name == "insert":
+            return _filled(before, joined(*map(self.types, given[1:])), NOTHING)
+        if op.name in ("update", "extend", "extendleft"):
+            more = [self.types(each) for each in given]
+            unpacked = [elements(each) if name == "*" else each for name, each in zip(
+                [name for name, _ in call.arguments() if name in (None, "*")], more, strict=True)]
+            added = joined(*map(elements, unpacked))
+            return _filled(before, added, joined(*map(lattice.values, unpacked)))
+        if op.name == "setdefault" and given:
+            return _filled(before, self.types(given[0]), joined(*map(self.types, given[1:])))
+        return before
+
+    def _of_store_item(self, op: Op) -> Types:
+        container_, key, value = op.args
+        before = self.types(container_)
+        if lattice.may_be(before, "dict", "counter"):
+            return _filled(before, self.types(key), self.types(value))
+        return _filled(before, self.types(value), NOTHING)
+
+    # Classes
+
+    def _class_named(self, word: str) -> Types:
+        """The types of an object of a class that an annotation or a call names."""
+        if word not in self.unit.classes:
+            return ANY
+        bases = set(self.unit.bases(word))
+        if bases & _INTEGER_BASES:
+            return INTEGER
+        hashed = bases & _ENUMS or not self.unit.hashes_by_value(word)
+        return frozenset((Type("instance" if hashed else "?value", (), f".{word}"),))
+
+    # Rows
+
+    def _instantiated(self, row: Model, op: Op) -> Types:
+        if not row.returns:
+            return ANY
+        return self._type_of(tables.type_expression(row.returns), op)
+
+    def _type_of(self, node: ast.expr, op: Op) -> Types:
+        if isinstance(node, ast.Subscript):
+            name = node.value.id  # type: ignore[attr-defined]
+            if name == "instance":
+                return frozenset((Type("instance", (), ast.unparse(node.slice)),))
+            inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            given = [self._type_of(each, op) for each in inner]
+            if name not in ("tuple", "dict"):
+                given = [joined(*given)]
+            return container(name, *given)
+        return self._variable(node.id, op)  # type: ignore[attr-defined]
+
+    def _variable(self, name: str, op: Op) -> Types:
+        if name == "UNKNOWN":
+            return ANY
+        if name == "NOTHING":
+            return NOTHING
+        if name == "number":
+            return _NUMBER
+        own = op.args[0].args[0] if op.code == "call" and op.args[0].code == "attr" else None
+        if name in ("S", "E", "V"):
+            types = self.types(own) if own is not None else ANY
+            return types if name == "S" else elements(types) if name == "E" else lattice.values(types)
+        if name[:-1] in ("A", "E", "EE", "R") and name[-1].isdigit():
+            return self._argument(name[:-1], int(name[-1]), op)
+        return plain(name)
+
+    def _argument(self, what: str, place: int, op: Op) -> Types:
+        given = list(op.arguments()) if op.code == "call" else []
+        unpacked = [value for name, value in given if name == "*"]
+        plain_ones = [value for name, value in given if name is None]
+        if place >= len(plain_ones):
+            if unpacked and what == "E":
+                return joined(*(elements(self.elements(each)) for each in unpacked))
+            return ANY if unpacked else NOTHING
+        value = plain_ones[place]
+        if what == "A":
+            return self.types(value)
+        if what == "E":
+            return self.elements(value)
+        return elements(self.elements(value)) if what == "EE" else self._applied(value, plain_ones)
+
+    def _applied(self, function: Op, given: list[Op]) -> Types:
+        """What a function gives that is handed on: ``map(str.lower, x)``."""
+        if function.code == "function":
+            return self.returned(function.name)  # type: ignore[arg-type]
+        for name in self.qualified(function):
+            row = tables.FUNCTIONS.get(name)
+            if row is not None and row.returns:
+                node = tables.type_expression(row.returns)
+                if isinstance(node, ast.Name) and not node.id[-1].isdigit():
+                    return self._variable(node.id, function)
+                if isinstance(node, ast.Subscript):
+                    return container(node.value.id, NOTHING)  # type: ignore[attr-defined]
+            if name.startswith("builtins.str."):
+                return TEXT
+            if name.startswith(".") and self.unit.defined(name[1:]) is not None:
+                return self.returned(self.unit.defined(name[1:]))  # type: ignore[arg-type]
+        return ANY
+
+
+def _name_of(op: Op) -> str:
+    return op.name[1] if op.code == "param" else str(op.name)  # type: ignore[index]
+
+
+def _filled(before: Types, added: Types, held: Types) -> Types:
+    """A container after something was added to it."""
+    found = []
+    for one in before:
+        if one.name == "dict":
+            keys, values = (*one.holds, ANY, ANY)[:2]
+            found.append(container("dict", joined(keys, added), joined(values, held)))
+        elif one.holds and one.name in ("list", "set", "counter", "deque", "array"):
+            found.append(container(one.name, joined(one.holds[0], added)))
+        else:
+            found.append(frozenset((one,)))
+    return joined(*found)
+
+
+_SET_OPERATORS = frozenset(("Sub", "BitAnd", "BitOr", "BitXor"))
+
+
+def _combined(operator: str, left: Types, right: Types) -> Types:
+    if operator in _SET_OPERATORS and (
+        lattice.may_be(left, "set", "keys") or (lattice.may_be(right, "set", "keys"))
+    ):
+        return _of_sets(operator, left, right)
+    if operator == "Add" and (lattice.may_be(left, "str") or lattice.may_be(right, "str")):
+        return TEXT
+    if operator == "Mod" and lattice.may_be(left, "str"):
+        return TEXT
+    if operator == "Mult" and (lattice.may_be(left, "str") or lattice.may_be(right, "str")):
+        return TEXT
+    if operator == "Div" and (lattice.may_be(left, "path") or lattice.may_be(right, "str")):
+        return lattice.PATH
+    if operator == "Add" and lattice.may_be(left, "list"):
+        return container("list", joined(elements(left), elements(right)))
+    if operator == "BitOr" and lattice.may_be(left, "dict"):
+        return joined(left, right)
+    if operator == "Mult" and lattice.may_be(left, "list"):
+        return left
+    numbers = {"int", "float", "bool"}
+    if {one.name for one in left | right} <= numbers:
+        return _NUMBER if operator in ("Div", "Pow") else joined(left, right)
+    return ANY
+
+
+def _of_sets(operator: str, left: Types, right: Types) -> Types:
+    """What two sets have in common, or one of them has."""
+    of_left, of_right = elements(left), elements(right)
+    if operator == "Sub":
+        # What is taken away is of the kind of what it is taken from.
+        known = of_left if lattice.is_known(of_left) else joined(of_left, of_right - lattice.NONE)
+        return container("set", known)
+    if operator == "BitAnd":
+        if not lattice.is_known(of_left):
+            return container("set", joined(of_left, of_right))
+        return container("set", of_left if not lattice.is_known(of_right) else of_left)
+    return container("set", joined(of_left, of_right))
+
+
+def iterated(function: Function) -> Iterator[Op]:
+    """What the loops and comprehensions of a function go through."""
+    for op in function.ops:
+        if op.code == "iter":
+            yield op

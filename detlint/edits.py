@@ -1,0 +1,47 @@
+"""How the text of a source is changed at a node, whatever tree the node is of."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from detlint.finding import Edit
+from detlint.lexer import comments
+
+if TYPE_CHECKING:
+    from detlint.source import Source
+
+
+class Editable:
+    """A source whose nodes have places in its text."""
+
+    source: Source
+
+    def span(self, node: Any) -> tuple[int, int]:
+        """Start and end of a node, as offsets in the source's text."""
+        raise NotImplementedError
+
+    def replace(self, node: Any, text: str) -> Edit:
+        """Replace a node (its parentheses stay)."""
+        return Edit(*self.span(node), text)
+
+    def insert_before(self, node: Any, text: str) -> Edit:
+        """Insert text right before a node."""
+        start, _ = self.span(node)
+        return Edit(start, start, text)
+
+    def insert_after(self, node: Any, text: str) -> Edit:
+        """Insert text right after a node."""
+        _, end = self.span(node)
+        return Edit(end, end, text)
+
+    def drops_comment(self, edit: Edit) -> bool:
+        """Whether an edit's range holds a comment that its replacement does not."""
+        return any(
+            edit.start <= start < edit.end and self.source.text[start:end] not in edit.replacement
+            for start, end in self._comments
+        )
+
+    @cached_property
+    def _comments(self) -> list[tuple[int, int]]:
+        return comments(self.source.text)

@@ -1,0 +1,41 @@
+"""Functions of the libraries that training code is made with."""
+
+from __future__ import annotations
+
+from detlint.models.model import Order, rows
+
+FUNCTIONS = (
+    *rows("numpy", "array asarray", "array[E0]", Order.KEEPS),
+    *rows("numpy", "unique", "array[E0]", Order.FREE),
+    *rows("numpy", "sort", "array[E0]", Order.SORTS),
+    *rows("numpy", "all any count_nonzero isin", "", Order.FREE),
+    *rows("numpy", "arange linspace zeros ones empty full argsort", "array[number]"),
+    *rows("numpy.random", "permutation choice shuffle", "", Order.DRAWS),
+    *rows("pandas", "unique", "array[E0]", Order.KEEPS),
+    *rows("natsort", "natsorted", "list[E0]", Order.SORTS),
+    *rows("tqdm", "tqdm", "iterator[E0]", Order.KEEPS),
+    *rows("tqdm.auto", "tqdm", "iterator[E0]", Order.KEEPS),
+    *rows("tqdm.notebook", "tqdm", "iterator[E0]", Order.KEEPS),
+    *rows("rich.progress", "track", "iterator[E0]", Order.KEEPS),
+    *rows("toolz", "unique", "iterator[E0]", Order.KEEPS),
+    *rows("torch", "tensor as_tensor stack cat", "instance[torch.Tensor]", Order.READS),
+)
+
+ATTRIBUTES = ()
+
+METHODS = (
+    *rows("instance[torch.nn.Module]", "state_dict", "dict[str, instance[torch.Tensor]]"),
+    *rows(
+        "instance[torch.nn.Module]",
+        "named_buffers named_children named_modules named_parameters",
+        "iterator[tuple[str, object]]",
+    ),
+    *rows("instance[torch.nn.Module]", "children modules parameters buffers", "iterator[object]"),
+    *rows("instance[torch.Tensor]", "item", "number"),
+    *rows("instance[torch.Tensor]", "tolist", "list[number]"),
+    *rows("instance[torch.Tensor]", "numel", "int"),
+    *rows("instance[transformers.PreTrainedTokenizer]", "get_vocab", "dict[str, int]"),
+    *rows("instance[transformers.PreTrainedTokenizer]", "tokenize", "list[str]"),
+)
+
+MEMBERS = ()

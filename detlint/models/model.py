@@ -1,0 +1,66 @@
+"""A row of the models: what a function of a library gives, and what it does with an order."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Order(Enum):
+    """What becomes of the order of an iterable that a function is given.
+
+    KEEPS    what is returned has it
+    KEYED    a dict is returned that is filled in it
+    FREE     it shows nowhere
+    SORTS    the result has another, by ``key`` if there is one
+    EXTREME  one element is chosen, by ``key`` if there is one: then the first of equals
+    PICKS    elements are chosen by their places
+    JOINS    a text is returned that has it
+    ADDS     a sum, which for floats depends on it
+    PAIRS    elements are paired with those of other arguments, by their places
+    DRAWS    elements are drawn at random
+    READS    it shows, in another way
+    """
+
+    KEEPS = "keeps"
+    KEYED = "keyed"
+    FREE = "free"
+    SORTS = "sorts"
+    EXTREME = "extreme"
+    PICKS = "picks"
+    JOINS = "joins"
+    ADDS = "adds"
+    PAIRS = "pairs"
+    DRAWS = "draws"
+    READS = "reads"
+
+
+class Model(NamedTuple):
+    """One function, method (``str.split``) or attribute, by its qualified name.
+
+    returns  the type of what it gives: ``str``, ``list[str]``, ``tuple[int, E0]``. ``A0`` is the
+             type of the first argument, ``E0`` that of its elements, ``R0`` of what it returns
+             if it is a function; ``S`` is the type of a method's object, ``E`` of its elements,
+             ``V`` of what it holds by key. "" says nothing.
+    order    what becomes of the order of its arguments (of a method's object: ``own``)
+    """
+
+    name: str
+    returns: str = ""
+    order: Order | None = None
+    own: Order | None = None
+
+
+def rows(
+    prefix: str,
+    names: str,
+    returns: str = "",
+    order: Order | None = None,
+    own: Order | None = None,
+) -> Iterator[Model]:
+    """A row for each of some names below a prefix."""
+    for each in names.split():
+        yield Model(f"{prefix}.{each}", returns, order, own)

@@ -1,0 +1,140 @@
+"""What the name of a function or variable says of it, asked only where nothing else does."""
+
+from __future__ import annotations
+
+import re
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+# Calls whose output is for people to read.
+_LOG_METHODS = frozenset(
+    "critical debug error exception fatal info log success trace verbose warn warning".split()
+)
+_LOGGERS = re.compile(r"(?:^|_)(?:log|logger|logging|console|msg|parser)$", re.IGNORECASE)
+_LOG_FUNCTIONS = re.compile(
+    r"warnings\.warn|logging\.\w+|sys\.exit|builtins\.(?:exit|print)|pytest\.(?:fail|skip)"
+    r"|traceback\.\w+|.*\brank_zero_\w+|click\.\w*echo"
+)
+_TELLING = frozenset(("echo", "pprint", "print"))
+_TOLD = frozenset("add_argument add_parser debug error fail info secho warn warning".split())
+# Parts of a window, in which a person picks.
+_WIDGETS = re.compile(r"dropdown|(?:combo|list|select|populate)_?box|list_?widget", re.IGNORECASE)
+# Methods that describe an object to people.
+DESCRIBING = frozenset(
+    "__format__ __repr__ __rich_repr__ __str__ _repr_html_ extra_repr".split()
+)
+# Each call leaves something to those that follow. What other verbs do, to upload, to save or to
+# check, is done to each element by itself as far as anyone can tell.
+_LEAVING = frozenset(
+    """add append concat emit enqueue extend feed fit ingest insert learn merge push put
+    register step train update write writelines writer writerow writerows writestr yield""".split()
+)
+# What is in the order of all that these take at once: data, numbers of words, random draws.
+_TAKING = frozenset(
+    """append array asarray batch batches choice choices collate concat concatenate dataframe
+    dataset datasets dataloader dump dumps embed embedding embeddings encode extend feed fit fold
+    folds frame from generate hash images index ingest insert kfold learn loader md5 permutation
+    prompt sample sampler samples sequential series sha1 sha256 shuffle shuffled split stack step
+    subset tensor token tokens train vocab vocabulary write writelines writer writerow
+    writestr""".split()
+)
+_REMOVING = re.compile(r"(?:^|_)(?:delete|discard|drop|exclude|ignore|remove|select)(?:_|$)")
+_SORTING = re.compile(r"sort", re.IGNORECASE)
+_BARS = frozenset(("tqdm", "tqdm_notebook", "trange", "track", "progress_bar", "progressbar", "progbar"))
+# What is listed under such a name goes into a message: `missing_keys`, `self.unexpected`.
+_FAULTS = re.compile(
+    r"(?:^|_)(?:conflicting|illegal|incompatible|invalid|mismatch(?:ed|ing)?|missing|undefined"
+    r"|unexpected|unrecognized|unsupported|unused)(?:_|$)"
+)
+# And what is listed under these, names that are looked up among: `stop_words`, `target_modules`.
+_LOOKED_UP = re.compile(
+    r"(?:^|_)(?:allow(?:ed|list)?|banned|blacklist|blocked|denylist|exclude[ds]?|forbidden|ignored?"
+    r"|leaf|skip(?:ped)?|supported|whitelist|stop(?:ping|words?)?|valid)(?:_|$)"
+    r"|(?:^|_)(?:extensions|suffixes|modules?(?:_(?:names?|classes|types))?|columns_to_remove)$",
+    re.IGNORECASE,
+)
+# What the name of a dict says of its values: `freq[x]` is the same for many, `order[x]` is not.
+_WEIGHTS = re.compile(r"count|freq|score|size|length|weight|cnt|total|num", re.IGNORECASE)
+_TEXT = re.compile(
+    r"(?:^|_)(?:name|filename|path|filepath|text|string|word|sentence|url|dirname|key|label_name)$",
+    re.IGNORECASE,
+)
+_TEXTS = re.compile(
+    r"(?:^|_)(?:names|filenames|paths|filepaths|texts|strings|words|sentences|urls|dirnames|chars"
+    r"|characters|files|columns|extensions|suffixes|prefixes|modules|imports|vocab|vocabulary"
+    r"|alphabet|phonemes|graphemes|tags|keywords)$",
+    re.IGNORECASE,
+)
+# Functions that change or move the file that they are told, and no other.
+_ON_FILES = re.compile(
+    r"(?:^|_)(?:chmod|chown|clean|cleanup|copy|copyfile|copytree|delete|extractall|extract_archive"
+    r"|makedirs?|mkdir|move|remove|rename|rm|rmdir|rmtree|symlink|touch|unlink|unpack_archive|untar"
+    r"|unzip)(?:_|$)"
+)
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name, in lower case: ``manualSeed``, ``manual_seed``."""
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def is_log(qualified: list[str], owner: str, word: str) -> bool:
+    """Whether a call tells people something; ``owner`` is the name of what it is a method of."""
+    if any(_LOG_FUNCTIONS.fullmatch(name) for name in qualified):
+        return True
+    if not owner:
+        return word.startswith("rank_zero_") or not _TELLING.isdisjoint(words_of(word))
+    level = re.sub(r"_(?:rank_?0|rank_zero|once|advice|main_process)+$", "", word)
+    if level in _LOG_METHODS and _LOGGERS.search(owner):
+        return True
+    shown = word in _TOLD or not _TELLING.isdisjoint(words_of(word))
+    return shown or bool(_WIDGETS.search(word) or _WIDGETS.search(owner))
+
+
+def leaves_something(word: str) -> bool:
+    """Whether calling a function once for each element shows their order: ``write_row``."""
+    return not _LEAVING.isdisjoint(words_of(word))
+
+
+def takes_order(word: str) -> bool:
+    """Whether the order of a list that a function is given matters: ``train_on``."""
+    return not _TAKING.isdisjoint(words_of(word))
+
+
+def removes(word: str) -> bool:
+    """``remove_columns``."""
+    return bool(_REMOVING.search(word))
+
+
+def sorts(word: str) -> bool:
+    """``sort_by_number``."""
+    return bool(_SORTING.search(word))
+
+
+def is_bar(word: str) -> bool:
+    """A progress bar hands on what it gets."""
+    return word.lower() in _BARS
+
+
+def says_little(word: str) -> bool:
+    """Whether what has this name is for people to read, or to look up among."""
+    return bool(_FAULTS.search(word) or _LOOKED_UP.search(word))
+
+
+def weighs(word: str) -> bool:
+    """Whether a table of this name holds the same for many keys."""
+    return bool(_WEIGHTS.search(word))
+
+
+def is_text(word: str) -> bool:
+    """Whether what has this name is a text."""
+    return bool(_TEXT.search(word))
+
+
+def are_texts(word: str) -> bool:
+    """Whether what has this name holds texts."""
+    return bool(_TEXTS.search(word))
+
+
+def works_on_file(word: str) -> bool:
+    """``remove_file``."""
+    return bool(_ON_FILES.search(word))
