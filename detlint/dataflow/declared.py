@@ -28,6 +28,9 @@ _NAMES = {
     "date": "object",
     "datetime": "object",
     "dtype": "object",
+    "Module": "object",
+    "Parameter": "object",
+    "Tensor": "object",
 }
 _SETS = frozenset(("set", "frozenset", "Set", "FrozenSet", "AbstractSet", "MutableSet"))
 _LISTS = frozenset(

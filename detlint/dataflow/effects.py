@@ -40,6 +40,8 @@ _WRITERS = {
     "yaml.safe_dump": 1,
     "shutil.copyfileobj": 1,
 }
+# Containers as they are changed, judged as such.
+_STATES = frozenset(("augment", "change", "comprehension", "delete", "iter", "store_item"))
 _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
 _HASHES = ("hashlib.", "zlib.", "xxhash.", "blake3.", "tarfile.")
 
@@ -89,16 +91,16 @@ class Effects:
         )
         if counter is None:
             return bool(head.uses)
-        return any(not self._is_quiet(use) for use in counter.uses)
+        return any(not self.is_quiet(use) for use in counter.uses)
 
-    def _is_quiet(self, use: Op) -> bool:
+    def is_quiet(self, use: Op) -> bool:
         """A test, or a message."""
         if use.code in ("test", "compare", "not", "raise", "boolean"):
             return True
         if use.code == "call":
-            return self._orders._is_log(use)
+            return self._orders.is_log(use)
         passes = ("format", "text", "binary", "tuple")
-        return use.code in passes and bool(use.uses) and all(map(self._is_quiet, use.uses))
+        return use.code in passes and bool(use.uses) and all(map(self.is_quiet, use.uses))
 
     def counting_loop(self, key: Op, value: Op) -> Op | None:
         """``for i in range(len(names)): … names[i]``: the loop, which goes through ``names``."""
@@ -292,6 +294,7 @@ class _Body:
             judge = getattr(self, f"_on_{op.code}", None)
             if judge is not None:
                 yield from judge(op)
+        yield from self._left_behind()
         yield from self._numbered()
 
     def _looped(self, op: Op, *, assumed: bool = False) -> Iterator[Use]:
@@ -526,6 +529,24 @@ class _Body:
                 return
             yield from self._looped(value)
 
+    def _left_behind(self) -> Iterator[Use]:
+        """What the round that ends the loop, or the last one, leaves in a variable."""
+        for op in self._ops:
+            if op not in self._own or op.code in _STATES:
+                continue
+            outside = [use for use in op.uses if not use.within(self._region)]
+            if op.code == "phi" and any(self._is_joint(each) for each in op.args):
+                outside = [use for use in outside if use.code == "phi"]
+            reads = [
+                read
+                for use in outside
+                for read in (_read(use) if use.code == "phi" else [use])
+                if not self._effects.is_quiet(read)
+            ]
+            if reads and not self._is_unique_match(op) and not self._is_extreme(op, op):
+                if not (op.code == "phi" and self._only_matched(op, op)):
+                    yield from self._looped(op)
+
     def _joins(self, value: Op) -> bool | None:
         """Whether what a variable gets is made of what it was in a way that has no order."""
         if value.code == "call":
@@ -585,7 +606,7 @@ class _Body:
             for use in counter.uses:
                 if not use.within(self._region) or use in self._counters:
                     continue
-                if use.code in ("phi", "augment", "store_item", "change") or self._effects._is_quiet(use):
+                if use.code in ("phi", "augment", "store_item", "change") or self._effects.is_quiet(use):
                     continue
                 if use.code == "item" and self._effects.goes_along(counter, use.args[0]):
                     continue
@@ -601,7 +622,7 @@ class _Body:
             if each in seen:
                 continue
             seen.add(each)
-            if each.code == "call" and each.code not in self._own and not self._orders._is_log(each):
+            if each.code == "call" and each.code not in self._own and not self._orders.is_log(each):
                 if any(x in self._own for x in each.args):
                     return True
             pending += [x for x in each.uses if x.within(self._region)]
@@ -613,7 +634,7 @@ class _Body:
         call = op.args[0]
         if call.code == "await":
             call = call.args[0]
-        if call.code != "call" or self._orders._is_log(call):
+        if call.code != "call" or self._orders.is_log(call):
             return
         if "builtins.print" in self._values.called(call):
             yield from self._looped(call)
@@ -683,7 +704,7 @@ class _Body:
                     if (
                         owner is not None
                         and names.leaves_something(word(inner))
-                        and not self._orders._is_log(inner)
+                        and not self._orders.is_log(inner)
                         and _root(owner).code in ("param", "global")
                         and inner.code == "call"
                         and word(inner) in ("write", "writerow", "add", "append", "writelines")

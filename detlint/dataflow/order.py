@@ -15,7 +15,7 @@ from detlint.models import names
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.values import Values
@@ -58,6 +58,10 @@ _READS = frozenset(
     """__contains__ __len__ add append appendleft clear close count discard extend extendleft
     insert remove reverse set_description set_postfix setdefault sort update""".split()
 )
+_PASSING = frozenset(
+    """attr await binary choice comprehension format item iter list phi set slice star text tuple
+    unpack""".split()
+)
 _SET_METHODS = frozenset(
     """difference difference_update intersection intersection_update isdisjoint isin issubset
     issuperset symmetric_difference symmetric_difference_update union discard
@@ -98,7 +102,7 @@ class Orders:
         quiet = any(names.says_little(x.rpartition(".")[2]) for x in value.function.names_of(value))
         for each in dict.fromkeys(value.uses):
             for use in self.at(each, value, flow):
-                if not (quiet and use.how.startswith(_HANDED_ON)):
+                if not (quiet and use.how.startswith(_HANDED_ON)) and not self.is_shown(use.op):
                     yield use
 
     def at(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
@@ -152,15 +156,10 @@ class Orders:
             return
         if all(each.code in ("return", "yield") for each in use.uses) and use.uses:
             yield from self._escape(use, "returned", flow)
-        elif self._is_shown(use) or self._is_for_messages(use):
-            return
         else:
             yield from self._escape(use, "stored", flow)
 
     _in_tuple = _in_set = _in_list
-
-    def _is_for_messages(self, op: Op) -> bool:
-        return all(each.code in ("raise", "format", "test") for each in op.uses) and bool(op.uses)
 
     def _in_entry(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[1] is value:
@@ -318,11 +317,7 @@ class Orders:
         loop = self.effects.counting_loop(use.args[1], value)
         if loop is not None:
             yield from self.effects.of_loop(loop, flow)
-        elif not (
-            self.effects.goes_along(use.args[1], value)
-            or self.holds_one(value, use)
-            or self._is_only_shown(use)
-        ):
+        elif not (self.effects.goes_along(use.args[1], value) or self.holds_one(value, use)):
             yield Use(use, "indexed")
 
     def _in_slice(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
@@ -330,7 +325,7 @@ class Orders:
             return
         if not any(use.name) or flow.text:  # type: ignore[arg-type]
             yield from self.follow(use, flow)
-        elif not self._is_only_shown(use):
+        else:
             yield Use(use, "sliced")
 
     def _in_compare(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
@@ -405,14 +400,14 @@ class Orders:
     # Calls
 
     def _in_call(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        if use.args[0] is value or self._is_log(use):
+        if use.args[0] is value or self.is_log(use):
             return
         for name, given in use.arguments():
             if given is value:
                 yield from self._argument(use, name, value, flow)
                 return
 
-    def _is_log(self, call: Op) -> bool:
+    def is_log(self, call: Op) -> bool:
         qualified = self.values.called(call)
         word, owner = word_of(call), _owner_word(call)
         if "builtins.print" in qualified or word in ("print",):
@@ -421,20 +416,30 @@ class Orders:
                 return False
         return names.is_log(qualified, owner, word)
 
-    def _is_shown(self, op: Op) -> bool:
-        return bool(op.uses) and all(
-            each.code == "raise" or (each.code == "call" and self._is_log(each)) for each in op.uses
-        )
+    def is_shown(self, op: Op) -> bool:
+        """Whether a value only goes into messages and tests, whatever way."""
+        seen, pending, told = {op}, [op], False
+        while pending:
+            for use in pending.pop().uses:
+                if use.code == "raise" or (use.code == "call" and self.is_log(use)):
+                    told = True
+                elif use.code in _PASSING or (use.code == "call" and self._passes(use)):
+                    if use not in seen:
+                        seen.add(use)
+                        pending.append(use)
+                elif use.code not in ("test", "compare", "not", "drop"):
+                    return False
+        return told
 
-    def _is_only_shown(self, op: Op, depth: int = 6) -> bool:
-        """Whether a value only goes into messages."""
-        def shown(each: Op) -> bool:
-            if each.code == "raise" or (each.code == "call" and self._is_log(each)):
-                return True
-            passes = ("format", "text", "attr", "item", "list", "tuple", "binary")
-            return each.code in passes and depth > 0 and self._is_only_shown(each, depth - 1)
-
-        return bool(op.uses) and all(map(shown, op.uses))
+    def _passes(self, call: Op) -> bool:
+        """Whether a call only makes something of what it is given: ``sorted(x)``, an error."""
+        row = self.values.function_row(call)
+        if row is not None and row.order is not None:
+            return row.order is not Order.READS
+        owner = call.args[0].args[0] if call.args[0].code == "attr" else None
+        if owner is not None and lattice.may_be(self.values.types(owner), "str"):
+            return True
+        return bool(call.uses) and all(use.code == "raise" for use in call.uses)
 
     def _argument(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         if keyword is not None and keyword not in ("*", "**") and names.says_little(keyword):
@@ -584,8 +589,6 @@ class Orders:
                 return
         if self._only_tested(call) and any(each.code != "drop" for each in call.uses):
             return
-        if call.uses and all(each.code == "raise" for each in call.uses):
-            return  # the text of an error
         word = word_of(call)
         if call.given("sort_keys") is not None:
             return
@@ -610,10 +613,10 @@ class Orders:
             yield from self._escape(call, f"passed to {_described(call)}()", flow)
             return
         self._calls.append(call)
-        found = next(self.follow(parameter, flow), None)
+        found = _surest(self.follow(parameter, flow))
         self._calls.pop()
         if found is not None:
-            yield Use(call, f"passed to {_described(call)}()")
+            yield Use(call, f"passed to {_described(call)}()", found.assumed)
 
     # Methods
 
@@ -641,6 +644,16 @@ class Orders:
             yield Use(attribute, f"asked for .{word}")
         elif not (self.holds_one(attribute.args[0], call) or self.effects.is_worklist(call)):
             yield Use(attribute, "asked for .pop()")
+
+
+def _surest(uses: Iterable[Use]) -> Use | None:
+    """The first use that is seen, else the first that is assumed."""
+    assumed = None
+    for use in uses:
+        if not use.assumed:
+            return use
+        assumed = assumed or use
+    return assumed
 
 
 def word_of(call: Op) -> str:

@@ -269,7 +269,8 @@ class Values:
                 return row
             if one.name in ("iterator", "set", "keys", "array") and "list" in found:
                 return found["list"]
-        if lattice.UNKNOWN in types and len(found) == 1 and word not in _SHARED:
+        own = all(one.name in ("?", "instance", "?value") for one in types)
+        if own and len(found) == 1 and word not in _SHARED:
             return next(iter(found.values()))
         return None
 
