@@ -258,7 +258,7 @@ class _Body:
         """What is computed of the element."""
         found = {self._head}
         for op in self._ops:
-            if op.code == "phi" and op.region is self._region:
+            if self._is_joint(op):
                 continue  # what held before the round
             if any(each in found for each in op.args):
                 found.add(op)
@@ -281,7 +281,7 @@ class _Body:
 
     def _is_joint(self, op: Op) -> bool:
         """Whether a value is what the rounds before left in a variable."""
-        return op.code == "phi" and op.region is self._region and op.place >= 0
+        return op in self._region.joints
 
     def uses(self) -> Iterator[Use]:
         from detlint.dataflow.order import Use
@@ -504,48 +504,58 @@ class _Body:
     def _on_phi(self, joint: Op) -> Iterator[Use]:
         if not self._is_joint(joint):
             return
-        for value in joint.args[1:]:
-            if not value.within(self._region) or value is joint:
-                continue
-            yield from self._carried(joint, value)
+        for given in joint.args[1:]:
+            for value in self._leaves(given):
+                yield from self._carried(joint, value)
+
+    def _leaves(self, op: Op) -> Iterator[Op]:
+        """What the branches of a round may make of a variable, its own state left out."""
+        seen, pending = {op}, [op]
+        while pending:
+            each = pending.pop()
+            if each.code == "phi" and each.within(self._region) and not self._is_joint(each):
+                pending += [x for x in each.args if x not in seen]
+                seen.update(each.args)
+            elif each.within(self._region) and not self._is_joint(each):
+                if each.code not in _STATES or each.code in ("augment", "comprehension", "iter"):
+                    yield each
 
     def _carried(self, joint: Op, value: Op) -> Iterator[Use]:
         """A variable that the next round, or what comes after the loop, reads."""
-        if value.code in ("change", "store_item", "delete"):
-            return  # judged as such
-        read = list(_read(joint))
+        read = [use for use in _read(joint) if not self._effects.is_quiet(use)]
         after = [use for use in read if not use.within(self._region)]
-        inside = [use for use in read if use.within(self._region)]
         if value.code == "augment" and self._is_joint(value.args[0]):
             yield from self._accumulated(value, after)
-            return
-        if value not in self._own:
-            return
-        kept = self._joins(value)
-        if kept is True:
-            return
-        if (after or inside) and not self._is_extreme(joint, value):
-            if value.code == "phi" and self._only_matched(value, joint):
-                return
+        elif value in self._own and read and not self._has_no_order(joint, value):
             yield from self._looped(value)
 
     def _left_behind(self) -> Iterator[Use]:
         """What the round that ends the loop, or the last one, leaves in a variable."""
         for op in self._ops:
-            if op not in self._own or op.code in _STATES:
+            if op not in self._own or self._is_joint(op) or op.code in _STATES:
                 continue
             outside = [use for use in op.uses if not use.within(self._region)]
-            if op.code == "phi" and any(self._is_joint(each) for each in op.args):
-                outside = [use for use in outside if use.code == "phi"]
             reads = [
                 read
                 for use in outside
                 for read in (_read(use) if use.code == "phi" else [use])
                 if not self._effects.is_quiet(read)
             ]
-            if reads and not self._is_unique_match(op) and not self._is_extreme(op, op):
-                if not (op.code == "phi" and self._only_matched(op, op)):
-                    yield from self._looped(op)
+            if not reads:
+                continue
+            for value in self._leaves(op):
+                kept = value in self._own and value.code not in _STATES
+                if kept and not self._has_no_order(op, value):
+                    yield from self._looped(value)
+
+    def _has_no_order(self, joint: Op, value: Op) -> bool:
+        """Whether the same is kept whatever the order: the one element that a test asks for, the
+        largest, a union."""
+        return (
+            self._joins(value) is True
+            or self._is_unique_match(value)
+            or self._is_extreme(joint, value)
+        )
 
     def _joins(self, value: Op) -> bool | None:
         """Whether what a variable gets is made of what it was in a way that has no order."""
@@ -570,14 +580,6 @@ class _Body:
                 if any(self._is_joint(each) for each in op.args):
                     return True
         return False
-
-    def _only_matched(self, value: Op, joint: Op) -> bool:
-        """Whether each value that may be kept is of the one element that a test asks for."""
-        given = [each for each in value.args if each is not joint]
-        return bool(given) and all(self._is_unique_match_value(each) for each in given)
-
-    def _is_unique_match_value(self, op: Op) -> bool:
-        return op not in self._own or self._is_unique_match(op)
 
     def _accumulated(self, value: Op, after: list[Op]) -> Iterator[Use]:
         from detlint.dataflow.order import Flow, Use

@@ -269,6 +269,7 @@ class _Lowering:
                 joints[name] = self._op("phi", [env[name]], name, node, region)
                 self.function.bindings.setdefault(name, []).append(joints[name])
         self.env = {**env, **joints}
+        region.joints.update(joints.values())
         return joints
 
     def _close(self, joints: _Env, ends: Sequence[_Env]) -> None:
