@@ -465,7 +465,7 @@ class _Body:
         elif self._numbers(value, container):
             yield from self._looped(op)
         elif key not in self._own:
-            if value in self._own and key.code != "iter":
+            if value in self._own and key.code != "iter" and not self._is_unique_match(op):
                 yield from self._looped(op)
         else:
             yield from self._filled(op)
@@ -493,7 +493,7 @@ class _Body:
     def _on_store_attr(self, op: Op) -> Iterator[Use]:
         owner, value = op.args
         if owner not in self._own and value in self._own and self._outlives(owner):
-            if self._joins(value) is None:
+            if not self._has_no_order(op, value):
                 yield from self._looped(op)
 
     def _on_store_global(self, op: Op) -> Iterator[Use]:

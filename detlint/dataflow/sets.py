@@ -182,6 +182,8 @@ class Sets:
 
     def _seems_text(self, value: Op, by: Op) -> bool:
         """Whether names, or what is done with an element, say that a set holds texts."""
+        if any(names.is_text(name) for each in _elements_of(value) for name in _names_of(each)):
+            return True
         return any(map(names.are_texts, _names_behind(value))) or self._taken_for_text(by)
 
     def _taken_for_text(self, by: Op) -> bool:
@@ -206,6 +208,22 @@ class Sets:
                 return len(use.args) > 2 and use.args[2] is element  # noqa: PLR2004 - the name
             return row is not None and row.name.startswith(("os.path.", "builtins.open"))
         return False
+
+
+def _elements_of(op: Op) -> Iterator[Op]:
+    """What a set is written to hold: ``{name for name, _ in rows}``, ``set(x.name for x in y)``."""
+    if op.code == "comprehension":
+        made = op.args[0]
+        yield from made.args if made.code == "tuple" else [made]
+    elif op.code in ("call", "phi") and op.args:
+        for each in op.args[1:] if op.code == "call" else op.args:
+            if each.code in ("comprehension", "call"):
+                yield from _elements_of(each)
+
+
+def _names_of(op: Op) -> list[str]:
+    bound = op.function.names_of(op)
+    return [*bound, str(op.name)] if op.code == "attr" else bound
 
 
 def _names_behind(op: Op, depth: int = 4) -> Iterator[str]:

@@ -270,7 +270,8 @@ class Values:
             if one.name in ("iterator", "set", "keys", "array") and "list" in found:
                 return found["list"]
         own = all(one.name in ("?", "instance", "?value") for one in types)
-        if own and len(found) == 1 and word not in _SHARED:
+        alike = len({row.returns for row in found.values()}) == 1
+        if own and alike and word not in _SHARED:
             return next(iter(found.values()))
         return None
 
