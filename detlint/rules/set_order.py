@@ -34,7 +34,7 @@ class SetOrder(Rule):
     - the order provably does not matter: sorted, counted, tested for membership, combined with
       other sets
     - loops in which the order has no effect, and what is only printed
-    - sets that by their name are looked up in, such as `stop_words`
+    - a list that is kept under a name for looking up, such as `stop_words`
 
     What to do: Sort the set where it is read: `sorted(names)`.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import random
 import re
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import torch
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, DistributedSampler, RandomSampler
 
 import detlint
 import guard
@@ -84,23 +85,21 @@ class Drawing(Dataset[torch.Tensor]):
         return torch.tensor([*seeded, *held, own], dtype=torch.float64)
 
 
-def drawn(seed: int) -> list[list[float]]:
-    """The first draws of each of two workers, without a ``worker_init_fn``."""
+def drawn(seed: int) -> list[list[list[float]]]:
+    """The first draws of each of two workers in two epochs, without a ``worker_init_fn``."""
     loader = DataLoader(  # detlint: ignore[DET201] that is the test
         Drawing(), num_workers=2, generator=torch.Generator().manual_seed(seed)
     )
-    return [batch[0].tolist() for batch in loader]
+    return [[batch[0].tolist() for batch in loader] for _ in range(2)]
 
 
-def test_torch_seeds_the_global_generators_of_a_worker_and_no_generator_that_a_dataset_holds() -> (
-    None
-):
+def test_torch_seeds_the_global_generators_of_a_worker_and_none_that_a_dataset_holds() -> None:
     first, again, other = drawn(0), drawn(0), drawn(1)
     assert first == again
-    differ = [one != two for one, two in zip(*first, strict=True)]
-    assert differ == [True, True, True, False, False, False, True]
-    follow = [one != two for one, two in zip(first[0], other[0], strict=True)]
-    assert follow == differ
+    (one, two), (later, _) = first
+    for drawn_elsewhere in (two, later, other[0][0]):
+        differ = [left != right for left, right in zip(one, drawn_elsewhere, strict=True)]
+        assert differ == [True, True, True, False, False, False, True]
 
 
 def test_a_generator_of_torch_starts_from_one_seed_whatever_was_seeded() -> None:
@@ -113,3 +112,54 @@ def test_a_generator_of_torch_starts_from_one_seed_whatever_was_seeded() -> None
 def test_flags_of_cudnn_leave_it_disabled_unless_told() -> None:
     parameters = inspect.signature(torch.backends.cudnn.flags).parameters
     assert parameters["enabled"].default is False
+
+
+def test_a_distributed_sampler_repeats_one_order_until_it_is_told_the_epoch() -> None:
+    sampler = DistributedSampler(range(50), num_replicas=2, rank=0)  # detlint: ignore[DET206]
+    first, second = list(sampler), list(sampler)
+    sampler.set_epoch(1)
+    assert first == second != list(sampler)
+
+
+def test_the_order_of_a_sampler_without_a_generator_depends_on_what_was_drawn_before() -> None:
+    def order(before: int) -> list[int]:
+        torch.manual_seed(0)
+        torch.rand(before)
+        return list(RandomSampler(range(50)))
+
+    assert order(0) == order(0) != order(1)
+
+
+@pytest.mark.parametrize(("mode", "warns"), [("default", None), ("warn", True), ("error", False)])
+def test_the_debug_mode_of_torch_is_the_switch_by_another_name(
+    mode: str, warns: bool | None
+) -> None:
+    before = torch.get_deterministic_debug_mode()
+    try:
+        torch.set_deterministic_debug_mode(mode)
+        assert torch.are_deterministic_algorithms_enabled() == (warns is not None)
+        assert torch.is_deterministic_algorithms_warn_only_enabled() == bool(warns)
+    finally:
+        torch.set_deterministic_debug_mode(before)
+
+
+def test_an_empty_array_of_objects_holds_none() -> None:
+    assert np.empty(3, dtype=object).tolist() == [None, None, None]
+
+
+def test_the_switch_tells_inductor() -> None:
+    before = torch.get_deterministic_debug_mode()
+    try:
+        torch.use_deterministic_algorithms(False)  # detlint: ignore[DET303] put back below
+        assert not torch._inductor.config.deterministic
+        torch.use_deterministic_algorithms(True)
+        assert torch._inductor.config.deterministic
+    finally:
+        torch.set_deterministic_debug_mode(before)
+
+
+def test_guard_sets_the_variables_that_installed_libraries_read() -> None:
+    pytest.importorskip("transformers", reason="reads FLASH_ATTENTION_DETERMINISTIC")
+    with guard.deterministic(seed=0):
+        assert os.environ["FLASH_ATTENTION_DETERMINISTIC"] == "1"
+        assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
