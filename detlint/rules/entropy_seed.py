@@ -48,6 +48,7 @@ class EntropySeed(Rule):
     - calls that mean entropy: `random.seed()`, `torch.seed()`, `generator.seed()`
     - a seed made of `hash()` of a string, or of `id()`
     - arguments in scripts, also through a variable: `--seed $RANDOM`, `seed=$(date +%s)`
+    - a configuration of torchtitan without a seed: each run then takes another one
 
     Not reported:
     - a value that only names a run, a file or a port, or measures time
