@@ -21,7 +21,19 @@ if TYPE_CHECKING:
     from detlint.module import Module
     from detlint.settings import Settings
 
-__all__ = ["Example", "Rule", "cst"]
+__all__ = ["PARTS", "WHY", "Example", "Rule", "cst"]
+
+WHY = "Why runs differ"
+# What the docstring of a rule is made of, in this order.
+PARTS = (
+    WHY,
+    "Reported",
+    "Lowers the confidence",
+    "Not reported",
+    "What to do",
+    "Fix safety",
+)
+_HEADING = re.compile(rf"^({'|'.join(PARTS)}):", re.MULTILINE)
 
 
 class Example(NamedTuple):
@@ -44,7 +56,7 @@ class Rule:
     A subclass defines the attributes below and ``examine`` (which follows values), methods
     ``visit_<Node>`` (for any class of libcst, ``visit_Module`` included, and of
     ``detlint.documents.document`` in other kinds of sources), or ``judge``. One instance lints one file.
-    Its docstring, source and examples are its documentation, and are tested.
+    Its docstring, in ``PARTS``, source and examples are its documentation, and are tested.
     """
 
     code: ClassVar[str]
@@ -144,9 +156,15 @@ class Rule:
 
     @classmethod
     def rationale(cls) -> str:
-        """The docstring: why this makes runs differ, and what to do."""
+        """The docstring as plain text: why runs differ, what is reported, what to do."""
         first, _, rest = (cls.__doc__ or "").partition("\n")
         return f"{first}\n{textwrap.dedent(rest)}".strip()
+
+    @classmethod
+    def parts(cls) -> dict[str, str]:
+        """The text of each part of the docstring, by its heading, in the order found."""
+        _, *pieces = _HEADING.split(cls.rationale())
+        return dict(zip(pieces[::2], map(str.strip, pieces[1::2]), strict=True))
 
     def report(
         self,

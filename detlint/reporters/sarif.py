@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from detlint import __version__
+from detlint.docs import markdown
 from detlint.reporters import documentation, excerpted, notebook, reader
+from detlint.rule import WHY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,8 +89,12 @@ def _descriptor(finding: Finding, rule: type[Rule] | None) -> Object:
         "properties": {"problem.severity": "error"},
     }
     if rule:
-        descriptor["fullDescription"] = {"text": rule.rationale()}
-        descriptor["help"] = {"text": f"{rule.rationale()}\n\nSource: {rule.source}"}
+        source = f"\n\nSource: {rule.source}"
+        descriptor["fullDescription"] = {"text": rule.parts()[WHY]}
+        descriptor["help"] = {
+            "text": f"{rule.rationale()}{source}",
+            "markdown": f"{markdown(rule)}{source}",
+        }
     return descriptor
 
 

@@ -24,16 +24,23 @@ _ADVICE = "set it to False"
 
 
 class CudnnBenchmark(Rule):
-    """With benchmark on, cuDNN times several kernels for each new shape of input
-    and keeps the fastest. Timings differ between runs, so the kernel can, and
-    with it the order in which numbers are added up and how they are rounded.
+    """Why runs differ: With benchmark on, cuDNN times several kernels for each new shape of input,
+    and keeps the fastest. Timings differ between runs, so the kernel can differ. With it, the order
+    of additions and the rounding differ. `cudnn.deterministic = True` does not replace this: it
+    only limits which kernels are timed.
 
-    Set it to False, which is torch's default: cuDNN then chooses by a fixed rule.
-    `cudnn.deterministic = True` does not replace this: it only limits which kernels
-    are timed.
+    Reported:
+    - `torch.backends.cudnn.benchmark = True`, and every other way to say it, as
+      `cudnn.flags(benchmark=True)`
+    - `Trainer(benchmark=True)` of Lightning, and `cudnn_benchmark=True` of mmengine
+    - the same in configurations and on command lines
 
-    Silent on values that are not literals, and on `if cfg.fast: …benchmark = True`,
-    which leaves it to a setting.
+    Not reported:
+    - values that are not literals
+    - `if cfg.fast: …benchmark = True`, which leaves it to a setting
+
+    What to do: Set it to False, which is torch's default: `torch.backends.cudnn.benchmark = False`.
+    cuDNN then chooses by a fixed rule.
 
     Fix safety: safe. Only the choice of kernels changes; it can cost speed.
     """

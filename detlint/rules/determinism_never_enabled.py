@@ -22,17 +22,23 @@ _TORCH = (
 
 
 class DeterminismNeverEnabled(Rule):
-    """A seed fixes the numbers that a program draws, not the order in which it adds them
-    up. Unless `torch.use_deterministic_algorithms(True)` says otherwise, several operators
-    run kernels whose results differ from run to run: on the CPU the gradient of `x[index]`
-    does, on a GPU those of many scatters, poolings and losses.
+    """Why runs differ: A seed fixes the numbers that a program draws, not the order in which it
+    adds them up. By default several operators run kernels whose results differ from run to run. On
+    the CPU the gradient of `x[index]` does; on a GPU, those of many scatters, poolings and losses.
 
-    One finding an entrypoint that trains with torch: in the files that it imports there is
-    a `.backward()` and an optimizer, or a Trainer that fits, and nothing turns determinism on.
-    Any call that decides about it counts, also one behind a setting or in a helper.
+    Reported:
+    - a program that trains with torch, where nothing that it imports turns determinism on
+    - it trains if it calls `.backward()` and steps an optimizer, or fits a Trainer
+    - one finding for each program, in the program's own file
 
-    Fix safety: unsafe. `guard.enable(seed=0)` seeds every generator as well, operators
-    without a deterministic implementation raise, and others may take longer.
+    Not reported:
+    - a program in which any call decides about determinism, also behind a setting or in a helper
+
+    What to do: Call `guard.enable(seed=0)` at the start of the program, or
+    `torch.use_deterministic_algorithms(True)`.
+
+    Fix safety: unsafe. `guard.enable(seed=0)` seeds every generator as well. Operators without a
+    deterministic implementation raise, and others may take longer.
     """
 
     code = "DET304"

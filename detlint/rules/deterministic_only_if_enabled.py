@@ -30,17 +30,26 @@ _PLACES = {
 
 
 class DeterministicOnlyIfEnabled(Rule):
-    """Some operators of PyTorch have a fast kernel that differs from run to run, and a slower one
-    that does not. Which of them runs is decided by `torch.use_deterministic_algorithms(True)`
-    alone; seeds and cuDNN's flags have no say, but for convolutions.
+    """Why runs differ: Some operators of torch have a fast kernel that differs from run to run, and
+    a slower one that does not. `torch.use_deterministic_algorithms(True)` alone decides which runs.
+    Seeds have no influence, and cuDNN's flags only on convolutions.
 
-    Off by default: the switch is one line for all of these, and DET304 asks for it. Select this
-    rule to see what would differ without it.
+    Reported:
+    - `index_add`, `scatter_add`, `index_put(accumulate=True)`, `ConvTranspose2d` and similar
+      operators
+    - operators whose backward alone has two kernels, as `gather` and `index_select`
 
-    Silent in files that turn the switch on, and, where only the backward differs, on integers, on
-    what is named like them, on inputs and results that are detached, on indices that visibly
-    reach no place twice, and on code that visibly runs without gradients. So are decoding,
-    caches of keys and values, and engines that serve models.
+    Not reported:
+    - by default, none of this: DET304 asks for the switch; select `DET502` to see what differs
+      without it
+    - files that turn the switch on
+    - indices that visibly reach no place twice
+    - only the backward differs, and no gradient comes: integers, detached tensors, code without
+      gradients
+    - decoding, caches of keys and values, engines that serve models
+
+    What to do: Call `torch.use_deterministic_algorithms(True)`, or `guard.enable(seed=0)`, at the
+    start of the program.
     """
 
     code = "DET502"

@@ -43,42 +43,37 @@ def _is_settled(document: Document) -> bool:
 
 
 class FlashAttention(Rule):
-    """FlashAttention's forward pass is deterministic. Its backward pass is not:
-    thread blocks add their share of the gradient of the queries with atomics, in
-    the order in which they finish. Neither seeds nor
-    `torch.use_deterministic_algorithms(True)` reach it, since it is no part of PyTorch.
+    """Why runs differ: FlashAttention's forward pass is deterministic, its backward is not. Thread
+    blocks add their share of the gradient of the queries with atomics, in the order in which they
+    finish. Neither seeds nor `torch.use_deterministic_algorithms(True)` reach it, since it is no
+    part of torch.
 
-    Since release 2.4, flash-attn's functions take `deterministic=True`, which is a
-    little slower and takes more memory. Hugging Face's models pass it on when
-    `FLASH_ATTENTION_DETERMINISTIC=1` is set (`enable_full_determinism` sets it),
-    Transformer Engine when `NVTE_ALLOW_NONDETERMINISTIC_ALGO=0` is.
-    `attn_implementation="sdpa"` leaves it to PyTorch, which can be told.
+    Reported:
+    - a call of flash-attn's functions or modules without `deterministic=True`, where a gradient
+      comes to it
+    - Hugging Face's `attn_implementation="flash_attention_2"` or `_3`, and options such as
+      `use_flash_attn=True`
+    - launches and configurations that ask for it by such an option
 
-    By default, code is told where a gradient is shown to come to it: where a program among the
-    files that are linted is there to train, takes steps, and runs the code. A file alone, or among
-    others of which none is a program, is told unless these only answer; a configuration in Python
-    where some program trains; a launch, a configuration file, and a backward that is called by its
-    name, always, but for an option that the files declare and nothing reads. A class that
-    `attn_implementation` chooses (`…FlashAttention2`) is told where that asks for it.
-    `strict = true` asks for none of this.
+    Lowers the confidence:
+    - there are programs among the linted files, and none is seen to train the code: reported as
+      *possible*
 
-    Silent on inference: under `no_grad` or `inference_mode`, with a cache of keys and values, for
-    one query at a time, in functions, classes and branches by the name of decoding, prefilling or
-    inference, and in functions that only such put in place; in files that run, measure, serve,
-    convert or merge a model, and in configurations of tests, evaluations and generation, by their
-    names or by what they call or ask for, if they train none; in files that only programs without
-    a training step import, and in functions and methods that only such run; in tests that have
-    no backward, or compare gradients as far as rounding goes; on a model that is frozen, or
-    gives rewards, beside the one that is trained, or that a trainer takes for its reference or
-    teacher, in what makes such by its name, or whose class records no gradient in its forward; on
-    one that cells of a notebook only ask for answers, until its name is bound anew; in launches of
-    programs that by their names convert checkpoints, embed, encode or rerank; in a main block that
-    only tries FlashAttention; and in a branch for numbers of eight bits, which have no backward.
-    Silent, too, on a switch in a file for JAX, or by which a program chooses PyTorch's own
-    attention, and on the default of a checkpoint's configuration class.
+    Not reported:
+    - inference: under `torch.no_grad()`, with a cache of keys and values, in decoding and serving
+    - models beside the one that is trained: frozen, reward, reference and teacher models
+    - a program that sets a variable which makes its attention deterministic, or calls
+      `guard.enable`
+    - tests without a backward, options that nothing reads, and JAX
 
-    Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa
-    rounds differently.
+    What to do: Pass `deterministic=True`, which flash-attn takes since 2.4. For Hugging Face's
+    models, set `FLASH_ATTENTION_DETERMINISTIC=1`; for Transformer Engine,
+    `NVTE_ALLOW_NONDETERMINISTIC_ALGO=0`. `guard.enable(seed=0)` sets the variables that the
+    installed libraries read. `attn_implementation="sdpa"` leaves attention to torch, which obeys
+    its switch.
+
+    Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa rounds
+    differently.
     """
 
     code = "DET601"

@@ -23,24 +23,30 @@ _REFUSES = "use_deterministic_algorithms(True) refuses it on CUDA"
 
 
 class NoDeterministicImplementation(Rule):
-    """Some operators of PyTorch add up with atomics on a GPU, or leave open which of several
-    values is written, and have no other kernel: `torch.use_deterministic_algorithms(True)`
-    refuses them with an error, and without it each run rounds differently. For many it is the
-    backward alone. PyTorch's own list lags behind its releases; what counts here is what the
-    release named by `target-torch` does.
+    """Why runs differ: Some operators of torch add up with atomics on a GPU, or leave open which of
+    several values is written. They have no other kernel; for many this concerns the backward alone.
+    `torch.use_deterministic_algorithms(True)` refuses them with an error. Without it, each run
+    rounds differently.
 
-    The advice names what to use instead. The error of `guard` shows it as code to paste.
+    Reported:
+    - a call or a layer of such an operator, with arguments for which it is nondeterministic
+    - as the release in `target-torch` does it: torch's own list of such operators is out of date
+    - also where the values cannot differ, but the switch refuses all the same: the message says so
 
-    Silent on arguments for which the operator is deterministic (`AdaptiveAvgPool2d(1)` is a mean,
-    bilinear and nearest interpolation are composed of other operators), on arguments that cannot
-    be seen, on tensors that visibly lie on the CPU where only CUDA is concerned (`x.cpu()`), and,
-    where only the backward is, on integers, on detached inputs, buffers, targets, what a loader
-    gives and tensors made of data alone, on results of which only `.data`, the place of a maximum
-    or a comparison is used, and on code that visibly runs without gradients, or is called in its
-    file only from such. Where the backward alone is concerned, silent, unless `strict = true`,
-    where the file does not show that a gradient comes to it: out of a layer with weights, a model
-    or a parameter that is trained, in a loss or a discriminator, or beside a `loss.backward()`.
-    Where the values cannot differ, and the switch refuses all the same, it says so.
+    Lowers the confidence:
+    - only the backward is concerned, and the file shows no gradient that comes to it: reported as
+      *possible*
+
+    Not reported:
+    - arguments for which it is deterministic, as `AdaptiveAvgPool2d(1)`, or that cannot be seen
+    - tensors that visibly lie on the CPU, where only CUDA is concerned
+    - only the backward is concerned, and the tensor has no gradient: integers, targets, detached
+      inputs
+    - code that visibly runs without gradients, or is called only from such
+
+    What to do: Replace the operator as the advice says: `guard.enable(seed=0)` raises an error that
+    shows the same as code to paste. `python -m guard preflight train.py` lists those that a program
+    reaches, without a GPU.
     """
 
     code = "DET501"

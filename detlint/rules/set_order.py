@@ -19,17 +19,27 @@ _LONGEST = 50
 
 
 class SetOrder(Rule):
-    """Python salts the hashes of strings and bytes anew in every process, and hashes most
-    other objects by their address. A set is kept by hash, so what it gives first differs
-    from run to run: the classes of a data set get other numbers, and a shuffle of
-    `list(set(names))` ends differently whatever its seed. Sort the set where it is read.
+    """Why runs differ: Python salts the hashes of strings and bytes anew in each process. Most
+    other objects are hashed by their address. A set is kept by hash, so its order differs in each
+    run. Classes then get other numbers, and a shuffle of `list(set(names))` ends differently
+    whatever its seed.
 
-    Silent on sets of numbers, whose hashes do not change, and where the elements cannot be
-    told; on `sorted(set(x))`, `len`, membership, unions; on loops whose order does not show; on
-    what is only printed, or named as something to look up, such as `stop_words`.
+    Reported:
+    - a set whose order reaches a result: looped over, made a list, joined, enumerated, taken from
+      by `pop()`
+    - the same of what set operations give, on sets and on the keys of a dict
 
-    Fix safety: safe where the elements are known to be strings. Others may not compare with
-    each other, and then `sorted` raises.
+    Not reported:
+    - sets of numbers, whose hashes do not change, and sets whose elements cannot be told
+    - the order provably does not matter: sorted, counted, tested for membership, combined with
+      other sets
+    - loops in which the order has no effect, and what is only printed
+    - a list that is kept under a name for looking up, such as `stop_words`
+
+    What to do: Sort the set where it is read: `sorted(names)`.
+
+    Fix safety: safe where the elements are known to be strings. Others may not compare with each
+    other, and then `sorted` raises.
     """
 
     code = "DET204"

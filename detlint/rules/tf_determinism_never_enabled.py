@@ -29,18 +29,27 @@ _SESSIONS = re.compile(
 
 
 class TfDeterminismNeverEnabled(Rule):
-    """TensorFlow's operators may use several threads, or a GPU's atomics, in whatever order
-    they come, until `tf.config.experimental.enable_op_determinism()` is called (since
-    TensorFlow 2.8). It needs a seed as well: `tf.keras.utils.set_random_seed(seed)` seeds
-    Python, NumPy and TensorFlow. The older variables `TF_DETERMINISTIC_OPS` and
+    """Why runs differ: TensorFlow's operators may use several threads, or a GPU's atomics, in
+    whatever order they come. `tf.config.experimental.enable_op_determinism()` stops that, since
+    TensorFlow 2.8. It needs a seed as well. The older variables `TF_DETERMINISTIC_OPS` and
     `TF_CUDNN_DETERMINISTIC` reach fewer operators.
 
-    One finding an entrypoint that trains with TensorFlow or Keras and, in the files that it
-    imports, never does one of the two. Silent where Keras runs on torch or JAX, and where
-    its file needs TensorFlow 1: `tf.Session`, `tf.placeholder`, `tf.compat.v1`.
+    Reported:
+    - a program that trains with TensorFlow or Keras, while nothing that it imports turns
+      determinism on
+    - the same where nothing sets the seed
+    - one finding for each program
 
-    Fix safety: unsafe. It seeds with 0; operators without a deterministic implementation
-    raise, and others may take longer.
+    Not reported:
+    - Keras that runs on torch or JAX
+    - a program whose file needs TensorFlow 1: `tf.Session`, `tf.placeholder`, `tf.compat.v1`
+
+    What to do: Call `tf.keras.utils.set_random_seed(0)` and
+    `tf.config.experimental.enable_op_determinism()` at the start of the program. The first seeds
+    Python, NumPy and TensorFlow.
+
+    Fix safety: unsafe. It seeds with 0. Operators without a deterministic implementation raise, and
+    others may take longer.
     """
 
     code = "DET801"

@@ -34,23 +34,28 @@ _SORT_UP = "sort the whole walk, sorted(os.walk(…)), and files where they are 
 
 
 class UnorderedListing(Rule):
-    """Python lists a folder in the order in which the file system keeps its entries. That
-    order differs between machines, file systems and copies of the same data, so sample 17
-    of a data set, the first checkpoint found, or the order of a vocabulary differ as well,
-    whatever the seed. Sort what was listed.
+    """Why runs differ: Python lists a folder in the order in which the file system keeps its
+    entries. That order differs between machines, file systems and copies of the same data. So
+    sample 17 of a dataset, or the first checkpoint found, differs whatever the seed.
 
-    ``os.walk`` gives folders, and the files of each, in that order: sort ``dirs`` in place
-    (``os.walk`` then visits them in order) and ``files`` where they are used. Under
-    ``topdown=False`` the folders are read before, so sort ``os.walk(…)`` as a whole.
+    Reported:
+    - `os.listdir`, `os.scandir`, `glob.glob`, `Path.iterdir`, `Path.glob` and similar calls, where
+      the order reaches a result
+    - `os.walk` and `Path.walk`, for the folders and for the files of each
+    - `max` and `min` of a listing by a key that has likely ties, such as `key=len`
 
-    ``max``, ``min`` and ``sorted`` by a key are silent, unless ties are likely, as by
-    ``key=len``. Under ``strict = true``, ``max`` and ``min`` are flagged by any key but a number
-    in the name.
+    Lowers the confidence:
+    - `max` or `min` by another key than a number in the name: reported as *possible*
 
-    Of what a function returns, its callers are asked: silent where a project calls it, and
-    each call sorts that or has no use for its order.
+    Not reported:
+    - the order provably does not matter: sorted, counted, tested for membership, only printed
+    - what a function returns, if each of its callers in the project sorts it or ignores the order
 
-    Fix safety: ``sorted`` reads the whole listing before its first element is used.
+    What to do: Sort the listing: `sorted(os.listdir(folder))`. In `os.walk`, write `dirs.sort()`
+    and use `sorted(files)`. With `topdown=False`, the folders are read before: write
+    `sorted(os.walk(folder, topdown=False))`.
+
+    Fix safety: safe. `sorted` reads the whole listing before its first element is used.
     """
 
     code = "DET203"
