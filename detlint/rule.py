@@ -10,9 +10,8 @@ from detlint.finding import Edit, Finding
 from detlint.lazy import cst
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import ast
+    from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.program import Program
     from detlint.callgraph.python_files import PythonFiles

@@ -37,7 +37,15 @@ _LISTS = frozenset(
     ("list", "List", "Sequence", "MutableSequence", "Collection", "deque", "Deque", "UserList")
 )
 _ITERATORS = frozenset(
-    ("Iterable", "Iterator", "Generator", "AsyncIterator", "AsyncIterable", "ValuesView", "Container")
+    (
+        "Iterable",
+        "Iterator",
+        "Generator",
+        "AsyncIterator",
+        "AsyncIterable",
+        "ValuesView",
+        "Container",
+    )
 )
 _DICTS = frozenset(
     (
@@ -45,7 +53,9 @@ _DICTS = frozenset(
         *("DefaultDict", "UserDict"),
     )
 )
-_WRAPPERS = frozenset(("Optional", "Union", "Annotated", "Final", "ClassVar", "Required", "NotRequired"))
+_WRAPPERS = frozenset(
+    ("Optional", "Union", "Annotated", "Final", "ClassVar", "Required", "NotRequired")
+)
 
 # What the name of a class in an annotation means.
 Resolve = "Callable[[str], Types]"

@@ -21,15 +21,27 @@ if TYPE_CHECKING:
 
 _DRAWS = ("random.", "numpy.random.", "secrets.", "torch.rand", "torch.bernoulli", "torch.normal")
 _NO_DRAWS = frozenset(
-    """random.seed random.getstate random.setstate random.Random numpy.random.seed
-    numpy.random.default_rng numpy.random.RandomState numpy.random.get_state
-    numpy.random.set_state numpy.random.Generator numpy.random.SeedSequence""".split()
+    [
+        "random.seed",
+        "random.getstate",
+        "random.setstate",
+        "random.Random",
+        "numpy.random.seed",
+        "numpy.random.default_rng",
+        "numpy.random.RandomState",
+        "numpy.random.get_state",
+        "numpy.random.set_state",
+        "numpy.random.Generator",
+        "numpy.random.SeedSequence",
+    ]
 )
 _SEEDING = frozenset(("random.seed", "numpy.random.seed", "torch.manual_seed"))
 _GENERATORS = frozenset(("random.Random", "numpy.random.default_rng", "numpy.random.RandomState"))
 # Changes whose result does not depend on the order of several.
-_COMMUTING = frozenset("add discard remove clear difference_update intersection_update".split())
-_ADDING = frozenset("append appendleft extend extendleft insert push put".split())
+_COMMUTING = frozenset(
+    ["add", "discard", "remove", "clear", "difference_update", "intersection_update"]
+)
+_ADDING = frozenset(["append", "appendleft", "extend", "extendleft", "insert", "push", "put"])
 # What reads or changes one file, which the element names.
 _ON_FILES = ("os.", "shutil.", "pathlib.", "cv2.imwrite", "numpy.save", "torch.save")
 _WRITERS = {
@@ -107,7 +119,7 @@ class Effects:
         if key.code != "iter" or key.name == "comprehension":
             return None
         over = key.args[0]
-        if word(over) not in ("range", "trange") or len(over.args) < 2:  # noqa: PLR2004
+        if word(over) not in ("range", "trange") or len(over.args) < 2:
             return None
         for each in over.args[1:]:
             sources = [each, *each.args] if each.code == "phi" else [each]
@@ -121,7 +133,7 @@ class Effects:
         if key.code != "unpack" or key.name[0] != 0 or key.args[0].code != "iter":  # type: ignore[index]
             return False
         over = key.args[0].args[0]
-        if "builtins.enumerate" not in self._values.called(over) or len(over.args) != 2:  # noqa: PLR2004
+        if "builtins.enumerate" not in self._values.called(over) or len(over.args) != 2:
             return False
         made = over.args[1]
         return made is value or made in made_of(value)
@@ -211,7 +223,11 @@ def made_of(value: Op) -> set[Op]:
             if len(heads) != 1 or any(op.code == "test" for op in heads[0].region.ops()):
                 return found
             value = heads[0].args[0]
-        elif value.code == "call" and word(value) in ("list", "tuple", "tqdm") and len(value.args) > 1:
+        elif (
+            value.code == "call"
+            and word(value) in ("list", "tuple", "tqdm")
+            and len(value.args) > 1
+        ):
             value = value.args[1]
         else:
             return found
@@ -252,7 +268,9 @@ class _Body:
         self._ops = list(self._region.ops())
         self._own = self._derived()
         self._counters = self._counting()
-        self._stops = any(op.code == "leave" and op.name == "break" and self._breaks(op) for op in self._ops)
+        self._stops = any(
+            op.code == "leave" and op.name == "break" and self._breaks(op) for op in self._ops
+        )
 
     def _derived(self) -> set[Op]:
         """What is computed of the element."""
@@ -336,7 +354,14 @@ class _Body:
             return True
         if op.code == "attr":
             return op.name in ("name", "stem") and op.args[0] is self._head
-        if op.code == "call" and word(op) in ("lower", "upper", "casefold", "strip", "basename", "str"):
+        if op.code == "call" and word(op) in (
+            "lower",
+            "upper",
+            "casefold",
+            "strip",
+            "basename",
+            "str",
+        ):
             return any(self._names_element(x) for x in (*op.args[1:], *op.args[0].args))
         return op.code == "unpack" and op.args[0] is self._head
 
@@ -348,9 +373,9 @@ class _Body:
             return
         varies = any(each in self._own for each in call.args[1:])
         if op.name in _COMMUTING:
-            if op.name == "add" and self._adds_in_order(owner) and varies:
-                yield from self._looped(op)
-            elif self._stops and varies:
+            if (op.name == "add" and self._adds_in_order(owner) and varies) or (
+                self._stops and varies
+            ):
                 yield from self._looped(op)
             return
         if not varies and not any(each in self._counters for each in call.args[1:]):
@@ -460,9 +485,11 @@ class _Body:
         container, key, value = op.args
         if container in self._own or not self._outlives(container):
             return
-        if key in self._counters or (value in self._counters and key in self._own):
-            yield from self._looped(op)
-        elif self._numbers(value, container):
+        if (
+            key in self._counters
+            or (value in self._counters and key in self._own)
+            or self._numbers(value, container)
+        ):
             yield from self._looped(op)
         elif key not in self._own:
             if value in self._own and key.code != "iter" and not self._is_unique_match(op):
@@ -567,7 +594,7 @@ class _Body:
             if function.code == "attr" and self._is_joint(function.args[0]):
                 if names.removes(word(value)) or word(value) in ("union", "intersection"):
                     return True
-                if word(value) == "replace" and len(value.args) == 3:  # noqa: PLR2004
+                if word(value) == "replace" and len(value.args) == 3:
                     return True if value.args[2].code == "const" else None
         if value.code == "binary" and self._values.is_set(value):
             return True
@@ -593,8 +620,10 @@ class _Body:
         if lattice.are(types, "int", "bool"):
             return
         before = self._values.types(value.args[0])
-        if value.name in ("Add", "Sub", "Mult") and lattice.are(before, "int") and not lattice.may_be(
-            types, "float", "str", "list"
+        if (
+            value.name in ("Add", "Sub", "Mult")
+            and lattice.are(before, "int")
+            and not lattice.may_be(types, "float", "str", "list")
         ):
             yield Use(value, "looped over", assumed=True)
         elif after or not lattice.may_be(before, "list", "str"):
@@ -608,7 +637,9 @@ class _Body:
             for use in counter.uses:
                 if not use.within(self._region) or use in self._counters:
                     continue
-                if use.code in ("phi", "augment", "store_item", "change") or self._effects.is_quiet(use):
+                if use.code in ("phi", "augment", "store_item", "change") or self._effects.is_quiet(
+                    use
+                ):
                     continue
                 if use.code == "item" and self._effects.goes_along(counter, use.args[0]):
                     continue
@@ -674,15 +705,29 @@ class _Body:
 
     def _unknown(self, call: Op) -> Iterator[Use]:
         function = self._values.callee(call)
-        if function is not None and len(self._orders._calls) < 3:  # noqa: PLR2004 - deep enough
+        if function is not None and len(self._orders._calls) < 3:
             if self._leaves_something(function, call):
                 yield from self._looped(call)
             return
         owner = call.args[0]
         if owner.code == "attr":
             made = owner.args[0]
-            if word(call) in ("append", "extend", "add", "update", "insert", "put", "setdefault",
-                              "discard", "remove", "pop", "sort", "push", "appendleft", "clear"):
+            if word(call) in (
+                "append",
+                "extend",
+                "add",
+                "update",
+                "insert",
+                "put",
+                "setdefault",
+                "discard",
+                "remove",
+                "pop",
+                "sort",
+                "push",
+                "appendleft",
+                "clear",
+            ):
                 return  # judged as a change
             if not self._outlives(made):
                 return
@@ -745,7 +790,11 @@ def _path_of(op: Op) -> str:
 
 def _root(op: Op) -> Op:
     seen = 0
-    while op.code in ("attr", "item", "change", "store_item", "phi", "augment") and op.args and seen < 50:  # noqa: PLR2004
+    while (
+        op.code in ("attr", "item", "change", "store_item", "phi", "augment")
+        and op.args
+        and seen < 50
+    ):
         if op.code == "attr" and op.args[0].code in ("param", "global"):
             return op
         op = op.args[0]

@@ -18,9 +18,29 @@ if TYPE_CHECKING:
 
 # Methods that change what they are called on; of the others, none is known to.
 CHANGING = frozenset(
-    """add append appendleft clear discard difference_update extend extendleft insert
-    intersection_update pop popitem popleft push put remove reverse setdefault sort
-    symmetric_difference_update update""".split()
+    [
+        "add",
+        "append",
+        "appendleft",
+        "clear",
+        "discard",
+        "difference_update",
+        "extend",
+        "extendleft",
+        "insert",
+        "intersection_update",
+        "pop",
+        "popitem",
+        "popleft",
+        "push",
+        "put",
+        "remove",
+        "reverse",
+        "setdefault",
+        "sort",
+        "symmetric_difference_update",
+        "update",
+    ]
 )
 
 

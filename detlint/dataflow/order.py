@@ -55,21 +55,87 @@ _HANDED_ON = (
     *("stored", "unpacked"),
 )
 _READS = frozenset(
-    """__contains__ __len__ add append appendleft clear close count discard extend extendleft
-    insert remove reverse set_description set_postfix setdefault sort update""".split()
+    [
+        "__contains__",
+        "__len__",
+        "add",
+        "append",
+        "appendleft",
+        "clear",
+        "close",
+        "count",
+        "discard",
+        "extend",
+        "extendleft",
+        "insert",
+        "remove",
+        "reverse",
+        "set_description",
+        "set_postfix",
+        "setdefault",
+        "sort",
+        "update",
+    ]
 )
 _PASSING = frozenset(
-    """attr await binary choice comprehension format item iter list phi set slice star text tuple
-    unpack""".split()
+    [
+        "attr",
+        "await",
+        "binary",
+        "choice",
+        "comprehension",
+        "format",
+        "item",
+        "iter",
+        "list",
+        "phi",
+        "set",
+        "slice",
+        "star",
+        "text",
+        "tuple",
+        "unpack",
+    ]
 )
 _SET_METHODS = frozenset(
-    """difference difference_update intersection intersection_update isdisjoint isin issubset
-    issuperset symmetric_difference symmetric_difference_update union discard
-    assertCountEqual assertIn assertNotIn assertSetEqual assertTrue assertFalse""".split()
+    [
+        "difference",
+        "difference_update",
+        "intersection",
+        "intersection_update",
+        "isdisjoint",
+        "isin",
+        "issubset",
+        "issuperset",
+        "symmetric_difference",
+        "symmetric_difference_update",
+        "union",
+        "discard",
+        "assertCountEqual",
+        "assertIn",
+        "assertNotIn",
+        "assertSetEqual",
+        "assertTrue",
+        "assertFalse",
+    ]
 )
-_EXTREMES = frozenset("amax amin argmax argmin max min ptp any all".split())
+_EXTREMES = frozenset(["amax", "amin", "argmax", "argmin", "max", "min", "ptp", "any", "all"])
 _OF_ARRAYS = frozenset(
-    "T astype flatten float numpy permute reshape shape size squeeze to transpose view".split()
+    [
+        "T",
+        "astype",
+        "flatten",
+        "float",
+        "numpy",
+        "permute",
+        "reshape",
+        "shape",
+        "size",
+        "squeeze",
+        "to",
+        "transpose",
+        "view",
+    ]
 )
 
 
@@ -250,7 +316,9 @@ class Orders:
     def _is_for_a_script(self, name: str) -> bool:
         """Whether nobody imports a name of the module."""
         text = self.unit.text
-        return not name.isupper() and ("__name__ ==" in text or "__name__==" in text) or name == "_"
+        return (
+            not name.isupper() and ("__name__ ==" in text or "__name__==" in text)
+        ) or name == "_"
 
     def _reads_of_global(self, name: str) -> Iterator[Op]:
         for function in self.unit.functions_naming(name):
@@ -348,7 +416,11 @@ class Orders:
         function = use.function
         if function.node is not None and function.name.rpartition(".")[2] in names.DESCRIBING:
             return
-        if self._calls and self._calls[-1].code == "call" and self.values.callee(self._calls[-1]) is function:
+        if (
+            self._calls
+            and self._calls[-1].code == "call"
+            and self.values.callee(self._calls[-1]) is function
+        ):
             call = self._calls.pop()
             yield from self.follow(call, flow)
             self._calls.append(call)
@@ -384,7 +456,11 @@ class Orders:
         found = []
         for each in self.unit.functions_naming(name):
             for inner in each.everything():
-                found += [op for op in inner.ops if op.code == "call" and self.values.callee(op) is function]
+                found += [
+                    op
+                    for op in inner.ops
+                    if op.code == "call" and self.values.callee(op) is function
+                ]
         return found or None
 
     def _is_script_function(self, name: str) -> bool:
@@ -392,9 +468,7 @@ class Orders:
 
     def _escape(self, op: Op, how: str, flow: Flow) -> Iterator[Use]:
         """A use out of sight, which looks a dict up by its keys."""
-        if not flow.keyed and not flow.text:
-            yield Use(op, how)
-        elif flow.text:
+        if (not flow.keyed and not flow.text) or flow.text:
             yield Use(op, how)
 
     # Calls
@@ -412,7 +486,10 @@ class Orders:
         word, owner = word_of(call), _owner_word(call)
         if "builtins.print" in qualified or word in ("print",):
             file = call.given("file")
-            if file is not None and not set(self.values.qualified(file)) & {"sys.stdout", "sys.stderr"}:
+            if file is not None and not set(self.values.qualified(file)) & {
+                "sys.stdout",
+                "sys.stderr",
+            }:
                 return False
         return names.is_log(qualified, owner, word)
 
@@ -457,9 +534,11 @@ class Orders:
         word = word_of(call)
         if word == "join" and call.args[0].code == "attr":
             yield from self._joined(call, flow)
-        elif word in _SET_METHODS or names.removes(word):
-            return
-        elif word in ("update",) and keyword is None and not self._updates_dict(call):
+        elif (
+            word in _SET_METHODS
+            or names.removes(word)
+            or (word in ("update",) and keyword is None and not self._updates_dict(call))
+        ):
             return
         elif word in ("extend", "extendleft") and call.args[0].code == "attr":
             yield from self._extended(call, flow)
@@ -506,7 +585,9 @@ class Orders:
         elif order is Order.EXTREME:
             key = call.given("key")
             if key is not None and leaves_ties(self.values, key):
-                yield Use(call, f"searched by {word_of(call)}(key=…), which keeps the first of equals")
+                yield Use(
+                    call, f"searched by {word_of(call)}(key=…), which keeps the first of equals"
+                )
         elif order is Order.JOINS:
             yield from self._joined(call, flow)
         elif order is Order.ADDS:
@@ -515,13 +596,11 @@ class Orders:
         elif order is Order.PICKS:
             yield from self._picked(call, value, flow)
         elif order is Order.PAIRS:
-            if len(call.args) > 2 and not self._pairs_itself(call, value):  # noqa: PLR2004 - zip(x)
+            if len(call.args) > 2 and not self._pairs_itself(call, value):
                 yield from self._paired(call, flow)
             else:
                 yield from self.follow(call, flow)
-        elif order is Order.DRAWS:
-            yield Use(call, f"passed to {word_of(call)}()")
-        elif order is Order.READS:
+        elif order is Order.DRAWS or order is Order.READS:
             yield Use(call, f"passed to {word_of(call)}()")
 
     def _paired(self, call: Op, flow: Flow) -> Iterator[Use]:
@@ -547,8 +626,10 @@ class Orders:
 
     def _adds_floats(self, value: Op) -> bool:
         types = self.values.elements(value)
-        return lattice.may_be(types, "float") and not lattice.may_be(types, "?") and not (
-            lattice.may_be(types, "int") and len(types) > 1
+        return (
+            lattice.may_be(types, "float")
+            and not lattice.may_be(types, "?")
+            and not (lattice.may_be(types, "int") and len(types) > 1)
         )
 
     def _picked(self, call: Op, value: Op, flow: Flow) -> Iterator[Use]:
@@ -573,9 +654,7 @@ class Orders:
         """Whether a value that one element is taken of holds no other."""
         return self.effects.is_counted_one(value, use)
 
-    def _handed_on(
-        self, call: Op, keyword: str | None, value: Op, flow: Flow
-    ) -> Iterator[Use]:
+    def _handed_on(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         """A function that is no library's: of the file, or not seen."""
         function = self.values.callee(call)
         if function is not None and len(self._calls) < _DEEPEST and call not in self._calls:
@@ -707,7 +786,7 @@ def _behind(op: Op) -> set[Op]:
     found, pending = {op}, [op]
     while pending:
         for each in pending.pop().args:
-            if each not in found and len(found) < 100:  # noqa: PLR2004 - a few branches
+            if each not in found and len(found) < 100:
                 found.add(each)
                 pending.append(each)
     return found

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.lattice import Types
     from detlint.dataflow.unit import Unit
 
-_READING_METHODS = frozenset("imap map starmap extend extendleft writelines".split())
+_READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", "writelines"])
 
 
 class Reading(NamedTuple):
@@ -146,7 +146,11 @@ class Sets:
         order = row.order if row is not None else None
         word = word_of(call)
         if name == "*":
-            free = order in (Order.FREE, Order.EXTREME) or word in ("update", "union", "intersection")
+            free = order in (Order.FREE, Order.EXTREME) or word in (
+                "update",
+                "union",
+                "intersection",
+            )
             return not free
         if order in (Order.SORTS, Order.EXTREME):
             key = call.given("key")
@@ -200,12 +204,14 @@ class Sets:
         if use.code == "attr":
             return set(METHODS.get(str(use.name), ())) == {"str"}
         if use.code in ("compare", "binary"):
-            return any(lattice.may_be(self.values.types(x), "str") for x in use.args if x is not element)
+            return any(
+                lattice.may_be(self.values.types(x), "str") for x in use.args if x is not element
+            )
         if use.code == "call":
             row = self.values.function_row(use)
             called = self.values.called(use)
             if {"builtins.getattr", "builtins.hasattr", "builtins.setattr"} & set(called):
-                return len(use.args) > 2 and use.args[2] is element  # noqa: PLR2004 - the name
+                return len(use.args) > 2 and use.args[2] is element
             return row is not None and row.name.startswith(("os.path.", "builtins.open"))
         return False
 
@@ -236,6 +242,15 @@ def _names_behind(op: Op, depth: int = 4) -> Iterator[str]:
         yield str(op.args[0].name)
     if depth:
         below = op.args[1:] if op.code == "call" else op.args
-        if op.code in ("call", "phi", "binary", "change", "augment", "boolean", "choice", "declared"):
+        if op.code in (
+            "call",
+            "phi",
+            "binary",
+            "change",
+            "augment",
+            "boolean",
+            "choice",
+            "declared",
+        ):
             for each in below:
                 yield from _names_behind(each, depth - 1)

@@ -49,9 +49,40 @@ _CONSTANTS: dict[type, Types] = {
 }
 # Methods of several types: alone, they say nothing of an object of unknown type.
 _SHARED = frozenset(
-    """count find format get group groups index read readline replace split title translate
-    partition most_common elements fromkeys update decode union item name parent parts hex
-    resolve popitem setdefault join difference intersection symmetric_difference""".split()
+    [
+        "count",
+        "find",
+        "format",
+        "get",
+        "group",
+        "groups",
+        "index",
+        "read",
+        "readline",
+        "replace",
+        "split",
+        "title",
+        "translate",
+        "partition",
+        "most_common",
+        "elements",
+        "fromkeys",
+        "update",
+        "decode",
+        "union",
+        "item",
+        "name",
+        "parent",
+        "parts",
+        "hex",
+        "resolve",
+        "popitem",
+        "setdefault",
+        "join",
+        "difference",
+        "intersection",
+        "symmetric_difference",
+    ]
 ) - {"split", "join", "keys"}
 _INTEGER_BASES = frozenset(("IntEnum", "IntFlag", "int"))
 _ENUMS = frozenset(("Enum", "Flag", "StrEnum", "ReprEnum"))
@@ -96,7 +127,9 @@ class Values:
             return [f".{name}"]
         bound = self.unit.module.bindings.get(name) if self._may_bind(name) else None
         if bound:
-            return [each for op in bound if op.code in ("attr", "import") for each in self.qualified(op)]
+            return [
+                each for op in bound if op.code in ("attr", "import") for each in self.qualified(op)
+            ]
         return [f"builtins.{name}"] if name in _BUILTINS else []
 
     def _may_bind(self, name: str) -> bool:
@@ -299,7 +332,11 @@ class Values:
         types, key = self.types(op.args[0]), op.args[1]
         if key.code == "const" and isinstance(key.name, int):
             return lattice.part(types, key.name)
-        if key.code == "unary" and key.args[0].code == "const" and isinstance(key.args[0].name, int):
+        if (
+            key.code == "unary"
+            and key.args[0].code == "const"
+            and isinstance(key.args[0].name, int)
+        ):
             return lattice.part(types, -key.args[0].name)
         return lattice.values(types)
 
@@ -412,8 +449,12 @@ class Values:
             return _filled(before, joined(*map(self.types, given[1:])), NOTHING)
         if op.name in ("update", "extend", "extendleft"):
             more = [self.types(each) for each in given]
-            unpacked = [elements(each) if name == "*" else each for name, each in zip(
-                [name for name, _ in call.arguments() if name in (None, "*")], more, strict=True)]
+            unpacked = [
+                elements(each) if name == "*" else each
+                for name, each in zip(
+                    [name for name, _ in call.arguments() if name in (None, "*")], more, strict=True
+                )
+            ]
             added = joined(*map(elements, unpacked))
             return _filled(before, added, joined(*map(lattice.values, unpacked)))
         if op.name == "setdefault" and given:
@@ -468,7 +509,9 @@ class Values:
         own = op.args[0].args[0] if op.code == "call" and op.args[0].code == "attr" else None
         if name in ("S", "E", "V"):
             types = self.types(own) if own is not None else ANY
-            return types if name == "S" else elements(types) if name == "E" else lattice.values(types)
+            return (
+                types if name == "S" else elements(types) if name == "E" else lattice.values(types)
+            )
         if name[:-1] in ("A", "E", "EE", "R") and name[-1].isdigit():
             return self._argument(name[:-1], int(name[-1]), op)
         return plain(name)

@@ -7,7 +7,20 @@ import re
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Calls whose output is for people to read.
 _LOG_METHODS = frozenset(
-    "critical debug error exception fatal info log success trace verbose warn warning".split()
+    [
+        "critical",
+        "debug",
+        "error",
+        "exception",
+        "fatal",
+        "info",
+        "log",
+        "success",
+        "trace",
+        "verbose",
+        "warn",
+        "warning",
+    ]
 )
 _LOGGERS = re.compile(r"(?:^|_)(?:log|logger|logging|console|msg|parser)$", re.IGNORECASE)
 _LOG_FUNCTIONS = re.compile(
@@ -15,31 +28,119 @@ _LOG_FUNCTIONS = re.compile(
     r"|traceback\.\w+|.*\brank_zero_\w+|click\.\w*echo"
 )
 _TELLING = frozenset(("echo", "pprint", "print"))
-_TOLD = frozenset("add_argument add_parser debug error fail info secho warn warning".split())
+_TOLD = frozenset(
+    ["add_argument", "add_parser", "debug", "error", "fail", "info", "secho", "warn", "warning"]
+)
 # Parts of a window, in which a person picks.
 _WIDGETS = re.compile(r"dropdown|(?:combo|list|select|populate)_?box|list_?widget", re.IGNORECASE)
 # Methods that describe an object to people.
 DESCRIBING = frozenset(
-    "__format__ __repr__ __rich_repr__ __str__ _repr_html_ extra_repr".split()
+    ["__format__", "__repr__", "__rich_repr__", "__str__", "_repr_html_", "extra_repr"]
 )
 # Each call leaves something to those that follow. What other verbs do, to upload, to save or to
 # check, is done to each element by itself as far as anyone can tell.
 _LEAVING = frozenset(
-    """add append concat emit enqueue extend feed fit ingest insert learn merge push put
-    register step train update write writelines writer writerow writerows writestr yield""".split()
+    [
+        "add",
+        "append",
+        "concat",
+        "emit",
+        "enqueue",
+        "extend",
+        "feed",
+        "fit",
+        "ingest",
+        "insert",
+        "learn",
+        "merge",
+        "push",
+        "put",
+        "register",
+        "step",
+        "train",
+        "update",
+        "write",
+        "writelines",
+        "writer",
+        "writerow",
+        "writerows",
+        "writestr",
+        "yield",
+    ]
 )
 # What is in the order of all that these take at once: data, numbers of words, random draws.
 _TAKING = frozenset(
-    """append array asarray batch batches choice choices collate concat concatenate dataframe
-    dataset datasets dataloader dump dumps embed embedding embeddings encode extend feed fit fold
-    folds frame from generate hash images index ingest insert kfold learn loader md5 permutation
-    prompt sample sampler samples sequential series sha1 sha256 shuffle shuffled split stack step
-    subset tensor token tokens train vocab vocabulary write writelines writer writerow
-    writestr""".split()
+    [
+        "append",
+        "array",
+        "asarray",
+        "batch",
+        "batches",
+        "choice",
+        "choices",
+        "collate",
+        "concat",
+        "concatenate",
+        "dataframe",
+        "dataset",
+        "datasets",
+        "dataloader",
+        "dump",
+        "dumps",
+        "embed",
+        "embedding",
+        "embeddings",
+        "encode",
+        "extend",
+        "feed",
+        "fit",
+        "fold",
+        "folds",
+        "frame",
+        "from",
+        "generate",
+        "hash",
+        "images",
+        "index",
+        "ingest",
+        "insert",
+        "kfold",
+        "learn",
+        "loader",
+        "md5",
+        "permutation",
+        "prompt",
+        "sample",
+        "sampler",
+        "samples",
+        "sequential",
+        "series",
+        "sha1",
+        "sha256",
+        "shuffle",
+        "shuffled",
+        "split",
+        "stack",
+        "step",
+        "subset",
+        "tensor",
+        "token",
+        "tokens",
+        "train",
+        "vocab",
+        "vocabulary",
+        "write",
+        "writelines",
+        "writer",
+        "writerow",
+        "writestr",
+    ]
 )
 _REMOVING = re.compile(r"(?:^|_)(?:delete|discard|drop|exclude|ignore|remove|select)(?:_|$)")
 _SORTING = re.compile(r"sort", re.IGNORECASE)
-_BARS = frozenset(("tqdm", "tqdm_notebook", "trange", "track", "progress_bar", "progressbar", "progbar"))
+_BARS = frozenset(
+    ("tqdm", "tqdm_notebook", "trange", "track", "progress_bar", "progressbar", "progbar")
+)
 # What is listed under such a name goes into a message: `missing_keys`, `self.unexpected`.
 _FAULTS = re.compile(
     r"(?:^|_)(?:conflicting|illegal|incompatible|invalid|mismatch(?:ed|ing)?|missing|undefined"

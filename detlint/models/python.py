@@ -94,7 +94,12 @@ FUNCTIONS = (
     *rows("textwrap", "dedent indent", "str"),
     *rows("uuid", "uuid1 uuid4", "instance[uuid.UUID]"),
     *rows("concurrent.futures", "as_completed", "iterator[instance[Future]]", Order.FREE),
-    *rows("concurrent.futures", "wait", "tuple[set[instance[Future]], set[instance[Future]]]", Order.FREE),
+    *rows(
+        "concurrent.futures",
+        "wait",
+        "tuple[set[instance[Future]], set[instance[Future]]]",
+        Order.FREE,
+    ),
     *rows("asyncio", "as_completed wait", "", Order.FREE),
     *rows("sys", "getsizeof", "int", Order.FREE),
 )
