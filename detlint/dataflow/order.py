@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow import lattice
+from detlint.dataflow import expected, lattice
 from detlint.dataflow.effects import Effects
 from detlint.dataflow.keys import leaves_ties
 from detlint.models import names
@@ -651,8 +651,15 @@ class Orders:
         return bool(op.uses) and all(map(tests, op.uses))
 
     def holds_one(self, value: Op, use: Op) -> bool:
-        """Whether a value that one element is taken of holds no other."""
-        return self.effects.is_counted_one(value, use)
+        """Whether a value that one element is taken of holds no other, or is not to."""
+        if self.effects.is_counted_one(value, use):
+            return True
+        root = self.root
+        if self.distinct or root is None:
+            return False
+        if expected.seeks_one(self.values, root) or expected.asks_kind(self.values, use):
+            return True
+        return _takes_end(use) and expected.expects_one(self.values, root)
 
     def _handed_on(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         """A function that is no library's: of the file, or not seen."""
@@ -723,6 +730,15 @@ class Orders:
             yield Use(attribute, f"asked for .{word}")
         elif not (self.holds_one(attribute.args[0], call) or self.effects.is_worklist(call)):
             yield Use(attribute, "asked for .pop()")
+
+
+def _takes_end(use: Op) -> bool:
+    """``x[0]``, ``x[-1]``, ``next(x)``."""
+    if use.code != "item":
+        return True
+    key = use.args[1]
+    value = key.args[0].name if key.code == "unary" else key.name if key.code == "const" else None
+    return value in (0, 1) and (value == 0 or key.code == "unary")
 
 
 def _surest(uses: Iterable[Use]) -> Use | None:

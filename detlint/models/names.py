@@ -165,6 +165,7 @@ _TEXTS = re.compile(
     r"|alphabet|phonemes|graphemes|tags|keywords)$",
     re.IGNORECASE,
 )
+_FOLDER = re.compile(r"(?:^|_)(?:dir|directory|folder|path|root)$", re.IGNORECASE)
 # Functions that change or move the file that they are told, and no other.
 _ON_FILES = re.compile(
     r"(?:^|_)(?:chmod|chown|clean|cleanup|copy|copyfile|copytree|delete|extractall|extract_archive"
@@ -234,6 +235,11 @@ def is_text(word: str) -> bool:
 def are_texts(word: str) -> bool:
     """Whether what has this name holds texts."""
     return bool(_TEXTS.search(word))
+
+
+def is_folder(word: str) -> bool:
+    """``data_dir``."""
+    return bool(_FOLDER.search(word))
 
 
 def works_on_file(word: str) -> bool:

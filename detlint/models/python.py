@@ -164,6 +164,7 @@ MEMBERS = (
     *rows("path", "name stem suffix", "str"),
     *rows("path", "parent", "path"),
     *rows("path", "parts suffixes", "list[str]"),
+    *rows("path", "parents", "list[path]"),
     *rows("module", "__file__ __name__", "str"),
     *rows("type", "__dict__ __annotations__ __dataclass_fields__", "dict[str, ?]"),
 )
