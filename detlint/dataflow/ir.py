@@ -90,7 +90,8 @@ class Op:
     """An operation, and the value that it gives.
 
     code  what is done; the methods of ``lowering.Lowering`` say which there are
-    name  what is named: a variable, an attribute, the keywords of a call, an operator
+    name  what is named: a variable, an attribute, the keywords of a call, an operator; of
+          "enter", the statement
     uses  the operations that take the value, each as often as it does
     """
 
@@ -152,6 +153,7 @@ class Function:
     returns   what it returns and yields
     bindings  all that was ever bound to a name, for functions inside of it that read it
     nested    functions and lambdas that it defines
+    nonlocals  names of an outer function that it binds
     """
 
     def __init__(self, name: str, node: ast.AST | None, unit: Unit, outer: Function | None) -> None:
@@ -165,6 +167,7 @@ class Function:
         self.returns: list[Op] = []
         self.bindings: dict[str, list[Op]] = {}
         self.nested: list[Function] = []
+        self.nonlocals: set[str] = set()
         self.stores: dict[str, list[Op]] = {}  # of attributes, by their names
         self._names: dict[Op, list[str]] | None = None
         self.globals: dict[str, Op] = {}  # names that are not its own, as they are read

@@ -310,7 +310,7 @@ class _Lowering:
 
     def _with(self, node: ast.With | ast.AsyncWith) -> None:
         for item in node.items:
-            entered = self._op("enter", [self._expr(item.context_expr)], "", item.context_expr)
+            entered = self._op("enter", [self._expr(item.context_expr)], node, item.context_expr)
             if item.optional_vars is not None:
                 self._assign(item.optional_vars, entered, node)
         self._block(node.body)
@@ -368,6 +368,9 @@ class _Lowering:
 
     def _global(self, node: ast.Global) -> None:
         self._globals.update(node.names)
+
+    def _nonlocal(self, node: ast.Nonlocal) -> None:
+        self.function.nonlocals.update(node.names)
 
     def _import(self, node: ast.Import) -> None:
         for each in node.names:
@@ -633,6 +636,7 @@ _STATEMENTS: dict[type, str] = {
     ast.Expr: "_expression",
     ast.Delete: "_delete",
     ast.Global: "_global",
+    ast.Nonlocal: "_nonlocal",
     ast.Import: "_import",
     ast.ImportFrom: "_import_from",
     ast.FunctionDef: "_define",

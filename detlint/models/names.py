@@ -172,6 +172,33 @@ _ON_FILES = re.compile(
     r"|makedirs?|mkdir|move|remove|rename|rm|rmdir|rmtree|symlink|touch|unlink|unpack_archive|untar"
     r"|unzip)(?:_|$)"
 )
+# What is called like this is a neural network.
+_NETWORKS = frozenset(
+    [
+        "actor",
+        "backbone",
+        "critic",
+        "discriminator",
+        "generator",
+        "model",
+        "net",
+        "network",
+        "policy_net",
+        "unet",
+    ]
+)
+# Code under these only traces, compiles or times: values do not matter there.
+_UNREAL = re.compile(
+    r"(?:^|_)(?:meta|fake|abstract|warm_?up|bench(?:mark)?|profile|dry_?run)(?:_|$)", re.IGNORECASE
+)
+_UNREAL_DECORATOR = re.compile(r"fake|abstract|meta\b", re.IGNORECASE)
+_UNREAL_BLOCK = re.compile(
+    r"[\"']meta[\"']|fake|meta_|init_empty|no_init|cuda\.graph\(|CUDAGraph|cuda\.stream\(|profile",
+    re.IGNORECASE,
+)
+_CAPTURES = re.compile(r"CUDAGraph|cuda\.graph\b|make_graphed_callables|FakeTensorMode")
+# out_features, num_classes, hidden_size: one number, by all conventions.
+_COUNT = re.compile(r"^(?:in|out|num|n)_\w*[a-z]$|(?:^|_)(?:size|dim)$")
 
 
 def words_of(name: str) -> list[str]:
@@ -245,3 +272,27 @@ def is_folder(word: str) -> bool:
 def works_on_file(word: str) -> bool:
     """``remove_file``."""
     return bool(_ON_FILES.search(word))
+
+
+def is_network(word: str) -> bool:
+    """``text_model``."""
+    return word in _NETWORKS or word.endswith(("_model", "_net"))
+
+
+def only_traces(function: str, decorators: list[str], body: str) -> bool:
+    """Whether a function runs on values that do not matter: it traces, compiles or times."""
+    return (
+        bool(_UNREAL.search(function))
+        or any(_UNREAL_DECORATOR.search(each) for each in decorators)
+        or bool(_CAPTURES.search(body))
+    )
+
+
+def enters_tracing(context: str) -> bool:
+    """The same of a block, by what it enters: ``torch.device("meta")``."""
+    return bool(_UNREAL_BLOCK.search(context))
+
+
+def counts(word: str) -> bool:
+    """Whether what has this name is one number: ``out_features``."""
+    return bool(_COUNT.search(word))

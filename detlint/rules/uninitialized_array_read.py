@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.allocation_text import looks_unwritten
-from detlint.analysis.array_allocations import TOKENS, ZEROED, is_allocation, is_independent
-from detlint.analysis.arrays import NUMPY
-from detlint.analysis.partial_fills import PartialFills, looks_partial
-from detlint.analysis.unwritten import Library, UnwrittenReads
-from detlint.rule import Example, Rule, cst
+from detlint.dataflow.fills import partial_fill
+from detlint.dataflow.initialisation import Initialisation
+from detlint.models.memory import NUMPY
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
-    from detlint.analysis.partial_fills import Partial
-    from detlint.module import Module
-    from detlint.settings import Settings
-
-_NUMPY = Library(NUMPY, is_allocation, is_independent, ZEROED)
-# Another library's function of the same name.
-_FOREIGN = re.compile(r"\b(?:torch|th|jnp|tf|mx|pl|q|queue|\w*_queue)\.$")
+    import ast
+    from collections.abc import Sequence
 
 
 class UninitializedArrayRead(Rule):
@@ -45,7 +37,7 @@ class UninitializedArrayRead(Rule):
 
     code = "DET403"
     summary = "an array is read that nothing has written"
-    triggers = TOKENS
+    triggers = ("empty(", "empty_like(", "ndarray(")
     needs = ("numpy", "cupy")
     source = "https://numpy.org/doc/stable/reference/generated/numpy.empty.html"
     shown = "CPU"
@@ -107,45 +99,16 @@ class UninitializedArrayRead(Rule):
         ),
     )
 
-    @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Not where the text around a call shows that its memory is written, or kept."""
-        if looks_unwritten(text, offset, _FOREIGN):
-            return True
-        return looks_partial(text, offset)
+    def examine(self, offsets: Sequence[int]) -> None:
+        memory = Initialisation(self.unit, NUMPY)
+        for allocation in memory.allocations(offsets):
+            read = memory.read(allocation)
+            if read is not None:
+                self._tell(memory, read.call, memory.claim(read))
+            elif (partial := partial_fill(memory, allocation)) is not None:
+                self._tell(memory, partial.call, partial.claim(self.unit))
 
-    def __init__(self, module: Module, settings: Settings) -> None:
-        super().__init__(module, settings)
-        self._reads = UnwrittenReads(module, _NUMPY)
-        self._fills = PartialFills(module, NUMPY, is_allocation)
-
-    def visit_Call(self, node: cst.Call) -> None:
-        for allocation, name in self._reads.found(node):
-            if self._is_near(allocation):
-                self._report(allocation, self._reads.claim(allocation, name))
-        partial = self._fills.found(node)
-        if partial is not None and self._is_near(node):
-            self._report(node, self._claim(partial))
-
-    def _is_near(self, call: cst.Call) -> bool:
-        """What narrowing leaves out is left out of whole files, too."""
-        function = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
-        start, _ = self.module.tree.span(function)
-        near = self.concerns(self.module.source.text, start)
-        return near and not self._reads.is_muted(call)
-
-    def _claim(self, partial: Partial) -> str:
-        line = self.module.source.spoken_place(self.module.tree.span(partial.skip)[0])
-        left = isinstance(partial.skip, cst.Break)
-        what = "leaves the rest of it" if left else "leaves a part of it"
-        word = "break" if left else "continue"
-        return f"{partial.name} is returned, but the {word} on {line} {what} unwritten"
-
-    def _report(self, call: cst.Call, claim: str) -> None:
+    def _tell(self, memory: Initialisation, call: ast.Call, claim: str) -> None:
         self.report(
-            call,
-            claim,
-            advice=self._reads.advice(call),
-            edits=self._reads.fix(call),
-            safe=False,
+            call, claim, advice=memory.advice(call), edits=memory.fix(call), safe=False
         )

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis.allocation_text import looks_unwritten
-from detlint.analysis.allocations import TOKENS, ZEROED, is_allocation
-from detlint.analysis.placeholders import is_placeholder
-from detlint.analysis.tensors import TORCH
-from detlint.analysis.unwritten import Library, UnwrittenReads
-from detlint.rule import Example, Rule, cst
+from detlint.dataflow.initialisation import Initialisation
+from detlint.models.memory import TORCH
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
-    from detlint.module import Module
-    from detlint.settings import Settings
-
-_TORCH = Library(TORCH, is_allocation, is_placeholder, ZEROED)
+    from collections.abc import Sequence
 
 
 class UninitializedTensorRead(Rule):
@@ -43,7 +37,24 @@ class UninitializedTensorRead(Rule):
 
     code = "DET401"
     summary = "memory is read that nothing has written"
-    triggers = TOKENS
+    triggers = (
+        "empty(",
+        "empty_like(",
+        "empty_strided(",
+        "new_empty(",
+        "resize_(",
+        "BFloat16Tensor(",
+        "BoolTensor(",
+        "ByteTensor(",
+        "CharTensor(",
+        "DoubleTensor(",
+        "FloatTensor(",
+        "HalfTensor(",
+        "IntTensor(",
+        "LongTensor(",
+        "ShortTensor(",
+        "Tensor(",
+    )
     source = "https://docs.pytorch.org/docs/stable/generated/torch.empty.html"
     shown = "CPU"
     examples = (
@@ -92,29 +103,15 @@ class UninitializedTensorRead(Rule):
         ),
     )
 
-    @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Not where the text around a call shows that its memory is written, or kept."""
-        return looks_unwritten(text, offset)
-
-    def __init__(self, module: Module, settings: Settings) -> None:
-        super().__init__(module, settings)
-        self._reads = UnwrittenReads(module, _TORCH)
-
-    def visit_Call(self, node: cst.Call) -> None:
-        for allocation, name in self._reads.found(node):
-            self._report(allocation, name)
-
-    def _report(self, call: cst.Call, name: cst.Name | None) -> None:
-        function = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
-        start, _ = self.module.tree.span(function)
-        # What narrowing leaves out is left out of whole files, too.
-        if self._reads.is_muted(call) or not self.concerns(self.module.source.text, start):
-            return
-        self.report(
-            call,
-            self._reads.claim(call, name),
-            advice=self._reads.advice(call),
-            edits=self._reads.fix(call),
-            safe=False,
-        )
+    def examine(self, offsets: Sequence[int]) -> None:
+        memory = Initialisation(self.unit, TORCH)
+        for allocation in memory.allocations(offsets):
+            read = memory.read(allocation)
+            if read is not None:
+                self.report(
+                    read.call,
+                    memory.claim(read),
+                    advice=memory.advice(read.call),
+                    edits=memory.fix(read.call),
+                    safe=False,
+                )

@@ -490,7 +490,7 @@ def out_of_sight(x, buffers, n):
     alias = torch.empty(n)
     same = alias
     same.zero_()
-    paired = torch.empty(n)
+    paired = torch.empty(n)  # DET401
     pair = (paired, x)
     keywords = torch.empty(n)
     configure(buffer=keywords)
