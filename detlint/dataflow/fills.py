@@ -65,8 +65,10 @@ def _only_write(engine: Initialisation, allocation: Op) -> Op | None:
 
 
 def _in_return(op: Op) -> bool:
-    """Whether the result of an operation is only returned."""
-    return bool(op.uses) and all(use.code == "return" or _in_return(use) for use in op.uses)
+    """Whether the result of an operation is only returned, in the statement that has it."""
+    return bool(op.uses) and all(
+        use.code == "return" or (use.code != "phi" and _in_return(use)) for use in op.uses
+    )
 
 
 def _goes_through(loop: Region, write: Op, allocation: Op) -> bool:
