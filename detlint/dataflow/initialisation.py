@@ -57,13 +57,21 @@ class Read(NamedTuple):
 
 
 class Initialisation:
-    """Follows the memory that the functions of one file allocate by a library."""
+    """Follows the memory that the functions of one file allocate by a library.
 
-    def __init__(self, unit: Unit, library: Library) -> None:
+    What has fewer elements than ``least`` stands in for something else. ``named``: to the older
+    constructors, one argument by the name of a count is a length.
+    """
+
+    def __init__(
+        self, unit: Unit, library: Library, *, least: int = 2, named: bool = False
+    ) -> None:
         self.unit = unit
+        self._least = least
+        self._named = named
         self.values = unit.values
         self.library = library
-        self._memories: dict[Op, _Memory] = {}
+        self._memories: dict[Op, Memory] = {}
         self._made: dict[Op, bool] = {}
         self._within: list[Op] = []  # parameters of functions that are being asked
         self._given: dict[Op, Op] = {}  # calls of functions that return memory → what made it
@@ -89,10 +97,10 @@ class Initialisation:
                     return Read(allocation, by, _mention(by, value))
         return None
 
-    def memory(self, root: Op) -> _Memory:
+    def memory(self, root: Op) -> Memory:
         """What happens to the memory that an operation gives."""
         if root not in self._memories:
-            self._memories[root] = made = _Memory(self, root)
+            self._memories[root] = made = Memory(self, root)
             made.follow()
         return self._memories[root]
 
@@ -142,33 +150,27 @@ class Initialisation:
 
     # Allocations
 
-    def is_allocation(self, call: Op, least: int = 2, *, named: bool = False) -> bool:
-        """Whether a call returns memory that certainly holds what was left there.
-
-        What has one element stands in for something else, unless ``least`` says so. ``named``:
-        one length by the name of a count is a length to the older constructors.
-        """
+    def is_allocation(self, call: Op) -> bool:
+        """Whether a call returns memory that certainly holds what was left there."""
         if call.code != "call":
             return False
-        if least == 2 and not named:
-            if call not in self._made:
-                self._made[call] = self._allocates(call, least, named=False)
-            return self._made[call]
-        return self._allocates(call, least, named=named)
+        if call not in self._made:
+            self._made[call] = self._allocates(call)
+        return self._made[call]
 
-    def _allocates(self, call: Op, least: int, *, named: bool) -> bool:
+    def _allocates(self, call: Op) -> bool:
         shape = self.shape_of(call)
         if shape is None or self._is_elsewhere(call) or self._is_filled(call):
             return False
         sizes = self._sizes(call, shape)
         if shape is Shape.LIKE:
             return True
-        if shape is Shape.LEGACY and not self._are_sizes(sizes, named=named):
+        if shape is Shape.LEGACY and not self._are_sizes(sizes):
             return False
         if shape is Shape.GROWS and not self._grows(call, sizes):
             return False
         count = self._count(sizes)
-        return count is None or count >= least
+        return count is None or count >= self._least
 
     def shape_of(self, call: Op) -> Shape | None:
         """How a call is told the shape of the memory that it allocates."""
@@ -236,22 +238,22 @@ class Initialisation:
     def _is_bound(self, op: Op) -> bool:
         return str(op.name) in self.unit.bound_names
 
-    def _are_sizes(self, sizes: list[Op], *, named: bool) -> bool:
+    def _are_sizes(self, sizes: list[Op]) -> bool:
         """Whether a legacy constructor gets lengths: several arguments, or one whole number."""
         if len(sizes) != 1:
             return len(sizes) > 1
-        return self._is_integer(sizes[0], named=named)
+        return self._is_integer(sizes[0])
 
-    def _is_integer(self, op: Op, *, named: bool) -> bool:
+    def _is_integer(self, op: Op) -> bool:
         if lattice.are(self.values.types(op), "int"):
             return op.code != "const" or op.name is not None
         if op.code == "binary":
-            return all(self._is_integer(each, named=named) for each in op.args)
+            return all(map(self._is_integer, op.args))
         if op.code == "item":
             return op.args[0].code == "attr" and op.args[0].name == "shape"
         if op.code == "call" and op.args[0].code == "attr":
             return op.args[0].name == "size"  # a torch.Size is taken as a shape, too
-        return named and names.counts(_spoken(op))
+        return self._named and names.counts(_spoken(op))
 
     def _grows(self, call: Op, sizes: list[Op]) -> bool:
         """Whether ``resize_`` certainly adds elements, which nothing fills."""
@@ -538,7 +540,7 @@ class _Origins:
         return frozenset(found)
 
 
-class _Memory:
+class Memory:
     """What may happen to the memory that one operation gives.
 
     reads    operations that read it, each with the value that it takes
@@ -696,7 +698,7 @@ class _Memory:
         if use.function is value.function:
             self._reach(use)
             return
-        inner = _Memory(self._engine, use)
+        inner = Memory(self._engine, use)
         inner.follow()
         self.is_lost = bool(inner.writes or inner.returns or inner.is_lost)
 

@@ -246,4 +246,6 @@ NUMPY = Library(
 NOT_A_NUMBER = _words("numpy.nan numpy.NaN numpy.NAN math.nan cupy.nan")
 UNITS = ("astropy.units.", "unyt.")
 # What keeps a tensor to be filled later.
+PARAMETERS = _words("torch.nn.Parameter torch.nn.parameter.Parameter")
+BUFFERS = _words("torch.nn.Buffer torch.nn.parameter.Buffer")
 KEEPERS = _words("Parameter Buffer register_buffer register_parameter")

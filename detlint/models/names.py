@@ -199,6 +199,16 @@ _UNREAL_BLOCK = re.compile(
 _CAPTURES = re.compile(r"CUDAGraph|cuda\.graph\b|make_graphed_callables|FakeTensorMode")
 # out_features, num_classes, hidden_size: one number, by all conventions.
 _COUNT = re.compile(r"^(?:in|out|num|n)_\w*[a-z]$|(?:^|_)(?:size|dim)$")
+# A function of one of these names may fill what it gets; another one in forward() computes.
+_FILLING = re.compile(
+    r"init|fill|reset|normal|uniform|xavier|kaiming|glorot|zero|ones|const|ortho|copy|load|set"
+    r"|update|ema|observe|quant|_$",
+    re.IGNORECASE,
+)
+# What fills one's own weights: nn.init.zeros_(self.bias), self.weight.data.uniform_(-1, 1).
+_INITIALISING = re.compile(
+    r"^(?!__).*init|(?:normal|uniform|zeros?|ones|constant|fill|copy|eye|orthogonal|dirac|sparse)_$"
+)
 
 
 def words_of(name: str) -> list[str]:
@@ -296,3 +306,13 @@ def enters_tracing(context: str) -> bool:
 def counts(word: str) -> bool:
     """Whether what has this name is one number: ``out_features``."""
     return bool(_COUNT.search(word))
+
+
+def fills(word: str) -> bool:
+    """Whether a function may fill what it gets: ``reset_weight``."""
+    return bool(_FILLING.search(word))
+
+
+def initialises(word: str) -> bool:
+    """Whether a function fills weights at the start: ``xavier_uniform_``."""
+    return bool(_INITIALISING.search(word))

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.allocations import is_allocation, is_legacy
-from detlint.analysis.fillers import Fillers
-from detlint.analysis.parameters import Declared, declared, family
-from detlint.analysis.tensors import TORCH
-from detlint.analysis.uses import Uses, loads
-from detlint.rule import Example, Rule, cst
+from detlint.dataflow.parameters import ModuleClass
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from detlint.dataflow.parameters import Parameter
 
 # ``Parameter(torch.empty(``, ``register_buffer("x", torch.FloatTensor(``, ``Parameter(weight)``.
 _PLACE = re.compile(
@@ -114,64 +112,38 @@ class UninitializedParameter(Rule):
         """Only where something unfilled, or a local, is made a parameter."""
         return _PLACE.match(text, offset, offset + _NEARBY) is not None
 
-    def visit_ClassDef(self, node: cst.ClassDef) -> None:
-        made = [(each, self._allocation(each)) for each in declared(self.module, node)]
-        allocated = [(each, call) for each, call in made if call is not None]
-        classes = family(self.module, node) if allocated else []
-        if not classes:
+    def examine(self, offsets: Sequence[int]) -> None:
+        functions = filter(None, map(self.unit.at, offsets))
+        for name in dict.fromkeys(each.class_name for each in functions):
+            if name in self.unit.classes:
+                self._judge(ModuleClass(self.unit, name))
+
+    def _judge(self, owner: ModuleClass) -> None:
+        unfilled = list(owner.unfilled())
+        if not unfilled or owner.reaches_every_parameter():
             return
-        fillers = Fillers(self.module, classes)
-        unfilled = [(each, call) for each, call in allocated if not fillers.fill(each)]
-        if not unfilled or fillers.reach_every_parameter():
-            return
-        if not (fillers.initialise() or _TRAINED.search(self.module.source.text)):
-            unfilled = [(each, call) for each, call in unfilled if is_legacy(self.module, call)]
-        elsewhere = _Elsewhere("\n".join(self._outside(classes)), node.name.value)
+        if not (owner.initialises() or _TRAINED.search(self.unit.text)):
+            unfilled = [each for each in unfilled if owner.is_legacy(each)]
+        elsewhere = _Elsewhere("\n".join(self._outside(owner)), owner.name)
         if elsewhere.goes_over_all():
             return
-        for parameter, call in unfilled:
+        for parameter in unfilled:
             # A buffer may be there for its device, or not be used at all.
-            used = not isinstance(parameter.statement, cst.Call) or fillers.read(parameter)
-            if used and self._is_plain(parameter) and not elsewhere.may_fill(parameter.name):
-                self._report(parameter, call)
+            used = parameter.by.code == "store_attr" or owner.reads(parameter)
+            if used and not elsewhere.may_fill(parameter.name):
+                self._tell(parameter)
 
-    def _is_plain(self, parameter: Declared) -> bool:
-        """Whether narrowing finds the place: what it leaves out is left out of whole files, too."""
-        argument = self.module.parent(parameter.value)
-        call = self.module.parent(argument) if argument is not None else None
-        if not isinstance(call, cst.Call):
-            return False
-        name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
-        return self.concerns(self.module.source.text, self.module.tree.span(name)[0])
+    def _outside(self, owner: ModuleClass) -> Iterator[str]:
+        """The file's text without the class and its bases."""
+        for piece in self.unit.pieces:
+            if piece.owner not in owner.family:
+                yield self.unit.text[piece.start : piece.end]
 
-    def _allocation(self, parameter: Declared) -> cst.Call | None:
-        """The call that makes the parameter's memory, if that leaves it unfilled."""
-        value = Uses(self.module, TORCH).root(parameter.value)
-        if isinstance(value, cst.Name):
-            function = self.module.enclosing_function(value)
-            if function is None:
-                return None
-            used = [each for each in loads(self.module, function) if each.value == value.value]
-            if len(used) != 2:  # bound, and made a parameter
-                return None
-            value = Uses(self.module, TORCH).root(self.module.names.value_of(value))
-        if isinstance(value, cst.Call) and is_allocation(self.module, value, parameter=True):
-            return value
-        return None
-
-    def _outside(self, classes: list[cst.ClassDef]) -> Iterator[str]:
-        """The file's text without the classes."""
-        text, end = self.module.source.text, 0
-        for start, stop in sorted(self.module.tree.span(each) for each in classes):
-            yield text[end:start]
-            end = max(end, stop)
-        yield text[end:]
-
-    def _report(self, parameter: Declared, call: cst.Call) -> None:
-        function = self.module.tree.text(call.func)
+    def _tell(self, parameter: Parameter) -> None:
+        start, end = self.unit.span(parameter.call.func)
         self.report(
-            call,
-            f"self.{parameter.name} is made by {function}() and nothing fills it",
+            parameter.call,
+            f"self.{parameter.name} is made by {self.unit.text[start:end]}() and nothing fills it",
             advice="fill it where the class is built, for example with torch.nn.init",
         )
 

@@ -1,0 +1,332 @@
+"""The parameters of a ``torch.nn.Module`` class that its code leaves as the memory was found."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.dataflow.control import are_sides
+from detlint.dataflow.initialisation import Initialisation, Memory
+from detlint.dataflow.order import word_of
+from detlint.models import names
+from detlint.models.memory import BUFFERS, PARAMETERS, TORCH, Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.unit import Unit
+
+_MODULE = frozenset(
+    f"torch.nn.{name}" for name in ("Module", "modules.Module", "modules.module.Module")
+)
+_HARMLESS_BASES = frozenset(
+    ("abc.ABC", "typing.Generic", "typing.Protocol", "builtins.object", "object")
+)
+# They hand out every parameter at once.
+_EVERY = frozenset(
+    [
+        "__dict__",
+        "_apply",
+        "_buffers",
+        "_parameters",
+        "apply",
+        "buffers",
+        "children",
+        "get_buffer",
+        "get_parameter",
+        "load_state_dict",
+        "modules",
+        "named_buffers",
+        "named_children",
+        "named_modules",
+        "named_parameters",
+        "parameters",
+        "state_dict",
+    ]
+)
+_HARMLESS = frozenset(
+    f"builtins.{name}" for name in ("isinstance", "id", "len", "repr", "str", "super", "type")
+)
+
+
+class Parameter(NamedTuple):
+    """A parameter, or a buffer that no checkpoint holds, as its class makes it.
+
+    made   the tensor that the class keeps
+    memory  the call that allocates it
+    by     what keeps it: an assignment, or a call of ``register_parameter``
+    """
+
+    name: str
+    made: Op
+    memory: Op
+    by: Op
+
+    @property
+    def call(self) -> ast.Call:
+        """The call that allocates it."""
+        assert isinstance(self.memory.node, ast.Call)  # noqa: S101 - what an allocation is
+        return self.memory.node
+
+
+class ModuleClass:
+    """A class of a file that is a ``torch.nn.Module``, with its bases."""
+
+    def __init__(self, unit: Unit, name: str) -> None:
+        self.unit = unit
+        self.name = name
+        self.engine = Initialisation(unit, TORCH, least=1, named=True)
+
+    @cached_property
+    def family(self) -> list[str]:
+        """The class and its bases up to ``torch.nn.Module``; empty if one is out of sight."""
+        found: list[str] = []
+        pending, is_module = [self.name], False
+        while pending:
+            current = pending.pop()
+            if current in found:
+                continue
+            found.append(current)
+            node = self._definition(current)
+            if node is None or node.keywords:
+                return []
+            for base in node.bases:
+                name = self._base(base)
+                if name in self.unit.classes:
+                    pending.append(name)
+                elif name in _MODULE:
+                    is_module = True
+                elif name not in _HARMLESS_BASES:
+                    return []
+        return found if is_module else []
+
+    def _definition(self, name: str) -> ast.ClassDef | None:
+        for piece in self.unit.classes[name]:
+            function = self.unit.function(piece) if piece.kind == "class" else None
+            if function is not None and isinstance(function.node, ast.ClassDef):
+                return function.node
+        return None
+
+    def _base(self, node: ast.expr) -> str:
+        node = node.value if isinstance(node, ast.Subscript) else node
+        root, _, rest = ast.unparse(node).partition(".")
+        imported = self.unit.imported.get(root, [])
+        start = imported[0] if len(imported) == 1 else root
+        return f"{start}.{rest}" if rest else start
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        """What the class and its bases run."""
+        found = []
+        for name in self.family:
+            for piece in self.unit.classes[name]:
+                function = self.unit.function(piece)
+                found += list(function.everything()) if function is not None else []
+        return found
+
+    # What it keeps
+
+    def unfilled(self) -> Iterator[Parameter]:
+        """The parameters of its own that nothing in the class and its bases may fill."""
+        own = [each for each in self.functions if each.class_name == self.name]
+        for function in own:
+            for op in function.ops:
+                kept = self._kept(op)
+                if kept is None:
+                    continue
+                memory = self._allocation(kept[1], kept[2])
+                if memory is not None:
+                    parameter = Parameter(kept[0], kept[1], memory, op)
+                    if not self.fills(parameter):
+                        yield parameter
+
+    def _kept(self, op: Op) -> tuple[str, Op, Op] | None:
+        """The name of a parameter that an operation keeps, its tensor, and what that is made of."""
+        if op.code == "store_attr" and is_self(op.args[0]):
+            made = op.args[1]
+            made = made.args[0] if made.code == "declared" and made.args else made
+            content = self._content(made)
+            return (str(op.name), made, content) if content is not None else None
+        if op.code == "call" and op.args[0].code == "attr" and is_self(op.args[0].args[0]):
+            return self._registered(op)
+        return None
+
+    def _registered(self, call: Op) -> tuple[str, Op, Op] | None:
+        name = call.given("name", 0)
+        if name is None or name.code != "const" or not isinstance(name.name, str):
+            return None
+        if word_of(call) == "register_parameter":
+            made = call.given("param", 1)
+            content = self._content(made) if made is not None else None
+        elif word_of(call) == "register_buffer" and _is_transient(call):
+            made = content = call.given("tensor", 1)
+        else:
+            return None
+        return (name.name, made, content) if made is not None and content is not None else None
+
+    def _content(self, made: Op) -> Op | None:
+        """The tensor that ``Parameter(…)`` wraps. A frozen one is there to be loaded."""
+        called = self.unit.values.called(made)
+        if not PARAMETERS.isdisjoint(called):
+            asks = made.given("requires_grad", 1)
+            frozen = asks is not None and asks.code == "const" and asks.name is False
+            return None if frozen else made.given("data", 0)
+        if not BUFFERS.isdisjoint(called) and _is_transient(made):
+            return made.given("data", 0)
+        return None
+
+    def _allocation(self, content: Op, made: Op) -> Op | None:
+        """The call that makes a tensor's memory, if nothing fills that before it is kept."""
+        origins = self.engine.origins(content, content.region, set())
+        if origins is None or len(origins) != 1:
+            return None
+        (memory,) = origins
+        happens = self.engine.memory(memory)
+        keeping = {use for use in content.uses if use.code == "call"}
+        filled = happens.is_lost or happens.returns or not set(happens.writes) <= keeping
+        return None if filled else memory
+
+    # What may fill it
+
+    def reaches_every_parameter(self) -> bool:
+        """Whether the module, or all its parameters at once, is handed to unknown code."""
+        return any(self._hands_out(op) for function in self.functions for op in function.ops)
+
+    def _hands_out(self, op: Op) -> bool:
+        if op.code == "attr":
+            return op.name in _EVERY and not self._is_looked_at(op)
+        return is_self(op) and any(self._takes_self(use, op) for use in op.uses)
+
+    def _takes_self(self, use: Op, value: Op) -> bool:
+        if use.code == "call":
+            return _HARMLESS.isdisjoint(self.unit.values.called(use))
+        stored = use.code in ("store_attr", "store_item") and value is use.args[-1]
+        return stored or use.code in ("entry", "list", "set", "tuple")
+
+    def _is_looked_at(self, op: Op) -> bool:
+        """``next(self.parameters())`` asks for a device; ``Function.apply`` is another apply."""
+        if op.name == "apply":
+            node = op.args[0].node
+            word = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+            return str(word).lstrip("_")[:1].isupper()
+        around = [each for call in op.uses for each in call.uses]
+        return bool(around) and all(
+            "builtins.next" in self.unit.values.called(each) for each in around
+        )
+
+    def initialises(self) -> bool:
+        """Whether the class fills any of what it owns, and so does not wait for a checkpoint."""
+        return any(
+            op.code == "call" and names.initialises(word_of(op)) and _names_self(op.node)
+            for function in self.functions
+            for op in function.ops
+        )
+
+    def fills(self, parameter: Parameter) -> bool:
+        """Whether any code of the class may fill a parameter."""
+        return any(
+            self._fills(op, parameter)
+            for function in self.functions
+            if self._runs(function)
+            for op in function.ops
+        )
+
+    def _fills(self, op: Op, parameter: Parameter) -> bool:
+        if op.code == "const" and op.name == parameter.name:
+            return any(self._takes_name(use, parameter) for use in op.uses)
+        if op.code == "store_attr" and op.name == parameter.name and is_self(op.args[0]):
+            other = op is not parameter.by and op.args[1].code != "augment"
+            return other and not are_sides(op, parameter.by)
+        if op is parameter.made or self._is_read(op, parameter):
+            return self.happens(op).may_fill
+        return False
+
+    @staticmethod
+    def _is_read(op: Op, parameter: Parameter) -> bool:
+        return op.code == "attr" and op.name == parameter.name and is_self(op.args[0])
+
+    @staticmethod
+    def _takes_name(use: Op, parameter: Parameter) -> bool:
+        """Whether a name in a text stands for a parameter that may be filled by it."""
+        if use is parameter.by:
+            return False
+        if use.code == "call" and word_of(use).startswith("register_"):
+            given = use.given("param", 1) or use.given("tensor", 1)
+            return given is None or given.code != "const" or given.name is not None
+        return True
+
+    def happens(self, value: Op) -> _Kept:
+        """What happens to a parameter that a function gets hold of."""
+        found = _Kept(self.engine, value)
+        found.follow()
+        return found
+
+    def reads(self, parameter: Parameter) -> bool:
+        """Whether any code looks at a parameter's values."""
+        return any(
+            self.engine.matters(by)
+            for function in self.functions
+            for op in function.ops
+            if self._is_read(op, parameter)
+            for by, _ in self.happens(op).reads
+        )
+
+    def is_legacy(self, parameter: Parameter) -> bool:
+        """Whether it is made by ``torch.Tensor(…)`` or the like."""
+        return self.engine.shape_of(parameter.memory) is Shape.LEGACY
+
+    def _runs(self, function: Function) -> bool:
+        """Whether a method may be called: a private one that nobody names is not."""
+        while function.outer is not None:
+            function = function.outer
+        name = function.name.rpartition(".")[2]
+        if not name.startswith("_") or name.startswith("__"):
+            return True
+        named = re.findall(rf"(\bdef\s+)?\b{re.escape(name)}\b", self.unit.text)
+        return not all(named)
+
+
+class _Kept(Memory):
+    """What happens to a tensor that a module keeps."""
+
+    @property
+    def may_fill(self) -> bool:
+        """Whether code may fill it."""
+        return bool(self.is_lost or self.returns or self.writes)
+
+    def _in_store_attr(self, use: Op, value: Op) -> None:
+        if use.args[0] is value or not is_self(use.args[0]):
+            self.writes.append(use)
+
+    def _write(self, use: Op, value: Op) -> None:
+        if not self._computes(use):
+            self.writes.append(use)
+
+    def _in_list(self, use: Op, value: Op) -> None:
+        if not all(map(self._computes, use.uses)):
+            super()._in_list(use, value)
+
+    _in_tuple = _in_list
+
+    def _computes(self, use: Op) -> bool:
+        """Whether forward() only passes it on to a function."""
+        inside = use.function.name.rpartition(".")[2] == "forward"
+        return use.code == "call" and inside and not names.fills(word_of(use))
+
+
+def is_self(op: Op) -> bool:
+    """Whether a value is the object that a method is called on."""
+    name = op.name[1] if op.code == "param" else op.name  # type: ignore[index]
+    return op.code in ("param", "free", "global") and name == "self"
+
+
+def _is_transient(call: Op) -> bool:
+    kept = call.given("persistent", 2)
+    return kept is not None and kept.code == "const" and kept.name is False
+
+
+def _names_self(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == "self" for each in ast.walk(node))
