@@ -113,7 +113,7 @@ class SetOrder(Rule):
         told: set[tuple[int, int]] = set()
         for reading in self._sets.read_near(offsets):
             place = self.unit.span(reading.node)
-            if place not in told and not reading.use.assumed:
+            if place not in told and not reading.assumed:
                 told.add(place)
                 self._tell(reading)
 
