@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.sets import Sets
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +62,7 @@ class SetOrder(Rule):
     )
     source = "https://docs.python.org/3/reference/datamodel.html#object.__hash__"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -125,6 +126,7 @@ class SetOrder(Rule):
             advice="sort it: sorted(…)",
             edits=self._fix(reading),
             safe=reading.sorts,
+            confidence=Confidence.CERTAIN if reading.kind else Confidence.LIKELY,
         )
 
     def _told(self, reading: Reading) -> str:
