@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.parameters import ModuleClass
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,6 +73,7 @@ class UninitializedParameter(Rule):
     )
     source = "https://docs.pytorch.org/docs/stable/generated/torch.empty.html"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
