@@ -253,7 +253,8 @@ class Initialisation:
             return op.args[0].code == "attr" and op.args[0].name == "shape"
         if op.code == "call" and op.args[0].code == "attr":
             return op.args[0].name == "size"  # a torch.Size is taken as a shape, too
-        return self._named and names.counts(_spoken(op))
+        told = (_spoken(op), *op.function.names_of(op))
+        return self._named and any(map(names.counts, told))
 
     def _grows(self, call: Op, sizes: list[Op]) -> bool:
         """Whether ``resize_`` certainly adds elements, which nothing fills."""

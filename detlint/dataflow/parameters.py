@@ -137,7 +137,7 @@ class ModuleClass:
                 kept = self._kept(op)
                 if kept is None:
                     continue
-                memory = self._allocation(kept[1], kept[2])
+                memory = self._allocation(kept[2])
                 if memory is not None:
                     parameter = Parameter(kept[0], kept[1], memory, op)
                     if not self.fills(parameter):
@@ -178,7 +178,7 @@ class ModuleClass:
             return made.given("data", 0)
         return None
 
-    def _allocation(self, content: Op, made: Op) -> Op | None:
+    def _allocation(self, content: Op) -> Op | None:
         """The call that makes a tensor's memory, if nothing fills that before it is kept."""
         origins = self.engine.origins(content, content.region, set())
         if origins is None or len(origins) != 1:
@@ -241,7 +241,7 @@ class ModuleClass:
             other = op is not parameter.by and op.args[1].code != "augment"
             return other and not are_sides(op, parameter.by)
         if op is parameter.made or self._is_read(op, parameter):
-            return self.happens(op).may_fill
+            return self.happens(op).may_fill(parameter.by)
         return False
 
     @staticmethod
@@ -292,10 +292,9 @@ class ModuleClass:
 class _Kept(Memory):
     """What happens to a tensor that a module keeps."""
 
-    @property
-    def may_fill(self) -> bool:
-        """Whether code may fill it."""
-        return bool(self.is_lost or self.returns or self.writes)
+    def may_fill(self, by: Op) -> bool:
+        """Whether anything but what keeps it may fill it."""
+        return bool(self.is_lost or self.returns or set(self.writes) - {by})
 
     def _in_store_attr(self, use: Op, value: Op) -> None:
         if use.args[0] is value or not is_self(use.args[0]):
