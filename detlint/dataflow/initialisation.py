@@ -8,13 +8,12 @@ has run by then. Whatever is not seen may write.
 from __future__ import annotations
 
 import ast
-import math
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow import lattice
-from detlint.dataflow.control import is_certain, loops_around, may_run_before, may_skip
+from detlint.dataflow.allocations import Allocations, spoken
+from detlint.dataflow.control import is_certain, may_run_before, may_skip
 from detlint.dataflow.order import _parameter, word_of
 from detlint.finding import Edit
 from detlint.models import names
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 
 _DEEPEST = 3  # functions that hand the same memory on
 _MOST = 400  # operations that one memory is followed through
-# NumPy fills arrays of objects with None, and strings of variable length with "".
-_FILLED = re.compile(r"[\"']?\|?(?:O\d*|T|object)[\"']?|.*\b(?:object_?|StringDType)(?:\(.*)?")
 _META_BY_DEFAULT = re.compile(r"set_default_device\(\s*[\"']meta")
 _ARITHMETIC = frozenset(("Add", "Sub", "Mult", "Div"))
 _ASKING = frozenset(("Is", "IsNot"))
@@ -57,22 +54,17 @@ class Read(NamedTuple):
 
 
 class Initialisation:
-    """Follows the memory that the functions of one file allocate by a library.
-
-    What has fewer elements than ``least`` stands in for something else. ``named``: to the older
-    constructors, one argument by the name of a count is a length.
-    """
+    """Follows the memory that the functions of one file allocate by a library; ``least`` and
+    ``named`` as ``Allocations`` says."""
 
     def __init__(
         self, unit: Unit, library: Library, *, least: int = 2, named: bool = False
     ) -> None:
         self.unit = unit
-        self._least = least
-        self._named = named
         self.values = unit.values
         self.library = library
+        self.allocates = Allocations(unit, library, least=least, named=named)
         self._memories: dict[Op, Memory] = {}
-        self._made: dict[Op, bool] = {}
         self._within: list[Op] = []  # parameters of functions that are being asked
         self._given: dict[Op, Op] = {}  # calls of functions that return memory → what made it
         self.grown: dict[Op, Op] = {}  # tensors → the calls that make them larger
@@ -83,7 +75,11 @@ class Initialisation:
         for function in functions:
             for each in function.everything():
                 for op in each.ops:
-                    if op.code == "call" and self.is_allocation(op) and not self._is_muted(op):
+                    if (
+                        op.code == "call"
+                        and self.allocates.is_allocation(op)
+                        and not self._is_muted(op)
+                    ):
                         yield op
 
     def read(self, allocation: Op) -> Read | None:
@@ -108,7 +104,13 @@ class Initialisation:
         """The calls of a function that returns an allocation as it found it."""
         memory = self.memory(allocation)
         function = allocation.function
-        if not memory.returns or memory.is_lost or memory.is_kept or function.outer or not function.name:
+        if (
+            not memory.returns
+            or memory.is_lost
+            or memory.is_kept
+            or function.outer
+            or not function.name
+        ):
             return
         own = {op.args[0] for op in memory.returns}
         if any(each.code != "return" or each.args[0] not in own for each in function.returns):
@@ -146,130 +148,7 @@ class Initialisation:
 
     def is_root(self, op: Op) -> bool:
         """Whether an operation gives memory that nothing has written."""
-        return op in self._given or op in self._within or self.is_allocation(op)
-
-    # Allocations
-
-    def is_allocation(self, call: Op) -> bool:
-        """Whether a call returns memory that certainly holds what was left there."""
-        if call.code != "call":
-            return False
-        if call not in self._made:
-            self._made[call] = self._allocates(call)
-        return self._made[call]
-
-    def _allocates(self, call: Op) -> bool:
-        shape = self.shape_of(call)
-        if shape is None or self._is_elsewhere(call) or self._is_filled(call):
-            return False
-        sizes = self._sizes(call, shape)
-        if shape is Shape.LIKE:
-            return True
-        if shape is Shape.LEGACY and not self._are_sizes(sizes):
-            return False
-        if shape is Shape.GROWS and not self._grows(call, sizes):
-            return False
-        count = self._count(sizes)
-        return count is None or count >= self._least
-
-    def shape_of(self, call: Op) -> Shape | None:
-        """How a call is told the shape of the memory that it allocates."""
-        called = self.values.called(call)
-        for name in called:
-            shape = self.library.allocations.get(name)
-            if shape is not None:
-                return shape
-        if called or call.args[0].code != "attr":
-            return None
-        return self.library.allocating.get(str(call.args[0].name))
-
-    def _is_elsewhere(self, call: Op) -> bool:
-        """Whether memory is another's, has no content, or is there for copies."""
-        if call.given("out") is not None or self._is_meta(call.given("device")):
-            return True
-        pinned = call.given("pin_memory")
-        if pinned is not None and pinned.code == "const" and pinned.name is True:
-            return True
-        names_ = self.values.called(call)
-        if any(name.endswith(".ndarray") for name in names_):
-            return call.given("buffer", 2) is not None
-        return False
-
-    def _is_meta(self, device: Op | None) -> bool:
-        if device is None:
-            return False
-        if device.code == "call" and "torch.device" in self.values.called(device):
-            return any(map(self._is_meta, device.args[1:]))
-        return device.code == "const" and device.name == "meta"
-
-    def _is_filled(self, call: Op) -> bool:
-        if not any(name.startswith(("numpy.", "cupy.")) for name in self.values.called(call)):
-            return False
-        kind = call.given("dtype", 1)
-        unpacked = any(name in ("*", "**") for name, _ in call.arguments())
-        if kind is None:
-            return unpacked
-        return unpacked or _FILLED.fullmatch(_text(kind)) is not None
-
-    def _sizes(self, call: Op, shape: Shape) -> list[Op]:
-        named = call.given("size") or call.given("shape")
-        given = [value for name, value in call.arguments() if name in (None, "*")]
-        if named is not None:
-            return [named]
-        return given[:1] if shape in (Shape.FIRST, Shape.LIKE) else given
-
-    def _count(self, sizes: list[Op]) -> int | None:
-        """The number of elements of a shape, as far as literals tell; 0 if any length is 0."""
-        lengths: list[int | None] = []
-        for size in sizes:
-            parts = size.args if size.code in ("tuple", "list") else [size]
-            lengths += map(self._length, parts)
-        if 0 in lengths:
-            return 0
-        known = [each for each in lengths if each is not None]
-        return math.prod(known) if len(known) == len(lengths) else None
-
-    def _length(self, op: Op) -> int | None:
-        if op.code == "global":
-            bound = self.unit.module.bindings.get(str(op.name), ()) if self._is_bound(op) else ()
-            op = bound[0] if len(bound) == 1 else op
-        return op.name if op.code == "const" and type(op.name) is int else None
-
-    def _is_bound(self, op: Op) -> bool:
-        return str(op.name) in self.unit.bound_names
-
-    def _are_sizes(self, sizes: list[Op]) -> bool:
-        """Whether a legacy constructor gets lengths: several arguments, or one whole number."""
-        if len(sizes) != 1:
-            return len(sizes) > 1
-        return self._is_integer(sizes[0])
-
-    def _is_integer(self, op: Op) -> bool:
-        if lattice.are(self.values.types(op), "int"):
-            return op.code != "const" or op.name is not None
-        if op.code == "binary":
-            return all(map(self._is_integer, op.args))
-        if op.code == "item":
-            return op.args[0].code == "attr" and op.args[0].name == "shape"
-        if op.code == "call" and op.args[0].code == "attr":
-            return op.args[0].name == "size"  # a torch.Size is taken as a shape, too
-        told = (_spoken(op), *op.function.names_of(op))
-        return self._named and any(map(names.counts, told))
-
-    def _grows(self, call: Op, sizes: list[Op]) -> bool:
-        """Whether ``resize_`` certainly adds elements, which nothing fills."""
-        made = call.args[0].args[0]
-        if made.code != "call" or self.library.factories.isdisjoint(self.values.called(made)):
-            return False
-        given = [value for name, value in made.arguments() if name is None]
-        legacy = "torch.Tensor" in self.values.called(made)
-        if legacy and given:
-            return False
-        before = 0 if legacy else self._count(given)
-        if before is None or before == 0:
-            return before == 0
-        after = self._count(sizes)
-        return after is not None and after > before
+        return op in self._given or op in self._within or self.allocates.is_allocation(op)
 
     # What code does with a value
 
@@ -313,9 +192,9 @@ class Initialisation:
             if memory.is_lost:
                 return False
             for by, value in sorted(memory.reads, key=lambda each: each[0].place):
-                if is_certain(by) and self.matters(by):
-                    if self._is_unwritten(value, by, parameter):
-                        return True
+                certain = is_certain(by) and self.matters(by)
+                if certain and self._is_unwritten(value, by, parameter):
+                    return True
             seen = memory.reads or memory.writes or memory.returns or memory.is_kept
             return False if seen else None
         finally:
@@ -328,7 +207,7 @@ class Initialisation:
         if function.code == "call":
             made = self.values.called(function)
             return any(
-                name.startswith("torch.nn.") and name.rpartition(".")[2][0].isupper()
+                name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper()
                 for name in made
             )
         if function.code == "attr":
@@ -336,13 +215,15 @@ class Initialisation:
         if self.values.qualified(function):
             return False
         return function.code in ("param", "global", "free", "phi") and names.is_network(
-            _spoken(function)
+            spoken(function)
         )
 
     def takes_object(self, call: Op, word: str) -> str:
         """What a method does with its object: "view", "asks", "reads" or ""."""
-        if word in self.library.views:
-            return "" if word == "to" and any(map(self._is_meta, call.args[1:])) else "view"
+        if word == "to" and any(map(self.allocates.is_meta, call.args[1:])):
+            return ""
+        if word in self.library.views or word in self.library.in_place:
+            return "view"  # what is computed of nothing known is no better
         if word in self.library.properties:
             return "asks"
         return "reads" if word in self.library.readers and not self._ignores(word, call) else ""
@@ -565,7 +446,9 @@ class Memory:
     def follow(self) -> None:
         """Go forwards through all that may be the same memory."""
         self._reach(self._root)
-        grown = self._root.code == "call" and self._engine.shape_of(self._root) is Shape.GROWS
+        grown = (
+            self._root.code == "call" and self._engine.allocates.shape_of(self._root) is Shape.GROWS
+        )
         if grown:
             self._engine.grown[self._root.args[0].args[0]] = self._root
             self._reach(self._root.args[0].args[0])
@@ -584,10 +467,13 @@ class Memory:
 
     def _is_bound_elsewhere(self, value: Op) -> bool:
         function = value.function
-        inner = {name for each in function.nested for name in each.nonlocals}
+        inner = function.nonlocals.union(*(each.nonlocals for each in function.nested))
         return bool(inner) and not inner.isdisjoint(function.names_of(value))
 
     def _meet(self, use: Op, value: Op) -> None:
+        if use.function is not value.function and use.code != "free":
+            self.is_lost = True  # a default of a function
+            return
         judge = getattr(self, f"_in_{use.code}", self._write)
         judge(use, value)
 
@@ -719,11 +605,11 @@ class Memory:
     def _share(self, use: Op) -> None:
         """From here on, functions that are no library's may write it."""
         for op in use.function.ops:
-            if op.code == "call" and (op.place > use.place or op.region is not use.region):
-                known = self._engine.values.called(op)
-                if all(name.startswith(".") for name in known) and op is not self._root:
-                    if not self._is_method_of_it(op):
-                        self.writes.append(op)
+            later = op.place > use.place or op.region is not use.region
+            if op.code != "call" or not later or op is self._root or self._is_method_of_it(op):
+                continue
+            if all(name.startswith(".") for name in self._engine.values.called(op)):
+                self.writes.append(op)
 
     def _is_method_of_it(self, call: Op) -> bool:
         function = call.args[0]
@@ -808,7 +694,9 @@ def _held(item: Op) -> Op | None:
         container = container.args[0]
     if container.code == "dict":
         held = [each for each in container.args if each.code == "entry"]
-        found = [x.args[1] for x in held if x.args[0].code == "const" and x.args[0].name == key.name]
+        found = [
+            x.args[1] for x in held if x.args[0].code == "const" and x.args[0].name == key.name
+        ]
         return found[0] if len(found) == 1 and len(held) == len(container.args) else None
     if container.code in ("list", "tuple") and isinstance(key.name, int):
         inside = 0 <= key.name < len(container.args)
@@ -843,16 +731,3 @@ def _names_behind(value: Op) -> Iterator[str]:
 def _encloses(outer: ast.stmt, inner: ast.AST) -> bool:
     line = getattr(inner, "lineno", 0)
     return outer.lineno <= line <= (outer.end_lineno or 0)
-
-
-def _spoken(op: Op) -> str:
-    node = op.node
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    if isinstance(node, (ast.Name, ast.arg)):
-        return node.id if isinstance(node, ast.Name) else node.arg
-    return str(op.name) if isinstance(op.name, str) else ""
-
-
-def _text(op: Op) -> str:
-    return ast.unparse(op.node)

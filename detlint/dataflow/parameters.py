@@ -276,7 +276,7 @@ class ModuleClass:
 
     def is_legacy(self, parameter: Parameter) -> bool:
         """Whether it is made by ``torch.Tensor(…)`` or the like."""
-        return self.engine.shape_of(parameter.memory) is Shape.LEGACY
+        return self.engine.allocates.shape_of(parameter.memory) is Shape.LEGACY
 
     def _runs(self, function: Function) -> bool:
         """Whether a method may be called: a private one that nobody names is not."""

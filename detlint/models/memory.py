@@ -39,6 +39,7 @@ class Library(NamedTuple):
     namespaces          below which every other function reads all that it is given
     unread              functions below them that do not
     readers             methods that read their object
+    in_place            methods that compute what they write from what was there
     operand_readers     methods that read their arguments
     scaled_by_beta      readers that ignore an array where ``beta=`` is zero
     views               methods and attributes whose result holds the same values
@@ -55,6 +56,7 @@ class Library(NamedTuple):
     namespaces: tuple[str, ...]
     unread: frozenset[str]
     readers: frozenset[str]
+    in_place: frozenset[str]
     operand_readers: frozenset[str]
     scaled_by_beta: frozenset[str]
     views: frozenset[str]
@@ -111,19 +113,18 @@ _ONLY_FUNCTIONS = """
     group_norm instance_norm layer_norm max_pool1d max_pool2d max_pool3d pairwise_distance pdist
     pixel_shuffle poisson polar rms_norm searchsorted selu std_mean tensordot trapezoid var_mean
 """
-_KINDS = ("", *"Float Double Half BFloat16 Byte Char Short Int Long Bool".split())
+_KINDS = (
+    "",
+    *["Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool"],
+)
 
 TORCH = Library(
     allocations={
         "torch.empty": Shape.SIZES,
         "torch.empty_like": Shape.LIKE,
         "torch.empty_strided": Shape.FIRST,  # the rest are strides
-        **{
-            f"torch.{cuda}{kind}Tensor": Shape.LEGACY
-            for cuda in ("", "cuda.")
-            for kind in _KINDS
-            if cuda + kind != "cuda."
-        },
+        **{f"torch.{cuda}{kind}Tensor": Shape.LEGACY for cuda in ("", "cuda.") for kind in _KINDS},
+        "torch.Tensor": Shape.LEGACY,
     },
     allocating={"new_empty": Shape.SIZES, "resize_": Shape.GROWS},
     factories=_words("torch.empty torch.ones torch.rand torch.randn torch.zeros torch.Tensor"),
@@ -136,6 +137,14 @@ TORCH = Library(
     namespaces=("torch.nn.functional.", "torch.linalg.", "torch.special.", "torch.fft."),
     unread=_words("torch.nn.functional.pad torch.fft.fftfreq torch.fft.rfftfreq"),
     readers=_words(_OPERATIONS) | _words("item tolist __bool__ __float__ __int__"),
+    in_place=_words(
+        """
+        abs_ add_ addcdiv_ addcmul_ addmm_ addmv_ addr_ baddbmm_ ceil_ clamp_ clamp_max_ clamp_min_
+        clip_ cos_ cumprod_ cumsum_ div_ divide_ erf_ exp_ expm1_ floor_ fmod_ lerp_ log_ log1p_
+        mul_ multiply_ neg_ negative_ pow_ reciprocal_ relu_ remainder_ round_ rsqrt_ sigmoid_ sign_
+        sin_ sqrt_ square_ sub_ subtract_ tanh_ tril_ triu_ trunc_
+        """
+    ),
     operand_readers=_words("bmm div dot eq matmul mm mul sub add_ addmm_ div_ mul_ sub_"),
     # They read, unless ``beta=0`` tells them to ignore their first tensor.
     scaled_by_beta=_words("addbmm addmm addmv addr baddbmm"),
@@ -211,7 +220,6 @@ NUMPY = Library(
         f"{prefix}.{name}." for prefix in _NUMPY.split() for name in ("linalg", "fft")
     ),
     unread=_words("numpy.fft.fftfreq numpy.fft.rfftfreq cupy.fft.fftfreq cupy.fft.rfftfreq"),
-    # Not ``sort`` and ``partition``: they write.
     readers=_words(
         """
         all any argmax argmin argsort choose clip conj conjugate cumprod cumsum dot item max mean
@@ -219,6 +227,7 @@ NUMPY = Library(
         __bool__ __float__ __int__
         """
     ),
+    in_place=_words("partition sort"),
     operand_readers=_words("dot matmul"),
     scaled_by_beta=frozenset(),
     views=_words(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.allocations import looks_unwritten
 from detlint.dataflow.fills import partial_fill
 from detlint.dataflow.initialisation import Initialisation
 from detlint.models.memory import NUMPY
@@ -12,6 +14,10 @@ from detlint.rule import Example, Rule
 if TYPE_CHECKING:
     import ast
     from collections.abc import Sequence
+
+_REACH = 40  # characters before a call
+# Another library's function of the same name.
+_FOREIGN = re.compile(r"\b(?:torch|th|jnp|tf|mx|pl|q|queue|\w*_queue)\.$")
 
 
 class UninitializedArrayRead(Rule):
@@ -99,6 +105,12 @@ class UninitializedArrayRead(Rule):
         ),
     )
 
+    @classmethod
+    def concerns(cls, text: str, offset: int) -> bool:
+        """Not another library's function, nor where the text shows that its memory is written."""
+        before = text[max(offset - _REACH, 0) : offset]
+        return not _FOREIGN.search(before) and looks_unwritten(text, offset)
+
     def examine(self, offsets: Sequence[int]) -> None:
         memory = Initialisation(self.unit, NUMPY)
         for allocation in memory.allocations(offsets):
@@ -109,6 +121,4 @@ class UninitializedArrayRead(Rule):
                 self._tell(memory, partial.call, partial.claim(self.unit))
 
     def _tell(self, memory: Initialisation, call: ast.Call, claim: str) -> None:
-        self.report(
-            call, claim, advice=memory.advice(call), edits=memory.fix(call), safe=False
-        )
+        self.report(call, claim, advice=memory.advice(call), edits=memory.fix(call), safe=False)

@@ -1,56 +1,33 @@
-"""Which paths lead to a read of what nothing has written, in a library of three functions."""
+"""Which paths lead to a read of memory that nothing has written."""
 
 from __future__ import annotations
 
 import textwrap
 
-import libcst as cst
 import pytest
 
-from detlint.analysis.flow import Flow, State
-from detlint.analysis.uses import Event
-from detlint.module import Module
-from detlint.narrowing import whole
+from detlint.dataflow.initialisation import Initialisation
+from detlint.dataflow.unit import Unit
+from detlint.models.memory import TORCH
 from detlint.source import Source
 
-
-class Toy:
-    """``x = new()`` allocates, ``read(x)`` reads, ``x.size`` asks, all else may write."""
-
-    def __init__(self, module: Module) -> None:
-        self._module = module
-
-    def allocated(self, statement: cst.CSTNode, state: State) -> State:  # noqa: ARG002
-        if not isinstance(statement, cst.Assign) or not isinstance(statement.value, cst.Call):
-            return {}
-        target, function = statement.targets[0].target, statement.value.func
-        made = isinstance(function, cst.Name) and function.value == "new"
-        return {target.value: frozenset((statement.value,))} if made else {}  # type: ignore[union-attr]
-
-    def event(self, name: cst.Name) -> Event:
-        parent = self._module.parent(name)
-        if isinstance(parent, cst.Attribute):
-            return Event.PROPERTY
-        call = self._module.parent(parent) if isinstance(parent, cst.Arg) else None
-        reads = isinstance(call, cst.Call) and self._module.tree.text(call.func) == "read"
-        return Event.READ if reads else Event.GONE
-
-    def muted(self, block: cst.With) -> bool:
-        return "unreal" in self._module.tree.text(block.items[0].item)
+# ``x = new()`` allocates, ``read(x)`` reads, ``x.size`` asks, ``write(x)`` may write.
+WORDS = {"new()": "torch.empty(n)", "read(": "print(", "unreal()": "fake_mode()"}
 
 
 def reads_of(body: str) -> list[str]:
     """``line of the allocation → line of the read``, both counted in the body."""
-    text = "def function(a, b, rows):\n" + textwrap.indent(textwrap.dedent(body).strip(), "    ")
-    source = Source("example.py", text + "\n")
-    module = Module(source, whole(source.text))
-    function = module.tree.module.body[0]
-    assert isinstance(function, cst.FunctionDef)
-    rows = [
-        tuple(source.location(module.tree.span(node)[0])[0] - 1 for node in pair)
-        for pair in Flow(module, Toy(module), function).reads.items()
+    for word, code in WORDS.items():
+        body = body.replace(word, code)
+    function = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    text = f"import torch\ndef function(a, b, n, rows):\n{function}\n"
+    memory = Initialisation(Unit(Source("example.py", text)), TORCH)
+    reads = map(memory.read, memory.allocations([text.index("function")]))
+    return [
+        f"{each.call.lineno - 2} → {each.name.lineno - 2}"
+        for each in reads
+        if each is not None and each.name is not None
     ]
-    return [f"{made} → {read}" for made, read in sorted(rows)]
 
 
 FOUND = {
@@ -116,6 +93,15 @@ FOUND = {
     "a value that replaces the name": ("x = new()\nx = read(x)", ["1 → 2"]),
     "a value that is stored in it": ("x = new()\nx[1] = read(x)", ["1 → 2"]),
     "statements on one line": ("x = new(); read(x)", ["1 → 1"]),
+    "another name for it": ("x = new()\ny = x\nread(x)", ["1 → 3"]),
+    "a read by another name": ("x = new()\ny = x\nread(y)", ["1 → 3"]),
+    "a read of a view": ("x = new()\ny = x.view(2, -1)\nread(y)", ["1 → 3"]),
+    "a field of an object": ("x = new()\na.x = x\nread(x)", ["1 → 3"]),
+    "an entry of a dict": ('x = {"a": new(), "b": a}\nread(x["a"])', ["1 → 2"]),
+    "a part of a tuple": ("x = (a, new())\nread(x[1])", ["1 → 2"]),
+    "a name that is bound on one side only": ("if a:\n    x = new()\nread(x)", ["2 → 3"]),
+    "an allocation of the last round": ("for row in rows:\n    x = new()\nread(x)", ["2 → 3"]),
+    "arithmetic in place": ("x = new()\nx.mul_(2)\nread(x)", ["1 → 3"]),
     "a body on the line of its if": ("x = new()\nif a: read(x)", ["1 → 2"]),
 }
 
@@ -127,10 +113,8 @@ def test_is_found(body: str, expected: list[str]) -> None:
 
 SILENT = {
     "a write before the read": "x = new()\nwrite(x)\nread(x)",
-    "another name for it": "x = new()\ny = x\nread(x)",
     "another value for the name": "x = new()\nx = a\nread(x)",
     "a write on one side": "x = new()\nif a:\n    write(x)\nread(x)",
-    "an allocation on one side": "if a:\n    x = new()\nread(x)",
     "a side that asks for the size": "x = new()\nif x.size:\n    b()\nelse:\n    read(x)",
     "a write in an elif": "x = new()\nif a:\n    b()\nelif b:\n    write(x)\nread(x)",
     "a write in a loop before": "x = new()\nfor row in rows:\n    write(x)\nread(x)",
@@ -149,9 +133,6 @@ SILENT = {
     ),
     "a write before the break": (
         "x = new()\nwhile True:\n    if a():\n        write(x)\n        break\nread(x)"
-    ),
-    "an allocation of the last round, if there was one": (
-        "for row in rows:\n    x = new()\nread(x)"
     ),
     "a handler after a body that writes": (
         "x = new()\ntry:\n    write(x)\nexcept Exception:\n    read(x)"
@@ -177,6 +158,12 @@ SILENT = {
     "a comprehension variable of the name": "x = new()\nb = [read(x) for x in rows]",
     "a deleted name": "x = new()\ndel x\nread(x)",
     "code after a return": "x = new()\nreturn x\nread(x)",
+    "another name that is written": "x = new()\ny = x\nwrite(y)\nread(x)",
+    "an entry of a dict that is written": 'x = {"a": new()}\nx["a"][:] = 1\nread(x["a"])',
+    "an entry of a dict that is replaced": 'x = {"a": new()}\nx["a"] = a\nread(x["a"])',
+    "a dict that is handed on": 'x = {"a": new()}\nwrite(x)\nread(x["a"])',
+    "a field that a method may write": "x = new()\na.x = x\na.fill()\nread(x)",
+    "a case of a phi": "x = new() if a else b\nread(x)",
     "code after a raise": "x = new()\nraise ValueError\nread(x)",
 }
 
@@ -184,3 +171,49 @@ SILENT = {
 @pytest.mark.parametrize("body", SILENT.values(), ids=SILENT)
 def test_is_silent(body: str) -> None:
     assert reads_of(body) == []
+
+
+HELPERS = {
+    "a helper that reads": ("def helper(x):\n    return x + 1", "x", ["2"]),
+    "a helper that reads, by keyword": ("def helper(a=1, x=2):\n    return x + 1", "x=x", ["2"]),
+    "a helper that asks for the shape": ("def helper(x):\n    return x.shape", "x", ["3"]),
+    "a helper that fills": ("def helper(x):\n    x.fill_(1)\n    return x + 1", "x", []),
+    "a helper that may fill": ("def helper(x):\n    if x.a: other(x)\n    return x", "x", []),
+    "a helper that reads on one path": ("def helper(x):\n    if a:\n        x + 1", "x", []),
+    "a helper that keeps it": ("def helper(x):\n    kept.append(x)", "x", []),
+    "a function out of sight": ("", "x", []),
+}
+
+
+@pytest.mark.parametrize(("helper", "given", "rows"), HELPERS.values(), ids=HELPERS)
+def test_a_function_of_the_file_is_looked_into(helper: str, given: str, rows: list[str]) -> None:
+    head = f"import torch\n{helper}\n"
+    text = f"{head}def function(n):\n    x = torch.empty(n)\n    y = helper({given})\n    return y, x * 2\n"
+    memory = Initialisation(Unit(Source("example.py", text)), TORCH)
+    reads = [memory.read(each) for each in memory.allocations([text.index("function")])]
+    first = text[: text.index("def function")].count("\n")
+    found = [str(each.name.lineno - first - 1) for each in reads if each and each.name]
+    assert found == rows
+
+
+RETURNED = """
+import torch
+
+class Pool:
+    def take(self, n):
+        return torch.empty(n)
+
+    def use(self, n):
+        x = self.take(n)
+        {}
+        return x + 1
+"""
+
+
+@pytest.mark.parametrize(("then", "row"), [("pass", 11), ("x.zero_()", None), ("other(x)", None)])
+def test_what_a_method_returns_is_followed_to_its_callers(then: str, row: int | None) -> None:
+    text = RETURNED.format(then)
+    memory = Initialisation(Unit(Source("example.py", text)), TORCH)
+    (allocation,) = memory.allocations([text.index("empty")])
+    found = memory.read(allocation)
+    assert (found.name.lineno if found and found.name else None) == row
