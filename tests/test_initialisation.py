@@ -188,7 +188,8 @@ HELPERS = {
 @pytest.mark.parametrize(("helper", "given", "rows"), HELPERS.values(), ids=HELPERS)
 def test_a_function_of_the_file_is_looked_into(helper: str, given: str, rows: list[str]) -> None:
     head = f"import torch\n{helper}\n"
-    text = f"{head}def function(n):\n    x = torch.empty(n)\n    y = helper({given})\n    return y, x * 2\n"
+    body = f"x = torch.empty(n)\n    y = helper({given})\n    return y, x * 2\n"
+    text = f"{head}def function(n):\n    {body}"
     memory = Initialisation(Unit(Source("example.py", text)), TORCH)
     reads = [memory.read(each) for each in memory.allocations([text.index("function")])]
     first = text[: text.index("def function")].count("\n")

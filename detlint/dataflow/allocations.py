@@ -156,16 +156,18 @@ class Allocations:
         return self._is_integer(sizes[0])
 
     def _is_integer(self, op: Op) -> bool:
+        told = (spoken(op), *op.function.names_of(op))
+        if self._named and any(map(names.counts, told)):
+            return True
         if lattice.are(self._values.types(op), "int"):
             return op.code != "const" or op.name is not None
         if op.code == "binary":
             return all(map(self._is_integer, op.args))
         if op.code == "item":
-            return op.args[0].code == "attr" and op.args[0].name == "shape"
-        if op.code == "call" and op.args[0].code == "attr":
-            return op.args[0].name == "size"  # a torch.Size is taken as a shape, too
-        told = (spoken(op), *op.function.names_of(op))
-        return self._named and any(map(names.counts, told))
+            return op.args[0].code == "attr" and str(op.args[0].name) == "shape"
+        method = op.args[0] if op.code == "call" else op
+        # A torch.Size is taken as a shape, too.
+        return method is not op and method.code == "attr" and str(method.name) == "size"
 
     def _grows(self, call: Op, sizes: list[Op]) -> bool:
         """Whether ``resize_`` certainly adds elements, which nothing fills."""

@@ -280,7 +280,7 @@ class Initialisation:
         if use.code == "call" and use.args[0] is not value:
             return self.reads(use, value) is not None
         if use.code == "store_global":
-            return use.name != "_"
+            return str(use.name) != "_"
         passing = ("binary", "call", "declared", "item", "phi", "slice", "unary", "unpack")
         return use.code not in passing or self._is_looked_at(use, seen)
 
@@ -298,7 +298,7 @@ class Initialisation:
         return any(
             names.enters_tracing(self._code(each.node))
             for each in op.function.ops
-            if each.code == "enter" and _encloses(each.name, op.node)  # type: ignore[arg-type]
+            if each.code == "enter" and _encloses(each.name, op.node)
         )
 
     @cached_property
@@ -524,7 +524,7 @@ class Memory:
     _in_declared = _in_phi = _same
 
     def _in_compare(self, use: Op, value: Op) -> None:
-        operators = set(use.name)  # type: ignore[call-overload]
+        operators = set(use.name)
         if operators & _LOOKING_UP:
             self._write(use, value)
         elif not operators <= _ASKING:

@@ -300,7 +300,7 @@ class _Kept(Memory):
         if use.args[0] is value or not is_self(use.args[0]):
             self.writes.append(use)
 
-    def _write(self, use: Op, value: Op) -> None:
+    def _write(self, use: Op, _: Op) -> None:
         if not self._computes(use):
             self.writes.append(use)
 
@@ -318,7 +318,7 @@ class _Kept(Memory):
 
 def is_self(op: Op) -> bool:
     """Whether a value is the object that a method is called on."""
-    name = op.name[1] if op.code == "param" else op.name  # type: ignore[index]
+    name = op.name[1] if op.code == "param" else op.name
     return op.code in ("param", "free", "global") and name == "self"
 
 
