@@ -49,7 +49,7 @@ class Piece(NamedTuple):
     indent: str = ""  # of the statements of a class
 
 
-class Unit(Editable):
+class Unit(Editable[ast.AST]):
     """One file, as the engine sees it; ``whole``: parsed as a whole, not piece by piece."""
 
     def __init__(self, source: Source, *, whole: bool = False) -> None:
@@ -158,7 +158,7 @@ class Unit(Editable):
         if piece.kind == "class":
             inner = getattr(body[0], "body", []) if body else []
             return lower(piece.name, inner, self, body[0] if body else None)
-        node = next((each for each in body if hasattr(each, "args")), None)
+        node = next((each for each in body if isinstance(each, _FUNCTIONS)), None)
         if node is None:
             return None
         name = f"{piece.owner}.{piece.name}" if piece.owner else piece.name
@@ -289,7 +289,7 @@ class Unit(Editable):
     @staticmethod
     def _stores(function: Function, name: str) -> Iterator[Op]:
         for each in function.stores.get(name, ()):
-            if each.args[0].code == "param" and each.args[0].name[1] in ("self", "cls"):  # type: ignore[index]
+            if each.args[0].code == "param" and each.args[0].name[1] in ("self", "cls"):
                 yield each
         for owner in ("self", "cls"):
             for each in function.bindings.get(f"{owner}.{name}", ()):
