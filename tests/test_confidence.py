@@ -157,7 +157,10 @@ def test_findings_of_programs_obey_the_bar(project: Project, lint: Lint) -> None
 def test_what_only_answers_leaves_a_finding_in_its_files_possible(
     project: Project, lint: Lint
 ) -> None:
-    model = "import model\n\ndef load():\n    return model.get(attn_implementation='flash_attention_2')\n"
+    model = (
+        "import model\n\ndef load():\n"
+        "    return model.get(attn_implementation='flash_attention_2')\n"
+    )
     show = f"from loading import load\n\ndef main():\n    load().generate(0)\n{MAIN}"
     project({"loading.py": model, "demo.py": show})
     assert lint("--select", "DET601") == []
