@@ -192,16 +192,19 @@ class Effects:
     def _decides(test: Op, compare: Op, use: Op) -> bool:
         if test.name == "assert":
             return test.place < use.place
-        branches = {x.region for x in use.function.ops[test.place :] if x.region.head is test}
-        same = compare.name == ("Eq",)
-        if any(use.within(each) for each in branches):
-            return same
+        one = compare.name in (("Eq",), ("LtE",))  # and not another number
+        regions = {x.region for x in use.function.ops[test.place :] if x.region.head is test}
+        for region in regions:
+            holds = (region.kind == "if") == one
+            if use.within(region):
+                return holds
         leaves = any(
             op.code in ("raise", "return", "leave")
-            for each in branches
+            for each in regions
+            if (each.kind == "if") != one
             for op in use.function.ops[each.start : each.end]
         )
-        return leaves and not same and test.place < use.place
+        return leaves and test.place < use.place
 
     def is_worklist(self, call: Op) -> bool:
         """``while todo: todo.pop()``: what is left to do is done in any order."""
@@ -220,7 +223,9 @@ def made_of(value: Op) -> set[Op]:
     while True:
         if value.code == "comprehension" and value.name in ("list", "iterator"):
             heads = [each for each in value.args if each.code == "iter"]
-            if len(heads) != 1 or any(op.code == "test" for op in heads[0].region.ops()):
+            if len(heads) != 1 or any(
+                op.code == "test" and op.region is heads[0].region for op in heads[0].region.ops()
+            ):
                 return found
             value = heads[0].args[0]
         elif (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 _READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", "writelines"])
 
 
+# What shows an order for certain, whatever the elements are.
+_TELLING = re.compile(r"numbered|indexed|cut to|sorted by|searched by|passed to (?:shuffle|sample|cho)")
+
+
 class Reading(NamedTuple):
     """A place where a set is gone through."""
 
@@ -29,6 +34,7 @@ class Reading(NamedTuple):
     use: Use  # where the order shows
     elements: Types
     guessed: bool  # by names, or by what is done with them
+    assumed: bool  # it only seems to show, or seems to be a set whose order varies
 
     @property
     def node(self) -> ast.expr:
@@ -47,6 +53,11 @@ class Reading(NamedTuple):
     def sorts(self) -> bool:
         """Whether the elements are known to compare with each other."""
         return lattice.compare(self.elements)
+
+    @property
+    def never_sorts(self) -> bool:
+        """Whether some of the elements are known not to: classes, functions, most objects."""
+        return lattice.may_be(self.elements, "type", "function", "object", "instance")
 
     @property
     def how(self) -> str:
@@ -170,7 +181,8 @@ class Sets:
         if varies is False:
             return
         guessed = varies is None
-        if guessed and not self._seems_text(value, by):
+        seems_text = guessed and self._seems_text(value, by)
+        if guessed and not seems_text and self._seems_number(value, by):
             return
         self.orders.root = value
         self.orders._seen = set()
@@ -182,13 +194,23 @@ class Sets:
         use = next(iter(uses), None)
         if use is None:
             return
-        yield Reading(value, by, use, elements, guessed)
+        assumed = use.assumed or (guessed and not seems_text and not _TELLING.match(use.how))
+        yield Reading(value, by, use, elements, guessed, assumed)
 
     def _seems_text(self, value: Op, by: Op) -> bool:
         """Whether names, or what is done with an element, say that a set holds texts."""
         if any(names.is_text(name) for each in _elements_of(value) for name in _names_of(each)):
             return True
         return any(map(names.are_texts, _names_behind(value))) or self._taken_for_text(by)
+
+    def _seems_number(self, value: Op, by: Op) -> bool:
+        """Whether names say that a set of unknown elements holds numbers."""
+        targets = [
+            name
+            for each in [*_elements_of(value), *([by] if by.code == "iter" else [])]
+            for name in _names_of(each)
+        ]
+        return any(map(names.is_number, [*targets, *_names_behind(value)]))
 
     def _taken_for_text(self, by: Op) -> bool:
         if by.code != "iter":
@@ -239,7 +261,8 @@ def _names_behind(op: Op, depth: int = 4) -> Iterator[str]:
     elif op.code in ("global", "free", "phi", "attr") and isinstance(op.name, str):
         yield op.name
     if op.code == "call" and op.args[0].code == "attr" and len(op.args) == 1:
-        yield str(op.args[0].name)
+        if op.args[0].name not in ("keys", "values", "items", "copy"):
+            yield str(op.args[0].name)
     if depth:
         below = op.args[1:] if op.code == "call" else op.args
         if op.code in (
