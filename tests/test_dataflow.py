@@ -40,7 +40,7 @@ def _spoken(one: lattice.Type) -> str:
         pytest.param("a, b = b, a = x, 'y'\nreturn b", "?", id="targets in a chain"),
         pytest.param(
             "s = set()\nfor line in open(x):\n    s.add(line.strip())\nreturn s",
-            "set[nothing] | set[str]",
+            "set[str]",
             id="what a loop adds",
         ),
         pytest.param(
@@ -62,7 +62,7 @@ def _spoken(one: lattice.Type) -> str:
         ),
         pytest.param("with open(x) as f:\n    return [l for l in f]", "list[str]", id="with"),
         pytest.param(
-            "return {n: 1 for n in x} | {'a': 2}", "dict[str, int] | dict[?, int]", id="|"
+            "return {n: 1 for n in x} | {'a': 2}", "dict[?, int] | dict[str, int]", id="|"
         ),
         pytest.param("import os\nreturn os.listdir(x)[0]", "str", id="a listing"),
         pytest.param(
@@ -141,17 +141,18 @@ def test_a_loop_that_ends_nowhere_and_a_function_that_calls_itself_end() -> None
 
 
 def test_a_function_of_many_statements_is_read_up_to_its_budget() -> None:
-    body = "".join(f"    x{i} = a + {i}\n" for i in range(25_000))
+    body = "".join(f"    x{i} = a + {i}\n" for i in range(35_000))
     unit = unit_of(f"def f(a):\n{body}    return set(a)\n")
     function = unit.defined("f")
     assert function is not None
     assert not function.is_complete
 
 
-@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
 def test_places_are_those_of_the_file(ending: str) -> None:
-    code = "é = 1\n\nclass A:\n    def f(self):\n        return 'é', set(x)\n".replace("\n", ending)
-    unit = unit_of("pass") if not code else Unit(Source("a.py", code))
+    code = "é = 1\n\nclass A:\n    def f(self):\n        return 'é', set(x)\n"
+    code = code.replace("\n", ending)
+    unit = Unit(Source("a.py", code))
     function = unit.defined("f", "A")
     assert function is not None
     made = function.returns[0].args[0].args[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import inspect
+import io
 import pathlib
 import re
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _OWNERS = {
     "str": str,
     "bytes": bytes,
-    "file": type(open(__file__)),  # noqa: SIM115 - its type alone
+    "file": io.TextIOWrapper,
     "path": pathlib.Path,
     "dict": dict,
     "set": set,

@@ -26,6 +26,7 @@ _MEMBER = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def|class|@)")
 # A word before an assignment, a comma, an annotation, or that a loop or `with` binds.
 _BINDING = re.compile(r"([^\W\d]\w*)\s*(?=[=,:)\]|+&^-]|\bin\b|$)", re.MULTILINE)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_GOES_ON = re.compile(r"(?:elif|else|except|finally)\b")
 _IMPORTS = re.compile(r"^(?:[ \t]*(?:from|import)[ \t]|(?:try|if|else|except)\b)")
 
 
@@ -74,7 +75,13 @@ class Unit(Editable[ast.AST]):
         """What the file is made of, in order."""
         if self._tree is not None:
             return [piece for node in self._tree.body for piece in self._of_node(node)]
-        return [each for block in self._layout.top for each in self._split(block)]
+        found: list[Piece] = []
+        for block in self._layout.top:
+            if found and _GOES_ON.match(self.text, block.start):
+                found[-1] = found[-1]._replace(end=block.end)  # `else:` of the one above
+            else:
+                found += self._split(block)
+        return found
 
     def _split(self, block: Block) -> Iterator[Piece]:
         if block.kind != "class":
