@@ -28,8 +28,9 @@ class SetOrder(Rule):
     told; on `sorted(set(x))`, `len`, membership, unions; on loops whose order does not show; on
     what is only printed, or named as something to look up, such as `stop_words`.
 
-    Fix safety: safe where the elements are known to be strings. Others may not compare with
-    each other, and then `sorted` raises.
+    Fix safety: safe. There is a fix only where the elements are known to compare with each
+    other: strings, bytes, numbers, paths, and tuples of these. `sorted` raises on classes and
+    most other objects, which need a `key`.
     """
 
     code = "DET204"
@@ -112,9 +113,8 @@ class SetOrder(Rule):
             reading.node,
             f"{self._told(reading)} in an order that differs from run to run,"
             f" and here it is {reading.how}",
-            advice="sort it: sorted(…)",
-            edits=self._fix(reading),
-            safe=reading.sorts,
+            advice=_advice(reading),
+            edits=self._fix(reading) if reading.sorts else (),
         )
 
     def _told(self, reading: Reading) -> str:
@@ -132,3 +132,11 @@ class SetOrder(Rule):
             if isinstance(call.func, ast.Name) and call.func.id == "list":
                 return (self.unit.replace(call.func, "sorted"),)
         return (self.unit.insert_before(node, "sorted("), self.unit.insert_after(node, ")"))
+
+
+def _advice(reading: Reading) -> str:
+    if reading.sorts:
+        return "sort it: sorted(…)"
+    if reading.kind:
+        return "sort it by what compares: sorted(…, key=…)"
+    return "sort it: sorted(…), with key=… if they do not compare"
