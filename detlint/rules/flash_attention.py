@@ -49,7 +49,11 @@ class FlashAttention(Rule):
     `torch.use_deterministic_algorithms(True)` reach it, since it is no part of PyTorch.
 
     Since release 2.4, flash-attn's functions take `deterministic=True`, which is a
-    little slower and takes more memory. Hugging Face's models pass it on when
+    little slower and takes more memory. FlashAttention 3 (`flash_attn_interface`) takes it, too.
+    Its builds from January to September 2025 ignore it; later ones raise for heads larger than
+    192. FlashAttention 4 (`flash_attn.cute`) raises where it has no such kernel.
+
+    Hugging Face's models pass it on when
     `FLASH_ATTENTION_DETERMINISTIC=1` is set (`enable_full_determinism` sets it),
     Transformer Engine when `NVTE_ALLOW_NONDETERMINISTIC_ALGO=0` is.
     `attn_implementation="sdpa"` leaves it to PyTorch, which can be told.
