@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.analysis.fresh_values import gives_fresh
 from detlint.analysis.generators import escapes, holder, is_label, is_seeded, is_shared
 from detlint.analysis.identifiers import makes_identifiers
 from detlint.analysis.seeding import SEED_PARAMETER, fallback, uncommented
@@ -40,7 +41,8 @@ class UnseededGenerator(Rule):
     (`getrandbits` in a `generate_trace_id`, or formatted into a text): those have to differ.
 
     Fix safety: unsafe. It adds the seed 0, which a person should replace by the
-    seed of the run, and makes generators of the same kind draw the same numbers.
+    seed of the run, and makes generators of the same kind draw the same numbers. There is none
+    in a function that only gives a drawn number, a fresh seed: it would give the same one always.
     """
 
     code = "DET101"
@@ -221,6 +223,8 @@ class UnseededGenerator(Rule):
         missing = fallback(self.module, call)
         shown = f"`{self._shown(call)}`"
         message = f"{missing} {shown}, which {reason}" if missing else f"{shown} {reason}"
+        if gives_fresh(self.module, call, draws=True):
+            edits = ()
         self.report(call, message, advice=advice, edits=edits, safe=False)
 
     def _text(self, held: Holder) -> str:
