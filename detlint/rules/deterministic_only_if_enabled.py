@@ -21,6 +21,7 @@ _INTEGERS = re.compile(
     r"(?:^|_)(?:ids?|idx|inds?|index|indices|labels?|masks?|tokens?|lengths?|lens?|positions?|targets?"
     r"|tags?|valid|counts?|seqs?)(?:_|$)"
 )
+_EXTENSIONS = ("torch_scatter.", "torch_geometric.utils.")
 _ADVICE = "turn on torch.use_deterministic_algorithms(True), under which it is deterministic"
 _PLACES = {
     ("cuda",): " on CUDA",
@@ -33,6 +34,9 @@ class DeterministicOnlyIfEnabled(Rule):
     """Some operators of PyTorch have a fast kernel that differs from run to run, and a slower one
     that does not. Which of them runs is decided by `torch.use_deterministic_algorithms(True)`
     alone; seeds and cuDNN's flags have no say, but for convolutions.
+
+    Sums by index of `torch_scatter` (since 2.0.1), `torch_sparse.spmm` and PyTorch Geometric's
+    `scatter` are PyTorch's `scatter_add_`, so the switch reaches them as well.
 
     Off by default: the switch is one line for all of these, and DET304 asks for it. Select this
     rule to see what would differ without it.
@@ -66,6 +70,12 @@ class DeterministicOnlyIfEnabled(Rule):
         "ReflectionPad2d",
         "cumsum(",
         "cumsum_(",
+        "scatter(",
+        "scatter_sum",
+        "scatter_mean",
+        "global_add_pool",
+        "global_mean_pool",
+        "spmm(",
     )
     needs = ("torch",)
     source = (
@@ -138,6 +148,8 @@ class DeterministicOnlyIfEnabled(Rule):
 
     def _adds_integers(self, call: cst.Call, found: Match) -> bool:
         """Sums of integers are the same in any order."""
+        if found.form.startswith(_EXTENSIONS):
+            return numbers(self.module, self.module.argument(call, "src", 0)) == "integer"
         if not isinstance(call.func, cst.Attribute) or "scatter_add" not in found.form:
             return False
         method = found.form.startswith("torch.Tensor.")

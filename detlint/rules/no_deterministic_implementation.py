@@ -29,6 +29,9 @@ class NoDeterministicImplementation(Rule):
     backward alone. PyTorch's own list lags behind its releases; what counts here is what the
     release named by `target-torch` does.
 
+    So it is with sums and products by index of `torch_scatter` (`segment_coo`, `scatter_mul`),
+    which no switch of PyTorch reaches. `segment_csr` adds in one order.
+
     The advice names what to use instead. The error of `guard` shows it as code to paste.
 
     Silent on arguments for which the operator is deterministic (`AdaptiveAvgPool2d(1)` is a mean,
@@ -91,6 +94,12 @@ class NoDeterministicImplementation(Rule):
         "kthvalue(",
         "cumsum(",
         "cumsum_(",
+        "segment_coo",
+        "segment_sum_coo",
+        "segment_add_coo",
+        "segment_mean_coo",
+        "gather_coo",
+        "scatter_mul",
     )
     settled = (("cumsum(", (2, 6)), ("cumsum_(", (2, 6)), ("kthvalue(", (2, 10)))
     needs = ("torch",)
