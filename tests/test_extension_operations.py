@@ -128,6 +128,26 @@ def test_what_keeps_an_order_or_runs_on_the_cpu_is_not(
     assert findings(HEADER.format(call), "DET501", "DET502") == []
 
 
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("torch_scatter.segment_sum_coo.default", "torch_scatter.segment_coo"),
+        ("torch_scatter.scatter_mul.default", "torch_scatter.scatter_mul"),
+    ],
+)
+def test_verify_knows_an_operator_that_differed_by_the_dispatcher_s_name(
+    name: str, row: str
+) -> None:
+    pytest.importorskip("torch")
+    from guard.verification.operators import alternative, row_of
+
+    found = row_of(name, "cuda")
+    assert found is not None
+    assert found.name == row
+    assert alternative(found).startswith(found.alternatives[0].text)  # type: ignore[union-attr]
+    assert row_of(name, "cpu") is None
+
+
 @pytest.mark.parametrize("code", CODES)
 def test_an_alternative_gives_what_the_operator_gives(code: str) -> None:
     torch = pytest.importorskip("torch")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.facts.draws import drawn_from
 from detlint.finding import Edit
 from detlint.rule import Example, Rule, cst
 
@@ -166,6 +165,9 @@ class WorkerSeedsLeftOut(Rule):
         return owner.name.value if draws else ""  # type: ignore[union-attr]
 
     def _draws_without_state(self, owner: cst.ClassDef) -> bool:
+        # Not at the top: it imports libcst, which clean files need not.
+        from detlint.facts.draws import drawn_from
+
         bases = [self.module.qualified_name(each.value) or "" for each in owner.bases]
         if not bases or not all(each.startswith("torch.utils.data.") for each in bases):
             return False
