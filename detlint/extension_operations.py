@@ -1,4 +1,4 @@
-"""Operators of torch_scatter, torch_sparse and PyTorch Geometric that differ from run to run.
+"""Operators that differ from run to run in other packages than torch, or on other devices.
 
 Plain data, as the tables in ``detlint.operations`` and ``detlint.switched_operations``, read from
 the sources of torch_scatter 2.1.2, torch_sparse 0.6.18 and torch_geometric 2.8.1. What is left
@@ -166,4 +166,40 @@ SWITCHED: tuple[Switched, ...] = (
         _ADDS,
     ),
     Switched("torch_sparse.spmm", (Usage(("torch_sparse.spmm",)),), "forward", ("cuda",), _ADDS),
+)
+
+# Of torch itself, as issues of it name them.
+PLATFORMS: tuple[Operation, ...] = (
+    Operation(
+        name="torch.nn.Embedding on MPS",
+        alerts=(),
+        overloads=("aten::embedding_dense_backward",),
+        nodes=(),
+        api=("torch.nn.Embedding", "torch.nn.functional.embedding"),
+        calls=(),
+        condition="a row that is read several times",
+        direction="backward",
+        devices=("mps",),
+        silent=True,
+        reason="The gradients of a row are added with atomics, in no fixed order, also with "
+        "determinism on.",
+        alternatives=(Alternative("a product of one-hot vectors with the weight"),),
+        source="https://github.com/pytorch/pytorch/issues/195404",
+    ),
+    Operation(
+        name="torch.nn.attention.flex_attention under torch.compile on ROCm",
+        alerts=(),
+        overloads=(),
+        nodes=(),
+        api=("torch.nn.attention.flex_attention.flex_attention",),
+        calls=(),
+        condition="compiled for an AMD GPU, as seen on gfx950; not when run without torch.compile",
+        direction="forward",
+        devices=("cuda",),
+        silent=True,
+        reason="The generated kernel combines its partial products in an order that varies, also "
+        "with determinism on.",
+        alternatives=(Alternative("run it without torch.compile"),),
+        source="https://github.com/pytorch/torchtitan/issues/3960",
+    ),
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 import pytest
 
-from detlint.extension_operations import REFUSED, SWITCHED
+from detlint.extension_operations import PLATFORMS, REFUSED, SWITCHED
 from detlint.rules.deterministic_only_if_enabled import DeterministicOnlyIfEnabled
 from detlint.rules.no_deterministic_implementation import NoDeterministicImplementation
 
@@ -146,6 +147,25 @@ def test_verify_knows_an_operator_that_differed_by_the_dispatcher_s_name(
     assert found.name == row
     assert alternative(found).startswith(found.alternatives[0].text)  # type: ignore[union-attr]
     assert row_of(name, "cpu") is None
+
+
+def test_verify_knows_what_differs_on_mps_alone() -> None:
+    torch = pytest.importorskip("torch")
+    from guard.verification.operators import row_of
+
+    backward = torch.ops.aten.embedding_dense_backward.default
+    found = row_of(str(backward), "mps")
+    assert found is not None
+    assert found.name == "torch.nn.Embedding on MPS"
+    assert row_of(str(backward), "cuda") is not found
+
+
+def test_forms_on_other_devices_are_torch_s() -> None:
+    pytest.importorskip("torch")
+    for row in PLATFORMS:
+        for form in row.api:
+            module, _, name = form.rpartition(".")
+            assert callable(getattr(importlib.import_module(module), name))
 
 
 @pytest.mark.parametrize("code", CODES)

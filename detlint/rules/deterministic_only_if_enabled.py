@@ -38,6 +38,9 @@ class DeterministicOnlyIfEnabled(Rule):
     Sums by index of `torch_scatter` (since 2.0.1), `torch_sparse.spmm` and PyTorch Geometric's
     `scatter` are PyTorch's `scatter_add_`, so the switch reaches them as well.
 
+    On Apple's MPS the switch does not help: `index_add` and `Embedding`'s backward add with
+    atomics there as well (pytorch issues 161029 and 195404).
+
     Off by default: the switch is one line for all of these, and DET304 asks for it. Select this
     rule to see what would differ without it.
 
