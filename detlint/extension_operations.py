@@ -43,11 +43,12 @@ def _scatter(*forms: str, position: int, values: tuple[str, ...], default: str) 
     return Usage(forms, (Argument("reduce", position, "in", values, default=default),))
 
 
+# Their overloads are left out: no dispatch mode sees them.
 REFUSED: tuple[Operation, ...] = (
     Operation(
         name="torch_scatter.segment_coo",
         alerts=(),
-        overloads=("torch_scatter::segment_sum_coo", "torch_scatter::segment_mean_coo"),
+        overloads=(),
         nodes=(),
         api=(
             "torch_scatter.segment_coo",
@@ -80,7 +81,7 @@ REFUSED: tuple[Operation, ...] = (
     Operation(
         name="torch_scatter.gather_coo",
         alerts=(),
-        overloads=("torch_scatter::gather_coo",),
+        overloads=(),
         nodes=(),
         api=("torch_scatter.gather_coo",),
         calls=(),
@@ -98,7 +99,7 @@ REFUSED: tuple[Operation, ...] = (
     Operation(
         name="torch_scatter.scatter_mul",
         alerts=(),
-        overloads=("torch_scatter::scatter_mul",),
+        overloads=(),
         nodes=(),
         api=(
             "torch_scatter.scatter_mul",

@@ -129,26 +129,6 @@ def test_what_keeps_an_order_or_runs_on_the_cpu_is_not(
     assert findings(HEADER.format(call), "DET501", "DET502") == []
 
 
-@pytest.mark.parametrize(
-    ("name", "row"),
-    [
-        ("torch_scatter.segment_sum_coo.default", "torch_scatter.segment_coo"),
-        ("torch_scatter.scatter_mul.default", "torch_scatter.scatter_mul"),
-    ],
-)
-def test_verify_knows_an_operator_that_differed_by_the_dispatcher_s_name(
-    name: str, row: str
-) -> None:
-    pytest.importorskip("torch")
-    from guard.verification.operators import alternative, row_of
-
-    found = row_of(name, "cuda")
-    assert found is not None
-    assert found.name == row
-    assert alternative(found).startswith(found.alternatives[0].text)  # type: ignore[union-attr]
-    assert row_of(name, "cpu") is None
-
-
 def test_verify_knows_what_differs_on_mps_alone() -> None:
     torch = pytest.importorskip("torch")
     from guard.verification.operators import row_of
@@ -166,6 +146,30 @@ def test_forms_on_other_devices_are_torch_s() -> None:
         for form in row.api:
             module, _, name = form.rpartition(".")
             assert callable(getattr(importlib.import_module(module), name))
+
+
+@pytest.mark.parametrize("name", ["scatter", "scatter_add", "scatter_mean"])
+def test_sums_by_index_are_torch_s_scatter_add(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    scatter = pytest.importorskip("torch_scatter")
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    names: set[str] = set()
+
+    class Seen(TorchDispatchMode):  # type: ignore[misc]
+        def __torch_dispatch__(
+            self,
+            function: object,
+            types: object,
+            args: tuple[object, ...] = (),
+            kwargs: object = None,
+        ) -> object:
+            names.add(str(function))
+            return function(*args, **(kwargs or {}))  # type: ignore[operator, dict-item]
+
+    with Seen():
+        getattr(scatter, name)(torch.ones(4), torch.tensor([0, 0, 1, 1]))
+    assert "aten.scatter_add_.default" in names
 
 
 @pytest.mark.parametrize("code", CODES)
