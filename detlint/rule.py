@@ -6,13 +6,12 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
-from detlint.finding import Edit, Finding
+from detlint.finding import Confidence, Edit, Finding
 from detlint.lazy import cst
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import ast
+    from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.program import Program
     from detlint.callgraph.python_files import PythonFiles
@@ -21,7 +20,19 @@ if TYPE_CHECKING:
     from detlint.module import Module
     from detlint.settings import Settings
 
-__all__ = ["Example", "Rule", "cst"]
+__all__ = ["PARTS", "WHY", "Confidence", "Example", "Rule", "cst"]
+
+WHY = "Why runs differ"
+# What the docstring of a rule is made of, in this order.
+PARTS = (
+    WHY,
+    "Reported",
+    "Lowers the confidence",
+    "Not reported",
+    "What to do",
+    "Fix safety",
+)
+_HEADING = re.compile(rf"^({'|'.join(PARTS)}):", re.MULTILINE)
 
 
 class Example(NamedTuple):
@@ -44,7 +55,7 @@ class Rule:
     A subclass defines the attributes below and ``examine`` (which follows values), methods
     ``visit_<Node>`` (for any class of libcst, ``visit_Module`` included, and of
     ``detlint.documents.document`` in other kinds of sources), or ``judge``. One instance lints one file.
-    Its docstring, source and examples are its documentation, and are tested.
+    Its docstring, in ``PARTS``, source and examples are its documentation, and are tested.
     """
 
     code: ClassVar[str]
@@ -70,6 +81,10 @@ class Rule:
     shown: ClassVar[str] = "source"
     examples: ClassVar[tuple[Example, ...]]
     default: ClassVar[bool] = True
+    # How sure a finding is, unless its report says otherwise.
+    confidence: ClassVar[Confidence] = Confidence.CERTAIN
+    # The roles of code (detlint.analysis.file_roles) in which a finding is only possible.
+    lowered_by: ClassVar[tuple[str, ...]] = ()
     # Whether only programs in which the line of a finding may run are asked if they clear it.
     judged_where_it_runs: ClassVar[bool] = False
 
@@ -93,7 +108,7 @@ class Rule:
 
     @classmethod
     def expects(cls, text: str, offset: int) -> bool:  # noqa: ARG003  # for subclasses
-        """The same where ``strict`` is off."""
+        """The same where what is only possible is not asked for."""
         return True
 
     def examine(self, offsets: Sequence[int]) -> None:
@@ -116,15 +131,20 @@ class Rule:
         return False
 
     @classmethod
-    def cleared_by_all(
+    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+        """Whether what a program is for leaves a finding in one of its files only possible."""
+        return False
+
+    @classmethod
+    def doubted_by_all(
         cls,
         finding: Finding,  # noqa: ARG003
         programs: Sequence[Program],  # noqa: ARG003
         settings: Settings,  # noqa: ARG003
         linted: PythonFiles,  # noqa: ARG003
     ) -> bool:
-        """Whether all programs that are linted, its file part of them or not, clear a finding;
-        ``linted``: the Python files that are linted."""
+        """Whether all programs that are linted, its file part of them or not, leave a finding
+        no more than possible; ``linted``: the Python files that are linted."""
         return False
 
     @classmethod
@@ -144,11 +164,21 @@ class Rule:
 
     @classmethod
     def rationale(cls) -> str:
-        """The docstring: why this makes runs differ, and what to do."""
+        """The docstring as plain text: why runs differ, what is reported, what to do."""
         first, _, rest = (cls.__doc__ or "").partition("\n")
         return f"{first}\n{textwrap.dedent(rest)}".strip()
 
-    def report(
+    @classmethod
+    def parts(cls) -> dict[str, str]:
+        """The text of each part of the docstring, by its heading, in the order found."""
+        _, *pieces = _HEADING.split(cls.rationale())
+        return dict(zip(pieces[::2], map(str.strip, pieces[1::2]), strict=True))
+
+    def wants(self, confidence: Confidence) -> bool:
+        """Whether a finding of this confidence is asked for."""
+        return self.settings.bar(self.code) <= confidence
+
+    def report(  # noqa: PLR0913 - what a finding consists of
         self,
         node: cst.CSTNode | ast.AST | Node | Word,
         message: str = "",
@@ -156,8 +186,9 @@ class Rule:
         advice: str = "",
         edits: tuple[Edit, ...] = (),
         safe: bool = True,
+        confidence: Confidence | None = None,
     ) -> None:
-        """Add a finding at a node. ``message`` defaults to the summary.
+        """Add a finding at a node. ``message`` and ``confidence`` default to the rule's.
 
         A fix that would drop a comment is never safe.
         """
@@ -175,5 +206,6 @@ class Rule:
                 advice=advice,
                 edits=edits,
                 safe=safe and keeps_comments,
+                confidence=self.confidence if confidence is None else confidence,
             )
         )

@@ -135,7 +135,10 @@ def test_the_message_names_the_function_or_the_setting(
         "transformers does"
     )
     (asked,) = findings(HUGGING_FACE.format(line="import transformers"), "DET601")
-    assert asked.advice == "set FLASH_ATTENTION_DETERMINISTIC=1 (Hugging Face), or use sdpa"
+    assert asked.advice == (
+        "set FLASH_ATTENTION_DETERMINISTIC=1 (Hugging Face), call guard.enable(seed=0), which sets "
+        "it, or use sdpa"
+    )
     (asked,) = findings("model = load(use_flash_attention_2=True)", "DET601")
     assert asked.advice == (
         'use attn_implementation="sdpa", or set FLASH_ATTENTION_DETERMINISTIC=1, which newer '

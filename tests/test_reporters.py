@@ -31,7 +31,7 @@ PATH = "src/train.py"
 
 
 class CudnnBenchmark(Rule):
-    """cuDNN times several kernels
+    """Why runs differ: cuDNN times several kernels
     and keeps the fastest.
     """
 
@@ -561,8 +561,10 @@ def test_sarif_describes_a_rule_by_its_documentation() -> None:
             "properties": {"problem.severity": "error"},
             "fullDescription": {"text": "cuDNN times several kernels\nand keeps the fastest."},
             "help": {
-                "text": "cuDNN times several kernels\nand keeps the fastest.\n\n"
-                "Source: https://example.org/notes"
+                "text": "Why runs differ: cuDNN times several kernels\nand keeps the fastest.\n\n"
+                "Source: https://example.org/notes",
+                "markdown": "**Why runs differ:** cuDNN times several kernels\n"
+                "and keeps the fastest.\n\nSource: https://example.org/notes",
             },
         }
     ]

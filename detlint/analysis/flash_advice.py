@@ -5,14 +5,18 @@ from __future__ import annotations
 EFFECT = "FlashAttention, whose backward adds up gradients in varying order"
 
 # Transformers' models read the variable; those of another program may do so or not.
-READS = "set FLASH_ATTENTION_DETERMINISTIC=1 (Hugging Face), or use sdpa"
+READS = (
+    "set FLASH_ATTENTION_DETERMINISTIC=1 (Hugging Face), call guard.enable(seed=0), which sets it, "
+    "or use sdpa"
+)
 MAY_READ = (
     "use sdpa, or set FLASH_ATTENTION_DETERMINISTIC=1 if the model's code reads it, as "
     "transformers does"
 )
 ANY_FLASH = (
     "make its backward deterministic (deterministic=True, NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 "
-    "or FLASH_ATTENTION_DETERMINISTIC=1, whichever the program reads), or use sdpa"
+    "or FLASH_ATTENTION_DETERMINISTIC=1, whichever the program reads; guard.enable(seed=0) sets "
+    "the variables), or use sdpa"
 )
 # Of transformers before it had attn_implementation, and before it read the variable.
 OLD_KEYWORD = (

@@ -28,13 +28,24 @@ _NAMES = {
     "date": "object",
     "datetime": "object",
     "dtype": "object",
+    "Module": "object",
+    "Parameter": "object",
+    "Tensor": "object",
 }
 _SETS = frozenset(("set", "frozenset", "Set", "FrozenSet", "AbstractSet", "MutableSet"))
 _LISTS = frozenset(
     ("list", "List", "Sequence", "MutableSequence", "Collection", "deque", "Deque", "UserList")
 )
 _ITERATORS = frozenset(
-    ("Iterable", "Iterator", "Generator", "AsyncIterator", "AsyncIterable", "ValuesView", "Container")
+    (
+        "Iterable",
+        "Iterator",
+        "Generator",
+        "AsyncIterator",
+        "AsyncIterable",
+        "ValuesView",
+        "Container",
+    )
 )
 _DICTS = frozenset(
     (
@@ -42,7 +53,9 @@ _DICTS = frozenset(
         *("DefaultDict", "UserDict"),
     )
 )
-_WRAPPERS = frozenset(("Optional", "Union", "Annotated", "Final", "ClassVar", "Required", "NotRequired"))
+_WRAPPERS = frozenset(
+    ("Optional", "Union", "Annotated", "Final", "ClassVar", "Required", "NotRequired")
+)
 
 # What the name of a class in an annotation means.
 Resolve = "Callable[[str], Types]"

@@ -21,15 +21,27 @@ if TYPE_CHECKING:
 
 _DRAWS = ("random.", "numpy.random.", "secrets.", "torch.rand", "torch.bernoulli", "torch.normal")
 _NO_DRAWS = frozenset(
-    """random.seed random.getstate random.setstate random.Random numpy.random.seed
-    numpy.random.default_rng numpy.random.RandomState numpy.random.get_state
-    numpy.random.set_state numpy.random.Generator numpy.random.SeedSequence""".split()
+    [
+        "random.seed",
+        "random.getstate",
+        "random.setstate",
+        "random.Random",
+        "numpy.random.seed",
+        "numpy.random.default_rng",
+        "numpy.random.RandomState",
+        "numpy.random.get_state",
+        "numpy.random.set_state",
+        "numpy.random.Generator",
+        "numpy.random.SeedSequence",
+    ]
 )
 _SEEDING = frozenset(("random.seed", "numpy.random.seed", "torch.manual_seed"))
 _GENERATORS = frozenset(("random.Random", "numpy.random.default_rng", "numpy.random.RandomState"))
 # Changes whose result does not depend on the order of several.
-_COMMUTING = frozenset("add discard remove clear difference_update intersection_update".split())
-_ADDING = frozenset("append appendleft extend extendleft insert push put".split())
+_COMMUTING = frozenset(
+    ["add", "discard", "remove", "clear", "difference_update", "intersection_update"]
+)
+_ADDING = frozenset(["append", "appendleft", "extend", "extendleft", "insert", "push", "put"])
 # What reads or changes one file, which the element names.
 _ON_FILES = ("os.", "shutil.", "pathlib.", "cv2.imwrite", "numpy.save", "torch.save")
 _WRITERS = {
@@ -40,6 +52,8 @@ _WRITERS = {
     "yaml.safe_dump": 1,
     "shutil.copyfileobj": 1,
 }
+# Containers as they are changed, judged as such.
+_STATES = frozenset(("augment", "change", "comprehension", "delete", "iter", "store_item"))
 _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
 _HASHES = ("hashlib.", "zlib.", "xxhash.", "blake3.", "tarfile.")
 
@@ -89,23 +103,23 @@ class Effects:
         )
         if counter is None:
             return bool(head.uses)
-        return any(not self._is_quiet(use) for use in counter.uses)
+        return any(not self.is_quiet(use) for use in counter.uses)
 
-    def _is_quiet(self, use: Op) -> bool:
+    def is_quiet(self, use: Op) -> bool:
         """A test, or a message."""
         if use.code in ("test", "compare", "not", "raise", "boolean"):
             return True
         if use.code == "call":
-            return self._orders._is_log(use)
+            return self._orders.is_log(use)
         passes = ("format", "text", "binary", "tuple")
-        return use.code in passes and bool(use.uses) and all(map(self._is_quiet, use.uses))
+        return use.code in passes and bool(use.uses) and all(map(self.is_quiet, use.uses))
 
     def counting_loop(self, key: Op, value: Op) -> Op | None:
         """``for i in range(len(names)): … names[i]``: the loop, which goes through ``names``."""
         if key.code != "iter" or key.name == "comprehension":
             return None
         over = key.args[0]
-        if word(over) not in ("range", "trange") or len(over.args) < 2:  # noqa: PLR2004
+        if word(over) not in ("range", "trange") or len(over.args) < 2:
             return None
         for each in over.args[1:]:
             sources = [each, *each.args] if each.code == "phi" else [each]
@@ -119,7 +133,7 @@ class Effects:
         if key.code != "unpack" or key.name[0] != 0 or key.args[0].code != "iter":  # type: ignore[index]
             return False
         over = key.args[0].args[0]
-        if "builtins.enumerate" not in self._values.called(over) or len(over.args) != 2:  # noqa: PLR2004
+        if "builtins.enumerate" not in self._values.called(over) or len(over.args) != 2:
             return False
         made = over.args[1]
         return made is value or made in made_of(value)
@@ -178,16 +192,19 @@ class Effects:
     def _decides(test: Op, compare: Op, use: Op) -> bool:
         if test.name == "assert":
             return test.place < use.place
-        branches = {x.region for x in use.function.ops[test.place :] if x.region.head is test}
-        same = compare.name == ("Eq",)
-        if any(use.within(each) for each in branches):
-            return same
+        one = compare.name in (("Eq",), ("LtE",))  # and not another number
+        regions = {x.region for x in use.function.ops[test.place :] if x.region.head is test}
+        for region in regions:
+            holds = (region.kind == "if") == one
+            if use.within(region):
+                return holds
         leaves = any(
             op.code in ("raise", "return", "leave")
-            for each in branches
+            for each in regions
+            if (each.kind == "if") != one
             for op in use.function.ops[each.start : each.end]
         )
-        return leaves and not same and test.place < use.place
+        return leaves and test.place < use.place
 
     def is_worklist(self, call: Op) -> bool:
         """``while todo: todo.pop()``: what is left to do is done in any order."""
@@ -206,10 +223,16 @@ def made_of(value: Op) -> set[Op]:
     while True:
         if value.code == "comprehension" and value.name in ("list", "iterator"):
             heads = [each for each in value.args if each.code == "iter"]
-            if len(heads) != 1 or any(op.code == "test" for op in heads[0].region.ops()):
+            if len(heads) != 1 or any(
+                op.code == "test" and op.region is heads[0].region for op in heads[0].region.ops()
+            ):
                 return found
             value = heads[0].args[0]
-        elif value.code == "call" and word(value) in ("list", "tuple", "tqdm") and len(value.args) > 1:
+        elif (
+            value.code == "call"
+            and word(value) in ("list", "tuple", "tqdm")
+            and len(value.args) > 1
+        ):
             value = value.args[1]
         else:
             return found
@@ -250,13 +273,15 @@ class _Body:
         self._ops = list(self._region.ops())
         self._own = self._derived()
         self._counters = self._counting()
-        self._stops = any(op.code == "leave" and op.name == "break" and self._breaks(op) for op in self._ops)
+        self._stops = any(
+            op.code == "leave" and op.name == "break" and self._breaks(op) for op in self._ops
+        )
 
     def _derived(self) -> set[Op]:
         """What is computed of the element."""
         found = {self._head}
         for op in self._ops:
-            if op.code == "phi" and op.region is self._region:
+            if self._is_joint(op):
                 continue  # what held before the round
             if any(each in found for each in op.args):
                 found.add(op)
@@ -279,7 +304,7 @@ class _Body:
 
     def _is_joint(self, op: Op) -> bool:
         """Whether a value is what the rounds before left in a variable."""
-        return op.code == "phi" and op.region is self._region and op.place >= 0
+        return op in self._region.joints
 
     def uses(self) -> Iterator[Use]:
         from detlint.dataflow.order import Use
@@ -292,6 +317,7 @@ class _Body:
             judge = getattr(self, f"_on_{op.code}", None)
             if judge is not None:
                 yield from judge(op)
+        yield from self._left_behind()
         yield from self._numbered()
 
     def _looped(self, op: Op, *, assumed: bool = False) -> Iterator[Use]:
@@ -333,7 +359,14 @@ class _Body:
             return True
         if op.code == "attr":
             return op.name in ("name", "stem") and op.args[0] is self._head
-        if op.code == "call" and word(op) in ("lower", "upper", "casefold", "strip", "basename", "str"):
+        if op.code == "call" and word(op) in (
+            "lower",
+            "upper",
+            "casefold",
+            "strip",
+            "basename",
+            "str",
+        ):
             return any(self._names_element(x) for x in (*op.args[1:], *op.args[0].args))
         return op.code == "unpack" and op.args[0] is self._head
 
@@ -345,9 +378,9 @@ class _Body:
             return
         varies = any(each in self._own for each in call.args[1:])
         if op.name in _COMMUTING:
-            if op.name == "add" and self._adds_in_order(owner) and varies:
-                yield from self._looped(op)
-            elif self._stops and varies:
+            if (op.name == "add" and self._adds_in_order(owner) and varies) or (
+                self._stops and varies
+            ):
                 yield from self._looped(op)
             return
         if not varies and not any(each in self._counters for each in call.args[1:]):
@@ -457,12 +490,14 @@ class _Body:
         container, key, value = op.args
         if container in self._own or not self._outlives(container):
             return
-        if key in self._counters or (value in self._counters and key in self._own):
-            yield from self._looped(op)
-        elif self._numbers(value, container):
+        if (
+            key in self._counters
+            or (value in self._counters and key in self._own)
+            or self._numbers(value, container)
+        ):
             yield from self._looped(op)
         elif key not in self._own:
-            if value in self._own and key.code != "iter":
+            if value in self._own and key.code != "iter" and not self._is_unique_match(op):
                 yield from self._looped(op)
         else:
             yield from self._filled(op)
@@ -490,7 +525,7 @@ class _Body:
     def _on_store_attr(self, op: Op) -> Iterator[Use]:
         owner, value = op.args
         if owner not in self._own and value in self._own and self._outlives(owner):
-            if self._joins(value) is None:
+            if not self._has_no_order(op, value):
                 yield from self._looped(op)
 
     def _on_store_global(self, op: Op) -> Iterator[Use]:
@@ -501,30 +536,58 @@ class _Body:
     def _on_phi(self, joint: Op) -> Iterator[Use]:
         if not self._is_joint(joint):
             return
-        for value in joint.args[1:]:
-            if not value.within(self._region) or value is joint:
-                continue
-            yield from self._carried(joint, value)
+        for given in joint.args[1:]:
+            for value in self._leaves(given):
+                yield from self._carried(joint, value)
+
+    def _leaves(self, op: Op) -> Iterator[Op]:
+        """What the branches of a round may make of a variable, its own state left out."""
+        seen, pending = {op}, [op]
+        while pending:
+            each = pending.pop()
+            if each.code == "phi" and each.within(self._region) and not self._is_joint(each):
+                pending += [x for x in each.args if x not in seen]
+                seen.update(each.args)
+            elif each.within(self._region) and not self._is_joint(each):
+                if each.code not in _STATES or each.code in ("augment", "comprehension", "iter"):
+                    yield each
 
     def _carried(self, joint: Op, value: Op) -> Iterator[Use]:
         """A variable that the next round, or what comes after the loop, reads."""
-        if value.code in ("change", "store_item", "delete"):
-            return  # judged as such
-        read = list(_read(joint))
+        read = [use for use in _read(joint) if not self._effects.is_quiet(use)]
         after = [use for use in read if not use.within(self._region)]
-        inside = [use for use in read if use.within(self._region)]
         if value.code == "augment" and self._is_joint(value.args[0]):
             yield from self._accumulated(value, after)
-            return
-        if value not in self._own:
-            return
-        kept = self._joins(value)
-        if kept is True:
-            return
-        if (after or inside) and not self._is_extreme(joint, value):
-            if value.code == "phi" and self._only_matched(value, joint):
-                return
+        elif value in self._own and read and not self._has_no_order(joint, value):
             yield from self._looped(value)
+
+    def _left_behind(self) -> Iterator[Use]:
+        """What the round that ends the loop, or the last one, leaves in a variable."""
+        for op in self._ops:
+            if op not in self._own or self._is_joint(op) or op.code in _STATES:
+                continue
+            outside = [use for use in op.uses if not use.within(self._region)]
+            reads = [
+                read
+                for use in outside
+                for read in (_read(use) if use.code == "phi" else [use])
+                if not self._effects.is_quiet(read)
+            ]
+            if not reads:
+                continue
+            for value in self._leaves(op):
+                kept = value in self._own and value.code not in _STATES
+                if kept and not self._has_no_order(op, value):
+                    yield from self._looped(value)
+
+    def _has_no_order(self, joint: Op, value: Op) -> bool:
+        """Whether the same is kept whatever the order: the one element that a test asks for, the
+        largest, a union."""
+        return (
+            self._joins(value) is True
+            or self._is_unique_match(value)
+            or self._is_extreme(joint, value)
+        )
 
     def _joins(self, value: Op) -> bool | None:
         """Whether what a variable gets is made of what it was in a way that has no order."""
@@ -536,7 +599,7 @@ class _Body:
             if function.code == "attr" and self._is_joint(function.args[0]):
                 if names.removes(word(value)) or word(value) in ("union", "intersection"):
                     return True
-                if word(value) == "replace" and len(value.args) == 3:  # noqa: PLR2004
+                if word(value) == "replace" and len(value.args) == 3:
                     return True if value.args[2].code == "const" else None
         if value.code == "binary" and self._values.is_set(value):
             return True
@@ -550,14 +613,6 @@ class _Body:
                     return True
         return False
 
-    def _only_matched(self, value: Op, joint: Op) -> bool:
-        """Whether each value that may be kept is of the one element that a test asks for."""
-        given = [each for each in value.args if each is not joint]
-        return bool(given) and all(self._is_unique_match_value(each) for each in given)
-
-    def _is_unique_match_value(self, op: Op) -> bool:
-        return op not in self._own or self._is_unique_match(op)
-
     def _accumulated(self, value: Op, after: list[Op]) -> Iterator[Use]:
         from detlint.dataflow.order import Flow, Use
 
@@ -570,8 +625,10 @@ class _Body:
         if lattice.are(types, "int", "bool"):
             return
         before = self._values.types(value.args[0])
-        if value.name in ("Add", "Sub", "Mult") and lattice.are(before, "int") and not lattice.may_be(
-            types, "float", "str", "list"
+        if (
+            value.name in ("Add", "Sub", "Mult")
+            and lattice.are(before, "int")
+            and not lattice.may_be(types, "float", "str", "list")
         ):
             yield Use(value, "looped over", assumed=True)
         elif after or not lattice.may_be(before, "list", "str"):
@@ -585,7 +642,9 @@ class _Body:
             for use in counter.uses:
                 if not use.within(self._region) or use in self._counters:
                     continue
-                if use.code in ("phi", "augment", "store_item", "change") or self._effects._is_quiet(use):
+                if use.code in ("phi", "augment", "store_item", "change") or self._effects.is_quiet(
+                    use
+                ):
                     continue
                 if use.code == "item" and self._effects.goes_along(counter, use.args[0]):
                     continue
@@ -601,7 +660,7 @@ class _Body:
             if each in seen:
                 continue
             seen.add(each)
-            if each.code == "call" and each.code not in self._own and not self._orders._is_log(each):
+            if each.code == "call" and each.code not in self._own and not self._orders.is_log(each):
                 if any(x in self._own for x in each.args):
                     return True
             pending += [x for x in each.uses if x.within(self._region)]
@@ -613,7 +672,7 @@ class _Body:
         call = op.args[0]
         if call.code == "await":
             call = call.args[0]
-        if call.code != "call" or self._orders._is_log(call):
+        if call.code != "call" or self._orders.is_log(call):
             return
         if "builtins.print" in self._values.called(call):
             yield from self._looped(call)
@@ -651,15 +710,29 @@ class _Body:
 
     def _unknown(self, call: Op) -> Iterator[Use]:
         function = self._values.callee(call)
-        if function is not None and len(self._orders._calls) < 3:  # noqa: PLR2004 - deep enough
+        if function is not None and len(self._orders._calls) < 3:
             if self._leaves_something(function, call):
                 yield from self._looped(call)
             return
         owner = call.args[0]
         if owner.code == "attr":
             made = owner.args[0]
-            if word(call) in ("append", "extend", "add", "update", "insert", "put", "setdefault",
-                              "discard", "remove", "pop", "sort", "push", "appendleft", "clear"):
+            if word(call) in (
+                "append",
+                "extend",
+                "add",
+                "update",
+                "insert",
+                "put",
+                "setdefault",
+                "discard",
+                "remove",
+                "pop",
+                "sort",
+                "push",
+                "appendleft",
+                "clear",
+            ):
                 return  # judged as a change
             if not self._outlives(made):
                 return
@@ -683,7 +756,7 @@ class _Body:
                     if (
                         owner is not None
                         and names.leaves_something(word(inner))
-                        and not self._orders._is_log(inner)
+                        and not self._orders.is_log(inner)
                         and _root(owner).code in ("param", "global")
                         and inner.code == "call"
                         and word(inner) in ("write", "writerow", "add", "append", "writelines")
@@ -722,7 +795,11 @@ def _path_of(op: Op) -> str:
 
 def _root(op: Op) -> Op:
     seen = 0
-    while op.code in ("attr", "item", "change", "store_item", "phi", "augment") and op.args and seen < 50:  # noqa: PLR2004
+    while (
+        op.code in ("attr", "item", "change", "store_item", "phi", "augment")
+        and op.args
+        and seen < 50
+    ):
         if op.code == "attr" and op.args[0].code in ("param", "global"):
             return op
         op = op.args[0]

@@ -18,9 +18,29 @@ if TYPE_CHECKING:
 
 # Methods that change what they are called on; of the others, none is known to.
 CHANGING = frozenset(
-    """add append appendleft clear discard difference_update extend extendleft insert
-    intersection_update pop popitem popleft push put remove reverse setdefault sort
-    symmetric_difference_update update""".split()
+    [
+        "add",
+        "append",
+        "appendleft",
+        "clear",
+        "discard",
+        "difference_update",
+        "extend",
+        "extendleft",
+        "insert",
+        "intersection_update",
+        "pop",
+        "popitem",
+        "popleft",
+        "push",
+        "put",
+        "remove",
+        "reverse",
+        "setdefault",
+        "sort",
+        "symmetric_difference_update",
+        "update",
+    ]
 )
 
 
@@ -29,10 +49,11 @@ class Region:
 
     kind  "function", "for", "while", "comprehension", "if", "else", "try", "except", "finally"
     head  what decides how often: the element of a loop, the test of a branch
+    joints  what variables hold when a round of a loop begins
     start, end  the places of its first operation, and of the first after it
     """
 
-    __slots__ = ("end", "function", "head", "kind", "node", "parent", "start")
+    __slots__ = ("end", "function", "head", "joints", "kind", "node", "parent", "start")
 
     def __init__(
         self, kind: str, parent: Region | None, function: Function, node: ast.AST | None = None
@@ -44,6 +65,7 @@ class Region:
         self.head: Op | None = None
         self.start = len(function.ops) if parent is not None else 0
         self.end = 0
+        self.joints: set[Op] = set()
 
     def around(self) -> Iterator[Region]:
         """The region and those that it lies in, inner ones first."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _LOSING = frozenset(("builtins.len", "builtins.abs", "builtins.round"))
 # Methods that many elements give the same result.
-_ROUNDING = frozenset("count endswith isdigit islower isupper startswith".split())
+_ROUNDING = frozenset(["count", "endswith", "isdigit", "islower", "isupper", "startswith"])
 
 
 def leaves_ties(values: Values, key: Op) -> bool:
@@ -48,7 +48,7 @@ def _call_loses(values: Values, call: Op) -> bool:
     called = values.called(call)
     if not _LOSING.isdisjoint(called):
         return True
-    if "builtins.int" in called and len(call.args) == 2:  # noqa: PLR2004 - with one argument
+    if "builtins.int" in called and len(call.args) == 2:
         return _loses(values, call.args[1])
     function = call.args[0]
     if function.code != "attr":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.ir import CHANGING, Function, Op, Region
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from detlint.dataflow.unit import Unit
 
@@ -24,9 +24,7 @@ class _OverBudget(Exception):  # noqa: N818 - control flow within this module
     pass
 
 
-def lower(
-    name: str, body: Sequence[ast.stmt], unit: Unit, node: ast.AST | None = None
-) -> Function:
+def lower(name: str, body: Sequence[ast.stmt], unit: Unit, node: ast.AST | None = None) -> Function:
     """The operations of some statements: those of a function if ``node`` is its definition."""
     lowering = _Lowering(Function(name, node, unit, None))
     lowering.run(body)
@@ -68,7 +66,12 @@ class _Lowering:
     # Making operations
 
     def _op(
-        self, code: str, args: Iterable[Op], name: object, node: ast.AST, region: Region | None = None
+        self,
+        code: str,
+        args: Iterable[Op],
+        name: object,
+        node: ast.AST,
+        region: Region | None = None,
     ) -> Op:
         ops = self.function.ops
         if len(ops) > BUDGET:
@@ -140,9 +143,11 @@ class _Lowering:
                 return
             handler = _STATEMENTS.get(type(each))
             if handler is not None:
-                handler(self, each)
+                getattr(self, handler)(each)
 
-    def _branch(self, kind: str, body: Sequence[ast.stmt], head: Op | None, node: ast.AST) -> _Env | None:
+    def _branch(
+        self, kind: str, body: Sequence[ast.stmt], head: Op | None, node: ast.AST
+    ) -> _Env | None:
         """Lower a branch from here; the state after it. The state here stays."""
         before, outer = self.env, self.region
         self.env = dict(before) if before is not None else None
@@ -269,6 +274,7 @@ class _Lowering:
                 joints[name] = self._op("phi", [env[name]], name, node, region)
                 self.function.bindings.setdefault(name, []).append(joints[name])
         self.env = {**env, **joints}
+        region.joints.update(joints.values())
         return joints
 
     def _close(self, joints: _Env, ends: Sequence[_Env]) -> None:
@@ -318,7 +324,9 @@ class _Lowering:
             for each in ast.walk(case.pattern):
                 name = getattr(each, "name", None) or getattr(each, "rest", None)
                 if isinstance(name, str):
-                    self._bind(name, self._op("unpack", [subject], (0, 0, False, False), case), case)
+                    self._bind(
+                        name, self._op("unpack", [subject], (0, 0, False, False), case), case
+                    )
             if case.guard is not None:
                 self._expr(case.guard)
             head = self._op("test", [subject], "match", node.subject)
@@ -364,7 +372,9 @@ class _Lowering:
     def _import(self, node: ast.Import) -> None:
         for each in node.names:
             bound = each.asname or each.name.partition(".")[0]
-            self._bind(bound, self._op("import", [], each.name if each.asname else bound, node), node)
+            self._bind(
+                bound, self._op("import", [], each.name if each.asname else bound, node), node
+            )
 
     def _import_from(self, node: ast.ImportFrom) -> None:
         module = "." * node.level + (node.module or "")
@@ -383,7 +393,9 @@ class _Lowering:
         return made
 
     def _class(self, node: ast.ClassDef) -> None:
-        self._bind(node.name, self._op("class", [self._expr(b) for b in node.bases], node.name, node), node)
+        self._bind(
+            node.name, self._op("class", [self._expr(b) for b in node.bases], node.name, node), node
+        )
         for each in node.body:
             if isinstance(each, _FUNCTIONS):
                 self._function(each, f"{node.name}.{each.name}", each.body)
@@ -403,7 +415,8 @@ class _Lowering:
         if handler is None:
             below = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]
             return self._op("other", map(self._expr, below), type(node).__name__, node)
-        return handler(self, node)
+        made: Op = getattr(self, handler)(node)
+        return made
 
     def _constant(self, node: ast.Constant) -> Op:
         return self._op("const", [], node.value, node)
@@ -467,15 +480,32 @@ class _Lowering:
         return self._op(code, [self._expr(node.operand)], type(node.op).__name__, node)
 
     def _boolean(self, node: ast.BoolOp) -> Op:
-        return self._op("boolean", map(self._expr, node.values), type(node.op).__name__, node)
+        kind = "if" if isinstance(node.op, ast.And) else "else"
+        values = [self._expr(node.values[0])]
+        for each in node.values[1:]:
+            head = self._op("test", [values[-1]], type(node.op).__name__, each)
+            values.append(self._under(kind, each, head))
+        return self._op("boolean", values, type(node.op).__name__, node)
 
     def _compare(self, node: ast.Compare) -> Op:
         sides = map(self._expr, [node.left, *node.comparators])
         return self._op("compare", sides, tuple(type(each).__name__ for each in node.ops), node)
 
     def _choice(self, node: ast.IfExp) -> Op:
-        parts = (node.test, node.body, node.orelse)
-        return self._op("choice", map(self._expr, parts), "", node)
+        test = self._expr(node.test)
+        head = self._op("test", [test], "", node.test)
+        body = self._under("if", node.body, head)
+        return self._op("choice", [test, body, self._under("else", node.orelse, head)], "", node)
+
+    def _under(self, kind: str, node: ast.expr, head: Op) -> Op:
+        """An expression that is only evaluated if a test says so."""
+        outer = self.region
+        region = self.region = Region(kind, outer, self.function, node)
+        region.head = head
+        made = self._expr(node)
+        region.end = len(self.function.ops)
+        self.region = outer
+        return made
 
     def _collection(self, node: ast.List | ast.Tuple | ast.Set) -> Op:
         return self._op(type(node).__name__.lower(), map(self._expr, node.elts), "", node)
@@ -602,59 +632,59 @@ _COMPREHENSIONS = {
     ast.GeneratorExp: "iterator",
     ast.DictComp: "dict",
 }
-_STATEMENTS: dict[type, Callable[..., None]] = {
-    ast.Assign: _Lowering._assign_statement,
-    ast.AnnAssign: _Lowering._annotated,
-    ast.AugAssign: _Lowering._augmented,
-    ast.If: _Lowering._if,
-    ast.While: _Lowering._while,
-    ast.For: _Lowering._for,
-    ast.AsyncFor: _Lowering._for,
-    ast.Try: _Lowering._try,
-    ast.With: _Lowering._with,
-    ast.AsyncWith: _Lowering._with,
-    ast.Match: _Lowering._match,
-    ast.Return: _Lowering._return_statement,
-    ast.Raise: _Lowering._raise,
-    ast.Assert: _Lowering._assert,
-    ast.Expr: _Lowering._expression,
-    ast.Delete: _Lowering._delete,
-    ast.Global: _Lowering._global,
-    ast.Import: _Lowering._import,
-    ast.ImportFrom: _Lowering._import_from,
-    ast.FunctionDef: _Lowering._define,
-    ast.AsyncFunctionDef: _Lowering._define,
-    ast.ClassDef: _Lowering._class,
-    ast.Break: _Lowering._leave,
-    ast.Continue: _Lowering._leave,
+_STATEMENTS: dict[type, str] = {
+    ast.Assign: "_assign_statement",
+    ast.AnnAssign: "_annotated",
+    ast.AugAssign: "_augmented",
+    ast.If: "_if",
+    ast.While: "_while",
+    ast.For: "_for",
+    ast.AsyncFor: "_for",
+    ast.Try: "_try",
+    ast.With: "_with",
+    ast.AsyncWith: "_with",
+    ast.Match: "_match",
+    ast.Return: "_return_statement",
+    ast.Raise: "_raise",
+    ast.Assert: "_assert",
+    ast.Expr: "_expression",
+    ast.Delete: "_delete",
+    ast.Global: "_global",
+    ast.Import: "_import",
+    ast.ImportFrom: "_import_from",
+    ast.FunctionDef: "_define",
+    ast.AsyncFunctionDef: "_define",
+    ast.ClassDef: "_class",
+    ast.Break: "_leave",
+    ast.Continue: "_leave",
 }
 if hasattr(ast, "TryStar"):  # since Python 3.11
-    _STATEMENTS[ast.TryStar] = _Lowering._try
-_EXPRESSIONS: dict[type, Callable[..., Op]] = {
-    ast.Constant: _Lowering._constant,
-    ast.Name: _Lowering._name,
-    ast.Attribute: _Lowering._attribute,
-    ast.Subscript: _Lowering._subscript,
-    ast.Call: _Lowering._call,
-    ast.BinOp: _Lowering._binary,
-    ast.UnaryOp: _Lowering._unary,
-    ast.BoolOp: _Lowering._boolean,
-    ast.Compare: _Lowering._compare,
-    ast.IfExp: _Lowering._choice,
-    ast.List: _Lowering._collection,
-    ast.Tuple: _Lowering._collection,
-    ast.Set: _Lowering._collection,
-    ast.Starred: _Lowering._starred,
-    ast.Dict: _Lowering._dict,
-    ast.ListComp: _Lowering._comprehension,
-    ast.SetComp: _Lowering._comprehension,
-    ast.GeneratorExp: _Lowering._comprehension,
-    ast.DictComp: _Lowering._comprehension,
-    ast.NamedExpr: _Lowering._named,
-    ast.JoinedStr: _Lowering._text,
-    ast.FormattedValue: _Lowering._formatted,
-    ast.Await: _Lowering._await,
-    ast.Yield: _Lowering._yield,
-    ast.YieldFrom: _Lowering._yield,
-    ast.Lambda: _Lowering._lambda,
+    _STATEMENTS[ast.TryStar] = "_try"
+_EXPRESSIONS: dict[type, str] = {
+    ast.Constant: "_constant",
+    ast.Name: "_name",
+    ast.Attribute: "_attribute",
+    ast.Subscript: "_subscript",
+    ast.Call: "_call",
+    ast.BinOp: "_binary",
+    ast.UnaryOp: "_unary",
+    ast.BoolOp: "_boolean",
+    ast.Compare: "_compare",
+    ast.IfExp: "_choice",
+    ast.List: "_collection",
+    ast.Tuple: "_collection",
+    ast.Set: "_collection",
+    ast.Starred: "_starred",
+    ast.Dict: "_dict",
+    ast.ListComp: "_comprehension",
+    ast.SetComp: "_comprehension",
+    ast.GeneratorExp: "_comprehension",
+    ast.DictComp: "_comprehension",
+    ast.NamedExpr: "_named",
+    ast.JoinedStr: "_text",
+    ast.FormattedValue: "_formatted",
+    ast.Await: "_await",
+    ast.Yield: "_yield",
+    ast.YieldFrom: "_yield",
+    ast.Lambda: "_lambda",
 }

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow import lattice
+from detlint.dataflow import expected, lattice
 from detlint.dataflow.effects import Effects
 from detlint.dataflow.keys import leaves_ties
 from detlint.models import names
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.values import Values
@@ -55,17 +55,87 @@ _HANDED_ON = (
     *("stored", "unpacked"),
 )
 _READS = frozenset(
-    """__contains__ __len__ add append appendleft clear close count discard extend extendleft
-    insert remove reverse set_description set_postfix setdefault sort update""".split()
+    [
+        "__contains__",
+        "__len__",
+        "add",
+        "append",
+        "appendleft",
+        "clear",
+        "close",
+        "count",
+        "discard",
+        "extend",
+        "extendleft",
+        "insert",
+        "remove",
+        "reverse",
+        "set_description",
+        "set_postfix",
+        "setdefault",
+        "sort",
+        "update",
+    ]
+)
+_PASSING = frozenset(
+    [
+        "attr",
+        "await",
+        "binary",
+        "choice",
+        "comprehension",
+        "format",
+        "item",
+        "iter",
+        "list",
+        "phi",
+        "set",
+        "slice",
+        "star",
+        "text",
+        "tuple",
+        "unpack",
+    ]
 )
 _SET_METHODS = frozenset(
-    """difference difference_update intersection intersection_update isdisjoint isin issubset
-    issuperset symmetric_difference symmetric_difference_update union discard
-    assertCountEqual assertIn assertNotIn assertSetEqual assertTrue assertFalse""".split()
+    [
+        "difference",
+        "difference_update",
+        "intersection",
+        "intersection_update",
+        "isdisjoint",
+        "isin",
+        "issubset",
+        "issuperset",
+        "symmetric_difference",
+        "symmetric_difference_update",
+        "union",
+        "discard",
+        "assertCountEqual",
+        "assertIn",
+        "assertNotIn",
+        "assertSetEqual",
+        "assertTrue",
+        "assertFalse",
+    ]
 )
-_EXTREMES = frozenset("amax amin argmax argmin max min ptp any all".split())
+_EXTREMES = frozenset(["amax", "amin", "argmax", "argmin", "max", "min", "ptp", "any", "all"])
 _OF_ARRAYS = frozenset(
-    "T astype flatten float numpy permute reshape shape size squeeze to transpose view".split()
+    [
+        "T",
+        "astype",
+        "flatten",
+        "float",
+        "numpy",
+        "permute",
+        "reshape",
+        "shape",
+        "size",
+        "squeeze",
+        "to",
+        "transpose",
+        "view",
+    ]
 )
 
 
@@ -98,7 +168,7 @@ class Orders:
         quiet = any(names.says_little(x.rpartition(".")[2]) for x in value.function.names_of(value))
         for each in dict.fromkeys(value.uses):
             for use in self.at(each, value, flow):
-                if not (quiet and use.how.startswith(_HANDED_ON)):
+                if not (quiet and use.how.startswith(_HANDED_ON)) and not self.is_shown(use.op):
                     yield use
 
     def at(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
@@ -152,15 +222,10 @@ class Orders:
             return
         if all(each.code in ("return", "yield") for each in use.uses) and use.uses:
             yield from self._escape(use, "returned", flow)
-        elif self._is_shown(use) or self._is_for_messages(use):
-            return
         else:
             yield from self._escape(use, "stored", flow)
 
     _in_tuple = _in_set = _in_list
-
-    def _is_for_messages(self, op: Op) -> bool:
-        return all(each.code in ("raise", "format", "test") for each in op.uses) and bool(op.uses)
 
     def _in_entry(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[1] is value:
@@ -251,7 +316,9 @@ class Orders:
     def _is_for_a_script(self, name: str) -> bool:
         """Whether nobody imports a name of the module."""
         text = self.unit.text
-        return not name.isupper() and ("__name__ ==" in text or "__name__==" in text) or name == "_"
+        return (
+            not name.isupper() and ("__name__ ==" in text or "__name__==" in text)
+        ) or name == "_"
 
     def _reads_of_global(self, name: str) -> Iterator[Op]:
         for function in self.unit.functions_naming(name):
@@ -318,11 +385,7 @@ class Orders:
         loop = self.effects.counting_loop(use.args[1], value)
         if loop is not None:
             yield from self.effects.of_loop(loop, flow)
-        elif not (
-            self.effects.goes_along(use.args[1], value)
-            or self.holds_one(value, use)
-            or self._is_only_shown(use)
-        ):
+        elif not (self.effects.goes_along(use.args[1], value) or self.holds_one(value, use)):
             yield Use(use, "indexed")
 
     def _in_slice(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
@@ -330,7 +393,7 @@ class Orders:
             return
         if not any(use.name) or flow.text:  # type: ignore[arg-type]
             yield from self.follow(use, flow)
-        elif not self._is_only_shown(use):
+        else:
             yield Use(use, "sliced")
 
     def _in_compare(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
@@ -353,7 +416,11 @@ class Orders:
         function = use.function
         if function.node is not None and function.name.rpartition(".")[2] in names.DESCRIBING:
             return
-        if self._calls and self._calls[-1].code == "call" and self.values.callee(self._calls[-1]) is function:
+        if (
+            self._calls
+            and self._calls[-1].code == "call"
+            and self.values.callee(self._calls[-1]) is function
+        ):
             call = self._calls.pop()
             yield from self.follow(call, flow)
             self._calls.append(call)
@@ -389,7 +456,11 @@ class Orders:
         found = []
         for each in self.unit.functions_naming(name):
             for inner in each.everything():
-                found += [op for op in inner.ops if op.code == "call" and self.values.callee(op) is function]
+                found += [
+                    op
+                    for op in inner.ops
+                    if op.code == "call" and self.values.callee(op) is function
+                ]
         return found or None
 
     def _is_script_function(self, name: str) -> bool:
@@ -397,44 +468,55 @@ class Orders:
 
     def _escape(self, op: Op, how: str, flow: Flow) -> Iterator[Use]:
         """A use out of sight, which looks a dict up by its keys."""
-        if not flow.keyed and not flow.text:
-            yield Use(op, how)
-        elif flow.text:
+        if (not flow.keyed and not flow.text) or flow.text:
             yield Use(op, how)
 
     # Calls
 
     def _in_call(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        if use.args[0] is value or self._is_log(use):
+        if use.args[0] is value or self.is_log(use):
             return
         for name, given in use.arguments():
             if given is value:
                 yield from self._argument(use, name, value, flow)
                 return
 
-    def _is_log(self, call: Op) -> bool:
+    def is_log(self, call: Op) -> bool:
         qualified = self.values.called(call)
         word, owner = word_of(call), _owner_word(call)
         if "builtins.print" in qualified or word in ("print",):
             file = call.given("file")
-            if file is not None and not set(self.values.qualified(file)) & {"sys.stdout", "sys.stderr"}:
+            if file is not None and not set(self.values.qualified(file)) & {
+                "sys.stdout",
+                "sys.stderr",
+            }:
                 return False
         return names.is_log(qualified, owner, word)
 
-    def _is_shown(self, op: Op) -> bool:
-        return bool(op.uses) and all(
-            each.code == "raise" or (each.code == "call" and self._is_log(each)) for each in op.uses
-        )
+    def is_shown(self, op: Op) -> bool:
+        """Whether a value only goes into messages and tests, whatever way."""
+        seen, pending, told = {op}, [op], False
+        while pending:
+            for use in pending.pop().uses:
+                if use.code == "raise" or (use.code == "call" and self.is_log(use)):
+                    told = True
+                elif use.code in _PASSING or (use.code == "call" and self._passes(use)):
+                    if use not in seen:
+                        seen.add(use)
+                        pending.append(use)
+                elif use.code not in ("test", "compare", "not", "drop"):
+                    return False
+        return told
 
-    def _is_only_shown(self, op: Op, depth: int = 6) -> bool:
-        """Whether a value only goes into messages."""
-        def shown(each: Op) -> bool:
-            if each.code == "raise" or (each.code == "call" and self._is_log(each)):
-                return True
-            passes = ("format", "text", "attr", "item", "list", "tuple", "binary")
-            return each.code in passes and depth > 0 and self._is_only_shown(each, depth - 1)
-
-        return bool(op.uses) and all(map(shown, op.uses))
+    def _passes(self, call: Op) -> bool:
+        """Whether a call only makes something of what it is given: ``sorted(x)``, an error."""
+        row = self.values.function_row(call)
+        if row is not None and row.order is not None:
+            return row.order is not Order.READS
+        owner = call.args[0].args[0] if call.args[0].code == "attr" else None
+        if owner is not None and lattice.may_be(self.values.types(owner), "str"):
+            return True
+        return bool(call.uses) and all(use.code == "raise" for use in call.uses)
 
     def _argument(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         if keyword is not None and keyword not in ("*", "**") and names.says_little(keyword):
@@ -452,9 +534,11 @@ class Orders:
         word = word_of(call)
         if word == "join" and call.args[0].code == "attr":
             yield from self._joined(call, flow)
-        elif word in _SET_METHODS or names.removes(word):
-            return
-        elif word in ("update",) and keyword is None and not self._updates_dict(call):
+        elif (
+            word in _SET_METHODS
+            or names.removes(word)
+            or (word in ("update",) and keyword is None and not self._updates_dict(call))
+        ):
             return
         elif word in ("extend", "extendleft") and call.args[0].code == "attr":
             yield from self._extended(call, flow)
@@ -501,7 +585,9 @@ class Orders:
         elif order is Order.EXTREME:
             key = call.given("key")
             if key is not None and leaves_ties(self.values, key):
-                yield Use(call, f"searched by {word_of(call)}(key=…), which keeps the first of equals")
+                yield Use(
+                    call, f"searched by {word_of(call)}(key=…), which keeps the first of equals"
+                )
         elif order is Order.JOINS:
             yield from self._joined(call, flow)
         elif order is Order.ADDS:
@@ -510,13 +596,11 @@ class Orders:
         elif order is Order.PICKS:
             yield from self._picked(call, value, flow)
         elif order is Order.PAIRS:
-            if len(call.args) > 2 and not self._pairs_itself(call, value):  # noqa: PLR2004 - zip(x)
+            if len(call.args) > 2 and not self._pairs_itself(call, value):
                 yield from self._paired(call, flow)
             else:
                 yield from self.follow(call, flow)
-        elif order is Order.DRAWS:
-            yield Use(call, f"passed to {word_of(call)}()")
-        elif order is Order.READS:
+        elif order is Order.DRAWS or order is Order.READS:
             yield Use(call, f"passed to {word_of(call)}()")
 
     def _paired(self, call: Op, flow: Flow) -> Iterator[Use]:
@@ -542,8 +626,10 @@ class Orders:
 
     def _adds_floats(self, value: Op) -> bool:
         types = self.values.elements(value)
-        return lattice.may_be(types, "float") and not lattice.may_be(types, "?") and not (
-            lattice.may_be(types, "int") and len(types) > 1
+        return (
+            lattice.may_be(types, "float")
+            and not lattice.may_be(types, "?")
+            and not (lattice.may_be(types, "int") and len(types) > 1)
         )
 
     def _picked(self, call: Op, value: Op, flow: Flow) -> Iterator[Use]:
@@ -565,12 +651,17 @@ class Orders:
         return bool(op.uses) and all(map(tests, op.uses))
 
     def holds_one(self, value: Op, use: Op) -> bool:
-        """Whether a value that one element is taken of holds no other."""
-        return self.effects.is_counted_one(value, use)
+        """Whether a value that one element is taken of holds no other, or is not to."""
+        if self.effects.is_counted_one(value, use):
+            return True
+        root = self.root
+        if self.distinct or root is None:
+            return False
+        if expected.seeks_one(self.values, root) or expected.asks_kind(self.values, use):
+            return True
+        return _takes_end(use) and expected.expects_one(self.values, root)
 
-    def _handed_on(
-        self, call: Op, keyword: str | None, value: Op, flow: Flow
-    ) -> Iterator[Use]:
+    def _handed_on(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         """A function that is no library's: of the file, or not seen."""
         function = self.values.callee(call)
         if function is not None and len(self._calls) < _DEEPEST and call not in self._calls:
@@ -584,8 +675,6 @@ class Orders:
                 return
         if self._only_tested(call) and any(each.code != "drop" for each in call.uses):
             return
-        if call.uses and all(each.code == "raise" for each in call.uses):
-            return  # the text of an error
         word = word_of(call)
         if call.given("sort_keys") is not None:
             return
@@ -610,10 +699,10 @@ class Orders:
             yield from self._escape(call, f"passed to {_described(call)}()", flow)
             return
         self._calls.append(call)
-        found = next(self.follow(parameter, flow), None)
+        found = _surest(self.follow(parameter, flow))
         self._calls.pop()
         if found is not None:
-            yield Use(call, f"passed to {_described(call)}()")
+            yield Use(call, f"passed to {_described(call)}()", found.assumed)
 
     # Methods
 
@@ -641,6 +730,25 @@ class Orders:
             yield Use(attribute, f"asked for .{word}")
         elif not (self.holds_one(attribute.args[0], call) or self.effects.is_worklist(call)):
             yield Use(attribute, "asked for .pop()")
+
+
+def _takes_end(use: Op) -> bool:
+    """``x[0]``, ``x[-1]``, ``next(x)``."""
+    if use.code != "item":
+        return True
+    key = use.args[1]
+    value = key.args[0].name if key.code == "unary" else key.name if key.code == "const" else None
+    return value in (0, 1) and (value == 0 or key.code == "unary")
+
+
+def _surest(uses: Iterable[Use]) -> Use | None:
+    """The first use that is seen, else the first that is assumed."""
+    assumed = None
+    for use in uses:
+        if not use.assumed:
+            return use
+        assumed = assumed or use
+    return assumed
 
 
 def word_of(call: Op) -> str:
@@ -694,7 +802,7 @@ def _behind(op: Op) -> set[Op]:
     found, pending = {op}, [op]
     while pending:
         for each in pending.pop().args:
-            if each not in found and len(found) < 100:  # noqa: PLR2004 - a few branches
+            if each not in found and len(found) < 100:
                 found.add(each)
                 pending.append(each)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
     from detlint.dataflow.lattice import Types
     from detlint.dataflow.unit import Unit
 
-_READING_METHODS = frozenset("imap map starmap extend extendleft writelines".split())
+_READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", "writelines"])
+
+
+# What shows an order for certain, whatever the elements are.
+_TELLING = re.compile(r"numbered|indexed|cut to|sorted by|searched by|passed to (?:shuffle|sample|cho)")
 
 
 class Reading(NamedTuple):
@@ -29,6 +34,7 @@ class Reading(NamedTuple):
     use: Use  # where the order shows
     elements: Types
     guessed: bool  # by names, or by what is done with them
+    assumed: bool  # it only seems to show, or seems to be a set whose order varies
 
     @property
     def node(self) -> ast.expr:
@@ -47,6 +53,11 @@ class Reading(NamedTuple):
     def sorts(self) -> bool:
         """Whether the elements are known to compare with each other."""
         return lattice.compare(self.elements)
+
+    @property
+    def lacks_order(self) -> bool:
+        """Whether the elements are known not to be all of one type that compares."""
+        return bool(self.kind) and not self.sorts
 
     @property
     def how(self) -> str:
@@ -146,7 +157,11 @@ class Sets:
         order = row.order if row is not None else None
         word = word_of(call)
         if name == "*":
-            free = order in (Order.FREE, Order.EXTREME) or word in ("update", "union", "intersection")
+            free = order in (Order.FREE, Order.EXTREME) or word in (
+                "update",
+                "union",
+                "intersection",
+            )
             return not free
         if order in (Order.SORTS, Order.EXTREME):
             key = call.given("key")
@@ -166,7 +181,8 @@ class Sets:
         if varies is False:
             return
         guessed = varies is None
-        if guessed and not self._seems_text(value, by):
+        seems_text = guessed and self._seems_text(value, by)
+        if guessed and not seems_text and self._seems_number(value, by):
             return
         self.orders.root = value
         self.orders._seen = set()
@@ -178,11 +194,23 @@ class Sets:
         use = next(iter(uses), None)
         if use is None:
             return
-        yield Reading(value, by, use, elements, guessed)
+        assumed = use.assumed or (guessed and not seems_text and not _TELLING.match(use.how))
+        yield Reading(value, by, use, elements, guessed, assumed)
 
     def _seems_text(self, value: Op, by: Op) -> bool:
         """Whether names, or what is done with an element, say that a set holds texts."""
+        if any(names.is_text(name) for each in _elements_of(value) for name in _names_of(each)):
+            return True
         return any(map(names.are_texts, _names_behind(value))) or self._taken_for_text(by)
+
+    def _seems_number(self, value: Op, by: Op) -> bool:
+        """Whether names say that a set of unknown elements holds numbers."""
+        targets = [
+            name
+            for each in [*_elements_of(value), *([by] if by.code == "iter" else [])]
+            for name in _names_of(each)
+        ]
+        return any(map(names.is_number, [*targets, *_names_behind(value)]))
 
     def _taken_for_text(self, by: Op) -> bool:
         if by.code != "iter":
@@ -198,14 +226,32 @@ class Sets:
         if use.code == "attr":
             return set(METHODS.get(str(use.name), ())) == {"str"}
         if use.code in ("compare", "binary"):
-            return any(lattice.may_be(self.values.types(x), "str") for x in use.args if x is not element)
+            return any(
+                lattice.may_be(self.values.types(x), "str") for x in use.args if x is not element
+            )
         if use.code == "call":
             row = self.values.function_row(use)
             called = self.values.called(use)
             if {"builtins.getattr", "builtins.hasattr", "builtins.setattr"} & set(called):
-                return len(use.args) > 2 and use.args[2] is element  # noqa: PLR2004 - the name
+                return len(use.args) > 2 and use.args[2] is element
             return row is not None and row.name.startswith(("os.path.", "builtins.open"))
         return False
+
+
+def _elements_of(op: Op) -> Iterator[Op]:
+    """What a set is written to hold: ``{name for name, _ in rows}``, ``set(x.name for x in y)``."""
+    if op.code == "comprehension":
+        made = op.args[0]
+        yield from made.args if made.code == "tuple" else [made]
+    elif op.code in ("call", "phi") and op.args:
+        for each in op.args[1:] if op.code == "call" else op.args:
+            if each.code in ("comprehension", "call"):
+                yield from _elements_of(each)
+
+
+def _names_of(op: Op) -> list[str]:
+    bound = op.function.names_of(op)
+    return [*bound, str(op.name)] if op.code == "attr" else bound
 
 
 def _names_behind(op: Op, depth: int = 4) -> Iterator[str]:
@@ -215,9 +261,19 @@ def _names_behind(op: Op, depth: int = 4) -> Iterator[str]:
     elif op.code in ("global", "free", "phi", "attr") and isinstance(op.name, str):
         yield op.name
     if op.code == "call" and op.args[0].code == "attr" and len(op.args) == 1:
-        yield str(op.args[0].name)
+        if op.args[0].name not in ("keys", "values", "items", "copy"):
+            yield str(op.args[0].name)
     if depth:
         below = op.args[1:] if op.code == "call" else op.args
-        if op.code in ("call", "phi", "binary", "change", "augment", "boolean", "choice", "declared"):
+        if op.code in (
+            "call",
+            "phi",
+            "binary",
+            "change",
+            "augment",
+            "boolean",
+            "choice",
+            "declared",
+        ):
             for each in below:
                 yield from _names_behind(each, depth - 1)

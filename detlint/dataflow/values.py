@@ -49,9 +49,40 @@ _CONSTANTS: dict[type, Types] = {
 }
 # Methods of several types: alone, they say nothing of an object of unknown type.
 _SHARED = frozenset(
-    """count find format get group groups index read readline replace split title translate
-    partition most_common elements fromkeys update decode union item name parent parts hex
-    resolve popitem setdefault join difference intersection symmetric_difference""".split()
+    [
+        "count",
+        "find",
+        "format",
+        "get",
+        "group",
+        "groups",
+        "index",
+        "read",
+        "readline",
+        "replace",
+        "split",
+        "title",
+        "translate",
+        "partition",
+        "most_common",
+        "elements",
+        "fromkeys",
+        "update",
+        "decode",
+        "union",
+        "item",
+        "name",
+        "parent",
+        "parts",
+        "hex",
+        "resolve",
+        "popitem",
+        "setdefault",
+        "join",
+        "difference",
+        "intersection",
+        "symmetric_difference",
+    ]
 ) - {"split", "join", "keys"}
 _INTEGER_BASES = frozenset(("IntEnum", "IntFlag", "int"))
 _ENUMS = frozenset(("Enum", "Flag", "StrEnum", "ReprEnum"))
@@ -96,7 +127,9 @@ class Values:
             return [f".{name}"]
         bound = self.unit.module.bindings.get(name) if self._may_bind(name) else None
         if bound:
-            return [each for op in bound if op.code in ("attr", "import") for each in self.qualified(op)]
+            return [
+                each for op in bound if op.code in ("attr", "import") for each in self.qualified(op)
+            ]
         return [f"builtins.{name}"] if name in _BUILTINS else []
 
     def _may_bind(self, name: str) -> bool:
@@ -158,8 +191,8 @@ class Values:
     def _answered(self, op: Op) -> Types:
         place, before = len(self._busy), self._outermost
         self._busy[op], self._outermost = place, math.inf
+        judge = getattr(self, f"_of_{op.code}", None)
         try:
-            judge = getattr(self, f"_of_{op.code}", None)
             found: Types = judge(op) if judge is not None else ANY
         finally:
             del self._busy[op]
@@ -212,7 +245,7 @@ class Values:
         return made if made - NONE else says
 
     def _of_phi(self, op: Op) -> Types:
-        return joined(*map(self.types, op.args))
+        return lattice.absorbed(joined(*map(self.types, op.args)))
 
     _of_boolean = _of_free = _of_phi
 
@@ -269,7 +302,9 @@ class Values:
                 return row
             if one.name in ("iterator", "set", "keys", "array") and "list" in found:
                 return found["list"]
-        if lattice.UNKNOWN in types and len(found) == 1 and word not in _SHARED:
+        own = all(one.name in ("?", "instance", "?value") for one in types)
+        alike = len({row.returns for row in found.values()}) == 1
+        if own and alike and word not in _SHARED:
             return next(iter(found.values()))
         return None
 
@@ -287,8 +322,14 @@ class Values:
 
     def field(self, owner: str, name: str) -> Types:
         """The types of an attribute, by all that the class and its bases assign to it."""
-        found = [self.types(each) for each in self.unit.stored(owner, name)]
-        return joined(*found)
+        stored = list(self.unit.stored(owner, name))
+        for each in stored:
+            given = each.args[1] if each.code == "store_attr" else each
+            if given.code == "declared":
+                says = self.types(given)
+                if not declared.is_vague(says):
+                    return says
+        return joined(*map(self.types, stored))
 
     def _of_store_attr(self, op: Op) -> Types:
         return self.types(op.args[1])
@@ -297,7 +338,11 @@ class Values:
         types, key = self.types(op.args[0]), op.args[1]
         if key.code == "const" and isinstance(key.name, int):
             return lattice.part(types, key.name)
-        if key.code == "unary" and key.args[0].code == "const" and isinstance(key.args[0].name, int):
+        if (
+            key.code == "unary"
+            and key.args[0].code == "const"
+            and isinstance(key.args[0].name, int)
+        ):
             return lattice.part(types, -key.args[0].name)
         return lattice.values(types)
 
@@ -410,8 +455,12 @@ class Values:
             return _filled(before, joined(*map(self.types, given[1:])), NOTHING)
         if op.name in ("update", "extend", "extendleft"):
             more = [self.types(each) for each in given]
-            unpacked = [elements(each) if name == "*" else each for name, each in zip(
-                [name for name, _ in call.arguments() if name in (None, "*")], more, strict=True)]
+            unpacked = [
+                elements(each) if name == "*" else each
+                for name, each in zip(
+                    [name for name, _ in call.arguments() if name in (None, "*")], more, strict=True
+                )
+            ]
             added = joined(*map(elements, unpacked))
             return _filled(before, added, joined(*map(lattice.values, unpacked)))
         if op.name == "setdefault" and given:
@@ -430,12 +479,23 @@ class Values:
     def _class_named(self, word: str) -> Types:
         """The types of an object of a class that an annotation or a call names."""
         if word not in self.unit.classes:
-            return ANY
+            return self._imported_class(word)
         bases = set(self.unit.bases(word))
         if bases & _INTEGER_BASES:
             return INTEGER
         hashed = bases & _ENUMS or not self.unit.hashes_by_value(word)
         return frozenset((Type("instance" if hashed else "?value", (), f".{word}"),))
+
+    def _imported_class(self, word: str) -> Types:
+        """A class of another file, as far as its name says that it is one and no alias."""
+        named = word[:1].isupper() and not word.isupper() and word in self.unit.imported
+        foreign = not any(
+            name.startswith(("typing", "collections", "numpy", "torch", "jax"))
+            for name in self.unit.imported.get(word, ())
+        )
+        if not (named and foreign) or len(word) == 1:
+            return ANY
+        return frozenset((Type("instance", (), word), lattice.UNKNOWN))
 
     # Rows
 
@@ -466,7 +526,9 @@ class Values:
         own = op.args[0].args[0] if op.code == "call" and op.args[0].code == "attr" else None
         if name in ("S", "E", "V"):
             types = self.types(own) if own is not None else ANY
-            return types if name == "S" else elements(types) if name == "E" else lattice.values(types)
+            return (
+                types if name == "S" else elements(types) if name == "E" else lattice.values(types)
+            )
         if name[:-1] in ("A", "E", "EE", "R") and name[-1].isdigit():
             return self._argument(name[:-1], int(name[-1]), op)
         return plain(name)
@@ -510,12 +572,17 @@ def _name_of(op: Op) -> str:
 
 
 def _filled(before: Types, added: Types, held: Types) -> Types:
-    """A container after something was added to it."""
+    """A container after something was added to it; of one that is being found out, what was."""
+    if not before:
+        return frozenset((Type(lattice.ADDED, (added, held)),))
     found = []
     for one in before:
         if one.name == "dict":
             keys, values = (*one.holds, ANY, ANY)[:2]
             found.append(container("dict", joined(keys, added), joined(values, held)))
+        elif one.name == lattice.ADDED:
+            both = (joined(one.holds[0], added), joined(one.holds[1], held))
+            found.append(frozenset((Type(lattice.ADDED, both),)))
         elif one.holds and one.name in ("list", "set", "counter", "deque", "array"):
             found.append(container(one.name, joined(one.holds[0], added)))
         else:

@@ -7,7 +7,20 @@ import re
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Calls whose output is for people to read.
 _LOG_METHODS = frozenset(
-    "critical debug error exception fatal info log success trace verbose warn warning".split()
+    [
+        "critical",
+        "debug",
+        "error",
+        "exception",
+        "fatal",
+        "info",
+        "log",
+        "success",
+        "trace",
+        "verbose",
+        "warn",
+        "warning",
+    ]
 )
 _LOGGERS = re.compile(r"(?:^|_)(?:log|logger|logging|console|msg|parser)$", re.IGNORECASE)
 _LOG_FUNCTIONS = re.compile(
@@ -15,31 +28,119 @@ _LOG_FUNCTIONS = re.compile(
     r"|traceback\.\w+|.*\brank_zero_\w+|click\.\w*echo"
 )
 _TELLING = frozenset(("echo", "pprint", "print"))
-_TOLD = frozenset("add_argument add_parser debug error fail info secho warn warning".split())
+_TOLD = frozenset(
+    ["add_argument", "add_parser", "debug", "error", "fail", "info", "secho", "warn", "warning"]
+)
 # Parts of a window, in which a person picks.
 _WIDGETS = re.compile(r"dropdown|(?:combo|list|select|populate)_?box|list_?widget", re.IGNORECASE)
 # Methods that describe an object to people.
 DESCRIBING = frozenset(
-    "__format__ __repr__ __rich_repr__ __str__ _repr_html_ extra_repr".split()
+    ["__format__", "__repr__", "__rich_repr__", "__str__", "_repr_html_", "extra_repr"]
 )
 # Each call leaves something to those that follow. What other verbs do, to upload, to save or to
 # check, is done to each element by itself as far as anyone can tell.
 _LEAVING = frozenset(
-    """add append concat emit enqueue extend feed fit ingest insert learn merge push put
-    register step train update write writelines writer writerow writerows writestr yield""".split()
+    [
+        "add",
+        "append",
+        "concat",
+        "emit",
+        "enqueue",
+        "extend",
+        "feed",
+        "fit",
+        "ingest",
+        "insert",
+        "learn",
+        "merge",
+        "push",
+        "put",
+        "register",
+        "step",
+        "train",
+        "update",
+        "write",
+        "writelines",
+        "writer",
+        "writerow",
+        "writerows",
+        "writestr",
+        "yield",
+    ]
 )
 # What is in the order of all that these take at once: data, numbers of words, random draws.
 _TAKING = frozenset(
-    """append array asarray batch batches choice choices collate concat concatenate dataframe
-    dataset datasets dataloader dump dumps embed embedding embeddings encode extend feed fit fold
-    folds frame from generate hash images index ingest insert kfold learn loader md5 permutation
-    prompt sample sampler samples sequential series sha1 sha256 shuffle shuffled split stack step
-    subset tensor token tokens train vocab vocabulary write writelines writer writerow
-    writestr""".split()
+    [
+        "append",
+        "array",
+        "asarray",
+        "batch",
+        "batches",
+        "choice",
+        "choices",
+        "collate",
+        "concat",
+        "concatenate",
+        "dataframe",
+        "dataset",
+        "datasets",
+        "dataloader",
+        "dump",
+        "dumps",
+        "embed",
+        "embedding",
+        "embeddings",
+        "encode",
+        "extend",
+        "feed",
+        "fit",
+        "fold",
+        "folds",
+        "frame",
+        "from",
+        "generate",
+        "hash",
+        "images",
+        "index",
+        "ingest",
+        "insert",
+        "kfold",
+        "learn",
+        "loader",
+        "md5",
+        "permutation",
+        "prompt",
+        "sample",
+        "sampler",
+        "samples",
+        "sequential",
+        "series",
+        "sha1",
+        "sha256",
+        "shuffle",
+        "shuffled",
+        "split",
+        "stack",
+        "step",
+        "subset",
+        "tensor",
+        "token",
+        "tokens",
+        "train",
+        "vocab",
+        "vocabulary",
+        "write",
+        "writelines",
+        "writer",
+        "writerow",
+        "writestr",
+    ]
 )
 _REMOVING = re.compile(r"(?:^|_)(?:delete|discard|drop|exclude|ignore|remove|select)(?:_|$)")
 _SORTING = re.compile(r"sort", re.IGNORECASE)
-_BARS = frozenset(("tqdm", "tqdm_notebook", "trange", "track", "progress_bar", "progressbar", "progbar"))
+_BARS = frozenset(
+    ("tqdm", "tqdm_notebook", "trange", "track", "progress_bar", "progressbar", "progbar")
+)
 # What is listed under such a name goes into a message: `missing_keys`, `self.unexpected`.
 _FAULTS = re.compile(
     r"(?:^|_)(?:conflicting|illegal|incompatible|invalid|mismatch(?:ed|ing)?|missing|undefined"
@@ -61,9 +162,17 @@ _TEXT = re.compile(
 _TEXTS = re.compile(
     r"(?:^|_)(?:names|filenames|paths|filepaths|texts|strings|words|sentences|urls|dirnames|chars"
     r"|characters|files|columns|extensions|suffixes|prefixes|modules|imports|vocab|vocabulary"
-    r"|alphabet|phonemes|graphemes|tags|keywords)$",
+    r"|alphabet|phonemes|graphemes|tags|keywords|keys|fields|attrs|attributes|tokens)$",
     re.IGNORECASE,
 )
+_NUMBER = re.compile(
+    r"(?:^|_)(?:ids?|idx|idxs|index|indexes|indices|inds?|num|number|numbers|nums|counts?|sizes?"
+    r"|lens?|lengths?|ranks?|steps?|epochs?|years?|dims?|axis|axes|offsets?|positions?|labels?"
+    r"|targets?|ys?|ints?|bits?|gpus?|seeds?|ports?|degrees?|channels?|shapes?|widths?|heights?"
+    r"|scales?|[tijkn])$",
+    re.IGNORECASE,
+)
+_FOLDER = re.compile(r"(?:^|_)(?:dir|directory|folder|path|root)$", re.IGNORECASE)
 # Functions that change or move the file that they are told, and no other.
 _ON_FILES = re.compile(
     r"(?:^|_)(?:chmod|chown|clean|cleanup|copy|copyfile|copytree|delete|extractall|extract_archive"
@@ -125,6 +234,11 @@ def weighs(word: str) -> bool:
     return bool(_WEIGHTS.search(word))
 
 
+def is_number(word: str) -> bool:
+    """Whether what has this name is a number, or holds some."""
+    return bool(_NUMBER.search(word))
+
+
 def is_text(word: str) -> bool:
     """Whether what has this name is a text."""
     return bool(_TEXT.search(word))
@@ -133,6 +247,11 @@ def is_text(word: str) -> bool:
 def are_texts(word: str) -> bool:
     """Whether what has this name holds texts."""
     return bool(_TEXTS.search(word))
+
+
+def is_folder(word: str) -> bool:
+    """``data_dir``."""
+    return bool(_FOLDER.search(word))
 
 
 def works_on_file(word: str) -> bool:

@@ -94,7 +94,12 @@ FUNCTIONS = (
     *rows("textwrap", "dedent indent", "str"),
     *rows("uuid", "uuid1 uuid4", "instance[uuid.UUID]"),
     *rows("concurrent.futures", "as_completed", "iterator[instance[Future]]", Order.FREE),
-    *rows("concurrent.futures", "wait", "tuple[set[instance[Future]], set[instance[Future]]]", Order.FREE),
+    *rows(
+        "concurrent.futures",
+        "wait",
+        "tuple[set[instance[Future]], set[instance[Future]]]",
+        Order.FREE,
+    ),
     *rows("asyncio", "as_completed wait", "", Order.FREE),
     *rows("sys", "getsizeof", "int", Order.FREE),
 )
@@ -159,6 +164,7 @@ MEMBERS = (
     *rows("path", "name stem suffix", "str"),
     *rows("path", "parent", "path"),
     *rows("path", "parts suffixes", "list[str]"),
+    *rows("path", "parents", "list[path]"),
     *rows("module", "__file__ __name__", "str"),
     *rows("type", "__dict__ __annotations__ __dataclass_fields__", "dict[str, ?]"),
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.consumption import Consumption
 from detlint.analysis.receives import is_inexact, receive
 from detlint.analysis.switches import code
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,16 +27,21 @@ _SENDER = re.compile(r"\.(?:Get_source\(\)|source)$|^(?:src|source|sender)(?:_?r
 
 
 class AnySourceReceive(Rule):
-    """`dist.recv` without `src`, and MPI's `ANY_SOURCE`, take the message that arrives first.
-    Which process that is differs from run to run. Floats that are added up in this order round
-    differently, and a list that is filled in it is in another order.
+    """Why runs differ: `dist.recv` without `src`, and MPI's `ANY_SOURCE`, take the message that
+    arrives first. Which process that is differs from run to run. Floats that are added up in this
+    order round differently, and a list that is filled in it has another order.
 
-    Receive from one rank after the other (`for rank in range(…): dist.recv(part, src=rank)`),
-    put each message where its sender belongs and add up afterwards, or use a collective.
+    Reported:
+    - messages of several senders whose floats are added up as they come
+    - messages that are put in a list as they come
 
-    Silent on messages that are stored by their sender, whose list is sorted later, or of which
-    nothing is added up or collected; on sums of whole numbers, which do not round; and, where
-    a sender is merely left out, on loops that are not over processes, for there may be one.
+    Not reported:
+    - messages that are stored by their sender, or sorted later
+    - sums of whole numbers, which do not round
+    - without `src`, a loop that is not over processes: there may be one sender
+
+    What to do: Receive from one rank after the other: `dist.recv(part, src=rank)`. Or store each
+    message by its sender and add up afterwards, or use a collective: `dist.all_reduce(total)`.
     """
 
     code = "DET704"
@@ -45,6 +50,7 @@ class AnySourceReceive(Rule):
     needs = ("torch.distributed", "from torch import distributed", "mpi4py")
     source = "https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.recv"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.atomics import adds_integers, is_chosen, slot
 from detlint.analysis.cuda_text import additions
 from detlint.documents.document import Word
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,20 +47,26 @@ _SLOT_ADVICE = "compute the places with a prefix sum of the counts, or sort what
 
 
 class AtomicAccumulation(Rule):
-    """An atomic addition loses no update, but leaves open in which order they come. Floats rounded
-    in another order give another sum, so each launch of the kernel differs in the last bits.
+    """Why runs differ: An atomic addition loses no update, but leaves open in which order updates
+    come. Floats added in another order round to another sum, so each launch differs in the last
+    bits. Integers add up alike in any order. But if the old value is the place where a thread
+    stores its row, rows stand in the order of arrival.
 
-    Adding integers gives the same sum in any order. But where the old value that an atomic
-    addition returns is the place at which a thread stores its row, rows stand in the order in
-    which threads came.
+    Reported:
+    - atomic additions of floats in kernels of Triton, tilelang, cuTile and Numba
+    - the same in files of CUDA and C++, and in CUDA source in strings that are compiled
+    - `cupyx.scatter_add`
+    - integers, where the old value hands out places
 
-    Looks at kernels of Triton, tilelang, cuTile and Numba, at `cupyx.scatter_add`, at CUDA
-    source in strings that are compiled, and at files of CUDA and C++, which are not parsed: a
-    macro that hides the call, and a type that another file declares, are not seen. No switch of
-    PyTorch reaches any of these.
+    Not reported:
+    - counters and locks, minima and maxima, and values that are seen to be integers
+    - code behind a flag that is named for determinism
+    - source that nothing compiles
+    - in CUDA and C++, a macro that hides the call, and a type that another file declares
 
-    Silent on counters and locks, on values that are seen to be integers, on minima and maxima,
-    on code behind a flag that is named for determinism, and on source that nothing compiles.
+    What to do: Let each block write its share to a place of its own, and add these up in one order.
+    Or sort by index, and add up each segment. Compute places with a prefix sum of the counts. No
+    switch of torch reaches these kernels.
     """
 
     code = "DET603"
@@ -82,6 +88,7 @@ class AtomicAccumulation(Rule):
     source = (
         "https://developer.nvidia.com/blog/controlling-floating-point-determinism-in-nvidia-cccl"
     )
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -9,7 +9,7 @@ from detlint.analysis.arrivals import Arrivals
 from detlint.analysis.completions import Completions
 from detlint.analysis.conditions import call_word
 from detlint.analysis.queues import Queues
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.analysis.completions import Completion
@@ -17,18 +17,24 @@ if TYPE_CHECKING:
 
 
 class CompletionOrder(Rule):
-    """Work that runs at the same time finishes in an order that depends on the machine, its
-    load and chance. Results taken as they finish are in another order in each run: the rows of
-    a data set, the words of a vocabulary, the terms of a sum. Take them in the order in which
-    the work was handed out: ``executor.map``, ``pool.imap``, ``asyncio.gather``, the futures
-    in the list that holds them, or an index that comes back with each result.
+    """Why runs differ: Work that runs at the same time finishes in an order that depends on
+    machine, load and chance. Results taken as they finish are in another order in each run. A
+    dataset made of them has its rows in another order, and a sum of them rounds differently.
 
-    ``wait`` returns two sets of futures, which are hashed by their addresses: they are in no
-    order at all, even when all are done. Results that a dict keeps by key are in order of
-    completion only where the dict is gone through.
+    Reported:
+    - `as_completed`, `imap_unordered`, `Parallel(return_as="generator_unordered")`
+    - `DataLoader(in_order=False)`, in torch 2.6 and later
+    - the sets of futures that `wait` returns: they are in no order at all, even when all are done
+    - a queue that several workers fill
+    - a dict that is filled as results finish, and then iterated over
 
-    Silent where results are only waited for, counted or stored by index, where they are
-    sorted, and on progress bars, lines printed for each result, and lists of failures.
+    Not reported:
+    - the order provably does not matter: stored by index, sorted, counted, only waited for
+    - progress bars, lines printed for each result, lists of failures
+
+    What to do: Take results in the order in which the work was handed out: `executor.map`,
+    `pool.imap`, `await asyncio.gather(*tasks)`, `for future in futures`. Or send an index with each
+    result, and sort by it.
 
     Fix safety: unsafe. The code waits for slow work before it sees what is done already.
     """
@@ -52,6 +58,7 @@ class CompletionOrder(Rule):
         "https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.as_completed"
     )
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

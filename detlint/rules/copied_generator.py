@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.datasets import family, is_self, may_follow_dataset, methods, run_in_workers
 from detlint.analysis.kept_generators import BUILDING, kept_generators
 from detlint.analysis.uses import words
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,19 +26,23 @@ _PASSED = frozenset(("generator", "rng", "random_state", "random_generator", "np
 
 
 class CopiedGenerator(Rule):
-    """A ``DataLoader`` gives each of its workers a copy of the dataset, with all that it holds.
-    A generator among that is in the same state in every copy: all workers draw the same
-    numbers, so that different samples get the same crop or noise. Which sample gets which
-    numbers then depends on ``num_workers``, and a run on another machine differs. Workers that
-    are started anew for each epoch begin again with the same copy, and draw the same once more.
-    torch seeds only the global generators of ``random``, torch and NumPy in a worker.
+    """Why runs differ: A `DataLoader` gives each worker a copy of the dataset, with the generators
+    that it holds. All copies are in one state, so all workers draw the same numbers for different
+    samples. Which sample gets which numbers depends on `num_workers`. Workers that start anew for
+    each epoch begin again with the same copy.
 
-    Build the generator in the worker, from ``torch.utils.data.get_worker_info().seed``, or for
-    each sample, from a seed, the epoch and the index: then the number of workers does not matter.
+    Reported:
+    - a draw in the methods of a dataset from a generator that it keeps on `self`
+    - NumPy's, `random.Random` and `torch.Generator` alike: torch seeds none of them in a worker
 
-    Silent where the generator is assigned or seeded anew outside ``__init__``, by the class or
-    by a ``worker_init_fn`` in the file, on draws while the dataset is built, and on samplers,
-    which run in the main process.
+    Not reported:
+    - a generator that the class, or a `worker_init_fn` in the file, seeds anew outside `__init__`
+    - draws while the dataset is built
+    - samplers: they run in the main process
+
+    What to do: Build the generator for each sample, from seed, epoch and index:
+    `np.random.default_rng((seed, epoch, index))`. Then the number of workers does not matter. Or
+    build it in the worker, from `torch.utils.data.get_worker_info().seed`.
     """
 
     code = "DET207"
@@ -59,6 +63,7 @@ class CopiedGenerator(Rule):
         "https://docs.pytorch.org/docs/stable/notes/faq.html"
         "#my-data-loader-workers-return-identical-random-numbers"
     )
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -9,7 +9,7 @@ from detlint.analysis.exports import export, unseen_by
 from detlint.analysis.launches import replaced
 from detlint.analysis.uses import words
 from detlint.callgraph.start import setting
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,19 +33,26 @@ _UNCHECKED = (2, 13)
 
 
 class CublasWorkspace(Rule):
-    """cuBLAS adds up in varying order when several streams share its workspace, unless
-    `CUBLAS_WORKSPACE_CONFIG` gives it a fixed one: `:4096:8`, or `:16:8`, which is smaller
-    and slower. Other values, such as `:4096:2`, are not among those that NVIDIA documents
-    as deterministic. cuBLAS reads the variable when it starts, so it has to be set before the
-    first work on the GPU.
+    """Why runs differ: cuBLAS may add up in varying order when several streams share its workspace.
+    `CUBLAS_WORKSPACE_CONFIG` gives it a fixed one, if it is set before the first work on the GPU.
+    NVIDIA documents two values as deterministic: `:4096:8`, and `:16:8`, which is smaller and can
+    be slower. Older releases of torch raise without it under deterministic algorithms; torch 2.13
+    does not check.
 
-    Under `use_deterministic_algorithms(True)` releases of torch before 2.13 raise at the
-    first matrix product on CUDA if the variable is not set; torch 2.13 no longer checks it.
+    Reported:
+    - a value that is neither of the two, such as `:4096:2`
+    - a value that a script does not export
+    - a value set after the first CUDA work of its function or module
+    - a program that turns deterministic algorithms on, while nothing that it imports sets the
+      variable
 
-    Flags a value that is neither, one that a script does not export, a value set after the
-    first CUDA work of its function or module, and an entrypoint that turns deterministic
-    algorithms on while nothing that it imports sets the variable. Silent where `guard.enable`
-    or a trainer does, and on programs that name no CUDA device or do not train.
+    Not reported:
+    - a program in which `guard.enable` or a trainer sets it
+    - a program that names no CUDA device, or does not train
+
+    What to do: Set it before torch is imported:
+    `os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")`. Or export it in the script that
+    starts the run, or call `guard.enable(seed=0)`.
 
     Fix safety: safe. It is set before torch is imported, unless it has a value already.
     """
@@ -191,6 +198,7 @@ class CublasWorkspace(Rule):
             "run, or by guard.enable(seed=0)",
             setting(program.source, _VARIABLE, _WANTED, "torch"),
             safe=True,
+            confidence=Confidence.LIKELY,
         )
 
 

@@ -11,7 +11,7 @@ from detlint.analysis.launches import switched
 from detlint.analysis.lightning import trainer_argument
 from detlint.analysis.options import options
 from detlint.analysis.switches import BENCHMARK, code, switches
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.documents.document import Command, Entry
@@ -24,16 +24,23 @@ _ADVICE = "set it to False"
 
 
 class CudnnBenchmark(Rule):
-    """With benchmark on, cuDNN times several kernels for each new shape of input
-    and keeps the fastest. Timings differ between runs, so the kernel can, and
-    with it the order in which numbers are added up and how they are rounded.
+    """Why runs differ: With benchmark on, cuDNN times several kernels for each new shape of input,
+    and keeps the fastest. Timings differ between runs, so the kernel can differ. With it, the order
+    of additions and the rounding differ. `cudnn.deterministic = True` does not replace this: it
+    only limits which kernels are timed.
 
-    Set it to False, which is torch's default: cuDNN then chooses by a fixed rule.
-    `cudnn.deterministic = True` does not replace this: it only limits which kernels
-    are timed.
+    Reported:
+    - `torch.backends.cudnn.benchmark = True`, and every other way to say it, as
+      `cudnn.flags(benchmark=True)`
+    - `Trainer(benchmark=True)` of Lightning, and `cudnn_benchmark=True` of mmengine
+    - the same in configurations and on command lines
 
-    Silent on values that are not literals, and on `if cfg.fast: …benchmark = True`,
-    which leaves it to a setting.
+    Not reported:
+    - values that are not literals
+    - `if cfg.fast: …benchmark = True`, which leaves it to a setting
+
+    What to do: Set it to False, which is torch's default: `torch.backends.cudnn.benchmark = False`.
+    cuDNN then chooses by a fixed rule.
 
     Fix safety: safe. Only the choice of kernels changes; it can cost speed.
     """
@@ -90,7 +97,13 @@ class CudnnBenchmark(Rule):
         for option in switched(self.document, node):
             if option.on and (option.name == "cudnn_benchmark" or is_trainer(option, "benchmark")):
                 message = f"{option.shown} has cuDNN pick its kernels by timing them"
-                self.report(option.word, message, advice=_ADVICE, edits=option.turned("false"))
+                self.report(
+                    option.word,
+                    message,
+                    advice=_ADVICE,
+                    edits=option.turned("false"),
+                    confidence=Confidence.LIKELY,  # what the program makes of it is not seen
+                )
 
     def visit_Entry(self, node: Entry) -> None:
         report_setting(self, node)

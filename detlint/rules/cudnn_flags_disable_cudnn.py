@@ -7,12 +7,19 @@ from detlint.rule import Example, Rule, cst
 
 
 class CudnnFlagsDisableCudnn(Rule):
-    """`torch.backends.cudnn.flags` sets every flag, and `enabled` defaults to False:
-    a block that only asks for `deterministic=True` or `benchmark=False` silently runs
-    without cuDNN at all, so with other kernels, other results and another speed than
-    the rest of the program, and the flag that was asked for does nothing.
+    """Why runs differ: `torch.backends.cudnn.flags` sets every flag, and `enabled` defaults to
+    False. A block that asks only for `deterministic=True` runs without cuDNN, and nothing says so.
+    Its kernels, results and speed are not those of the rest of the program. The flag that was asked
+    for does nothing.
 
-    Pass `enabled=True`, or `enabled=False` if that is meant.
+    Reported:
+    - `torch.backends.cudnn.flags(…)` that gives other flags and no `enabled`
+
+    Not reported:
+    - `enabled` given by name or by place
+    - calls with `*args` or `**kwargs`, which may give it
+
+    What to do: Pass `enabled=True`, or `enabled=False` if that is meant.
 
     Fix safety: safe. Within the block, cuDNN runs as it does outside.
     """

@@ -10,24 +10,31 @@ from detlint.analysis.config_findings import report_setting
 from detlint.analysis.launches import switched
 from detlint.analysis.lightning import trainer_argument
 from detlint.analysis.switches import DETERMINISTIC, code, turned
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.documents.document import Command, Entry
 
 
 class CudnnNondeterministic(Rule):
-    """Some of cuDNN's convolution kernels add up gradients with atomics, in the
-    order in which threads happen to finish, and `cudnn.deterministic = False`
-    allows them. Lightning's `Trainer(deterministic=False)` switches PyTorch's
-    deterministic algorithms off, also where the program had them on.
+    """Why runs differ: Some of cuDNN's convolution kernels add up gradients with atomics, in the
+    order in which threads finish. `cudnn.deterministic = False` allows them. Lightning's
+    `Trainer(deterministic=False)` switches deterministic algorithms off, also where the program had
+    them on.
 
-    Set it to True, or leave the line out and call
-    `torch.use_deterministic_algorithms(True)`, which holds for convolutions as well
-    and does not change this flag.
+    Reported:
+    - `torch.backends.cudnn.deterministic = False`, and every other way to say it
+    - `Trainer(deterministic=False)` of Lightning
+    - the same in configurations and on command lines
 
-    Silent on a reset in teardown (`finally`, `__exit__`, `tearDown`) and on one side
-    of an `if` whose other side sets True.
+    Not reported:
+    - values that are not literals
+    - a reset in teardown: `finally`, `__exit__`, `tearDown`
+    - one side of an `if` whose other side sets True
+
+    What to do: Set it to True: `torch.backends.cudnn.deterministic = True`. Or leave the line out
+    and call `torch.use_deterministic_algorithms(True)`: convolutions follow that too, and the flag
+    stays as it is.
 
     Fix safety: safe. Only the choice of kernels changes; it can cost speed.
     """
@@ -71,7 +78,11 @@ class CudnnNondeterministic(Rule):
             if option.on is False and is_trainer(option, "deterministic"):
                 message = f"{option.shown} switches deterministic algorithms off"
                 self.report(
-                    option.word, message, advice="set it to true", edits=option.turned("true")
+                    option.word,
+                    message,
+                    advice="set it to true",
+                    edits=option.turned("true"),
+                    confidence=Confidence.LIKELY,  # what the program makes of it is not seen
                 )
 
     def visit_Entry(self, node: Entry) -> None:

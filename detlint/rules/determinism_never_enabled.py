@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import enabling
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,17 +22,23 @@ _TORCH = (
 
 
 class DeterminismNeverEnabled(Rule):
-    """A seed fixes the numbers that a program draws, not the order in which it adds them
-    up. Unless `torch.use_deterministic_algorithms(True)` says otherwise, several operators
-    run kernels whose results differ from run to run: on the CPU the gradient of `x[index]`
-    does, on a GPU those of many scatters, poolings and losses.
+    """Why runs differ: A seed fixes the numbers that a program draws, not the order in which it
+    adds them up. By default several operators run kernels whose results differ from run to run. On
+    the CPU the gradient of `x[index]` does; on a GPU, those of many scatters, poolings and losses.
 
-    One finding an entrypoint that trains with torch: in the files that it imports there is
-    a `.backward()` and an optimizer, or a Trainer that fits, and nothing turns determinism on.
-    Any call that decides about it counts, also one behind a setting or in a helper.
+    Reported:
+    - a program that trains with torch, where nothing that it imports turns determinism on
+    - it trains if it calls `.backward()` and steps an optimizer, or fits a Trainer
+    - one finding for each program, in the program's own file
 
-    Fix safety: unsafe. `guard.enable(seed=0)` seeds every generator as well, operators
-    without a deterministic implementation raise, and others may take longer.
+    Not reported:
+    - a program in which any call decides about determinism, also behind a setting or in a helper
+
+    What to do: Call `guard.enable(seed=0)` at the start of the program, or
+    `torch.use_deterministic_algorithms(True)`.
+
+    Fix safety: unsafe. `guard.enable(seed=0)` seeds every generator as well. Operators without a
+    deterministic implementation raise, and others may take longer.
     """
 
     code = "DET304"
@@ -42,6 +48,7 @@ class DeterminismNeverEnabled(Rule):
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -69,11 +76,13 @@ class DeterminismNeverEnabled(Rule):
     )
 
     @classmethod
-    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:
         # What runs takes longest to tell, so it is asked last.
         if not program.imports(*_TORCH) or program.has("enables", "torch"):
             return
-        first = program.first("trains", "torch")
+        first, sure = program.first("trains", "torch"), cls.confidence
+        if first is None and settings.bar(cls.code) == Confidence.POSSIBLE:
+            first, sure = program.first("trains", "torch", apart=True), Confidence.POSSIBLE
         if first is None:
             return
         yield program.finding(
@@ -84,4 +93,5 @@ class DeterminismNeverEnabled(Rule):
             f"call guard.enable(seed=0) at the start of {program.title}, or "
             "torch.use_deterministic_algorithms(True)",
             enabling(program),
+            confidence=sure,
         )

@@ -10,7 +10,7 @@ from detlint.analysis.config_findings import report_setting
 from detlint.analysis.launches import switched
 from detlint.analysis.lightning import trainer_argument
 from detlint.analysis.switches import code
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.documents.document import Command
@@ -48,21 +48,28 @@ class _Weakening(NamedTuple):
 
 
 class DeterministicAlgorithmsOff(Rule):
-    """With deterministic algorithms off, PyTorch takes the fastest kernel of each
-    operation, and several add up with atomics in whatever order threads finish.
-    With `warn_only=True` it takes the deterministic kernel where there is one, but
-    an operation without one still runs, with a warning, and the backward of flash
-    and memory-efficient attention stays nondeterministic.
+    """Why runs differ: With deterministic algorithms off, torch takes the fastest kernel of each
+    operator. Several add up with atomics, in whatever order threads finish. With `warn_only=True`,
+    an operator without a deterministic kernel runs all the same, with a warning. The backward of
+    flash and memory-efficient attention then stays nondeterministic, too.
 
-    Call `torch.use_deterministic_algorithms(True)` and replace the operations that
-    then raise. Switching it off around a forward pass does not help one whose
-    backward raises: the flag is read when the backward runs.
+    Reported:
+    - `torch.use_deterministic_algorithms(False)`, and `(True, warn_only=True)`
+    - `torch.set_deterministic_debug_mode("default")`, and `"warn"`
+    - `Trainer(deterministic="warn")` of Lightning, and `seed_all(mode=False)` of msprobe
+    - the same in configurations and on command lines
 
-    Silent where a saved value is put back, in teardown (`finally`, `__exit__`,
-    `tearDown`), and on one side of an `if` whose other side turns it on.
+    Not reported:
+    - values that are not literals, and a saved value that is put back
+    - a reset in teardown: `finally`, `__exit__`, `tearDown`
+    - one side of an `if` whose other side turns it on
 
-    Fix safety: safe. Results change only as they do from run to run; an operation
-    that has no deterministic kernel raises.
+    What to do: Call `torch.use_deterministic_algorithms(True)`, and replace the operators that then
+    raise. Do not switch it off around a forward pass whose backward raises. The flag is read when
+    the backward runs.
+
+    Fix safety: safe. Results change only as they do from run to run. An operator without a
+    deterministic kernel raises.
     """
 
     code = "DET303"
@@ -129,7 +136,11 @@ class DeterministicAlgorithmsOff(Rule):
             else:
                 continue
             self.report(
-                option.word, f"{option.shown} {what}", advice=_ADVICE, edits=option.turned(strict)
+                option.word,
+                f"{option.shown} {what}",
+                advice=_ADVICE,
+                edits=option.turned(strict),
+                confidence=Confidence.LIKELY,  # what the program makes of it is not seen
             )
 
     def visit_Entry(self, node: Entry) -> None:

@@ -12,7 +12,7 @@ from detlint.analysis.enabling import turns_on
 from detlint.analysis.operator_calls import OperatorCalls
 from detlint.analysis.operator_text import NEAR_SWITCHED, leads
 from detlint.analysis.tensor_facts import numbers
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.analysis.operators import Match
@@ -31,23 +31,29 @@ _PLACES = {
 
 
 class DeterministicOnlyIfEnabled(Rule):
-    """Some operators of PyTorch have a fast kernel that differs from run to run, and a slower one
-    that does not. Which of them runs is decided by `torch.use_deterministic_algorithms(True)`
-    alone; seeds and cuDNN's flags have no say, but for convolutions.
+    """Why runs differ: Some operators of torch have a fast kernel that differs from run to run, and
+    a slower one that does not. `torch.use_deterministic_algorithms(True)` alone decides which runs.
+    Seeds have no influence, and cuDNN's flags only on convolutions.
 
-    Sums by index of `torch_scatter` (since 2.0.1), `torch_sparse.spmm` and PyTorch Geometric's
-    `scatter` are PyTorch's `scatter_add_`, so the switch reaches them as well.
+    Reported:
+    - `index_add`, `scatter_add`, `index_put(accumulate=True)`, `ConvTranspose2d` and similar
+      operators
+    - operators whose backward alone has two kernels, as `gather` and `index_select`
+    - sums by index of `torch_scatter` (since 2.0.1), `torch_sparse.spmm` and PyTorch Geometric's
+      `scatter`: they call `scatter_add`
 
-    On Apple's MPS the switch does not help: `index_add` and `Embedding`'s backward add with
-    atomics there as well (pytorch issues 161029 and 195404).
+    Not reported:
+    - by default, none of this: DET304 asks for the switch; select `DET502` to see what differs
+      without it
+    - files that turn the switch on
+    - indices that visibly reach no place twice
+    - only the backward differs, and no gradient comes: integers, detached tensors, code without
+      gradients
+    - decoding, caches of keys and values, engines that serve models
 
-    Off by default: the switch is one line for all of these, and DET304 asks for it. Select this
-    rule to see what would differ without it.
-
-    Silent in files that turn the switch on, and, where only the backward differs, on integers, on
-    what is named like them, on inputs and results that are detached, on indices that visibly
-    reach no place twice, and on code that visibly runs without gradients. So are decoding,
-    caches of keys and values, and engines that serve models.
+    What to do: Call `torch.use_deterministic_algorithms(True)`, or `guard.enable(seed=0)`, at the
+    start of the program. On Apple's MPS that does not help: `index_add` and `Embedding`'s backward
+    add with atomics there as well (pytorch issues 161029 and 195404).
     """
 
     code = "DET502"
@@ -85,6 +91,7 @@ class DeterministicOnlyIfEnabled(Rule):
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

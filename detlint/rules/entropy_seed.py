@@ -26,7 +26,7 @@ from detlint.analysis.seeding import (
     target_name,
     uncommented,
 )
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.documents.document import Entry, Text
@@ -39,19 +39,29 @@ _DIFFERS = "so it differs from run to run"
 
 
 class EntropySeed(Rule):
-    """A seed taken from the clock, the process or the operating system is another one
-    in every run, so nothing that it seeds can be repeated, unless the seed itself was
-    written down. The same goes for a seed drawn from a global generator that nothing
-    has seeded, for calls that mean "take entropy" (`random.seed()`, `torch.seed()`),
-    for the address of an object, and for `hash()` of a string, which Python salts in
-    every process. Take the seed from the configuration, with a fixed default, and log it.
+    """Why runs differ: A seed from the clock, the process or the operating system is another one in
+    each run. Nothing that it seeds can be repeated, unless the seed was written down. Python salts
+    `hash()` of strings anew in each process, and an object's address differs as well.
 
-    In a script, flags the same of a program's arguments: `--seed $RANDOM`, `seed=$(date +%s)`,
-    also by way of a variable.
+    Reported:
+    - a seed taken from the clock, a process id, `os.urandom`, `secrets` or `uuid`
+    - a seed drawn from a global generator that nothing has seeded
+    - calls that mean entropy: `random.seed()`, `torch.seed()`, `generator.seed()`
+    - a seed made of `hash()` of a string, or of `id()`
+    - arguments in scripts, also through a variable: `--seed $RANDOM`, `seed=$(date +%s)`
+    - a configuration of torchtitan without a seed: each run then takes another one
 
-    Fix safety: unsafe. It puts the seed 0 in the place of the entropy; code that wants
-    other numbers in each process or worker has to add the rank. There is none in a function that
-    only gives such a number: it would give the same one always.
+    Not reported:
+    - a value that only names a run, a file or a port, or measures time
+    - a state of the generator that is put back afterwards
+    - a seed that nothing reads
+
+    What to do: Take the seed from the configuration, with a fixed default, and log it:
+    `parser.add_argument("--seed", type=int, default=0)`.
+
+    Fix safety: unsafe. It puts 0 in the place of the entropy. Code that wants other numbers in each
+    process or worker has to add the rank. A function that only gives such a number has no fix: it
+    would give the same one always.
     """
 
     code = "DET103"
@@ -103,6 +113,7 @@ class EntropySeed(Rule):
     needs = ("seed", "Seed", "SEED", "random_state", "PRNGKey", "random.key", "Rngs", "default_rng")
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -192,6 +203,7 @@ class EntropySeed(Rule):
                 advice="Pass the seed of the run.",
                 edits=edits,
                 safe=False,
+                confidence=Confidence.CERTAIN,
             )
 
     def _check_arguments(self, call: cst.Call) -> None:

@@ -21,7 +21,7 @@ from detlint.analysis.flash_requests import Requests
 from detlint.analysis.flash_surroundings import Surroundings
 from detlint.analysis.launches import for_ascend, may_train, started
 from detlint.analysis.wrappers import handed_on
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,47 +42,46 @@ def _is_settled(document: Document) -> bool:
     return answering.configures_answers(document.source.path) and not trains(document)
 
 
+def _has_backward(finding: Finding, program: Program) -> bool:
+    """Whether the file of a finding writes a backward by hand, which is to train."""
+    return "def backward(" in program.source_of(os.path.realpath(finding.path)).text
+
+
 class FlashAttention(Rule):
-    """FlashAttention's forward pass is deterministic. Its backward pass is not:
-    thread blocks add their share of the gradient of the queries with atomics, in
-    the order in which they finish. Neither seeds nor
-    `torch.use_deterministic_algorithms(True)` reach it, since it is no part of PyTorch.
+    """Why runs differ: FlashAttention's forward pass is deterministic, its backward is not. Thread
+    blocks add their share of the gradient of the queries with atomics, in the order in which they
+    finish. Neither seeds nor `torch.use_deterministic_algorithms(True)` reach it, since it is no
+    part of torch.
 
-    Since release 2.4, flash-attn's functions take `deterministic=True`, which is a
-    little slower and takes more memory. FlashAttention 3 (`flash_attn_interface`) takes it, too.
-    Its builds from January to September 2025 ignore it; later ones raise for heads larger than
-    192. FlashAttention 4 (`flash_attn.cute`) raises where it has no such kernel.
+    Reported:
+    - a call of flash-attn's functions or modules without `deterministic=True`, where a gradient
+      comes to it
+    - Hugging Face's `attn_implementation="flash_attention_2"` or `_3`, and options such as
+      `use_flash_attn=True`
+    - launches and configurations that ask for it by such an option
 
-    Hugging Face's models pass it on when
-    `FLASH_ATTENTION_DETERMINISTIC=1` is set (`enable_full_determinism` sets it),
-    Transformer Engine when `NVTE_ALLOW_NONDETERMINISTIC_ALGO=0` is.
-    `attn_implementation="sdpa"` leaves it to PyTorch, which can be told.
+    Lowers the confidence:
+    - there are programs among the linted files, and none is seen to train the code: reported as
+      *possible*
 
-    By default, code is told where a gradient is shown to come to it: where a program among the
-    files that are linted is there to train, takes steps, and runs the code. A file alone, or among
-    others of which none is a program, is told unless these only answer; a configuration in Python
-    where some program trains; a launch, a configuration file, and a backward that is called by its
-    name, always, but for an option that the files declare and nothing reads. A class that
-    `attn_implementation` chooses (`…FlashAttention2`) is told where that asks for it.
-    `strict = true` asks for none of this.
+    Not reported:
+    - inference: under `torch.no_grad()`, with a cache of keys and values, in decoding and serving
+    - models beside the one that is trained: frozen, reward, reference and teacher models
+    - a program that sets a variable which makes its attention deterministic, or calls
+      `guard.enable`
+    - tests without a backward, options that nothing reads, and JAX
 
-    Silent on inference: under `no_grad` or `inference_mode`, with a cache of keys and values, for
-    one query at a time, in functions, classes and branches by the name of decoding, prefilling or
-    inference, and in functions that only such put in place; in files that run, measure, serve,
-    convert or merge a model, and in configurations of tests, evaluations and generation, by their
-    names or by what they call or ask for, if they train none; in files that only programs without
-    a training step import, and in functions and methods that only such run; in tests that have
-    no backward, or compare gradients as far as rounding goes; on a model that is frozen, or
-    gives rewards, beside the one that is trained, or that a trainer takes for its reference or
-    teacher, in what makes such by its name, or whose class records no gradient in its forward; on
-    one that cells of a notebook only ask for answers, until its name is bound anew; in launches of
-    programs that by their names convert checkpoints, embed, encode or rerank; in a main block that
-    only tries FlashAttention; and in a branch for numbers of eight bits, which have no backward.
-    Silent, too, on a switch in a file for JAX, or by which a program chooses PyTorch's own
-    attention, and on the default of a checkpoint's configuration class.
+    What to do: Pass `deterministic=True`, which flash-attn takes since 2.4. FlashAttention 3
+    (`flash_attn_interface`) ignores it in builds from January to September 2025. Later ones raise
+    for heads larger than 192. FlashAttention 4 (`flash_attn.cute`) raises where it has no such
+    kernel. For Hugging Face's
+    models, set `FLASH_ATTENTION_DETERMINISTIC=1`; for Transformer Engine,
+    `NVTE_ALLOW_NONDETERMINISTIC_ALGO=0`. `guard.enable(seed=0)` sets the variables that the
+    installed libraries read. `attn_implementation="sdpa"` leaves attention to torch, which obeys
+    its switch.
 
-    Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa
-    rounds differently.
+    Fix safety: unsafe. The deterministic backward costs time and memory, and sdpa rounds
+    differently.
     """
 
     code = "DET601"
@@ -104,6 +103,7 @@ class FlashAttention(Rule):
     mentions = ("attention-backend", "attn", "flash")
     source = "https://github.com/Dao-AILab/flash-attention#how-to-use-flashattention"
     judged_where_it_runs = True
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -162,20 +162,27 @@ class FlashAttention(Rule):
 
     @classmethod
     def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
-        """What only programs without a training step import has no backward, unless it writes one
-        by hand.
-        """
-        path = os.path.realpath(finding.path)
-        if program.only_answers() and path != program.path:
-            return "def backward(" not in program.source_of(path).text  # which is to train
+        if cls._only_answers(finding, program) and _has_backward(finding, program):
+            return False
         return flash_programs.settles(program, finding.advice)
 
     @classmethod
-    def cleared_by_all(
+    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+        """What only programs without a training step import has no backward, unless it writes one
+        by hand.
+        """
+        return cls._only_answers(finding, program) and not _has_backward(finding, program)
+
+    @staticmethod
+    def _only_answers(finding: Finding, program: Program) -> bool:
+        return program.only_answers() and os.path.realpath(finding.path) != program.path
+
+    @classmethod
+    def doubted_by_all(
         cls,
         finding: Finding,
         programs: Sequence[Program],
-        settings: Settings,
+        settings: Settings,  # noqa: ARG003
         linted: PythonFiles,
     ) -> bool:
         """What no program is shown to train, or, of a file alone or among others that are no
@@ -183,7 +190,7 @@ class FlashAttention(Rule):
         A backward that is called by its name, and another launch, need no evidence."""
         path = os.path.realpath(finding.path)
         launch = finding.advice == FLAG or not path.endswith((".py", ".ipynb"))
-        if settings.strict or finding.message.startswith(tuple(BACKWARDS)):
+        if finding.message.startswith(tuple(BACKWARDS)):
             return False
         if launch:
             return flash_programs.is_never_read(finding.message, linted.texts)
@@ -221,12 +228,12 @@ class FlashAttention(Rule):
 
     def visit_Call(self, node: cst.Call) -> None:
         around = self._around
-        chosen = not self.settings.strict and is_chosen_by_name(self.module, node)
-        self._tell(
-            self._requests.of(node),
-            () if chosen else called(self.module, node, around),
-            kept(self.module, node, around),
-        )
+        self._tell(self._requests.of(node), kept(self.module, node, around))
+        # A class that is chosen by its name is told where that happens.
+        chosen = is_chosen_by_name(self.module, node)
+        sure = Confidence.POSSIBLE if chosen else self.confidence
+        if self.wants(sure):
+            self._tell(called(self.module, node, around), confidence=sure)
 
     def visit_List(self, node: cst.List) -> None:
         self._tell(self._requests.of_elements(node.elements))
@@ -247,6 +254,8 @@ class FlashAttention(Rule):
             said = f"{request.shown} asks for {EFFECT}"
             self.report(request.word, said, advice=advice, safe=False)
 
-    def _tell(self, *kinds: Iterable[Found]) -> None:
+    def _tell(self, *kinds: Iterable[Found], confidence: Confidence | None = None) -> None:
         for node, message, advice, edits in chain(*kinds):
-            self.report(node, message, advice=advice, edits=edits, safe=False)
+            self.report(
+                node, message, advice=advice, edits=edits, safe=False, confidence=confidence
+            )

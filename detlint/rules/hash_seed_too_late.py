@@ -25,17 +25,24 @@ _SEEDING = re.compile(r"random\.seed|numpy\.random\.seed|torch\.(?:cuda\.)?manua
 
 
 class HashSeedTooLate(Rule):
-    """Python reads `PYTHONHASHSEED` once, when it starts. A program that sets it in its own
-    `os.environ` changes nothing for itself: the hashes of its strings stay as random as
-    they were, and with them the order of its sets. Only processes that it starts later, and
-    that start a new interpreter, see the value. Set the variable before Python starts.
+    """Why runs differ: Python reads `PYTHONHASHSEED` once, when it starts. A program that sets it
+    in `os.environ` keeps its own random hashes, and with them the order of its sets. Only
+    interpreters that it starts later see the value.
 
-    In a script, flags a value that is not exported before Python starts, or only after it has
-    run, and the value `random`, or one that differs from run to run.
+    Reported:
+    - `os.environ["PYTHONHASHSEED"] = …`, every other way to set it, and `%env` in a notebook
+    - in a script: a value that is not exported, or is exported only after Python has run
+    - in a script: the value `random`, or one that differs in each run
 
-    Silent where the file starts itself anew with `os.exec…`, where the same code starts
-    other programs or spawned processes and seeds nothing of its own, and where an earlier
-    value is put back.
+    Not reported:
+    - a file that starts itself anew with `os.exec…`
+    - code that sets it for other programs or spawned processes, and seeds nothing of its own
+    - an earlier value that is put back
+
+    What to do: Export the variable before Python starts: `PYTHONHASHSEED=0 python train.py`. Or
+    start the program with `python -m guard run train.py`, which starts Python anew with it.
+
+    Fix safety: safe. In a script, it exports the variable before Python starts.
     """
 
     code = "DET106"
@@ -148,7 +155,7 @@ class HashSeedTooLate(Rule):
         self.report(
             node,
             f"{_VARIABLE} is set here after Python has read it: this process keeps its hashes",
-            advice="Set it before Python starts, or run: python -m guard run",
+            advice="set it before Python starts, or start the program with python -m guard run",
         )
 
     def _is_put_back(self, value: cst.CSTNode) -> bool:

@@ -17,15 +17,21 @@ _ADVICE = "set it to true, or leave it to torch_npu, which follows use_determini
 
 
 class HcclDeterminism(Rule):
-    """HCCL, which adds up among Ascend devices, does so in varying order unless
-    `HCCL_DETERMINISTIC` is `true` (in capitals or not), or `strict`, which also keeps the order
-    of the ranks. It knows no other values but `false`, and refuses the rest, such as `1`.
+    """Why runs differ: HCCL adds up among Ascend devices in varying order, unless
+    `HCCL_DETERMINISTIC` is `true`. `strict` keeps the order of the ranks as well. It knows no other
+    value but `false`, and refuses the rest, such as `1`.
 
-    Where the variable is not set, today's torch_npu turns it on with
-    `torch.use_deterministic_algorithms(True)`. Where it is set, that has no effect on HCCL.
+    Reported:
+    - a value that is neither `true` nor `strict`, in capitals or not, in Python, scripts and
+      configurations
 
-    Flags a value that is neither `true` nor `strict`. Silent on values that are not known, and
-    in scripts on `false` where they start no program that may train.
+    Not reported:
+    - a value that is not known
+    - `false` in a script that starts no program that may train
+
+    What to do: Set `HCCL_DETERMINISTIC=true`. Or leave it out and call
+    `torch.use_deterministic_algorithms(True)`: today's torch_npu then turns it on, where it is not
+    set.
 
     Fix safety: safe. Only the order of sums becomes fixed; it costs speed.
     """

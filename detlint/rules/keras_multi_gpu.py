@@ -9,7 +9,7 @@ from detlint.analysis.branches import behind_setting
 from detlint.analysis.seeding import words_of
 from detlint.analysis.switches import code
 from detlint.analysis.tf_datasets import TensorFlowDatasets, plain_name
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 _MULTI_GPU = re.compile(
     r"(?:tensorflow\.|tensorflow\.contrib\.)?(?:keras|tf_keras)\.(?:[\w.]+\.)?multi_gpu_model$"
@@ -28,19 +28,23 @@ _MEASURED = frozenset(
 
 
 class KerasMultiGpu(Rule):
-    """`multi_gpu_model` splits each batch over the GPUs. Where a batch does not divide, one
-    GPU may get none of it, and BatchNormalization's moving variance becomes NaN; saving the
-    parallel model fails. Keras has removed it: use `tf.distribute.MirroredStrategy`.
+    """Why runs differ: On several GPUs each batch is split, and one that does not divide is split
+    unevenly. Replicas average over what they got, so results depend on the number of GPUs. With
+    `multi_gpu_model`, one GPU may get none, and BatchNormalization's moving variance becomes NaN.
+    `device_lib.list_local_devices()` takes the memory of every GPU, from other processes too.
 
-    `device_lib.list_local_devices()` opens a session on every GPU and takes its memory, from
-    this process and from others. `tf.config.list_physical_devices("GPU")` only lists.
+    Reported:
+    - `multi_gpu_model(…)`, which Keras has removed; saving its model fails
+    - `device_lib.list_local_devices()`
+    - `.batch(n)` without `drop_remainder=True` under a `MirroredStrategy`
 
-    Under a `MirroredStrategy`, the last batch of an epoch is split unevenly unless
-    `drop_remainder=True` drops it. Replicas average over what they got, so its samples weigh
-    differently, by an amount that depends on the number of GPUs.
+    Not reported:
+    - datasets that repeat before they are batched
+    - datasets that a name says are for validation or tests
+    - a strategy that is chosen by a setting
 
-    Silent on datasets that repeat before they are batched, on those that a name says are for
-    validation or tests, and where the strategy is chosen by a setting.
+    What to do: Use `tf.distribute.MirroredStrategy()`, and pass `drop_remainder=True` to `batch`.
+    List GPUs with `tf.config.list_physical_devices("GPU")`, which opens nothing.
     """
 
     code = "DET803"
@@ -48,6 +52,7 @@ class KerasMultiGpu(Rule):
     triggers = ("multi_gpu_model", "list_local_devices", "MirroredStrategy", ".batch(")
     needs = ("multi_gpu_model", "list_local_devices", "MirroredStrategy(")
     source = "https://github.com/keras-team/keras/issues/11858"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

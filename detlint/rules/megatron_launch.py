@@ -9,7 +9,7 @@ from detlint.analysis.launches import for_ascend, may_train, program
 from detlint.analysis.megatron import MENTIONS, REFUSED, is_megatron, refused
 from detlint.documents.document import Word
 from detlint.documents.launches import launched
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,22 +21,25 @@ _MODE = "--deterministic-mode"
 
 
 class MegatronLaunch(Rule):
-    """Megatron trains repeatably only with `--deterministic-mode`: without it, attention and
-    other kernels may add up in the order in which threads finish, and NCCL is free to choose
-    how it adds up.
+    """Why runs differ: Megatron trains repeatably only with `--deterministic-mode`. Without it,
+    attention and other kernels may add up in the order in which threads finish. NCCL is free to
+    choose how it adds up, too.
 
-    In this mode Megatron fills in `NCCL_ALGO=Ring`, `NVTE_ALLOW_NONDETERMINISTIC_ALGO=0` and
-    `CUBLAS_WORKSPACE_CONFIG=:4096:8` where they are not set, and does not start with values
-    that it does not accept: of `NCCL_ALGO` it accepts `Ring`, `CollnetDirect`, `CollnetChain`
-    and `^NVLS`. Neither does it start with `--cross-entropy-loss-fusion` or
-    `--tp-comm-overlap`. Releases from before July 2026 accept `Tree`, want `NCCL_ALGO` to be
-    set, and refuse `--use-flash-attn`, which newer ones take with a deterministic backward.
+    Reported:
+    - a launch of Megatron's training without the mode: one finding, at the program
+    - with the mode: each value that Megatron refuses, such as `NCCL_ALGO=Tree`
+    - with the mode: `--cross-entropy-loss-fusion` and `--tp-comm-overlap`, which it refuses
+    - with the mode: `--use-flash-attn`, which releases from before July 2026 refuse
 
-    One finding at the program that is launched without the mode, and one for each thing that
-    is refused in it. Silent on programs that do not train, on Megatron-DeepSpeed and other forks
-    that do not know the mode (told by the launcher, by options that Megatron no longer takes, and
-    by the project's own parser), on scripts for Ascend devices, and where arguments that are not
-    known (`$EXTRA_ARGS`, `"${ARGS[@]}"`) may hold it.
+    Not reported:
+    - programs that do not train, and scripts for Ascend devices
+    - Megatron-DeepSpeed and other forks that do not know the mode
+    - arguments that cannot be seen, as `$EXTRA_ARGS`: they may hold the mode
+
+    What to do: Add `--deterministic-mode`. It sets `NCCL_ALGO=Ring`,
+    `NVTE_ALLOW_NONDETERMINISTIC_ALGO=0` and `CUBLAS_WORKSPACE_CONFIG=:4096:8` where they are not
+    set. Of `NCCL_ALGO` it accepts `Ring`, `CollnetDirect`, `CollnetChain` and `^NVLS`. Before July
+    2026 it accepts `Tree` as well, and wants the variable to be set: `export NCCL_ALGO=Ring`.
     """
 
     code = "DET701"
@@ -45,6 +48,7 @@ class MegatronLaunch(Rule):
     mentions = MENTIONS
     # Of 2026-08-22.
     source = "https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/docs/user-guide/deterministic-training.md"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             path="train.sh",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.random_orders import drawing
 from detlint.insertions import with_import
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.finding import Edit
@@ -20,18 +20,26 @@ def _is_line(node: cst.CSTNode) -> bool:
 
 
 class MissingLoaderGenerator(Rule):
-    """A shuffling ``DataLoader`` without a ``generator`` draws its order from torch's global
-    generator, as ``RandomSampler`` and ``random_split`` do. The same seed then gives the same
-    order only if the same number of values was drawn before: one layer more, one sample image
-    shown, a different weight initialisation, and the run sees its data in another order.
-    A generator of its own ties the order to a seed, and to nothing else.
+    """Why runs differ: A shuffling `DataLoader` without a `generator` draws its order from torch's
+    global generator. So do `RandomSampler` and `random_split`. One seed gives one order only if as
+    many numbers were drawn before. One more layer, or one sample image shown, and the data comes in
+    another order.
 
-    It is off by default: a run that is repeated exactly, with its seed set, repeats the order
-    too. Silent where a ``sampler`` or ``batch_sampler`` is given, where ``shuffle`` is not
-    known to be true, and on calls with ``**kwargs``.
+    Reported:
+    - `DataLoader(shuffle=True)` without `generator`
+    - `RandomSampler`, `WeightedRandomSampler`, `SubsetRandomSampler` and `random_split` without
+      `generator`
 
-    Fix safety: unsafe. The order becomes another one. The fix writes the seed 0, which a
-    person should replace by the seed of the run, or by a name: ``guard.generator("train")``.
+    Not reported:
+    - by default, none of this: a run that is repeated exactly, with its seed, repeats the order too
+    - a loader with a `sampler` or `batch_sampler`, or whose `shuffle` is not known to be true
+    - calls with `**kwargs`
+
+    What to do: Tie the order to a seed of its own: `generator=guard.generator(seed)`. By name, it
+    follows the seed of the run: `generator=guard.generator("train")`.
+
+    Fix safety: unsafe. The order becomes another one. It writes the seed 0, to be replaced by the
+    seed of the run or by a name.
     """
 
     code = "DET202"
@@ -47,6 +55,7 @@ class MissingLoaderGenerator(Rule):
         "random_split",
     )
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

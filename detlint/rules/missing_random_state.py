@@ -16,7 +16,7 @@ from detlint.analysis.global_numpy import (
 from detlint.analysis.scikit_learn import drawing, draws, short_names
 from detlint.analysis.seeding import uncommented
 from detlint.analysis.uses import last_name
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.analysis.scikit_learn import Drawing
@@ -31,19 +31,26 @@ _BY_KEYWORD = re.compile(r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*?\b(?:frac|n)\s*=
 
 
 class MissingRandomState(Rule):
-    """Without ``random_state`` scikit-learn draws from NumPy's global generator: another
-    split, another start of the clusters, another forest in every run, unless something has
-    seeded that generator, and after that as many draws as in the run before. pandas'
-    ``sample`` does the same, and so do ``shuffle`` and ``train_test_split`` of Hugging Face
-    datasets without ``seed``; a streamed data set is shuffled by entropy in any case.
-    Pass the seed of the run.
+    """Why runs differ: Without `random_state`, scikit-learn draws from NumPy's global generator.
+    Each run gets another split, another start of the clusters, another forest, unless that
+    generator is seeded. Even then the result depends on how many numbers were drawn before. A
+    decision tree draws too: it visits the features in random order, which settles ties.
 
-    It is silent in a file that seeds NumPy's global generator, itself or by a helper
-    (``seed_everything``), about ``shuffle=False``, and where only some solver (``solver="sag"``)
-    or the size of the data makes an estimator draw. A decision tree draws, too: it goes over
-    the features in a random order, which settles ties.
+    Reported:
+    - estimators and splitters of scikit-learn and imbalanced-learn that draw, without
+      `random_state`
+    - `sample` of pandas without `random_state`
+    - `shuffle` and `train_test_split` of Hugging Face datasets without `seed`
+    - `shuffle` of a streamed dataset without `seed`, which takes entropy in any case
 
-    Fix safety: unsafe. It passes 0, which a person should replace by the seed of the run.
+    Not reported:
+    - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`
+    - `shuffle=False`
+    - estimators that draw only with some solver, or only for large data
+
+    What to do: Pass the seed of the run: `random_state=seed`, or `seed=seed` for datasets.
+
+    Fix safety: unsafe. It passes 0, to be replaced by the seed of the run.
     """
 
     code = "DET104"
@@ -52,6 +59,7 @@ class MissingRandomState(Rule):
     needs = ("sklearn", "imblearn", "sample(", "datasets")
     source = "https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.insertions import with_import
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.finding import Edit
@@ -37,17 +37,32 @@ _NUM_WORKERS, _WORKER_INIT_FN = 5, 10
 
 
 class MissingWorkerInitFn(Rule):
-    """Each worker of a ``DataLoader`` is a process of its own. torch seeds ``random``, torch
-    and NumPy's global generator in it (NumPy's since 1.9) from the loader's base seed, and
-    nothing else: a generator object that the dataset holds is the same copy in every worker,
-    and what other libraries draw from starts wherever they leave it. A ``worker_init_fn`` is
-    the place to seed those.
+    """Why runs differ: Each worker of a `DataLoader` is a process with its own copy of the dataset.
+    In it, torch seeds `random`, torch and, since 1.9, NumPy's global generator. It seeds no
+    generator object that the dataset holds: each worker draws the same numbers from its copy. It
+    seeds no other library either.
 
-    ``guard.seed_worker`` seeds what torch does, and begins the generators made by name with
-    ``guard.generator`` anew. A generator of another kind that the dataset holds needs a
-    function of your own, which seeds it from ``torch.utils.data.get_worker_info().seed``.
+    Reported:
+    - *certain*: the dataset's class is seen, and draws in a worker from a generator object that it
+      holds
+    - *certain*: the class is seen, and draws in a worker from a library that torch does not seed
+    - *likely*: the class is not seen, and the loader shuffles
 
-    Fix safety: ``guard.seed_worker`` changes which numbers the workers draw.
+    Lowers the confidence:
+    - the class is not seen, and the loader does not shuffle: reported as *possible*
+
+    Not reported:
+    - a dataset that draws nothing
+    - one that draws only from `random`, torch and NumPy's global generator
+    - a loader with a `worker_init_fn`, or without workers
+
+    What to do: Ask for the generator in the worker: `guard.generator("augmentation")` in
+    `__getitem__`. If the dataset holds such a generator, pass `worker_init_fn=guard.seed_worker`,
+    which starts it anew in a forked worker. For other generators, pass a function that seeds them
+    from `torch.utils.data.get_worker_info().seed`.
+
+    Fix safety: unsafe. `guard.seed_worker` changes the numbers that the workers draw. It does not
+    reach generator objects of another kind.
     """
 
     code = "DET201"
@@ -56,6 +71,7 @@ class MissingWorkerInitFn(Rule):
     triggers = ("num_workers", "worker_init_fn", "DataLoader", "StatefulDataLoader")
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

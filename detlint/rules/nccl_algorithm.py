@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.command_options import options
 from detlint.analysis.launches import asks_for_determinism, for_ascend, may_train, program
 from detlint.documents.launches import launched
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from detlint.documents.document import Command
@@ -18,20 +18,24 @@ _BACKENDS = frozenset({"backend", "dist_backend", "distributed_backend", "ddp_ba
 
 
 class NcclAlgorithm(Rule):
-    """NCCL decides for each size of message whether GPUs add up along a ring, a tree or in
-    the switch, by a model of the links between the GPUs that it finds. Each adds up in another
-    order. On the same GPUs and links the choice is the same in every run; on other nodes, as a
-    scheduler hands them out, it may not be. The switch's own sums (NVLS) are not repeatable
-    with every driver; PyTorch keeps NCCL from them under `use_deterministic_algorithms(True)`.
+    """Why runs differ: For each size of message, NCCL decides whether GPUs add up along a ring, a
+    tree or in the switch. It decides by the links that it finds, and each way adds up in another
+    order. The same nodes give the same choice; the nodes that a scheduler hands out may not. Sums
+    in the switch (NVLS) do not repeat with every driver; under deterministic algorithms, torch
+    keeps NCCL from them.
 
-    `NCCL_ALGO=Ring` fixes the algorithm. It does not fix the order of the ring: results are
-    the same on the same nodes, or on nodes that are linked in the same way.
+    Reported:
+    - a launch of several processes or nodes that asks for determinism and does not set `NCCL_ALGO`
+    - it asks by a flag, or by a variable that is set for nothing else
 
-    Flags a launch of more than one process or node that asks for determinism, by a flag or by
-    a variable that is set for nothing else, and does not set `NCCL_ALGO`. Silent where the
-    number of processes is not known, on programs that do not train, on other backends, where
-    the script reads other scripts that may set it, and on Megatron's `--deterministic-mode`,
-    which sets it.
+    Not reported:
+    - a launch whose number of processes is not known
+    - programs that do not train, and other backends
+    - a script that reads other scripts, which may set it
+    - Megatron's `--deterministic-mode`, which sets it
+
+    What to do: Write `export NCCL_ALGO=Ring` above the launch. This fixes the algorithm, not the
+    order of the ring. So run on the same nodes, or on nodes that are linked in the same way.
     """
 
     code = "DET702"
@@ -39,6 +43,7 @@ class NcclAlgorithm(Rule):
     triggers = ()
     mentions = ("etermini", "DETERMINISTIC", "CUBLAS_WORKSPACE_CONFIG")
     source = "https://github.com/NVIDIA/nccl/issues/754"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             path="train.sh",

@@ -13,7 +13,7 @@ from detlint.analysis.operator_values import is_same_in_each_run
 from detlint.analysis.position_embeddings import resizes_positions
 from detlint.analysis.trained_code import may_be_trained
 from detlint.analysis.uses import last_name
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.analysis.operators import Match
@@ -23,27 +23,32 @@ _REFUSES = "use_deterministic_algorithms(True) refuses it on CUDA"
 
 
 class NoDeterministicImplementation(Rule):
-    """Some operators of PyTorch add up with atomics on a GPU, or leave open which of several
-    values is written, and have no other kernel: `torch.use_deterministic_algorithms(True)`
-    refuses them with an error, and without it each run rounds differently. For many it is the
-    backward alone. PyTorch's own list lags behind its releases; what counts here is what the
-    release named by `target-torch` does.
+    """Why runs differ: Some operators of torch add up with atomics on a GPU, or leave open which of
+    several values is written. They have no other kernel; for many this concerns the backward alone.
+    `torch.use_deterministic_algorithms(True)` refuses them with an error. Without it, each run
+    rounds differently.
 
-    So it is with sums and products by index of `torch_scatter` (`segment_coo`, `scatter_mul`),
-    which no switch of PyTorch reaches. `segment_csr` adds in one order.
+    Reported:
+    - a call or a layer of such an operator, with arguments for which it is nondeterministic
+    - sums, means and products of `torch_scatter` that no switch of torch reaches: `segment_coo`,
+      `scatter_mul`, the backward of `gather_coo`
+    - as the release in `target-torch` does it: torch's own list of such operators is out of date
+    - also where the values cannot differ, but the switch refuses all the same: the message says so
 
-    The advice names what to use instead. The error of `guard` shows it as code to paste.
+    Lowers the confidence:
+    - only the backward is concerned, and the file shows no gradient that comes to it: reported as
+      *possible*
 
-    Silent on arguments for which the operator is deterministic (`AdaptiveAvgPool2d(1)` is a mean,
-    bilinear and nearest interpolation are composed of other operators), on arguments that cannot
-    be seen, on tensors that visibly lie on the CPU where only CUDA is concerned (`x.cpu()`), and,
-    where only the backward is, on integers, on detached inputs, buffers, targets, what a loader
-    gives and tensors made of data alone, on results of which only `.data`, the place of a maximum
-    or a comparison is used, and on code that visibly runs without gradients, or is called in its
-    file only from such. Where the backward alone is concerned, silent, unless `strict = true`,
-    where the file does not show that a gradient comes to it: out of a layer with weights, a model
-    or a parameter that is trained, in a loss or a discriminator, or beside a `loss.backward()`.
-    Where the values cannot differ, and the switch refuses all the same, it says so.
+    Not reported:
+    - arguments for which it is deterministic, as `AdaptiveAvgPool2d(1)`, or that cannot be seen
+    - tensors that visibly lie on the CPU, where only CUDA is concerned
+    - only the backward is concerned, and the tensor has no gradient: integers, targets, detached
+      inputs
+    - code that visibly runs without gradients, or is called only from such
+
+    What to do: Replace the operator as the advice says: `guard.enable(seed=0)` raises an error that
+    shows the same as code to paste. `python -m guard preflight train.py` lists those that a program
+    reaches, without a GPU.
     """
 
     code = "DET501"
@@ -107,6 +112,7 @@ class NoDeterministicImplementation(Rule):
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -176,42 +182,39 @@ class NoDeterministicImplementation(Rule):
     def _evidence(self) -> Evidence:
         return Evidence(self.module)
 
-    def _may_be_trained(self, node: cst.Call, found: Match) -> bool:
+    def _is_trained(self, node: cst.Call, found: Match) -> bool:
         """Layers are made to be trained; a function's gradient may be asked for by nobody."""
-        if self._calls.is_apart(node, found):  # quickly told
-            return False
         makes_layer = last_name(node.func)[:1].isupper()
-        return self.settings.strict or (
-            (makes_layer or may_be_trained(self.module, node))
-            and self._evidence.is_shown(node, found)
-        )
-
-    def _only_answers(self, node: cst.Call) -> bool:
-        """The switch is on where something is trained, not where a model answers."""
-        return not self.settings.strict and answers(self.module, node)
+        trained = makes_layer or may_be_trained(self.module, node)
+        return trained and self._evidence.is_shown(node, found)
 
     def visit_Call(self, node: cst.Call) -> None:
         found = self._calls.match(node, "refused", self.settings.target_torch)
         if found is None:
             return
         row = cast("Operation", found.row)
-        if row.direction == "backward" and not self._may_be_trained(node, found):
+        backward, sure = row.direction == "backward", self.confidence
+        if backward and self._calls.is_apart(node, found):  # quickly told
             return
-        if self._calls.is_harmless(node, found):
+        if backward and not self._is_trained(node, found):
+            sure = Confidence.POSSIBLE
+        if not self.wants(sure) or self._calls.is_harmless(node, found):
             return
         shown, alternative = self._calls.shown(node, found), row.alternatives[0].text
         if is_same_in_each_run(self.module, node, found):
-            if row.direction != "backward" and self._only_answers(node):
-                return
-            given = "gradient" if row.direction == "backward" else "values"
+            # The switch is on where something is trained, not where a model answers.
+            if not backward and answers(self.module, node):
+                sure = Confidence.POSSIBLE
+            given = "gradient" if backward else "values"
             message = f"{shown} gives the same {given} in each run, but {_REFUSES}"
-            self.report(node, message, advice=f"instead: {alternative}")
+            self.report(node, message, advice=f"instead: {alternative}", confidence=sure)
             return
-        what = "backward" if row.direction == "backward" else "implementation"
+        what = "backward" if backward else "implementation"
         where = "" if "cpu" in row.devices else " on CUDA"
         when = f" before torch {row.until}" if row.until else ""
         self.report(
             node,
             f"{shown} has no deterministic {what}{where}{when}",
             advice=f"instead: {alternative}",
+            confidence=sure,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import answering, attention, gradients
 from detlint.analysis.enabling import turns_on
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,19 +52,25 @@ _DIFFUSERS = "enable_xformers_memory_efficient_attention"
 
 
 class NondeterministicAttentionBackend(Rule):
-    """The forward pass of the fast kernels for attention is deterministic; their backward is not:
-    blocks add their share of a gradient in the order in which they finish. Left alone,
-    `scaled_dot_product_attention` may choose them as well; code that asks for one by name
-    makes sure of it.
+    """Why runs differ: The forward pass of fast attention kernels is deterministic, their backward
+    is not. Blocks add their share of a gradient in the order in which they finish. Left alone,
+    `scaled_dot_product_attention` may choose such a kernel; code that asks for one by name always
+    gets it. DeepSpeed's sparse attention adds up under locks, in the forward pass too.
 
-    PyTorch's FlashAttention and memory-efficient kernel have a slower deterministic backward,
-    taken under `torch.use_deterministic_algorithms(True)`, but not with `warn_only=True`.
-    cuDNN's has none, so that PyTorch passes it over. xformers leaves out, under the switch,
-    kernels that differ. DeepSpeed's sparse attention adds up under locks, in the forward pass too,
-    and asks no switch. `SDPBackend.MATH` is deterministic anywhere.
+    Reported:
+    - `sdpa_kernel(…)` and its older forms, with the flash, memory-efficient or cuDNN backend
+    - `memory_efficient_attention` of xformers, and `enable_xformers_memory_efficient_attention()`
+    - DeepSpeed's sparse attention
 
-    Silent on inference, on functions that register a backend for others to choose, and, but for
-    DeepSpeed, in files that turn the switch on.
+    Not reported:
+    - inference
+    - functions that register a backend for others to choose
+    - files that turn deterministic algorithms on, but for DeepSpeed's, which no switch reaches
+
+    What to do: Call `torch.use_deterministic_algorithms(True)`: the flash and memory-efficient
+    backends and xformers then take deterministic kernels. Do not pass `warn_only=True`, which
+    leaves these out. cuDNN's backend has no such kernel: torch passes it over, and raises if no
+    other is allowed. `sdpa_kernel(SDPBackend.MATH)` is deterministic anywhere.
     """
 
     code = "DET602"
@@ -86,6 +92,7 @@ class NondeterministicAttentionBackend(Rule):
         "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/transformers/cuda/"
         "attention_backward.cu"
     )
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -13,17 +13,21 @@ if TYPE_CHECKING:
 
 
 class OutOfOrderExecution(Rule):
-    """The numbers beside a notebook's cells say in which order they were run. Where a cell has a
-    lower number than one above it, or numbers between two cells are missing, cells were run in
-    another order, or something ran that the notebook does not show: the saved results come from
-    a state that running the notebook from the top may not reach.
+    """Why runs differ: The numbers beside a notebook's cells say in which order they were run. If
+    they do not rise one by one, cells ran in another order, or something ran that is not shown. The
+    saved results come from a state that running from the top may not reach.
 
-    One finding a notebook: at the first cell that was run before one above it, else at the
-    first below which numbers are missing. Silent where nothing is saved, on cells without
-    text, on as many missing numbers as cells without a number stand between, and where the first
-    number is not 1 and all others follow it: all cells ran in order then, after something else.
+    Reported:
+    - the first cell that ran before one above it
+    - else the first cell below which numbers are missing
+    - one finding for each notebook
 
-    Restart the kernel and run all cells, or clear the results.
+    Not reported:
+    - a notebook that has saved nothing, and cells without text
+    - as many missing numbers as cells without a number stand between
+    - a first number that is not 1, if all others follow it: the cells ran in order
+
+    What to do: Restart the kernel and run all cells, or clear the results.
     """
 
     code = "DET208"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from detlint.analysis.branches import behind_setting
 from detlint.analysis.switches import CUBLAS_TF32, CUDNN_TF32, code, switches
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 _MATMUL = "torch.backends.cuda.matmul"
 _REDUCTIONS = (
@@ -42,16 +42,24 @@ _ADVICE = "switch it off where results have to agree across machines"
 
 
 class ReducedPrecision(Rule):
-    """TF32 rounds the factors of a float32 product to 10 bits, and reduced-precision
-    reductions add up half-precision products in half precision. On one machine that
-    gives the same result in each run. Another GPU may have no TF32, or split the sum
-    in other places, and then results differ by far more than float32 rounds.
+    """Why runs differ: On one machine, two runs agree. Another GPU may have no TF32, which rounds
+    the factors of a float32 product to 10 bits. Or it splits a half-precision sum in other places,
+    and reduced-precision reductions add that up in half precision. Results then differ by far more
+    than float32 rounds.
 
-    Off by default: two runs on one machine agree. Select it where runs on different
-    machines are compared.
+    Reported:
+    - `allow_tf32 = True`, `fp32_precision = "tf32"` or `"bf16"`, and
+      `torch.set_float32_matmul_precision("high")` or `"medium"`
+    - `allow_fp16_reduced_precision_reduction = True` and similar flags
+    - `TrainingArguments(tf32=True)`, and TensorFlow's `enable_tensor_float_32_execution(True)`
 
-    Silent on values that are not literals, and on `if cfg.tf32: …allow_tf32 = True`,
-    which leaves it to a setting.
+    Not reported:
+    - by default, none of this: select `DET308` where runs on different machines are compared
+    - values that are not literals
+    - `if cfg.tf32: …allow_tf32 = True`, which leaves it to a setting
+
+    What to do: Switch it off: `torch.backends.cuda.matmul.allow_tf32 = False`,
+    `torch.set_float32_matmul_precision("highest")`.
     """
 
     code = "DET308"
@@ -73,6 +81,7 @@ class ReducedPrecision(Rule):
     )
     source = "https://docs.pytorch.org/docs/stable/notes/numerical_accuracy.html"
     default = False
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.element_kinds import Kinds
 from detlint.analysis.hash_uses import HashUses
 from detlint.analysis.kinds import Kind
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.analysis.hash_uses import HashUse
@@ -17,13 +17,22 @@ _LONGEST = 50
 
 
 class SaltedHash(Rule):
-    """Python adds a random salt to the hashes of strings and bytes, another one in each
-    process, and hashes most other objects by their address. A bucket, a shard, a split or
-    a seed that is computed from such a hash differs from run to run, and a file that is
-    named by one is not found again. `zlib.crc32` and `hashlib` give the same number always.
+    """Why runs differ: Python adds a random salt to the hashes of strings and bytes, another one in
+    each process. Most other objects are hashed by their address. A bucket, a split or a file name
+    that is computed from such a hash differs in each run.
 
-    Silent on hashes of numbers, in `__hash__`, and where hashes are only compared or used
-    as keys within one process.
+    Reported:
+    - `hash()` of a string, of bytes, or of a tuple that holds one, where it picks a bucket, a shard
+      or a split
+    - the same in a seed, or in the name of a file
+
+    Not reported:
+    - hashes of numbers
+    - hashes in `__hash__`, or only compared or used as keys within one process
+    - a value of which it is not known whether it is a string
+
+    What to do: Use a hash without a salt: `zlib.crc32(text.encode())`, or
+    `hashlib.sha256(text.encode()).hexdigest()`.
     """
 
     code = "DET105"
@@ -94,4 +103,5 @@ class SaltedHash(Rule):
             node,
             f"{shown}{what} differs from run to run, and here it is {use.how}",
             advice="Use zlib.crc32 or hashlib, which have no salt.",
+            confidence=Confidence.LIKELY if kind is Kind.LIKELY else Confidence.CERTAIN,
         )

@@ -14,7 +14,7 @@ from detlint.analysis.distributed_samplers import (
 from detlint.analysis.epochs import Epochs
 from detlint.analysis.reads import Reads
 from detlint.analysis.travels import Travels
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,19 +38,21 @@ _ADVICE = "call its set_epoch(epoch) at the start of each epoch"
 
 
 class SamplerEpoch(Rule):
-    """A ``DistributedSampler`` shuffles with a generator that it seeds from its ``seed`` and
-    its epoch, which is 0 until ``set_epoch`` says otherwise. Without that call it gives the
-    same order in every epoch: the run repeats, but it is not the one that ``shuffle=True`` asks
-    for, and one that does call it, or runs on a single process with ``shuffle=True``, is
-    trained on other batches.
+    """Why runs differ: A `DistributedSampler` shuffles with a generator that it seeds from its
+    `seed` and its epoch. The epoch is 0 until `set_epoch` is called, so without that every epoch
+    repeats one order. The run repeats, but it is not the run that `shuffle=True` asks for.
 
-    In one file it judges only where it sees all: the sampler, the loop over epochs, the
-    loop over the loader inside it, and every place to which sampler and loader go. Of a program
-    of several files it judges a sampler made in another file than any loop over epochs, where
-    nothing in the program has to do with `set_epoch`. Silent with
-    ``shuffle=False`` or a value that is not known, for data that is evaluated on, in files
-    that mention ``set_epoch`` at all, and where Lightning, Accelerate, Ignite or the like
-    run the epochs.
+    Reported:
+    - a shuffling sampler in a file that is seen to loop over epochs and never calls `set_epoch`
+    - a sampler made in one file for a loop over epochs in another, in a program without `set_epoch`
+
+    Not reported:
+    - `shuffle=False`, or a value that is not known
+    - a sampler or loader that is passed to code that is not seen
+    - data that is evaluated on
+    - programs in which Lightning, Accelerate, Ignite or the like run the epochs
+
+    What to do: Call `sampler.set_epoch(epoch)` at the start of each epoch.
     """
 
     code = "DET206"
@@ -63,6 +65,7 @@ class SamplerEpoch(Rule):
         "https://docs.pytorch.org/docs/stable/data.html"
         "#torch.utils.data.distributed.DistributedSampler"
     )
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

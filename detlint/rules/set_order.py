@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.sets import Sets
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,18 +19,28 @@ _LONGEST = 50
 
 
 class SetOrder(Rule):
-    """Python salts the hashes of strings and bytes anew in every process, and hashes most
-    other objects by their address. A set is kept by hash, so what it gives first differs
-    from run to run: the classes of a data set get other numbers, and a shuffle of
-    `list(set(names))` ends differently whatever its seed. Sort the set where it is read.
+    """Why runs differ: Python salts the hashes of strings and bytes anew in each process. Most
+    other objects are hashed by their address. A set is kept by hash, so its order differs in each
+    run. Classes then get other numbers, and a shuffle of `list(set(names))` ends differently
+    whatever its seed.
 
-    Silent on sets of numbers, whose hashes do not change, and where the elements cannot be
-    told; on `sorted(set(x))`, `len`, membership, unions; on loops whose order does not show; on
-    what is only printed, or named as something to look up, such as `stop_words`.
+    Reported:
+    - a set whose order reaches a result: looped over, made a list, joined, enumerated, taken from
+      by `pop()`
+    - the same of what set operations give, on sets and on the keys of a dict
 
-    Fix safety: safe. There is a fix only where the elements are known to compare with each
-    other: strings, bytes, numbers, paths, and tuples of these. `sorted` raises on classes and
-    most other objects, which need a `key`.
+    Not reported:
+    - sets of numbers, whose hashes do not change, and sets whose elements cannot be told
+    - the order provably does not matter: sorted, counted, tested for membership, combined with
+      other sets
+    - loops in which the order has no effect, and what is only printed
+    - a list that is kept under a name for looking up, such as `stop_words`
+
+    What to do: Sort the set where it is read: `sorted(names)`. Classes and most other objects do
+    not compare with each other, and need a key: `sorted(kinds, key=lambda kind: kind.__name__)`.
+
+    Fix safety: safe. There is one only where the elements are known to compare: strings, bytes,
+    numbers, paths, and tuples of these.
     """
 
     code = "DET204"
@@ -53,6 +63,7 @@ class SetOrder(Rule):
     )
     source = "https://docs.python.org/3/reference/datamodel.html#object.__hash__"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -104,7 +115,7 @@ class SetOrder(Rule):
         told: set[tuple[int, int]] = set()
         for reading in self._sets.read_near(offsets):
             place = self.unit.span(reading.node)
-            if place not in told and not reading.use.assumed:
+            if place not in told and self.wants(_confidence(reading)):
                 told.add(place)
                 self._tell(reading)
 
@@ -113,8 +124,9 @@ class SetOrder(Rule):
             reading.node,
             f"{self._told(reading)} in an order that differs from run to run,"
             f" and here it is {reading.how}",
-            advice=_advice(reading),
+            advice=f"sort it: {'sorted(…, key=…)' if reading.lacks_order else 'sorted(…)'}",
             edits=self._fix(reading) if reading.sorts else (),
+            confidence=_confidence(reading),
         )
 
     def _told(self, reading: Reading) -> str:
@@ -134,9 +146,7 @@ class SetOrder(Rule):
         return (self.unit.insert_before(node, "sorted("), self.unit.insert_after(node, ")"))
 
 
-def _advice(reading: Reading) -> str:
-    if reading.sorts:
-        return "sort it: sorted(…)"
-    if reading.kind:
-        return "sort it by what compares: sorted(…, key=…)"
-    return "sort it: sorted(…), with key=… if they do not compare"
+def _confidence(reading: Reading) -> Confidence:
+    if reading.assumed:
+        return Confidence.POSSIBLE
+    return Confidence.CERTAIN if reading.kind else Confidence.LIKELY

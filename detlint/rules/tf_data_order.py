@@ -10,7 +10,7 @@ from detlint.analysis.branches import behind_setting
 from detlint.analysis.seeding import uncommented
 from detlint.analysis.switches import code
 from detlint.analysis.tf_datasets import TensorFlowDatasets, plain_name
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.callgraph.program import Program
@@ -39,19 +39,25 @@ _SEED_IT = "seed it here, or call tf.keras.utils.set_random_seed() first"
 
 
 class TfDataOrder(Rule):
-    """With `deterministic=False`, a dataset hands on each element as soon as some thread has
-    it, so threads decide the order of the data. A `shuffle` without a seed draws one from the
-    operating system unless `tf.random.set_seed` gave a global one, and so does
-    `Dataset.list_files`, which shuffles unless it is told not to.
+    """Why runs differ: With `deterministic=False`, a dataset hands on each element as soon as some
+    thread has it. Threads then decide the order of the data. `shuffle` and `Dataset.list_files`
+    without a seed draw one from the operating system, unless `tf.random.set_seed` gave a global
+    one.
 
-    Leave `deterministic` at its default, which is to keep the order, and seed: either
-    `tf.keras.utils.set_random_seed(…)` at the start of the program or `seed=` here. Under
-    `tf.config.experimental.enable_op_determinism()` TensorFlow keeps the order anyhow, and
-    raises where no seed is set, so files that call it are left alone.
+    Reported:
+    - `options.deterministic = False`, and `deterministic=False` in `map`, `interleave` and similar
+      methods
+    - `shuffle` and `list_files` of tf.data without a seed, where the program sets no global one
 
-    Silent on values that are not literals, on `map` and `interleave` without
-    `num_parallel_calls`, where `deterministic` has no effect, and on `shuffle` of anything
-    that is not certainly a dataset of tf.data, or in a file that sets a global seed.
+    Not reported:
+    - values that are not literals
+    - `map` and `interleave` without `num_parallel_calls`: `deterministic` has no effect there
+    - `shuffle` of what is not certainly a dataset of tf.data
+    - files that call `enable_op_determinism()`: TensorFlow keeps the order, and raises without a
+      seed
+
+    What to do: Leave `deterministic` at its default, which keeps the order. Call
+    `tf.keras.utils.set_random_seed(0)` at the start of the program, or pass `seed=0` here.
 
     Fix safety: unsafe. Keeping the order can be slower, and a seed changes the order.
     """
@@ -62,6 +68,7 @@ class TfDataOrder(Rule):
     needs = ("tensorflow",)
     source = "https://www.tensorflow.org/api_docs/python/tf/data/Dataset"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

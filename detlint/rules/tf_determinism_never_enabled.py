@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import start_of
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,18 +30,27 @@ _SESSIONS = re.compile(
 
 
 class TfDeterminismNeverEnabled(Rule):
-    """TensorFlow's operators may use several threads, or a GPU's atomics, in whatever order
-    they come, until `tf.config.experimental.enable_op_determinism()` is called (since
-    TensorFlow 2.8). It needs a seed as well: `tf.keras.utils.set_random_seed(seed)` seeds
-    Python, NumPy and TensorFlow. The older variables `TF_DETERMINISTIC_OPS` and
+    """Why runs differ: TensorFlow's operators may use several threads, or a GPU's atomics, in
+    whatever order they come. `tf.config.experimental.enable_op_determinism()` stops that, since
+    TensorFlow 2.8. It needs a seed as well. The older variables `TF_DETERMINISTIC_OPS` and
     `TF_CUDNN_DETERMINISTIC` reach fewer operators.
 
-    One finding an entrypoint that trains with TensorFlow or Keras and, in the files that it
-    imports, never does one of the two. Silent where Keras runs on torch or JAX, and where
-    its file needs TensorFlow 1: `tf.Session`, `tf.placeholder`, `tf.compat.v1`.
+    Reported:
+    - a program that trains with TensorFlow or Keras, while nothing that it imports turns
+      determinism on
+    - the same where nothing sets the seed
+    - one finding for each program
 
-    Fix safety: unsafe. It seeds with 0; operators without a deterministic implementation
-    raise, and others may take longer.
+    Not reported:
+    - Keras that runs on torch or JAX
+    - a program whose file needs TensorFlow 1: `tf.Session`, `tf.placeholder`, `tf.compat.v1`
+
+    What to do: Call `tf.keras.utils.set_random_seed(0)` and
+    `tf.config.experimental.enable_op_determinism()` at the start of the program. The first seeds
+    Python, NumPy and TensorFlow.
+
+    Fix safety: unsafe. It seeds with 0. Operators without a deterministic implementation raise, and
+    others may take longer.
     """
 
     code = "DET801"
@@ -50,6 +60,7 @@ class TfDeterminismNeverEnabled(Rule):
         "https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_op_determinism"
     )
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -73,8 +84,10 @@ class TfDeterminismNeverEnabled(Rule):
     )
 
     @classmethod
-    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
-        first = cls._training(program)
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:
+        first, sure = cls._training(program), cls.confidence
+        if first is None and settings.bar(cls.code) == Confidence.POSSIBLE:
+            first, sure = cls._training(program, apart=True), Confidence.POSSIBLE
         if first is None:
             return
         missing = []
@@ -92,6 +105,7 @@ class TfDeterminismNeverEnabled(Rule):
                 f"calls {' nor '.join(missing)}{also}",
                 f"call {' and '.join(missing)} at the start of {program.title}",
                 cls._fix(program, missing),
+                confidence=sure,
             )
 
     @staticmethod
@@ -107,11 +121,12 @@ class TfDeterminismNeverEnabled(Rule):
         return (place.insert(*reversed(list(lines))),) if place else ()
 
     @staticmethod
-    def _training(program: Program) -> Located | None:
+    def _training(program: Program, *, apart: bool = False) -> Located | None:
         tensorflow = program.imports("tensorflow")
         if not tensorflow and (not program.imports("keras") or program.imports(*_BACKENDS)):
             return None
-        first = program.first("trains", "tensorflow") or program.first("trains", "keras")
+        trains = partial(program.first, "trains", apart=apart)
+        first = trains("tensorflow") or trains("keras")
         if first is None or program.has("sets", "KERAS_BACKEND"):
             return None
         return None if any(map(_is_of_version_1, program.sources(first))) else first

@@ -28,16 +28,24 @@ _FLAG = re.compile(r"([\w.]+)\s*=\s*([\w.-]*)")
 
 
 class TheanoFlags(Rule):
-    """Theano can have cuDNN choose the kernels of a convolution's backward pass: by timing
-    them (`time_once`, `time_on_shape_change`), so that the choice differs between runs, or by
-    a guess (`guess_once`, `guess_on_shape_change`), which goes by speed and free memory and
-    may take a kernel that adds up with atomics. And unless `deterministic` is `more`, Theano's
-    own kernels on the GPU add up with atomics.
+    """Why runs differ: Theano can have cuDNN choose the kernels of a convolution's backward by
+    timing them, and timings differ. A choice by guess goes by speed and free memory, and may take a
+    kernel that adds up with atomics. Theano's own GPU kernels add up with atomics as well, unless
+    `deterministic` is `more`.
 
-    Set `dnn.conv.algo_bwd_filter` and `dnn.conv.algo_bwd_data` to `deterministic`, and
-    `deterministic` to `more`. Older releases name both with `dnn.conv.algo_bwd`.
+    Reported:
+    - `dnn.conv.algo_bwd_filter` and `dnn.conv.algo_bwd_data` that time (`time_once`) or guess
+      (`guess_once`)
+    - `deterministic=default`
+    - both in `THEANO_FLAGS` and in `theano.config`
 
-    Silent on flags that are not given, and on values that are not literals.
+    Not reported:
+    - flags that are not given
+    - values that are not literals
+
+    What to do: Set `deterministic=more`, `dnn.conv.algo_bwd_filter=deterministic` and
+    `dnn.conv.algo_bwd_data=deterministic`. Older releases name the last two together:
+    `dnn.conv.algo_bwd`.
     """
 
     code = "DET804"

@@ -20,7 +20,7 @@ from detlint.analysis.switches import code
 from detlint.analysis.triton_names import AUTOTUNE, called
 from detlint.analysis.uses import last_name
 from detlint.documents.document import Word
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.callgraph.program import Program
@@ -60,22 +60,29 @@ _ADVICE = "leave it out, or call torch.use_deterministic_algorithms(True)"
 
 
 class TimedKernelChoice(Rule):
-    """Kernels that a stopwatch picks. `max-autotune` and coordinate descent in
-    `torch.compile`, `triton.autotune`, and XLA's autotuner run several kernels, or several
-    configurations of one, and keep the fastest. Timings differ between runs, so the choice
-    can, and with it in which order numbers are added up and how they are rounded.
+    """Why runs differ: `max-autotune`, coordinate descent, `triton.autotune` and XLA's autotuner
+    run several kernels and keep the fastest. Timings differ between runs, so the choice can differ.
+    With it, the order of additions and the rounding differ. Since torch 2.10,
+    `torch.use_deterministic_algorithms(True)` keeps `torch.compile` from timing what changes
+    results; it does not reach `triton.autotune`.
 
-    Since torch 2.10, `torch.use_deterministic_algorithms(True)` keeps inductor from timing
-    whatever changes results. It does not reach `triton.autotune`: give a kernel one
-    configuration, or choose it by a rule. XLA stops timing with
-    `--xla_gpu_deterministic_ops=true`.
+    Reported:
+    - `torch.compile(mode="max-autotune")`, its options, and inductor's settings and variables for
+      the same
+    - `triton.autotune` with several configurations, once for each file; also a project's own
+      decorator by that name
+    - `--xla_gpu_autotune_level` above 0 in `XLA_FLAGS`
 
-    One finding a file for the kernels of `triton.autotune`, or of a project's own decorator by
-    that name, at the first. Options that stand in a dict are told there, whichever call takes
-    them. Silent on kernels and compiled functions that add nothing up, and on kernels whose
-    configurations visibly leave alone what they add up, since the choice then changes no result;
-    on a number of configurations that is not certain, as of a list that another file makes, or
-    may be one; on values that are not literals; and on `torch.compile` in tests and benchmarks.
+    Not reported:
+    - kernels and compiled functions that add nothing up
+    - kernels whose configurations visibly leave alone what they add up
+    - one configuration, or a number of them that is not certain
+    - values that are not literals
+    - `torch.compile` in tests and benchmarks
+
+    What to do: Call `torch.use_deterministic_algorithms(True)`, or leave the mode out. Give a
+    Triton kernel one configuration, or choose it by a rule. For XLA, add
+    `--xla_gpu_deterministic_ops=true` to `XLA_FLAGS`.
     """
 
     code = "DET307"
@@ -104,6 +111,7 @@ class TimedKernelChoice(Rule):
     source = (
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

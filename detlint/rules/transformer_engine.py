@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.launches import only_infers, replaced
 from detlint.callgraph.start import setting
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,14 +26,23 @@ _VARIABLE = "NVTE_ALLOW_NONDETERMINISTIC_ALGO"
 
 
 class TransformerEngine(Rule):
-    """Transformer Engine may take attention kernels whose backward adds up in varying
-    order, unless the variable `NVTE_ALLOW_NONDETERMINISTIC_ALGO` is 0; its default is 1.
-    It is read when attention is first used, so set it before the import.
+    """Why runs differ: Transformer Engine may take attention kernels whose backward adds up in
+    varying order. `NVTE_ALLOW_NONDETERMINISTIC_ALGO` allows them unless it is 0, and its default is
+    1.
 
-    One finding an entrypoint that trains and imports Transformer Engine, itself or through
-    the project's files, where a file that imports it names one of its modules that attend and
-    nothing sets the variable to 0, and one where a script sets it to 1. Silent on a value that
-    is not a literal, where `guard.enable` sets it, and in scripts whose programs do not train.
+    Reported:
+    - a program that trains and takes Transformer Engine's attention, while nothing sets the
+      variable to 0
+    - a script that sets it to 1
+
+    Not reported:
+    - a value that is not a literal
+    - a program in which `guard.enable` sets it
+    - scripts whose programs do not train
+
+    What to do: Set it before Transformer Engine is imported:
+    `os.environ["NVTE_ALLOW_NONDETERMINISTIC_ALGO"] = "0"`. Or export it in the script that starts
+    the run, or call `guard.enable(seed=0)`.
 
     Fix safety: safe. Only the choice of kernels changes; it can cost speed.
     """
@@ -43,6 +52,7 @@ class TransformerEngine(Rule):
     triggers = ()
     mentions = (_VARIABLE,)
     source = "https://docs.nvidia.com/deeplearning/transformer-engine/user-guide/envvars.html"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

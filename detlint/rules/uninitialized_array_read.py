@@ -23,17 +23,25 @@ _FOREIGN = re.compile(r"\b(?:torch|th|jnp|tf|mx|pl|q|queue|\w*_queue)\.$")
 
 
 class UninitializedArrayRead(Rule):
-    """``np.empty`` and its kin return memory as an earlier owner left it. What a program
-    computes from that differs between runs. Write every element first, or allocate with
-    ``np.zeros``, ``np.ones`` or ``np.full``.
+    """Why runs differ: `np.empty` and similar calls return memory as an earlier owner left it. What
+    a program computes from that differs between runs.
 
-    An array counts as read when, on each path that leads there, nothing has written to it.
-    One that is handed to unknown code counts as written. An array that a loop fills row by
-    row and that the function then returns is reported, too, if a ``continue`` skips rows, or
-    a ``break`` that does not ask for the row leaves the rest. Arrays of objects are silent:
-    NumPy fills them with ``None``.
+    Reported:
+    - `np.empty`, `np.empty_like` and `np.ndarray(shape)`, of CuPy too, if read before anything is
+      written
+    - nothing has written on any path that leads to the read
+    - a returned array whose rows a loop fills, if a `continue` skips rows or a `break` leaves the
+      rest
 
-    Fix safety: zeros make the runs equal, but may not be the values that were meant."""
+    Not reported:
+    - an array that is handed to unknown code: it may write it
+    - arrays of objects: NumPy fills them with `None`
+
+    What to do: Write every element first, or allocate with `np.zeros(…)`, `np.ones(…)` or
+    `np.full(…)`.
+
+    Fix safety: unsafe. Zeros make the runs equal, but may not be the values that were meant.
+    """
 
     code = "DET403"
     summary = "an array is read that nothing has written"

@@ -8,14 +8,21 @@ from detlint.rule import Example, Rule, cst
 
 
 class UninitializedMemoryNotFilled(Rule):
-    """While deterministic algorithms are on, PyTorch (2.2 and later) fills what
-    `torch.empty`, `empty_like`, `resize_` and the like return with NaN, or with the
-    largest integer. With `fill_uninitialized_memory = False` such a tensor holds
-    whatever lay in memory, which differs from run to run, and so does any result
-    that reads it before writing it.
+    """Why runs differ: While deterministic algorithms are on, torch 2.2 and later fills new memory.
+    `torch.empty`, `empty_like`, `resize_` and similar calls then give NaN, or the largest integer.
+    With `fill_uninitialized_memory = False` they hold whatever lay in memory. Any result that reads
+    them before they are written differs in each run.
 
-    Leave it at True. The fill costs time; where that matters, first check that
-    results do not change when it is on, and suppress this finding with that reason.
+    Reported:
+    - `torch.utils.deterministic.fill_uninitialized_memory = False`, and every other way to say it
+
+    Not reported:
+    - values that are not literals
+    - a reset in teardown: `finally`, `__exit__`, `tearDown`
+    - one side of an `if` whose other side sets True
+
+    What to do: Leave it at True. Where the time that it costs matters, check first that results do
+    not change with it. Then suppress the finding, with that reason.
 
     Fix safety: safe. Results change only if something reads uninitialized memory.
     """

@@ -10,7 +10,7 @@ from detlint.analysis.fillers import Fillers
 from detlint.analysis.parameters import Declared, declared, family
 from detlint.analysis.tensors import TORCH
 from detlint.analysis.uses import Uses, loads
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,16 +36,25 @@ _ABOVE = 80  # characters: the line above, where a call may begin
 
 
 class UninitializedParameter(Rule):
-    """A parameter made of ``torch.empty`` starts as the memory's earlier owner left it, and
-    training goes on from there: each run starts from other weights. Often
-    ``reset_parameters`` fills the others and forgets one. Fill it where the class
-    is built, with ``torch.nn.init`` or from a known tensor.
+    """Why runs differ: A parameter made of `torch.empty` starts as the memory's earlier owner left
+    it, and training goes on from there. Each run starts from other weights. Often
+    `reset_parameters` fills the other parameters, and forgets one.
 
-    Judged for each parameter, where the class and its bases up to ``torch.nn.Module``
-    are in this file, nothing in the file can fill it or load it, and the class fills
-    its other parameters or is trained in the same file: one that fills none may wait
-    for a checkpoint, or for whoever builds it. Not so one made by `torch.Tensor(n)` or
-    `torch.FloatTensor(n)`, the older way, which code that only loads does not take."""
+    Reported:
+    - a parameter that nothing in the file fills, of a class whose bases up to `torch.nn.Module` are
+      there
+    - this only if the class fills its other parameters, or is trained in the same file
+    - in any case one made by `torch.Tensor(n)` or `torch.FloatTensor(n)`, the older way
+
+    Not reported:
+    - a class that fills none of its parameters: it may wait for a checkpoint, or for whoever builds
+      it
+    - a file that loads a checkpoint, or that initialises modules from outside, as `_init_weights`
+      does
+
+    What to do: Fill it where the class is built: `torch.nn.init.zeros_(self.bias)`, or
+    `nn.Parameter(torch.zeros(size))`.
+    """
 
     code = "DET402"
     summary = "a parameter that nothing fills"
@@ -66,6 +75,7 @@ class UninitializedParameter(Rule):
     )
     source = "https://docs.pytorch.org/docs/stable/generated/torch.empty.html"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

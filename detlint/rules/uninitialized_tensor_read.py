@@ -19,14 +19,27 @@ _TORCH = Library(TORCH, is_allocation, is_placeholder, ZEROED)
 
 
 class UninitializedTensorRead(Rule):
-    """``torch.empty`` and its kin return memory as an earlier owner left it. What a
-    program computes from that differs between runs. Write every element first, or
-    allocate with ``torch.zeros``, ``torch.ones`` or ``torch.full``.
+    """Why runs differ: `torch.empty` and similar calls return memory as an earlier owner left it.
+    What a program computes from that differs between runs.
 
-    A tensor counts as read when, on each path that leads there, nothing has written
-    to it. One that is handed to unknown code counts as written.
+    Reported:
+    - `torch.empty`, `empty_like`, `new_empty` and `empty_strided`, if read before anything is
+      written
+    - `resize_`, where it makes a tensor larger, and `torch.Tensor(2, 3)`, the older way
+    - a read is: an operand, an argument of a torch function or a module, an index, a comparison, a
+      print
+    - nothing has written on any path that leads there
 
-    Fix safety: zeros make the runs equal, but may not be the values that were meant."""
+    Not reported:
+    - a tensor that is handed to unknown code: it may write it
+    - a tensor of which only shape, type or device is used
+    - one with no elements, or on the device `meta`
+
+    What to do: Write every element first, or allocate with `torch.zeros(…)`, `torch.ones(…)` or
+    `torch.full(…)`.
+
+    Fix safety: unsafe. Zeros make the runs equal, but may not be the values that were meant.
+    """
 
     code = "DET401"
     summary = "memory is read that nothing has written"

@@ -6,16 +6,21 @@ from detlint.rule import Rule
 
 
 class UnreadableSource(Rule):
-    """A file that cannot be read, decoded or parsed is not linted, so nothing is
-    known about it. The message says where reading stopped and why; the other files
-    are linted all the same.
+    """Why runs differ: What cannot be read, decoded or parsed is not linted. Nothing is known of
+    it, so whatever makes runs differ there stays unseen. The other files are linted all the same.
 
-    Every file is decoded, and what a rule has to see of it is parsed. The rest is only
-    looked over for what truncation, a merge or Python 2 leaves behind: a syntax error
-    of another kind, away from anything that a rule looks for and from what a program does
-    (seeds, draws, training), is left to Python. A file
-    over 4 MB is reported only if a rule would have to parse it. To leave a file out,
-    add it to `extend-exclude`."""
+    Reported:
+    - a file that is not there, may not be read, or does not decode in the encoding that it declares
+    - a file that a rule has to parse, and Python cannot
+    - damage that shows without parsing: truncation, merge markers, Python 2
+    - a file over 4 MB that a rule has to parse
+
+    Not reported:
+    - a syntax error of another kind, away from all that rules look for: Python itself reports it
+
+    What to do: Mend the file where the message says that reading stopped. To leave a file out, add
+    it to `extend-exclude` in `[tool.detlint]`.
+    """
 
     code = "DET000"
     summary = "the file cannot be read, decoded or parsed"

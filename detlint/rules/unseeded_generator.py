@@ -25,24 +25,30 @@ _LONGEST = 60
 
 
 class UnseededGenerator(Rule):
-    """A generator object that is given no seed takes one from the operating system,
-    so it draws other numbers in every run, however carefully the global generators
-    are seeded: no seeding helper reaches it. Give it a seed that comes from the
-    configuration.
+    """Why runs differ: A generator object without a seed takes one from the operating system. Its
+    numbers differ in each run, and seeding the global generators does not reach it.
+    `torch.Generator()` is different: it starts from one fixed seed, whatever `torch.manual_seed`
+    was given. Its draws repeat, but no seed of the run changes them.
 
-    `torch.Generator()` is different: it starts from a fixed default seed
-    (67280421310721 in torch 2.13 on CPU, CUDA, MPS and XPU, whatever
-    `torch.manual_seed` was given). Its numbers repeat, but every such generator
-    draws the same ones, no seed of the run changes them, and `.seed()` on it is
-    entropy. `keras.random.SeedGenerator()` draws its seed from Python's global
-    `random`, so it is as reproducible as that is.
+    Reported:
+    - generators and bit generators of NumPy and CuPy without a seed: `default_rng()`,
+      `RandomState(None)`
+    - `random.Random()`, and `random.SystemRandom()`, which cannot be seeded
+    - `torch.Generator()` that is not seeded before it is used
+    - `keras.random.SeedGenerator()`, which takes its seed from Python's global `random`
 
-    It is silent about a generator of which the file takes only the bits of identifiers
-    (`getrandbits` in a `generate_trace_id`, or formatted into a text): those have to differ.
+    Not reported:
+    - a seed that cannot be seen, as in `default_rng(config.seed)` or `default_rng(**options)`
+    - a generator that is seeded later, or gets a saved state
+    - one that only makes identifiers, names or ports: those have to differ
 
-    Fix safety: unsafe. It adds the seed 0, which a person should replace by the
-    seed of the run, and makes generators of the same kind draw the same numbers. There is none
-    in a function that only gives a drawn number, a fresh seed: it would give the same one always.
+    What to do: Pass the seed of the run: `np.random.default_rng(seed)`, `random.Random(seed)`,
+    `torch.Generator().manual_seed(seed)`. `guard.generator("name")` gives a `torch.Generator` that
+    follows the seed of `guard.enable(seed=0)`.
+
+    Fix safety: unsafe. It writes the seed 0, to be replaced by the seed of the run. Generators of
+    one kind then draw the same numbers. A function that only gives a drawn number, a fresh seed,
+    has no fix: it would give the same one always.
     """
 
     code = "DET101"

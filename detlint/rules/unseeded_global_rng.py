@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import enabling
 from detlint.facts.asides import doubts
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,34 +54,31 @@ _MANY = 50  # first weights among which one is chosen that is more than a checkp
 
 
 class UnseededGlobalRng(Rule):
-    """The global generators of Python, NumPy and torch start from the operating system's
-    entropy in every process; torch's draws the initial weights of layers and dropout, too. A
-    program that draws from one, and seeds it nowhere in the files that it imports, computes
-    something else in each run.
+    """Why runs differ: The global generators of Python, NumPy and torch start from the operating
+    system's entropy in each process. torch takes initial weights, dropout and the order of a
+    shuffling loader from it. A program that draws, and seeds nowhere, computes something else in
+    each run.
 
-    One finding an entrypoint and library, in the entrypoint's own file. It names the first
-    draw, or one near by that runs for sure, and stands there if that is in this file.
-    Judged over what the entrypoint imports: a helper that seeds counts however deep. In a
-    program that trains, initial weights and the order of a shuffling loader count as a
-    draw; in another, only what its own file draws, and, unless `strict = true`, only if
-    that writes something: a file, say. Silent in tests and benchmarks, on what a program
-    that does not train draws in the main block of a package's module, or in three or more
-    literal sizes, as inputs that a model is tried on; on draws that no number depends on
-    (pauses, ports, names); and on programs that use no numeric library. Neither a draw nor
-    a seed counts where it never runs: behind a `return`, under a constant that says no, for
-    an argument that no call passes, in a class that nothing makes: names are followed to
-    where they are defined, so one of the same name elsewhere makes none, nor does a table
-    at the top of a file that nothing uses. No seed is a state that the program took from
-    the generator and puts back, one that `fork_rng` or the next lines end, or what the
-    generator itself has drawn. Silent on weights that constants overwrite, and on what a
-    program only shows to a person, as an interface or a server does, unless it trains. A
-    seed that is handed to an unknown library (`init(seed=1)`, `util.seed(1)`) may seed
-    everything, and so may a module of the project that is not there, by its own name:
-    silent, as about `random` and NumPy in what only a loader's workers call, where torch is
-    seeded: torch seeds them there.
+    Reported:
+    - a program that trains, and draws from a generator that nothing in its imports seeds
+    - another program, if its own file draws and it writes something, such as a file
+    - one finding for each program and library: it names the first draw, in the program's own file
 
-    Fix safety: unsafe. `guard.enable(seed=0)` at the entrypoint seeds every generator,
-    and turns deterministic algorithms on as well.
+    Lowers the confidence:
+    - the program neither trains nor writes anything: reported as *possible*
+
+    Not reported:
+    - tests, benchmarks, and programs that import no numeric library
+    - a seed handed to an unknown call, such as `init(seed=1)`: it may seed everything
+    - `random` and NumPy in what only a loader's workers call, where torch is seeded
+    - draws on which no number depends: pauses, ports, names, weights that constants overwrite
+
+    What to do: Call `guard.enable(seed=0)` at the start of the program. Or seed what it draws from:
+    `random.seed(0)`, `np.random.seed(0)`, `torch.manual_seed(0)`. A seed counts wherever the
+    program runs it, also in a helper that it imports. Putting back a saved state does not.
+
+    Fix safety: unsafe. `guard.enable(seed=0)` seeds every generator, and turns deterministic
+    algorithms on as well.
     """
 
     code = "DET102"
@@ -89,6 +86,7 @@ class UnseededGlobalRng(Rule):
     triggers = ()
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -125,26 +123,44 @@ class UnseededGlobalRng(Rule):
         if not program.imports(*_NUMERIC):
             return
         trains = cls._trains(program)
-        if not (trains or program.keeps() or settings.strict):
+        sure = cls.confidence if trains or program.keeps() else Confidence.POSSIBLE
+        if sure < settings.bar(cls.code):
             return
-        for library, generator in _GENERATORS.items():
+        all_asked = settings.bar(cls.code) == Confidence.POSSIBLE
+        for library in _GENERATORS:
             # Of a program that trains, all files count, and what seeds is found sooner.
             if trains and program.has("seeds", library):
                 continue
-            found = cls._surest(program, cls._draws(program, library, trains=trains))
+            found, told = cls._surest(program, cls._draws(program, library, trains=trains)), sure
+            if found is None and all_asked and not trains:
+                found, told = cls._own_draw(program, library), Confidence.POSSIBLE
             if found is not None and (trains or not program.has("seeds", library)):
                 if program.lacks(_MAY_SEED):
-                    return
-                first, verb = found
-                yield program.finding(
-                    cls,
-                    first,
-                    f"{program.shown(first)} {verb} from {generator}, and neither "
-                    f"{program.title} nor what it imports seeds it",
-                    f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of "
-                    f"{program.title}",
-                    enabling(program),
-                )
+                    if not all_asked:
+                        return
+                    told = Confidence.POSSIBLE
+                yield cls._told(program, library, *found, told)
+
+    @classmethod
+    def _told(
+        cls, program: Program, library: str, first: Located, verb: str, sure: Confidence
+    ) -> Finding:
+        return program.finding(
+            cls,
+            first,
+            f"{program.shown(first)} {verb} from {_GENERATORS[library]}, and neither "
+            f"{program.title} nor what it imports seeds it",
+            f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of "
+            f"{program.title}",
+            enabling(program),
+            confidence=sure,
+        )
+
+    @staticmethod
+    def _own_draw(program: Program, library: str) -> tuple[Located, str] | None:
+        """The first draw of a program, whatever that is for."""
+        own = program.facts("draws", library, own=True)
+        return next(((each, "draws") for each in own), None)
 
     @staticmethod
     def _surest(

@@ -6,11 +6,20 @@ from detlint.rule import Rule
 
 
 class UnusedSuppression(Rule):
-    """A suppression that suppresses nothing hides the next finding on its line. Only
-    codes of rules that are switched on are judged; a code that detlint does not have
-    is always reported.
+    """Why runs differ: A suppression that suppresses nothing hides the next finding on its line.
+    Then something makes runs differ, and nobody has looked at it.
 
-    Fix safety: the fix removes the code, or the comment when it was the last one."""
+    Reported:
+    - a code in `# detlint: ignore[…]`, `# detlint: off[…]` or `# noqa: …` that suppresses nothing
+    - a code that detlint does not have
+
+    Not reported:
+    - a code whose rule is switched off in this run: only a rule that ran can tell
+
+    What to do: Remove the code, or switch on the rule that it names.
+
+    Fix safety: safe. It removes the code, and the comment if that was its last one.
+    """
 
     code = "DET001"
     summary = "a suppression names a code that it does not suppress"

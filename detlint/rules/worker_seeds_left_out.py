@@ -36,29 +36,24 @@ _STATE_ADVICE = (
 
 
 class WorkerSeedsLeftOut(Rule):
-    """Seeds that do not reach all that draws: workers of several ranks, and samplers.
-
-    Lightning's `seed_everything(0)` seeds all ranks alike. Each worker of a loader is seeded
-    from that, so the workers of all ranks draw the same numbers. Runs still repeat each other,
-    but each augmentation happens once a rank. With `workers=True` (since 1.3), the rank counts.
-
-    A `StatefulDataLoader` of torchdata saves the state of its own sampler, generator included.
-    It cannot save that of torch's samplers. A resumed run goes on in another order.
+    """Why runs differ: A resumed run goes on in another order if the state leaves out a sampler. A
+    `StatefulDataLoader` of torchdata saves its own sampler, generator included, but none of
+    torch's samplers. Lightning's `seed_everything(0)` seeds the workers of all ranks alike. Runs
+    then repeat each other, but each rank adds the same noise.
 
     Reported:
-
     - a program that calls `seed_everything` without `workers`, trains with several devices or a
       distributed strategy, and draws in the workers of a loader
-    - `StatefulDataLoader` with `RandomSampler`, `WeightedRandomSampler` or `SubsetRandomSampler`
-      of torch, or a sampler of the file that draws and has no `state_dict`
+    - `StatefulDataLoader` with torch's `RandomSampler`, `WeightedRandomSampler` or
+      `SubsetRandomSampler`, or a sampler of the file that draws and has no `state_dict`
 
     Not reported:
-
-    - `workers=False`, which someone has decided, and `Fabric.seed_everything`, which passes `True`
-    - a number of devices that the text does not show
+    - `workers=False`, which someone has decided, and `Fabric.seed_everything`, which gives it
+    - a number of devices that cannot be seen, and one device
     - samplers of torchdata, and `shuffle=True`, whose state is saved
 
-    Pass `workers=True`. Let the loader shuffle, or give the sampler a state.
+    What to do: Pass `workers=True`, which Lightning takes since 1.3: `L.seed_everything(0,
+    workers=True)`. Let the loader shuffle, or give the sampler `state_dict` and `load_state_dict`.
 
     Fix safety: unsafe. With `workers=True`, workers draw other numbers than before.
     """

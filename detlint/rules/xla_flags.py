@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import setting
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,19 +24,26 @@ _NEWER = "--xla_gpu_exclude_nondeterministic_ops=true"
 
 
 class XlaFlags(Rule):
-    """On a GPU, XLA takes scatters that add with atomics, and picks some kernels by timing
-    them, unless `XLA_FLAGS` holds `--xla_gpu_deterministic_ops=true`. It is read when the
-    first computation starts, so set it before JAX is imported. On a CPU it changes nothing.
+    """Why runs differ: On a GPU, XLA takes scatters that add with atomics, and picks some kernels
+    by timing them. `--xla_gpu_deterministic_ops=true` in `XLA_FLAGS` stops both. It is read when
+    the first computation starts. On a CPU it changes nothing.
 
-    One finding an entrypoint that differentiates with JAX and asks for determinism
-    somewhere (in `XLA_FLAGS`, by a variable of TensorFlow's such as `TF_DETERMINISTIC_OPS` or
-    `TF_XLA_FLAGS`, which JAX does not read, or by turning on deterministic algorithms, itself or
-    in a helper) without this flag in what it imports, and one where a script sets `XLA_FLAGS`
-    with another flag of determinism and without this one. Silent on values that are not
-    literals, and under `guard.enable`, which sets it.
+    Reported:
+    - a program that differentiates with JAX, asks for determinism somewhere, and does not set this
+      flag
+    - it asks in `XLA_FLAGS`, by `TF_DETERMINISTIC_OPS` (which JAX does not read), or in a helper
+    - a script that sets another flag of determinism in `XLA_FLAGS`, and not this one
 
-    Fix safety: safe where nothing sets the variable. Only the choice of kernels changes;
-    an operation without a deterministic one is refused.
+    Not reported:
+    - values that are not literals
+    - a program in which `guard.enable` sets it
+
+    What to do: Set it before JAX is imported:
+    `os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=true"`. Or export it in the script that
+    starts the run, or call `guard.enable(seed=0)`.
+
+    Fix safety: safe where nothing sets the variable. Only the choice of kernels changes; an
+    operation without a deterministic one is refused.
     """
 
     code = "DET805"
@@ -117,6 +124,7 @@ class XlaFlags(Rule):
             "the run",
             () if given else setting(program.source, "XLA_FLAGS", _FLAG, "jax"),
             safe=True,
+            confidence=Confidence.LIKELY,
         )
 
     @staticmethod
