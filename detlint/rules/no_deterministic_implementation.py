@@ -30,12 +30,14 @@ class NoDeterministicImplementation(Rule):
 
     Reported:
     - a call or a layer of such an operator, with arguments for which it is nondeterministic
+    - sums, means and products of `torch_scatter` that no switch of torch reaches: `segment_coo`,
+      `scatter_mul`, the backward of `gather_coo`
     - as the release in `target-torch` does it: torch's own list of such operators is out of date
     - also where the values cannot differ, but the switch refuses all the same: the message says so
 
     Lowers the confidence:
-    - only the backward is concerned, and the file shows no gradient that comes to it: reported as
-      *possible*
+    - only the backward is concerned, and the file shows no gradient that comes to it, or its names
+      speak against one: reported as *possible*
 
     Not reported:
     - arguments for which it is deterministic, as `AdaptiveAvgPool2d(1)`, or that cannot be seen
@@ -97,6 +99,12 @@ class NoDeterministicImplementation(Rule):
         "kthvalue(",
         "cumsum(",
         "cumsum_(",
+        "segment_coo",
+        "segment_sum_coo",
+        "segment_add_coo",
+        "segment_mean_coo",
+        "gather_coo",
+        "scatter_mul",
     )
     settled = (("cumsum(", (2, 6)), ("cumsum_(", (2, 6)), ("kthvalue(", (2, 10)))
     needs = ("torch",)
@@ -186,9 +194,8 @@ class NoDeterministicImplementation(Rule):
             return
         row = cast("Operation", found.row)
         backward, sure = row.direction == "backward", self.confidence
-        if backward and self._calls.is_apart(node, found):  # quickly told
-            return
-        if backward and not self._is_trained(node, found):
+        apart = self._calls.is_apart(node, found)  # quickly told
+        if apart or (backward and not self._is_trained(node, found)):
             sure = Confidence.POSSIBLE
         if not self.wants(sure) or self._calls.is_harmless(node, found):
             return
