@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from detlint.dataflow.allocations import looks_unwritten
+from detlint.finding import Confidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,23 @@ def test_a_read_on_the_spot_needs_no_line(findings: Callable[..., list[Finding]]
     assert found.message == "torch.Tensor() is read before anything is written to it"
     assert found.advice == "write every element first"
     assert not found.fixable
+
+
+@pytest.mark.parametrize(
+    ("read", "confidence"),
+    [
+        ("F.relu(x)", Confidence.CERTAIN),
+        ("model(x)", Confidence.LIKELY),
+        ("x + 1", Confidence.CERTAIN),
+    ],
+)
+def test_what_only_seems_to_read_lowers_the_confidence(
+    read: str, confidence: Confidence, findings: Callable[..., list[Finding]]
+) -> None:
+    head = "import torch\nimport torch.nn.functional as F\n\n"
+    text = f"{head}def f(model, n):\n    x = torch.empty(n)\n    return {read}\n"
+    (found,) = findings(text, "DET401")
+    assert found.confidence == confidence
 
 
 FIXES = {

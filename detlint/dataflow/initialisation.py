@@ -40,11 +40,13 @@ class Read(NamedTuple):
     allocation  the call that makes the memory
     by          what reads it
     name        the name that it is read by; None where it is made
+    assumed     that it is read at all is told by a name: ``model(x)``
     """
 
     allocation: Op
     by: Op
     name: ast.expr | None
+    assumed: bool = False
 
     @property
     def call(self) -> ast.Call:
@@ -90,7 +92,7 @@ class Initialisation:
             memory = self.memory(root)
             for by, value in sorted(memory.reads, key=lambda each: each[0].place):
                 if self._is_unwritten(value, by, root) and self.matters(by):
-                    return Read(allocation, by, _mention(by, value))
+                    return Read(allocation, by, _mention(by, value), self._seems(by, value))
         return None
 
     def memory(self, root: Op) -> Memory:
@@ -202,6 +204,12 @@ class Initialisation:
 
     def _ignores(self, word: str, call: Op) -> bool:
         return word in self.library.scaled_by_beta and call.given("beta") is not None
+
+    def _seems(self, by: Op, value: Op) -> bool:
+        """Whether a call only seems to read, as what it calls is named like a network."""
+        if by.code != "call" or by.args[0] is value or self.values.callee(by) is not None:
+            return False
+        return not self.values.called(by) and self._is_network(by.args[0])
 
     def _is_network(self, function: Op) -> bool:
         if function.code == "call":

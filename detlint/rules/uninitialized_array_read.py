@@ -9,7 +9,7 @@ from detlint.dataflow.allocations import looks_unwritten
 from detlint.dataflow.fills import partial_fill
 from detlint.dataflow.initialisation import Initialisation
 from detlint.models.memory import NUMPY
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     import ast
@@ -27,9 +27,14 @@ class UninitializedArrayRead(Rule):
     Reported:
     - `np.empty`, `np.empty_like` and `np.ndarray(shape)`, of CuPy too, if read before anything is
       written
-    - nothing has written on any path that leads to the read
+    - nothing has written on any path that leads to the read, through other names, dicts, fields
+      and functions of the file
     - a returned array whose rows a loop fills, if a `continue` skips rows or a `break` leaves the
       rest
+
+    Lowers the confidence:
+    - what reads it is only named like a network: `model(x)`
+    - rows that a `continue` or `break` leaves: whoever takes the array may know which
 
     Not reported:
     - an array that is handed to unknown code: it may write it
@@ -116,9 +121,16 @@ class UninitializedArrayRead(Rule):
         for allocation in memory.allocations(offsets):
             read = memory.read(allocation)
             if read is not None:
-                self._tell(memory, read.call, memory.claim(read))
+                self._tell(memory, read.call, memory.claim(read), assumed=read.assumed)
             elif (partial := partial_fill(memory, allocation)) is not None:
-                self._tell(memory, partial.call, partial.claim(self.unit))
+                self._tell(memory, partial.call, partial.claim(self.unit), assumed=True)
 
-    def _tell(self, memory: Initialisation, call: ast.Call, claim: str) -> None:
-        self.report(call, claim, advice=memory.advice(call), edits=memory.fix(call), safe=False)
+    def _tell(self, memory: Initialisation, call: ast.Call, claim: str, *, assumed: bool) -> None:
+        self.report(
+            call,
+            claim,
+            advice=memory.advice(call),
+            edits=memory.fix(call),
+            safe=False,
+            confidence=Confidence.LIKELY if assumed else Confidence.CERTAIN,
+        )

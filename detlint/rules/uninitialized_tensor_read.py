@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.allocations import looks_unwritten
 from detlint.dataflow.initialisation import Initialisation
 from detlint.models.memory import TORCH
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,11 @@ class UninitializedTensorRead(Rule):
     - `resize_`, where it makes a tensor larger, and `torch.Tensor(2, 3)`, the older way
     - a read is: an operand, an argument of a torch function or a module, an index, a comparison, a
       print
-    - nothing has written on any path that leads there
+    - nothing has written on any path that leads there, through other names, dicts, fields and
+      functions of the file
+
+    Lowers the confidence:
+    - what reads it is only named like a network: `model(x)`
 
     Not reported:
     - a tensor that is handed to unknown code: it may write it
@@ -126,4 +130,5 @@ class UninitializedTensorRead(Rule):
                     advice=memory.advice(read.call),
                     edits=memory.fix(read.call),
                     safe=False,
+                    confidence=Confidence.LIKELY if read.assumed else Confidence.CERTAIN,
                 )
