@@ -158,3 +158,16 @@ def test_places_are_those_of_the_file(ending: str) -> None:
     made = function.returns[0].args[0].args[1]
     start, end = unit.span(made.node)
     assert code[start:end] == "set(x)"
+
+
+def test_imports_are_seen_wherever_they_stand() -> None:
+    unit = unit_of('''
+        """A docstring."""
+
+        import math
+        try:
+            import torch.nn as nn
+        except ImportError:
+            nn = None
+    ''')
+    assert unit.imported == {"math": ["math"], "nn": ["torch.nn"]}

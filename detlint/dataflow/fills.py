@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _OPAQUE = (ast.Subscript, ast.IfExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
+_JOINS = frozenset(("free", "phi"))  # through which a value may come round to itself
+
 
 class PartialFill(NamedTuple):
     """An array that may be returned partly unwritten; ``skip``: what leaves a round too early."""
@@ -67,7 +69,7 @@ def _only_write(engine: Initialisation, allocation: Op) -> Op | None:
 def _in_return(op: Op) -> bool:
     """Whether the result of an operation is only returned, in the statement that has it."""
     return bool(op.uses) and all(
-        use.code == "return" or (use.code != "phi" and _in_return(use)) for use in op.uses
+        use.code == "return" or (use.code not in _JOINS and _in_return(use)) for use in op.uses
     )
 
 
@@ -126,7 +128,7 @@ def _asks(test: Op, counters: set[Op]) -> bool:
     """Whether a test is about a loop's counters."""
     if test in counters:
         return True
-    return test.code != "phi" and any(_asks(each, counters) for each in test.args)
+    return test.code not in _JOINS and any(_asks(each, counters) for each in test.args)
 
 
 def _handles_failure(op: Op, write: Op) -> bool:

@@ -64,6 +64,19 @@ class LegacyBias(nn.Module):
         return x.matmul(self.weight.t()) + self.bias
 
 
+class ThroughAMethod(nn.Module):
+    def __init__(self, size, soft):
+        super().__init__()
+        self.logits = nn.Parameter(torch.Tensor(size, size), requires_grad=True)  # DET402
+        self.soft = soft
+
+    def draw(self, index):
+        return self.sample(self.logits[index, :].detach() if self.soft else self.logits[index, :])
+
+    def sample(self, logits):
+        return (logits + torch.rand_like(logits)).sigmoid()
+
+
 class DroppedFull(nn.Module):
     def __init__(self, size):
         super().__init__()
