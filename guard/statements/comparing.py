@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from guard.statements.flows import Flows
 from guard.statements.pairs import DEEPEST, Pairing
 from guard.statements.syntax import Statement, statements
+from guard.statements.traits import Traits
 from guard.statements.trees import recording
 
 if TYPE_CHECKING:
@@ -27,7 +28,11 @@ def compare(first: str, second: str, step: int | None = None) -> tuple[Flows, li
     pairing = Pairing(ones, others, Lookup().of)
     nodes = [each for each in pairing.nodes if _is_within(each, ends)]
     notes = [*ones.notes, *others.notes, *([_DEEP] if pairing.is_cut else [])]
-    return Flows(nodes), list(dict.fromkeys(notes))
+    traits = {
+        key: ones.traits.get(key, Traits()).joined(others.traits.get(key, Traits()))
+        for key in {**ones.traits, **others.traits}
+    }
+    return Flows(nodes, traits), list(dict.fromkeys(notes))
 
 
 def _is_within(node: Node, ends: tuple[int | None, ...]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from guard.statements.states import NONE
 from guard.statements.stream import SUFFIX, read
+from guard.statements.traits import Traits
 
 
 @dataclass(eq=False, slots=True)
@@ -74,6 +75,7 @@ class Recording:
     threads  of all its processes, those of the first process first
     ends     when each step ended
     notes    what a person should know
+    traits   of the values of each statement, by its file and line
     left     from when on a statement was not always looked at, by its file and line
     """
 
@@ -81,6 +83,7 @@ class Recording:
     ends: dict[int, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     left: dict[tuple[str, int], int] = field(default_factory=dict)
+    traits: dict[tuple[str, int], Traits] = field(default_factory=dict)
 
 
 def recording(folder: str) -> Recording:
@@ -127,6 +130,11 @@ class _Builder:
             number, line, now = given
             key = (self._codes[number][0], line)
             self._found.left[key] = min(now, self._found.left.get(key, now))
+        elif kind == "h":
+            number, line, read_of, gave = given
+            key = (self._codes[number][0], line)
+            known = self._found.traits.get(key, Traits())
+            self._found.traits[key] = known.joined(Traits(read_of, gave))
         elif kind == "n":
             self._found.notes.append(given[0])
         elif kind == "e":
