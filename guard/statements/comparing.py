@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 _DEEP = f"calls more than {DEEPEST} deep were not traced: the statement that makes them counts"
 
 
-def compare(first: str, second: str, step: int | None = None) -> tuple[Flows, list[str]]:
+def compare(
+    first: str, second: str, step: int | None = None, rank: int | None = None
+) -> tuple[Flows, list[str]]:
     """What flows where, of the recordings in two folders; and what a person should know.
 
     step  the last that counts: what came after it says nothing of it
+    rank  whose processes are compared, where a run has several; None for all
     """
-    ones, others = recording(first), recording(second)
+    ones, others = recording(first, rank), recording(second, rank)
     ends = tuple(each.ends.get(-1 if step is None else step) for each in (ones, others))
     pairing = Pairing(ones, others, Lookup().of)
     nodes = [each for each in pairing.nodes if _is_within(each, ends)]

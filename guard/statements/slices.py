@@ -42,3 +42,6 @@ def _before(flows: Flows, node: Node) -> Iterator[Node]:
     yield from flows.makers(node)
     if node.within.above is not None:
         yield node.within.above
+    if node.draws:
+        moved = (each for nodes in flows.moves.values() for each in nodes)
+        yield from sorted((n for n in moved if n.order < node.order), key=lambda n: -n.order)

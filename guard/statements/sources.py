@@ -15,6 +15,10 @@ LISTING = {"listdir", "scandir", "iterdir", "glob", "iglob", "rglob", "walk"}
 TEMPORARY = {"mkstemp", "mktemp", "NamedTemporaryFile"}
 FOLDERS = {"mkdtemp", "TemporaryDirectory"}
 UNIQUE = {"uuid1", "uuid4"}
+_SEEDING = {
+    *("manual_seed", "manual_seed_all", "seed", "seed_all", "seed_everything", "set_seed"),
+    *("set_rng_state", "setstate", "set_state"),
+}
 
 
 def is_clock(statement: Statement) -> bool:
@@ -30,6 +34,11 @@ def draws_name(statement: Statement) -> bool:
 def draws_file(statement: Statement) -> bool:
     """Whether a statement draws a name that a file may have."""
     return _calls(statement, TEMPORARY | UNIQUE)
+
+
+def seeds(statement: Statement) -> bool:
+    """Whether a statement puts a generator into a state, whatever it was in before."""
+    return _calls(statement, _SEEDING)
 
 
 def lists(statement: Statement) -> bool:

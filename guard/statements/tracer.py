@@ -168,7 +168,7 @@ class Tracer:
         values = [value_of(path, held, around) for path in paths]
         self._counted[at] = self._counted.get(at, 0) + 1
         if self._counted[at] <= _TIMES:
-            self.digests.traits |= traits_of(values)
+            self.digests.traits |= traits_of(each for each in values if each is not MISSING)
         return tuple([0 if each is MISSING else of(each) for each in values])
 
     def note_traits(self, code: int, line: int, traits: Traits) -> None:

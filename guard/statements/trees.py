@@ -86,11 +86,13 @@ class Recording:
     traits: dict[tuple[str, int], Traits] = field(default_factory=dict)
 
 
-def recording(folder: str) -> Recording:
-    """All that was recorded in a folder."""
+def recording(folder: str, rank: int | None = None) -> Recording:
+    """All that was recorded in a folder; of the processes of one rank alone, if it is given."""
     found = Recording()
     names = [each for each in sorted(os.listdir(folder)) if each.endswith(SUFFIX)]
     streams = [read(os.path.join(folder, each)) for each in names]
+    if rank is not None:
+        streams = [each for each in streams if each and each[0][3] == str(rank)]
     streams.sort(key=lambda events: events[0][1] != "main" if events else True)
     for events in streams:
         _Builder(found).build(events)

@@ -217,7 +217,7 @@ class Digests:
         if isinstance(value, torch.Generator):
             return hashed(value.get_state().numpy().data) if value.device.type == "cpu" else 0
         if isinstance(value, torch.nn.Module):
-            return self.identity(value)
+            return self._of_module(value)
         if type(value).__module__.startswith("torch.utils.data.dataset"):
             return self._attributes(value, depth)
         if isinstance(value, (torch.dtype, torch.device, torch.Size)):
@@ -242,12 +242,28 @@ class Digests:
     def _attributes(self, value: Any, depth: int) -> int:  # noqa: ANN401
         torch: Any = sys.modules.get("torch")
         if torch is not None and hasattr(torch, "nn") and issubclass(type(value), torch.nn.Module):
-            return self.identity(value)
+            return self._of_module(value)
         held = attributes(value)
         slots = of_slots(value, self.is_own)
         if held is None and not slots:
             return self.identity(value)
         return self._mapping({**(held or {}), **slots}, depth + 1) or 2
+
+    def _of_module(self, value: Any) -> int:  # noqa: ANN401
+        """A module by its identity; its parts by theirs in it, whichever is met first later."""
+        is_new = id(value) not in self._known
+        found = self.identity(value)
+        if is_new:
+            self._name_parts(value, found)
+            self._identified = found
+        return found
+
+    def _name_parts(self, module: Any, whole: int) -> None:  # noqa: ANN401
+        for name, part in ((attributes(module) or {}).get("_modules") or {}).items():
+            if part is not None and id(part) not in self._known:
+                digest = hashed(f"{whole}{name}".encode()) | 1 | OPAQUE
+                self._known[id(part)] = (weakref.ref(part), digest)
+                self._name_parts(part, digest)
 
     def is_own(self, kind: type) -> bool:
         """Whether a class is of the program's own files."""

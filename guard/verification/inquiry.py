@@ -190,8 +190,7 @@ def explained(
         bisection = bisect(opened, difference, other, most)
     left = plan.budget - bisection.runs
     is_quick = watched.seconds < LONGEST
-    is_single = plan.ranks == 1
-    if is_quick and is_single and left >= RUNS and is_asked(difference, bisection):
+    if is_quick and left >= RUNS and is_asked(difference, bisection):
         found = entry(opened, difference, other, bisection)
         left -= found.runs
     known = any(each.row for each in bisection.operators)

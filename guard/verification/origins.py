@@ -40,13 +40,12 @@ _CALLS: tuple[tuple[Source, frozenset[str]], ...] = (
         | {"numpy.empty"},
     ),
 )
-_UNSEEDED = frozenset({"default_rng", "Random", "RandomState", "SeedSequence", "seed"})
+_UNSEEDED = frozenset({"default_rng", "Random", "RandomState", "SeedSequence"})
 _SET_CALLS = {"set", "frozenset", "union", "intersection", "difference", "symmetric_difference"}
 _GROWING = {"append", "add", "add_", "put", "extend", "update", "put_nowait", "index_add_", "sub_"}
 _ADDRESSED = re.compile(r"\bid\b")
 _HASHED = re.compile(r"\bhash\b|__hash__")
 _SET_TEXT = re.compile(r"\{[^:{}]*\}")
-_NO_ARGUMENTS = "()"
 
 
 class Origin(NamedTuple):
@@ -62,6 +61,7 @@ def origin_of(node: Node, traits: Traits, circumstance: str = "") -> Origin:
         _of_calls(node)
         or _of_hashes(node, traits, circumstance)
         or _of_listings(node)
+        or _of_unseeded(node)
         or _of_threads(node)
         or _of_generators(node)
         or Origin(Source.NOT_SHOWN, node.statement.text)
@@ -92,9 +92,6 @@ def _of_calls(node: Node) -> Origin | None:
         for source, names in _CALLS:
             if _is_of(name, names):
                 return Origin(source, f"{name}()")
-        unseeded = name.rpartition(".")[2] in _UNSEEDED
-        if unseeded and f"{name}{_NO_ARGUMENTS}" in statement.text:
-            return Origin(Source.ENTROPY, f"{name}()")
     return None
 
 
@@ -104,7 +101,7 @@ def _is_clock(name: str) -> bool:
 
 def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Origin | None:
     text = node.statement.text
-    if _ADDRESSED.search(text):
+    if _ADDRESSED.search(text) and not _is_own_name(node, "id"):
         return Origin(Source.OBJECT_ADDRESS, f"id() in `{text}`")
     held = traits.read | traits.gave
     is_hash = bool(_HASHED.search(text))
@@ -117,10 +114,21 @@ def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Origin | None:
     return Origin(Source.OBJECT_ADDRESS, f"{shown} in `{text}`")
 
 
+def _is_own_name(node: Node, name: str) -> bool:
+    """Whether a name that Python has is the program's own there."""
+    return (name,) in node.statement.writes or name in node.within.call.names
+
+
 def _of_listings(node: Node) -> Origin | None:
     if LISTING.isdisjoint(_last_names(node)) or "sorted" in node.statement.calls:
         return None
     return Origin(Source.LISTING, f"`{node.statement.text}`")
+
+
+def _of_unseeded(node: Node) -> Origin | None:
+    """A generator that is another one for the same arguments: the system has seeded it."""
+    made = (each for each in node.statement.calls if each.rpartition(".")[2] in _UNSEEDED)
+    return next((Origin(Source.ENTROPY, f"{each}() without a seed") for each in made), None)
 
 
 def _of_threads(node: Node) -> Origin | None:

@@ -38,6 +38,10 @@ _AGAIN = (
     "is guessed from the program's text"
 )
 _BROKEN = "what differs was not traced to a line: comparing statement by statement failed with {!r}"
+_OF_RANK = (
+    "the statements of rank {} were compared: what it got from other ranks counts as given by the "
+    "library that carried it"
+)
 _LOST = "the runs were compared statement by statement, and what differs was not traced to a line"
 
 
@@ -103,14 +107,18 @@ def entry(session: Session, difference: Difference, other: int, bisection: Bisec
         place = culprit.operator.place or seen.place
         seen = replace(seen, cause=culprit.cause, place=place)
     try:
-        return _traced(ran, seen)
+        return _traced(ran, seen, session.plan.ranks)
     except Exception as error:  # noqa: BLE001 - that the runs differ is known without
         return Entry(runs=RUNS, note=_BROKEN.format(error))
 
 
-def _traced(ran: Sequence[Process], seen: Difference) -> Entry:
+def _traced(ran: Sequence[Process], seen: Difference, ranks: int) -> Entry:
     """What the recordings of both runs' statements tell."""
-    flows, notes = compare(ran[0].traces_folder, ran[1].traces_folder, seen.step)
+    folders = (ran[0].traces_folder, ran[1].traces_folder)
+    rank = seen.rank if ranks > 1 else None
+    flows, notes = compare(*folders, seen.step, rank)
+    if rank is not None:
+        notes.append(_OF_RANK.format(rank))
     found = find(flows, seen)
     if not found.origins or _is_kernel(seen, found.origins[0]):
         return Entry(runs=RUNS, note="; ".join([_LOST, *notes]))
