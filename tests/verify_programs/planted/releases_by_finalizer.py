@@ -20,7 +20,7 @@ class Buffer:
 
 def collector(stop):
     while not stop.wait(0.002):
-        gc.collect()
+        gc.collect()  # planted: collection
 
 
 torch.manual_seed(0)
