@@ -5,7 +5,8 @@ Asked of the statement with which a difference begins. That it does was shown by
 
 from __future__ import annotations
 
-import re
+import ast
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.comparison.explanations import Source
@@ -15,6 +16,8 @@ from guard.verification.flows import CLOCKS, LOAD, last_two
 from guard.verification.readiness import ASKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from guard.statements.pairs import Node
     from guard.statements.traits import Traits
 
@@ -43,9 +46,13 @@ _CALLS: tuple[tuple[Source, frozenset[str]], ...] = (
 _UNSEEDED = frozenset({"default_rng", "Random", "RandomState", "SeedSequence"})
 _SET_CALLS = {"set", "frozenset", "union", "intersection", "difference", "symmetric_difference"}
 _GROWING = {"append", "add", "add_", "put", "extend", "update", "put_nowait", "index_add_", "sub_"}
-_ADDRESSED = re.compile(r"\bid\b")
-_HASHED = re.compile(r"\bhash\b|__hash__")
-_SET_TEXT = re.compile(r"\{[^:{}]*\}")
+# What takes items in their order, beside loops.
+_ORDERED = {
+    *("list", "tuple", "enumerate", "iter", "next", "zip", "map", "dict", "fromkeys", "pop"),
+    *("join", "array", "tensor", "stack", "cat", "sum", "chain", "islice", "popitem"),
+}
+_LOOPS = (ast.For, ast.AsyncFor, ast.comprehension, ast.Starred)
+_SETS = (ast.Set, ast.SetComp)
 
 
 class Origin(NamedTuple):
@@ -101,17 +108,28 @@ def _is_clock(name: str) -> bool:
 
 def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Origin | None:
     text = node.statement.text
-    if _ADDRESSED.search(text) and not _is_own_name(node, "id"):
+    parts = list(_parts(text))
+    names = {each.id for each in parts if isinstance(each, ast.Name)}
+    if "id" in names and not _is_own_name(node, "id"):
         return Origin(Source.OBJECT_ADDRESS, f"id() in `{text}`")
     held = traits.read | traits.gave
-    is_hash = bool(_HASHED.search(text))
-    is_set = bool(held & SETS) or not _SET_CALLS.isdisjoint(_last_names(node))
-    if not is_hash and not is_set and not _SET_TEXT.search(text):
+    calls = _last_names(node)
+    is_hash = "hash" in names or "__hash__" in calls
+    is_set = bool(held & SETS) or not _SET_CALLS.isdisjoint(calls)
+    is_set = is_set or any(isinstance(each, _SETS) for each in parts)
+    is_ordered = not _ORDERED.isdisjoint(calls) or any(isinstance(each, _LOOPS) for each in parts)
+    if not is_hash and not (is_set and is_ordered):
         return None
     shown = "hash()" if is_hash else "the order of a set"
     if circumstance == "hashes" or not held & OBJECTS:
         return Origin(Source.STRING_HASH, f"{shown} in `{text}`") if held & STRINGS else None
     return Origin(Source.OBJECT_ADDRESS, f"{shown} in `{text}`")
+
+
+def _parts(text: str) -> Iterator[ast.AST]:
+    """What a statement is made of; nothing for a head that does not stand by itself."""
+    with suppress(SyntaxError):
+        yield from ast.walk(ast.parse(f"{text} pass" if text.endswith(":") else text))
 
 
 def _is_own_name(node: Node, name: str) -> bool:

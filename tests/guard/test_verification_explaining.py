@@ -48,7 +48,7 @@ PROGRAMS = {
     "an unseeded generator": ("a = random.Random(None)", "b = a.random()", Source.ENTROPY),
     "a folder": ("a = tempfile.mkdtemp()", "b = len(a) + ord(a[-1])", Source.DRAWN_NAME),
     "addresses": ("a = sorted(samples, key=id)", "b = a[0].number", Source.OBJECT_ADDRESS),
-    "hashes": ("a = [hash(each) % 7 for each in samples]", "b = a[3]", Source.OBJECT_ADDRESS),
+    "hashes": ("a = [hash(each) % 7 for each in samples]", "b = repr(a)", Source.OBJECT_ADDRESS),
     "a set": ("a = list(set(samples))", "b = a[0].number + 1000", Source.OBJECT_ADDRESS),
     "a weak set": (
         "kept = weakref.WeakSet(samples)\na = [each.number for each in kept]",
@@ -255,3 +255,17 @@ def test_what_a_call_reads() -> None:
     found = [source_of_call(each) for each in told]
 
     assert found == [Source.CLOCK, Source.PROCESS, Source.OBJECT_ADDRESS, None]
+
+
+OTHERS = {
+    "an attribute id": "a = Sample(time.time_ns() % 99999)\na.id = a.number\nb = a.id + 1000",
+    "a text in braces": "c = 3\na = f'{c}' + str(len(os.urandom(3000 + os.urandom(1)[0])))",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_only_looks_like_an_address_or_a_set(name: str, tmp_path: Path) -> None:
+    found = flows(tmp_path, f"{PREPARED}{OTHERS[name]}\n")
+
+    told = {origin_of(each, found.traits(each)).source for each in found.nodes}
+    assert told.isdisjoint({Source.OBJECT_ADDRESS, Source.STRING_HASH})
