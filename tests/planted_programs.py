@@ -142,6 +142,7 @@ def _judged(
     shown = report.get("cause") or {}
     source = shown.get("source", "").lower()
     told = " ".join(str(difference.get(key)) for key in ("what", "why", "advice"))
+    told += f" {shown.get('what', '')}"
     by = next((how for how, file, line in named if _is_planted(program, file, line)), "")
     counts = not by.startswith("suspect") or by == "suspect 1"
     is_line = bool(re.search(program.lost, told)) if program.lost else bool(by) and counts

@@ -93,7 +93,7 @@ class StateOrigins:
             if not self._draws.may(node, at):
                 continue
             differs = first.after[at] != second.after[at]
-            agreed = first.before[at] == second.before[at] or seeds(node.statement)
+            agreed = first.before[at] == second.before[at] or _is_seeded(node, at)
             if differs and agreed and first.before[at]:
                 self.moves.setdefault(name, []).append(node)
                 moved = True
@@ -168,6 +168,12 @@ class StateOrigins:
                 if each.within.role != node.within.role:
                     return frozenset((node if node.is_in_thread else each,))
         return NOTHING
+
+
+def _is_seeded(node: Node, at: int) -> bool:
+    """Whether a statement has put that very generator into a state."""
+    ran = node.ran
+    return seeds(node.statement) and ran.before[at] != ran.after[at]
 
 
 def _process(node: Node) -> str:

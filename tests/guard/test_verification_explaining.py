@@ -269,3 +269,18 @@ def test_what_only_looks_like_an_address_or_a_set(name: str, tmp_path: Path) -> 
 
     told = {origin_of(each, found.traits(each)).source for each in found.nodes}
     assert told.isdisjoint({Source.OBJECT_ADDRESS, Source.STRING_HASH})
+
+
+def test_a_seed_of_one_generator_is_no_source_of_another(tmp_path: Path) -> None:
+    text = """\
+    import random, torch
+    a = list(range(2000, 2100))
+    torch.manual_seed(0)
+    random.shuffle(a)
+    b = a[0]
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+
+    assert {each.line for each in (n.statement for n in found.origins)} == {4}
+    (origin,) = {each for each in found.origins if each.statement.line == 4}
+    assert origin_of(origin, found.traits(origin)).source is Source.GENERATOR
