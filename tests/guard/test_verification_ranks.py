@@ -115,6 +115,7 @@ PLANTED = FOLDER / "planted"
     ("name", "rank", "source"),
     [("ranks_with_own_noise", 1, "entropy"), ("ranks_resumed_without_schedule", 0, "state")],
 )
+@pytest.mark.slow
 def test_a_line_of_a_rank_and_a_state_that_ranks_lost(name: str, rank: int, source: str) -> None:
     answer = ask(read(PLANTED / f"{name}.py"))
 
