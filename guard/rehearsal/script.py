@@ -50,18 +50,17 @@ class Rehearsal:
 
     def _prepare(self, stack: ExitStack, program: Program) -> None:
         # First ours, as the program may shadow a name that they import.
-        from guard.flags import switched
+        from guard.flags import held
         from guard.rehearsal import scripted, side_effects
         from guard.rehearsal.rehearsal import rehearsing
 
         program.prepare()
-        stack.enter_context(switched(on=True, warn_only=True))
+        stack.enter_context(held())
         warnings.filterwarnings("ignore", message=_ALERT)
         self._recorder, mode = stack.enter_context(
-            rehearsing(self._told["gpu"], max(1, self._told["ranks"]))
+            rehearsing(self._told["gpu"], max(1, self._told["ranks"]), seeded=False)
         )
         scripted.install(stack, self._recorder, mode, self._enough, self._told["ranks"])
-        self._recorder.draws.seeded = False
         self._recorder.finish = self.done
         self._written = side_effects.Written(self._told["scratch"])
         side_effects.guard_files(stack, self._written)

@@ -32,7 +32,6 @@ def install(
     _files(stack)
     _loaders(stack)
     _seeds(stack, recorder)
-    _switch(stack)
     optimizers.install(stack, recorder, enough)
     ranks.install(stack, world)
     numbered.install(stack)
@@ -140,16 +139,20 @@ def _seeds(stack: ExitStack, recorder: Recorder) -> None:
         del seed
         recorder.draws.seeded = True
 
+    def by_the_system(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+            with unset_fake_temporarily():
+                seed = function(*args, **options)
+            recorder.draws.seeded = False  # after it: it seeds the GPUs with what it drew
+            return seed
+
+        return call
+
+    replace(stack, torch, "seed", by_the_system(torch.seed))
+    replace(stack, torch.random, "seed", torch.seed)
     replace(stack, torch, "manual_seed", noting(torch.manual_seed))
     replace(stack, torch.random, "manual_seed", torch.manual_seed)
     replace(stack, torch, "set_rng_state", noting(torch.set_rng_state))
     replace(stack, torch.cuda, "manual_seed", on_gpus)
     replace(stack, torch.cuda, "manual_seed_all", on_gpus)
-
-
-def _switch(stack: ExitStack) -> None:
-    """The program may set the switch; here it stays on, and warns instead of raising."""
-    for name in ("use_deterministic_algorithms", "set_deterministic_debug_mode"):
-        replace(stack, torch, name, lambda *_, **__: None)
-    private: Any = torch._C  # noqa: SLF001
-    replace(stack, private, "_set_deterministic_algorithms", lambda *_, **__: None)
