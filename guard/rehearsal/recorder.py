@@ -52,6 +52,7 @@ class Recorder:
         self.creates_graph = False
         self.compiled = False
         self.steps = 0
+        self.backwards = 0
         self.guesses: Counter[tuple[str, places.Trail | None]] = Counter()
         self.unwritten = Unwritten()
         self.draws = Draws(seeded=seeded)
@@ -73,6 +74,10 @@ class Recorder:
     def before(self, run: Run) -> None:
         """An operator is about to run: note the line, if a node of the graph was made for it."""
         self.draws.follow(run, self.here)
+        self.mark()
+
+    def mark(self) -> None:
+        """Note the line that runs now for the nodes of the graph that it has made."""
         made = torch._C._autograd._get_sequence_nr() - 1  # noqa: SLF001
         if made != self._last and torch.is_grad_enabled():
             here = self.here()

@@ -57,6 +57,7 @@ def _backward(recorder: Recorder) -> Callable[..., Any]:
             return original(outputs, *args, **options)
         if not _running:
             recorder.starts()
+            recorder.backwards += 1
         gradients, create_graph, inputs, accumulate = _asked_for(*args, **options)
         found = recorder.node, recorder.creates_graph
         recorder.creates_graph = create_graph

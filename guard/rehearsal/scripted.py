@@ -9,7 +9,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 
 from guard.interception import replace
-from guard.rehearsal import numbered, optimizers, ranks, values
+from guard.rehearsal import absent, numbered, optimizers, ranks, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +35,7 @@ def install(
     optimizers.install(stack, recorder, enough)
     ranks.install(stack, world)
     numbered.install(stack)
+    absent.install(stack, recorder)
 
 
 def _parameters(stack: ExitStack, mode: FakeCuda) -> None:
@@ -82,6 +83,13 @@ def _numbers(stack: ExitStack, recorder: Recorder) -> None:
     replace(stack, torch.Tensor, "numpy", numpy)
     replace(stack, FakeTensor, "__array__", array)
     replace(stack, FakeTensor, "data_ptr", lambda _: 0)
+    shares = torch.Tensor.share_memory_
+    replace(
+        stack,
+        torch.Tensor,
+        "share_memory_",
+        lambda self: self if isinstance(self, FakeTensor) else shares(self),
+    )
     replace(stack, torch.Tensor, "pin_memory", lambda self, *_, **__: self)
     replace(stack, torch.Tensor, "is_pinned", lambda *_, **__: False)
 

@@ -155,6 +155,8 @@ def _row(each: Finding) -> tuple[tuple[str, str], ...]:
 
 
 def _why(each: Finding) -> str:
+    if each.reason and "::" in each.operator and not each.operator.startswith("aten::"):
+        return each.reason  # a whole sentence, of the table of libraries
     if each.verdict == UNKNOWN:
         return "of another library: look there for a deterministic variant, or compare two runs"
     return f"by default it {each.reason}" if each.reason else ""
