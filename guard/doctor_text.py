@@ -65,9 +65,7 @@ def _next(report: Report) -> str:
         for each in section.entries
         if each.verdict == DIFFERS
     ]
-    refused = [
-        each for section, each in differing if section in _REFUSING and each.name != _HASHES
-    ]
+    refused = [each for section, each in differing if section in _REFUSING and each.name != _HASHES]
     for each in [*refused, *([active] if active and not active.value else [])]:
         return each.meaning
     for _, each in differing:

@@ -105,7 +105,7 @@ def held() -> Iterator[None]:
         yield
 
 
-def _left_alone(*_: Any, **__: Any) -> None:  # noqa: ANN401 - as torch's own functions take them
+def _left_alone(*_: Any, **__: Any) -> None:
     """Sets nothing."""
 
 

@@ -13,7 +13,7 @@ import inspect
 import sys
 from contextlib import contextmanager
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -21,7 +21,7 @@ from guard import places
 from guard.inventory.library_table import LIBRARIES
 from guard.rehearsal.findings import DETERMINISTIC, SILENT, SWITCH, UNKNOWN, Verdict
 from guard.rehearsal.runs import tensors_in
-from guard.rehearsal.verdicts import Judgement
+from guard.rehearsal.verdicts import Judgement, LibraryRow
 from guard.reports import OK
 
 if TYPE_CHECKING:
@@ -39,13 +39,6 @@ _MODULES = (
 )  # fmt: skip
 _ROWS = {row.module: row for row in LIBRARIES}
 _OPTIMIZERS = ("Adam", "SGD", "LAMB", "Lamb", "LARS", "Lion", "NovoGrad", "Adagrad", "RMSprop")
-
-
-class _Row(NamedTuple):
-    """What the report says of a library's kernel, in the place of a row of torch's operators."""
-
-    name: str
-    reason: str
 
 
 def install(stack: ExitStack, recorder: Recorder) -> None:
@@ -80,7 +73,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def _is_stood_in(name: str) -> bool:
-    return any(f"{each}.".startswith(f"{name}.") or name.startswith(f"{each}.") for each in _MODULES)
+    return any(
+        f"{each}.".startswith(f"{name}.") or name.startswith(f"{each}.") for each in _MODULES
+    )
 
 
 def _asked_by_program() -> bool:
@@ -148,7 +143,8 @@ def _run(
     judge: Judge, recorder: Recorder, tensors: list[torch.Tensor], shape: Sequence[int]
 ) -> torch.Tensor:
     recorder.count(*judge("forward"))
-    result: torch.Tensor = _Step.apply(judge, recorder, tuple(shape), *tensors)
+    apply: Any = _Step.apply
+    result: torch.Tensor = apply(judge, recorder, tuple(shape), *tensors)
     recorder.mark()
     return result
 
@@ -157,7 +153,7 @@ class _Step(torch.autograd.Function):
     """A result of a shape, and gradients for all that it was made of."""
 
     @staticmethod
-    def forward(  # type: ignore[override]  # torch's own takes anything
+    def forward(
         ctx: Any,  # noqa: ANN401
         judge: Judge,
         recorder: Recorder,
@@ -187,7 +183,7 @@ def judged(path: str, *, settled: bool = False) -> Judge:
     """What the table of libraries says of a kernel, with guard on."""
     library = path.partition(".")[0]
     known = _ROWS.get(library)
-    row = _Row(path, known.meaning if known is not None else "")
+    row = LibraryRow(path, known.meaning if known is not None else "")
     verdict: Verdict = UNKNOWN
     if known is not None and (known.verdict == OK or known.variable):
         verdict = SWITCH  # it asks torch, or reads a variable that guard sets
@@ -223,7 +219,11 @@ def _as_first(x: torch.Tensor, *_: Any, **__: Any) -> Sequence[int]:
 
 
 def _as_regions(
-    x: torch.Tensor, boxes: Any, output_size: Any = 7, *_: Any, **__: Any  # noqa: ANN401
+    x: torch.Tensor,
+    boxes: Sequence[torch.Tensor] | torch.Tensor,
+    output_size: int | Sequence[int] = 7,
+    *_: Any,
+    **__: Any,
 ) -> Sequence[int]:
     count = boxes.shape[0] if isinstance(boxes, torch.Tensor) else sum(map(len, boxes))
     size = (output_size, output_size) if isinstance(output_size, int) else output_size

@@ -9,7 +9,7 @@ import torch
 from detlint.switched_operations import SWITCHED, Switched
 from guard.allowance import allowed
 from guard.errors import SettingsError
-from guard.rehearsal.verdicts import in_force
+from guard.rehearsal.verdicts import COMPILED, in_force
 from guard.translation import explain_operation, render
 
 if TYPE_CHECKING:
@@ -32,8 +32,10 @@ def explanation(name: str) -> str:
                 f"explain: no operator of the tables is called {name!r}{text[1]}{text[2]}"
             ) from None
         rows = []
-    here = [*(row for row in rows if in_force(row)), *(row for row in switched if in_force(row))]
-    others = [each for each in [*rows, *switched] if each not in here]
+    every: list[Operation | Switched] = [*switched, *rows]
+    here = [each for each in every if in_force(each)]
+    here.sort(key=lambda row: row.name == COMPILED)  # what holds without a compiler comes first
+    others = [each for each in every if each not in here]
     parts = [_of_torch(each) for each in here] or [f"torch {torch.__version__}: {_NOTHING}"]
     parts += [f"Not of this torch ({_releases(each)}):\n{_shown(each)}" for each in others]
     return "\n\n".join(parts) + "\n"

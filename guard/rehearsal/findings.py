@@ -118,7 +118,7 @@ class Report(NamedTuple):
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing was found that keeps a run on the GPU from repeating, and all was seen."""
+        """Whether all was seen, and nothing found that keeps a run from repeating."""
         trapped = any(each.counts for each in self.traps)
         return self.complete and bool(self.operators) and not self.found and not trapped
 

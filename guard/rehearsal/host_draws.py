@@ -146,7 +146,9 @@ class HostDraws:
             draws = callable(function) and not isinstance(function, type)
             if draws and not name.startswith("_") and name not in _NO_DRAWS:
                 self._watch_global(stack, numpy, name, "numpy.random")
-        replace(stack, numpy, "seed", self._seeding(numpy.seed, "numpy.random", "numpy.random.seed"))
+        replace(
+            stack, numpy, "seed", self._seeding(numpy.seed, "numpy.random", "numpy.random.seed")
+        )
         replace(stack, numpy, "set_state", self._seeding(numpy.set_state, "numpy.random", None))
         self._watch_seed(stack, numpy, "default_rng", "numpy.random.default_rng")
         self._watch_objects(stack, numpy)
@@ -163,7 +165,7 @@ class HostDraws:
             return int(original(count))
 
         replace(stack, source, "randbits", randbits)
-        twister = numpy.mtrand._MT19937  # noqa: SLF001 - what RandomState makes first, without a seed
+        twister: Any = numpy.mtrand._MT19937  # noqa: SLF001 - what RandomState makes first, without a seed
 
         class Kind(type(twister)):  # type: ignore[misc]
             """Every such generator is one, also those made before."""

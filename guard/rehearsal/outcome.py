@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 # What runs beside the process, or below Python.
-_UNJUDGED = ("other processes and threads (DataLoader workers, ranks)", "what libraries draw in C++")
+_UNJUDGED = (
+    "other processes and threads (DataLoader workers, ranks)",
+    "what libraries draw in C++",
+)
 
 
 def report_of(

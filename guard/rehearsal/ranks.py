@@ -66,9 +66,7 @@ def _initialized(stack: ExitStack, world: int) -> Callable[..., None]:
     return init_process_group
 
 
-def _spawned(
-    function: Callable[..., None], args: tuple[Any, ...] = (), *_: Any, **__: Any
-) -> None:
+def _spawned(function: Callable[..., None], args: tuple[Any, ...] = (), *_: Any, **__: Any) -> None:
     """The first of the processes, here: others would not know of the rehearsal."""
     function(0, *args)
 

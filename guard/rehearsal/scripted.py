@@ -83,7 +83,7 @@ def _numbers(stack: ExitStack, recorder: Recorder) -> None:
     replace(stack, torch.Tensor, "numpy", numpy)
     replace(stack, FakeTensor, "__array__", array)
     replace(stack, FakeTensor, "data_ptr", lambda _: 0)
-    shares = torch.Tensor.share_memory_
+    shares: Any = torch.Tensor.share_memory_
     replace(
         stack,
         torch.Tensor,

@@ -189,7 +189,7 @@ class _Scan:
     def __next__(self) -> Any:  # noqa: ANN401
         return next(self._entries)
 
-    def __enter__(self) -> _Scan:
+    def __enter__(self) -> Any:  # noqa: ANN401 - Self, from Python 3.11 on
         return self
 
     def __exit__(self, *_: object) -> None:

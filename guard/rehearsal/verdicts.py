@@ -18,14 +18,21 @@ if TYPE_CHECKING:
 
 # torch's own; every other is a library's, of which the table knows nothing.
 _KNOWN = {"aten", "prims", "prim", "profiler", "inductor", "c10d", "c10d_functional"}
-_COMPILED = "torch.cumsum under torch.compile"
+COMPILED = "torch.cumsum under torch.compile"
+
+
+class LibraryRow(NamedTuple):
+    """What the report says of a library's kernel, in the place of a row of torch's operators."""
+
+    name: str
+    reason: str
 
 
 class Judgement(NamedTuple):
     """A verdict, and the row of a table that it stands in."""
 
     verdict: Verdict
-    row: Operation | Switched | None = None
+    row: Operation | Switched | LibraryRow | None = None
 
 
 def judge(run: Run, node: str = "", *, compiled: bool = False) -> Judgement:
@@ -39,7 +46,7 @@ def judge(run: Run, node: str = "", *, compiled: bool = False) -> Judgement:
         return Judgement(DETERMINISTIC)
     given = run.named()
     found = [
-        row for row in rows if conditions.holds(row, given) and (compiled or row.name != _COMPILED)
+        row for row in rows if conditions.holds(row, given) and (compiled or row.name != COMPILED)
     ]
     if found:
         row = next((each for each in found if node in each.nodes), found[0])

@@ -150,10 +150,11 @@ def test_what_matters_is_shown_first_and_one_next_step(tmp_path: Path) -> None:
     ) in lines
     folded = "may differ      guard.enable sets torch.use_deterministic_algorithms"
     assert [line for line in lines if line.startswith(folded)]
-    assert [line for line in lines if line.startswith("next: ")] == [
+    (step,) = (line for line in lines if line.startswith("next: "))
+    assert step == (
         "next: guard is off in this process: call guard.enable(seed=0) at the entrypoint, or start "
         "the program with `python -m guard run`"
-    ]
+    )
     assert lines[-2].endswith(" not applicable (--all shows each)")
     assert len(lines) < 25
 
