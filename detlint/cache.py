@@ -286,8 +286,9 @@ def load(path: str, dumped: list[list[Any]]) -> list[Finding]:
         changes = tuple(Edit(int(start), int(end), str(text)) for start, end, text in edits)
         place = (int(row), int(column), int(end_row), int(end_column))
         steps = tuple(Step(int(a), int(b), int(c), int(d), str(text)) for a, b, c, d, text in way)
-        how = (changes, safe, cell, Confidence(confidence), steps)
-        found.append(Finding(path, *place, code, name, message, advice, *how))
+        sure = Confidence(confidence)
+        said = (code, name, message, advice)
+        found.append(Finding(path, *place, *said, changes, safe, cell, sure, steps))
     return found
 
 

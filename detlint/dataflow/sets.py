@@ -95,7 +95,7 @@ def read_at(by: Op, value: Op) -> ast.expr:
         each = given[by.args.index(value, 1) - 1]
         return each.value if isinstance(each, ast.Starred) else each
     if isinstance(node, (ast.Assign, ast.AugAssign, ast.Starred, ast.YieldFrom)):
-        return node.value  # type: ignore[return-value]
+        return node.value
     return node  # type: ignore[return-value]
 
 
