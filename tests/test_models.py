@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from detlint.dataflow import lattice
-from detlint.models import libraries, listings, python, tables
+from detlint.models import libraries, listings, memory, python, tables
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
@@ -121,3 +121,34 @@ def test_whether_the_order_of_a_set_varies_follows_from_what_it_holds(
     types: lattice.Types, varies: bool | None
 ) -> None:
     assert lattice.hash_varies(types) is varies
+
+
+def _functions_of(library: memory.Library) -> set[str]:
+    named = {*library.allocations, *library.functions, *library.factories, *library.unread}
+    return {name for name in named | library.property_functions if not name.startswith("cupy.")}
+
+
+_ON_MEMORY = sorted(_functions_of(memory.TORCH) | _functions_of(memory.NUMPY))
+
+
+@pytest.mark.parametrize("name", _ON_MEMORY)
+def test_functions_that_work_on_memory_are_there(name: str) -> None:
+    pytest.importorskip(name.partition(".")[0])
+    _found(name)
+
+
+def test_methods_that_work_on_memory_are_there() -> None:
+    torch, numpy = pytest.importorskip("torch"), pytest.importorskip("numpy")
+    for owner, library in ((torch.Tensor, memory.TORCH), (numpy.ndarray, memory.NUMPY)):
+        named = {*library.allocating, *library.in_place, *library.views, *library.properties}
+        named |= library.operand_readers | library.scaled_by_beta | library.shape_arguments
+        missing = {name for name in named if not hasattr(owner, name)}
+        assert missing <= {"get", "newbyteorder"}  # CuPy's, and NumPy 1's
+
+
+@pytest.mark.parametrize("name", ["add_", "clamp_", "exp_", "mul_", "sqrt_", "tril_"])
+def test_what_works_in_place_keeps_what_was_there(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    given = {"add_": (1,), "clamp_": (-9, 9), "mul_": (2,)}.get(name, ())
+    one, other = torch.ones(3, 3), torch.full((3, 3), 4.0)
+    assert not torch.equal(getattr(one, name)(*given), getattr(other, name)(*given))

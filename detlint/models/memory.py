@@ -113,18 +113,16 @@ _ONLY_FUNCTIONS = """
     group_norm instance_norm layer_norm max_pool1d max_pool2d max_pool3d pairwise_distance pdist
     pixel_shuffle poisson polar rms_norm searchsorted selu std_mean tensordot trapezoid var_mean
 """
-_KINDS = (
-    "",
-    *["Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool"],
-)
+_KINDS = ["BFloat16", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short"]
 
 TORCH = Library(
     allocations={
         "torch.empty": Shape.SIZES,
         "torch.empty_like": Shape.LIKE,
         "torch.empty_strided": Shape.FIRST,  # the rest are strides
-        **{f"torch.{cuda}{kind}Tensor": Shape.LEGACY for cuda in ("", "cuda.") for kind in _KINDS},
         "torch.Tensor": Shape.LEGACY,
+        **{f"torch.{kind}Tensor": Shape.LEGACY for kind in _KINDS},
+        **{f"torch.cuda.{kind}Tensor": Shape.LEGACY for kind in _KINDS},
     },
     allocating={"new_empty": Shape.SIZES, "resize_": Shape.GROWS},
     factories=_words("torch.empty torch.ones torch.rand torch.randn torch.zeros torch.Tensor"),
@@ -228,7 +226,7 @@ NUMPY = Library(
         """
     ),
     in_place=_words("partition sort"),
-    operand_readers=_words("dot matmul"),
+    operand_readers=_words("dot"),
     scaled_by_beta=frozenset(),
     views=_words(
         """

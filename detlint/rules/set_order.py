@@ -127,6 +127,7 @@ class SetOrder(Rule):
             advice=f"sort it: {'sorted(…, key=…)' if reading.lacks_order else 'sorted(…)'}",
             edits=self._fix(reading) if reading.sorts else (),
             confidence=_confidence(reading),
+            way=reading.way(),
         )
 
     def _told(self, reading: Reading) -> str:
