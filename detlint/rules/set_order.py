@@ -138,8 +138,10 @@ class SetOrder(Rule):
         start, end = self.unit.span(reading.node)
         text = " ".join(self.unit.source.text[start:end].split())
         shown = f"`{text}`" if len(text) <= _LONGEST else "the set"
+        if reading.unknown:
+            return f"{shown} gives what may be strings or objects"
         kind = reading.kind
-        return f"{shown} gives what seem to be strings" if not kind else f"{shown} gives its {kind}"
+        return f"{shown} gives its {kind}" if kind else f"{shown} gives what seem to be strings"
 
     def _fix(self, reading: Reading) -> tuple[Edit, ...]:
         call, node = reading.by.node, reading.node
