@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.launches import Launches
+from detlint.callgraph.other_files import OtherFiles
 from detlint.callgraph.program import Program
 from detlint.callgraph.project import Project
 from detlint.callgraph.python_files import PythonFiles
@@ -62,7 +63,8 @@ class Linker:
         """The same for one source as it stands, whatever its file holds."""
         path = os.path.realpath(source.path)
         runs = is_entrypoint(source.path, source.text)
-        if not (runs or self._may_be_cleared(findings) or self._context.may_start()):
+        waits = self._may_be_cleared(findings) or self._may_rest_on_others(findings)
+        if not (runs or waits or self._context.may_start()):
             return list(findings)
         self._index.replace(path, source)
         others = (each for each in self._context.files if each != path)
@@ -83,6 +85,7 @@ class Linker:
     ) -> Iterator[Finding]:
         """``starts`` are the real paths of all programs that are known, and ``names`` say how the
         user named the files that are linted, by their real paths."""
+        findings = list(self._seen_across(findings))
         asked = self._may_be_cleared(findings)
         programs = list(self._programs(starts, None if asked else names))
         for finding in findings:
@@ -102,6 +105,44 @@ class Linker:
                             told.add((each.code, *each[:3]))
                         named = each._replace(path=names[each.path])
                         yield from _unsuppressed([named], self._index)
+
+    def _seen_across(self, findings: Sequence[Finding]) -> Iterator[Finding]:
+        """The findings as they are with the other files of the project open."""
+        for finding in findings:
+            rule = self._crossing.get(finding.code)
+            if rule is None:
+                yield finding
+            else:
+                yield from self._seen_again(finding, rule)
+
+    def _seen_again(self, finding: Finding, rule: type[Rule]) -> Iterator[Finding]:
+        from detlint.dataflow.unit import UnparsedError
+        from detlint.stack import in_deep_stack
+
+        unit = self._others.unit(os.path.realpath(finding.path))
+        active = rule(unit, self._settings)
+        active.others = self._others
+        starts = unit.source.line_starts
+        try:
+            in_deep_stack(lambda: active.examine([starts[finding.row - 1] + finding.column - 1]))
+        except UnparsedError:  # not piece by piece
+            yield finding
+        for each in active.findings:
+            if each[1:5] == finding[1:5]:
+                yield each._replace(path=finding.path, cell=finding.cell)
+                break
+
+    @cached_property
+    def _crossing(self) -> dict[str, type[Rule]]:
+        """The rules that are asked again with all files of a project open, by code."""
+        return {rule.code: class_of(rule) for rule in self._rules if rule.crosses_files}
+
+    def _may_rest_on_others(self, findings: Sequence[Finding]) -> bool:
+        return any(each.code in self._crossing for each in findings)
+
+    @cached_property
+    def _others(self) -> OtherFiles:
+        return OtherFiles(self._index, self._context.root_of, alone=self._context.alone)
 
     @cached_property
     def _clearing(self) -> dict[str, type[Rule]]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Iterator, Sequence
 
+    from detlint.callgraph.other_files import OtherFiles
     from detlint.callgraph.program import Program
     from detlint.callgraph.python_files import PythonFiles
     from detlint.dataflow.unit import Unit
@@ -81,6 +82,8 @@ class Rule:
     shown: ClassVar[str] = "source"
     examples: ClassVar[tuple[Example, ...]]
     default: ClassVar[bool] = True
+    # Whether what it finds may rest on other files: then it is asked again when these are open.
+    crosses_files: ClassVar[bool] = False
     # Whether only programs in which the line of a finding may run are asked if they clear it.
     judged_where_it_runs: ClassVar[bool] = False
 
@@ -92,6 +95,7 @@ class Rule:
         self.unit = cast("Unit", source)
         self.settings = settings
         self.findings: list[Finding] = []
+        self.others: OtherFiles | None = None  # of the project, where they are open
 
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:  # noqa: ARG003  # for subclasses

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.lowering import lower
 from detlint.edits import Editable
+from detlint.finding import Edit
 from detlint.layout import layout_of
 from detlint.mentions import mentions
 from detlint.syntax import REFUSALS, parsed
@@ -262,16 +263,20 @@ class Unit(Editable):
     def stored(self, owner: str, name: str) -> Iterator[Op]:
         """What a class and its bases assign to an attribute of its objects, or to its own."""
         for each in self._with_bases(owner):
-            for piece in self.classes[each]:
-                if name not in self.text[piece.start : piece.end]:
-                    continue
-                function = self.function(piece)
-                if function is None:
-                    continue
-                if piece.kind == "class":
-                    yield from function.bindings.get(name, ())
-                else:
-                    yield from self._stores(function, name)
+            yield from self.stored_by(each, name)
+
+    def stored_by(self, owner: str, name: str) -> Iterator[Op]:
+        """The same of a class alone."""
+        for piece in self.classes[owner]:
+            if name not in self.text[piece.start : piece.end]:
+                continue
+            function = self.function(piece)
+            if function is None:
+                continue
+            if piece.kind == "class":
+                yield from function.bindings.get(name, ())
+            else:
+                yield from self._stores(function, name)
 
     @staticmethod
     def _stores(function: Function, name: str) -> Iterator[Op]:
@@ -282,6 +287,20 @@ class Unit(Editable):
             for each in function.bindings.get(f"{owner}.{name}", ()):
                 if each.code in ("change", "store_item", "augment"):
                     yield each
+
+    def add_argument(self, call: ast.Call, argument: str) -> Edit:
+        """Add ``keyword=value`` as the last argument, laid out as the others are."""
+        given = [*call.args, *call.keywords]
+        start, end = self.span(call)
+        if not given:
+            return Edit(end - 1, end - 1, argument)
+        last = max(given, key=lambda each: (each.lineno, each.col_offset))
+        place, end = self.span(last)
+        row, column = self.source.location(place)
+        indent = self.source.line(row)[: column - 1]
+        own_line = not indent.strip() and row > self.source.location(start)[0]
+        separator = f",{self.source.newline}{indent}" if own_line else ", "
+        return Edit(end, end, f"{separator}{argument}")
 
     # Names
 
@@ -310,7 +329,7 @@ class Unit(Editable):
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Start and end of a node, as offsets in the source's text."""
-        assert isinstance(node, (ast.expr, ast.stmt))  # noqa: S101 - what has a place
+        assert isinstance(node, (ast.expr, ast.stmt, ast.keyword))  # noqa: S101 - what has a place
         start = self._offset(node.lineno, node.col_offset)
         return start, self._offset(node.end_lineno or 1, node.end_col_offset or 0)
 

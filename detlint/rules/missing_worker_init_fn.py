@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.loaders import Loader, Loaders
+from detlint.dataflow.origins import Origins
+from detlint.dataflow.workers import Draw, Workers
 from detlint.insertions import with_import
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from detlint.finding import Edit
 
-_TORCH = frozenset(
-    (
-        "torch.utils.data.DataLoader",
-        "torch.utils.data.dataloader.DataLoader",
-        "torchdata.stateful_dataloader.StatefulDataLoader",
-        "torchdata.stateful_dataloader.stateful_dataloader.StatefulDataLoader",
-    )
-)
-# Loaders of other libraries that hand their keywords on to torch's.
-_DERIVED = re.compile(
-    r"""(?: torch_geometric\.(?:loader|data)(?:\.\w+)?\.(?:
-            (?:Data|DataList|DenseData|TemporalData)Loader
-          | (?:Neighbor|LinkNeighbor|HGT|Cluster|RandomNode|Node|Link|Zip|IBMBBatch|IBMBNode)Loader
-          | (?:GraphSAINT(?:Node|Edge|RandomWalk)?Sampler|ShaDowKHopSampler)
-        )
-      | (?:litdata|lightning\.data|lightning\.pytorch\.data)(?:\.streaming)?(?:\.dataloader)?
-        \.StreamingDataLoader
-    )""",
-    re.VERBOSE,
-)
-# Their places in the signature of torch's DataLoader.
-_NUM_WORKERS, _WORKER_INIT_FN = 5, 10
+_SEEDS_NUMPY = (1, 9)
+_LONGEST = 50
+_CURE = "worker_init_fn=guard.seed_worker"
+_OWN = "pass a worker_init_fn that seeds it from torch.utils.data.get_worker_info().seed"
 
 
 class MissingWorkerInitFn(Rule):
@@ -71,6 +56,7 @@ class MissingWorkerInitFn(Rule):
     triggers = ("num_workers", "worker_init_fn", "DataLoader", "StatefulDataLoader")
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader"
     shown = "CPU"
+    crosses_files = True
     examples = (
         Example(
             bad="""
@@ -87,109 +73,88 @@ class MissingWorkerInitFn(Rule):
         ),
     )
 
-    def visit_Call(self, node: cst.Call) -> None:
-        loader = self._loader(node)
-        if loader is None or self.module.has_unpacking(node):
-            return
-        name, plain = loader
-        workers = self.module.argument(node, "num_workers", _NUM_WORKERS if plain else None)
-        given = self.module.argument(node, "worker_init_fn", _WORKER_INIT_FN if plain else None)
-        if workers is None or not self._may_be_positive(workers):
-            return
-        if (given is not None and self.module.literal(given) is not None) or self._set_later(node):
-            return
-        written = self.module.tree.text(workers).split("\n")[0]
+    def examine(self, offsets: Sequence[int]) -> None:
+        for loader in Loaders(self.unit, Origins(self.others.find if self.others else None)).near(offsets):
+            given = loader.given("worker_init_fn")
+            absent = given is None or (given.code == "const" and given.name is None)
+            if absent and loader.has_workers and not loader.unpacks and not _is_set_later(loader):
+                self._judge(loader)
+
+    def _judge(self, loader: Loader) -> None:
+        origins = Origins(self.others.find if self.others else None)
+        workers = Workers(origins, numpy=self.settings.target_torch < _SEEDS_NUMPY)
+        draw = next(self._draws(loader, workers), None)
+        if draw is not None:
+            self._tell(loader, draw)
+        elif origins.is_cut:
+            self._leave_open(loader)
+
+    def _draws(self, loader: Loader, workers: Workers) -> Iterator[Draw]:
+        data, collate = loader.given("dataset"), loader.given("collate_fn")
+        found = [workers.of_dataset(data)] if data is not None else []
+        if collate is not None:
+            found.append(workers.of_callable(collate, None))
+        # What a data set keeps on itself is told where it draws, as DET207.
+        return (draw for draws in found for draw in draws if not draw.field)
+
+    def _tell(self, loader: Loader, draw: Draw) -> None:
+        numpy = not draw.kind and draw.maker.startswith("numpy.")
+        cured = numpy or draw.kind == "guard"
         self.report(
-            node,
-            f"{name} with num_workers={written} has no worker_init_fn: {self._seeded()}",
-            advice="pass worker_init_fn=guard.seed_worker, or a function that seeds the rest",
-            edits=self._fix(node, given),
+            loader.node,
+            f"{loader.name} has no worker_init_fn, and its workers draw by {self._shown(draw)}: "
+            f"{_seeded(draw)}",
+            advice=f"pass {_CURE}" if cured else _advice(draw),
+            edits=self._fix(loader) if cured else (),
             safe=False,
         )
 
-    def _seeded(self) -> str:
-        """What torch does for a worker, and what it leaves to the user."""
-        if self.settings.target_torch < (1, 9):
-            return "before 1.9 torch seeds random and torch in a worker, but not NumPy"
-        return (
-            "in a worker torch seeds random, torch and (since 1.9) NumPy's global generator, "
-            "but not generator objects held by the dataset, nor other libraries"
+    def _leave_open(self, loader: Loader) -> None:
+        self.report(
+            loader.node,
+            f"{loader.name} has no worker_init_fn, and what its workers draw is not seen",
+            advice=f"pass {_CURE}",
+            edits=self._fix(loader),
+            safe=False,
         )
 
-    def _may_be_positive(self, workers: cst.BaseExpression) -> bool:
-        value = self.module.literal(workers)
-        if isinstance(value, (int, float)):
-            return value > 0
-        return value is not None and not isinstance(value, str)
+    def _shown(self, draw: Draw) -> str:
+        """The call and its place."""
+        unit = draw.op.function.unit
+        start, end = unit.span(draw.op.node)
+        text = " ".join(unit.source.text[start:end].split())
+        short = text if len(text) <= _LONGEST else f"{text.partition('(')[0]}(…)"
+        row, _ = unit.source.location(start)
+        where = f"line {row}" if unit is self.unit else f"{self.others.shown(unit)}:{row}"
+        return f"`{short}` ({where})"
 
-    def _loader(self, call: cst.Call) -> tuple[str, bool] | None:
-        """The name of the loader class that a call builds, and if its signature is torch's."""
-        if _is_super_init(call):
-            owner = self.module.enclosing_class(call)
-            base = self._loader_base(owner) if owner is not None else None
-            return base and (f"{base[0]}.__init__()", base[1])
-        name = self.module.called(call)
-        if name is None:
-            return self._subclass(call)
-        if name in _TORCH or _DERIVED.fullmatch(name):
-            return f"{name.rpartition('.')[2]}()", name in _TORCH
-        return None
-
-    def _loader_base(self, owner: cst.ClassDef) -> tuple[str, bool] | None:
-        for base in owner.bases:
-            name = self.module.qualified_name(base.value) or ""
-            if name in _TORCH or _DERIVED.fullmatch(name):
-                return name.rpartition(".")[2], name in _TORCH
-        return None
-
-    def _subclass(self, call: cst.Call) -> tuple[str, bool] | None:
-        """The class of this file that a call builds, if it hands a worker_init_fn on."""
-        owner = self.module.names.definition(call.func)
-        if not isinstance(owner, cst.ClassDef):
-            return None
-        base = self._loader_base(owner)
-        if base is None:
-            return None
-        name = owner.name.value
-        # Read as text: what a region leaves out of the class has to count as well.
-        text = self.module.source.text
-        pattern = rf"^([ \t]*)class {name}\b.*?(?=^\1[^\s)]|\Z)"
-        match = re.search(pattern, text, re.MULTILINE | re.DOTALL)
-        body = match[0] if match else text
-        init = re.search(r"def __init__\((.*?)\)\s*(?:->[^:]*)?:", body, re.DOTALL)
-        if "worker_init_fn" in body or (init and "**" not in init[1]):
-            return None
-        return f"{name}()", base[1] and init is None
-
-    def _set_later(self, call: cst.Call) -> bool:
-        """Whether the function assigns ``loader.worker_init_fn``."""
-        around = self.module.enclosing_function(call) or self.module.tree.module
-        return id(around) in self._setting
-
-    @cached_property
-    def _setting(self) -> set[int]:
-        """What holds an assignment to ``worker_init_fn``, by identity."""
-        found: set[int] = set()
-        for name in self.module.tree.occurrences.get("worker_init_fn", ()):
-            attribute = self.module.parent(name)
-            target = self.module.parent(attribute) if attribute is not None else None
-            if isinstance(attribute, cst.Attribute) and isinstance(target, cst.AssignTarget):
-                found.update(map(id, self.module.ancestors(target)))
-        return found
-
-    def _fix(self, call: cst.Call, given: cst.BaseExpression | None) -> tuple[Edit, ...]:
+    def _fix(self, loader: Loader) -> tuple[Edit, ...]:
+        given = loader.given("worker_init_fn")
         if given is not None:
-            edit = self.module.replace(given, "guard.seed_worker")
+            edit = self.unit.replace(given.node, "guard.seed_worker")
         else:
-            edit = self.module.add_argument(call, "worker_init_fn=guard.seed_worker")
-        return with_import(self.module.source, "guard", edit)
+            edit = self.unit.add_argument(loader.node, _CURE)
+        return with_import(self.unit.source, "guard", edit)
 
 
-def _is_super_init(call: cst.Call) -> bool:
+def _seeded(draw: Draw) -> str:
+    """What torch does for a worker, and what it leaves to the user."""
+    if not draw.kind and draw.maker.startswith("numpy."):
+        return "before 1.9 torch seeds random and torch in a worker, but not NumPy"
+    library = draw.maker.partition(".")[0]
+    rest = f"this generator of {draw.kind}" if draw.kind else f"the generators of {library}"
     return (
-        isinstance(call.func, cst.Attribute)
-        and call.func.attr.value == "__init__"
-        and isinstance(call.func.value, cst.Call)
-        and isinstance(call.func.value.func, cst.Name)
-        and call.func.value.func.value == "super"
+        "in a worker torch seeds random, torch and (since 1.9) NumPy's global generator, "
+        f"but not {rest}"
     )
+
+
+def _advice(draw: Draw) -> str:
+    if draw.kind:
+        return f'draw from guard.generator("name") and pass {_CURE}, or {_OWN}'
+    return _OWN
+
+
+def _is_set_later(loader: Loader) -> bool:
+    """Whether the function assigns ``loader.worker_init_fn``."""
+    return bool(loader.call.function.stores.get("worker_init_fn"))
