@@ -191,8 +191,8 @@ class Values:
     def _answered(self, op: Op) -> Types:
         place, before = len(self._busy), self._outermost
         self._busy[op], self._outermost = place, math.inf
+        judge = getattr(self, f"_of_{op.code}", None)
         try:
-            judge = getattr(self, f"_of_{op.code}", None)
             found: Types = judge(op) if judge is not None else ANY
         finally:
             del self._busy[op]
@@ -245,7 +245,7 @@ class Values:
         return made if made - NONE else says
 
     def _of_phi(self, op: Op) -> Types:
-        return joined(*map(self.types, op.args))
+        return lattice.absorbed(joined(*map(self.types, op.args)))
 
     _of_boolean = _of_free = _of_phi
 
@@ -322,8 +322,14 @@ class Values:
 
     def field(self, owner: str, name: str) -> Types:
         """The types of an attribute, by all that the class and its bases assign to it."""
-        found = [self.types(each) for each in self.unit.stored(owner, name)]
-        return joined(*found)
+        stored = list(self.unit.stored(owner, name))
+        for each in stored:
+            given = each.args[1] if each.code == "store_attr" else each
+            if given.code == "declared":
+                says = self.types(given)
+                if not declared.is_vague(says):
+                    return says
+        return joined(*map(self.types, stored))
 
     def _of_store_attr(self, op: Op) -> Types:
         return self.types(op.args[1])
@@ -473,12 +479,23 @@ class Values:
     def _class_named(self, word: str) -> Types:
         """The types of an object of a class that an annotation or a call names."""
         if word not in self.unit.classes:
-            return ANY
+            return self._imported_class(word)
         bases = set(self.unit.bases(word))
         if bases & _INTEGER_BASES:
             return INTEGER
         hashed = bases & _ENUMS or not self.unit.hashes_by_value(word)
         return frozenset((Type("instance" if hashed else "?value", (), f".{word}"),))
+
+    def _imported_class(self, word: str) -> Types:
+        """A class of another file, as far as its name says that it is one and no alias."""
+        named = word[:1].isupper() and not word.isupper() and word in self.unit.imported
+        foreign = not any(
+            name.startswith(("typing", "collections", "numpy", "torch", "jax"))
+            for name in self.unit.imported.get(word, ())
+        )
+        if not (named and foreign) or len(word) == 1:
+            return ANY
+        return frozenset((Type("instance", (), word), lattice.UNKNOWN))
 
     # Rows
 
@@ -555,12 +572,17 @@ def _name_of(op: Op) -> str:
 
 
 def _filled(before: Types, added: Types, held: Types) -> Types:
-    """A container after something was added to it."""
+    """A container after something was added to it; of one that is being found out, what was."""
+    if not before:
+        return frozenset((Type(lattice.ADDED, (added, held)),))
     found = []
     for one in before:
         if one.name == "dict":
             keys, values = (*one.holds, ANY, ANY)[:2]
             found.append(container("dict", joined(keys, added), joined(values, held)))
+        elif one.name == lattice.ADDED:
+            both = (joined(one.holds[0], added), joined(one.holds[1], held))
+            found.append(frozenset((Type(lattice.ADDED, both),)))
         elif one.holds and one.name in ("list", "set", "counter", "deque", "array"):
             found.append(container(one.name, joined(one.holds[0], added)))
         else:

@@ -35,6 +35,16 @@ class Draw(NamedTuple):
         """Whose generator it is: "NumPy", "Python", "torch", "guard"; "" for a library's own."""
         return loading.GENERATORS.get(self.maker, "")
 
+    @property
+    def is_numpys(self) -> bool:
+        """Whether it is from NumPy's global generator."""
+        return not self.kind and loading.draws_from_numpy(self.maker)
+
+    @property
+    def is_global(self) -> bool:
+        """Whether it is from the global generator of a library."""
+        return self.is_numpys or loading.draws_globally(self.maker)
+
 
 class Workers:
     """Follows what a worker calls. ``numpy``: NumPy's global generator counts, too.
@@ -66,7 +76,8 @@ class Workers:
         for each in running:
             yield from self._run(each, self._origins.frame(each, owner=made))
         if not running or made.place is None:
-            self.is_blind |= not any(map(loading.draws_nothing, made.names or ("",)))
+            named = (*made.names, *self._origins.foreign(made))
+            self.is_blind |= not any(map(loading.draws_nothing, named))
             yield from self._given(made)
 
     def of_callable(self, value: Op, frame: Frame | None) -> Iterator[Draw]:

@@ -9,7 +9,7 @@ from detlint.analysis.arrivals import Arrivals
 from detlint.analysis.completions import Completions
 from detlint.analysis.conditions import call_word
 from detlint.analysis.queues import Queues
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.analysis.completions import Completion
@@ -58,6 +58,7 @@ class CompletionOrder(Rule):
         "https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.as_completed"
     )
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

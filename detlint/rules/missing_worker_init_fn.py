@@ -8,7 +8,7 @@ from detlint.dataflow.loaders import Loader, Loaders
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.workers import Draw, Workers
 from detlint.insertions import with_import
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,8 +86,10 @@ class MissingWorkerInitFn(Rule):
         draw = next(self._draws(loader, workers), None)
         if draw is not None:
             self._tell(loader, draw)
-        elif origins.is_cut:
-            self._leave_open(loader)
+        elif origins.is_cut:  # it may turn out to be certain
+            self._tell_unseen(loader, Confidence.CERTAIN)
+        elif workers.is_blind:
+            self._tell_unseen(loader, Confidence.POSSIBLE)
 
     def _draws(self, loader: Loader, workers: Workers) -> Iterator[Draw]:
         data, collate = loader.given("dataset"), loader.given("collate_fn")
@@ -98,24 +100,33 @@ class MissingWorkerInitFn(Rule):
         return (draw for draws in found for draw in draws if not draw.field)
 
     def _tell(self, loader: Loader, draw: Draw) -> None:
-        numpy = not draw.kind and draw.maker.startswith("numpy.")
-        cured = numpy or draw.kind == "guard"
+        cured = draw.is_numpys or draw.kind == "guard"
+        left = "but not NumPy" if draw.is_numpys else f"but not {_left(draw)}"
         self.report(
             loader.node,
             f"{loader.name} has no worker_init_fn, and its workers draw by {self._shown(draw)}: "
-            f"{_seeded(draw)}",
+            f"{self._seeded()}, {left}",
             advice=f"pass {_CURE}" if cured else _advice(draw),
             edits=self._fix(loader) if cured else (),
             safe=False,
+            confidence=Confidence.CERTAIN if draw.kind or draw.is_global else Confidence.LIKELY,
         )
 
-    def _leave_open(self, loader: Loader) -> None:
+    def _seeded(self) -> str:
+        """What torch does for a worker."""
+        if self.settings.target_torch < _SEEDS_NUMPY:
+            return "before 1.9 torch seeds random and torch in a worker"
+        return "in a worker torch seeds random, torch and NumPy's global generator"
+
+    def _tell_unseen(self, loader: Loader, confidence: Confidence) -> None:
         self.report(
             loader.node,
-            f"{loader.name} has no worker_init_fn, and what its workers draw is not seen",
-            advice=f"pass {_CURE}",
+            f"{loader.name} has no worker_init_fn, and what its workers draw is not to be seen: "
+            f"{self._seeded()}, but no generator objects and no other libraries",
+            advice=f"pass {_CURE}, or a function that seeds the rest",
             edits=self._fix(loader),
             safe=False,
+            confidence=confidence,
         )
 
     def _shown(self, draw: Draw) -> str:
@@ -137,16 +148,11 @@ class MissingWorkerInitFn(Rule):
         return with_import(self.unit.source, "guard", edit)
 
 
-def _seeded(draw: Draw) -> str:
-    """What torch does for a worker, and what it leaves to the user."""
-    if not draw.kind and draw.maker.startswith("numpy."):
-        return "before 1.9 torch seeds random and torch in a worker, but not NumPy"
-    library = draw.maker.partition(".")[0]
-    rest = f"this generator of {draw.kind}" if draw.kind else f"the generators of {library}"
-    return (
-        "in a worker torch seeds random, torch and (since 1.9) NumPy's global generator, "
-        f"but not {rest}"
-    )
+def _left(draw: Draw) -> str:
+    """What torch leaves to the user."""
+    if draw.kind:
+        return f"this generator of {draw.kind}"
+    return f"the generators of {draw.maker.partition('.')[0]}"
 
 
 def _advice(draw: Draw) -> str:
