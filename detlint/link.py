@@ -46,6 +46,7 @@ class Linker:
         self._index = Index(cache, jobs)
         self._judged: set[str] = set()  # the programs among the files that are linted
         self._launches = Launches(context, self._index)
+        self._others = self._opened()
 
     def link(self, findings: Sequence[Finding], entrypoints: Sequence[str]) -> list[Finding]:
         """The findings of the files that are linted, which no program clears, and those of the
@@ -67,6 +68,7 @@ class Linker:
         if not (runs or waits or self._context.may_start()):
             return list(findings)
         self._index.replace(path, source)
+        self._others = self._opened()
         others = (each for each in self._context.files if each != path)
         starts = [*([path] if runs else []), *filter(self._index.runs, others)]
         joined = self._linked(findings, starts, {path: source.path})
@@ -111,6 +113,9 @@ class Linker:
         """Those that are sure enough."""
         return filter(self._settings.shows, findings)
 
+    def _opened(self) -> OtherFiles:
+        return OtherFiles(self._index, self._context.root_of, alone=self._context.alone)
+
     def _seen_across(self, findings: Sequence[Finding]) -> Iterator[Finding]:
         """The findings as they are with the other files of the project open."""
         for finding in findings:
@@ -144,10 +149,6 @@ class Linker:
 
     def _may_rest_on_others(self, findings: Sequence[Finding]) -> bool:
         return any(each.code in self._crossing for each in findings)
-
-    @cached_property
-    def _others(self) -> OtherFiles:
-        return OtherFiles(self._index, self._context.root_of, alone=self._context.alone)
 
     @cached_property
     def _clearing(self) -> dict[str, type[Rule]]:
@@ -222,9 +223,7 @@ class Linker:
         return finding._replace(confidence=Confidence.POSSIBLE) if doubted else finding
 
     @staticmethod
-    def _judges(
-        finding: Finding, rule: type[Rule], programs: Sequence[Program]
-    ) -> list[Program]:
+    def _judges(finding: Finding, rule: type[Rule], programs: Sequence[Program]) -> list[Program]:
         """The programs whose word counts: a tool's where no other has the file, and, where the
         rule says so, that of one in which the line never runs only where it runs in none."""
         path = os.path.realpath(finding.path)

@@ -19,9 +19,7 @@ class OtherFiles:
     """Answers for all files of a context; ``root_of`` says below which folder a file's imports
     are looked up; ``alone``: in none."""
 
-    def __init__(
-        self, index: Index, root_of: Callable[[str], str], *, alone: bool = False
-    ) -> None:
+    def __init__(self, index: Index, root_of: Callable[[str], str], *, alone: bool = False) -> None:
         self._alone = alone
         self._index = index
         self._root_of = root_of
@@ -30,11 +28,13 @@ class OtherFiles:
 
     def find(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
         """The files, and their parts, that a file means by a qualified name that it imports."""
+        module, _, last = name.rpartition(".")
+        if self._alone or not module:
+            return []
         path = os.path.realpath(unit.source.path)
         definitions = self._definitions(self._root_of(path))
-        module, _, last = name.rpartition(".")
-        symbols = definitions.of(path, f"{module}:{last}") if module and not self._alone else None
-        if symbols is None and module.startswith("..") and not self._alone:  # `from . import data`, then `data.Images`
+        symbols = definitions.of(path, f"{module}:{last}")
+        if symbols is None and module.startswith(".."):  # `from . import data`, then `data.Images`
             symbols = definitions.of(path, f"{module[1:]}:{last}")
         return [(self.unit(each.path), each.part) for each in symbols or ()]
 

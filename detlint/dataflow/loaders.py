@@ -82,7 +82,9 @@ class Loaders:
     def _loader(self, op: Op, function: Function) -> Loader | None:
         if _is_super_init(op):
             base = self._base(function.class_name)
-            return Loader(op, f"{_last(base)}.__init__()", base in loading.LOADERS) if base else None
+            return (
+                Loader(op, f"{_last(base)}.__init__()", base in loading.LOADERS) if base else None
+            )
         for name in self._unit.values.called(op):
             if loading.is_loader(name):
                 return Loader(op, f"{_last(name)}()", name in loading.LOADERS)
@@ -108,7 +110,7 @@ class Loaders:
         if any("worker_init_fn" in self._unit.text[each.start : each.end] for each in pieces):
             return False
         init = self._unit.method(owner, "__init__")
-        return init is None or any(each.name[0] == "**" for each in init.params.values())  # type: ignore[index]
+        return init is None or any(each.name[0] == "**" for each in init.params.values())
 
 
 def may_be_positive(op: Op) -> bool:
@@ -129,7 +131,9 @@ def _is_super_init(op: Op) -> bool:
     function = op.args[0]
     if function.code != "attr" or function.name != "__init__" or function.args[0].code != "call":
         return False
-    return any(each == "builtins.super" for each in op.function.unit.values.called(function.args[0]))
+    return any(
+        each == "builtins.super" for each in op.function.unit.values.called(function.args[0])
+    )
 
 
 def _last(name: str) -> str:

@@ -25,6 +25,7 @@ _JOINS = frozenset(("phi", "boolean", "free", "enter", "await", "declared"))
 _HELD = frozenset(("list", "set", "tuple"))
 _SEQUENCES = frozenset(("list", "tuple"))
 
+
 class Place(NamedTuple):
     """A class, and the file that it is of."""
 
@@ -91,7 +92,7 @@ class Origins:
         key = function, call, outer, owner
         return self._frames.setdefault(key, Frame(*key))
 
-    def made(
+    def made(  # noqa: PLR0913 - what a value is told by
         self,
         names: tuple[str, ...],
         op: Op,
@@ -158,13 +159,11 @@ class Origins:
                 yield None
 
     @staticmethod
-    def _held(
-        op: Op, frame: Frame | None, keys: _Keys
-    ) -> Iterator[tuple[Op, Frame | None, _Keys]]:
+    def _held(op: Op, frame: Frame | None, keys: _Keys) -> Iterator[tuple[Op, Frame | None, _Keys]]:
         if op.code == "item":
             yield op.args[0], frame, (*keys, _constant(op.args[1]))
         elif op.code == "unpack":
-            index, _, counted, starred = op.name  # type: ignore[misc]
+            index, _, counted, starred = op.name
             yield op.args[0], frame, (*keys, index if counted and not starred else None)
         elif op.code == "iter":
             yield op.args[0], frame, (*keys, None)
@@ -183,7 +182,7 @@ class Origins:
     # Names
 
     def _of_function(self, op: Op, frame: Frame | None, _: _Keys) -> Iterator[Made]:
-        yield self.made((), op, frame, function=op.name, called=False)  # type: ignore[arg-type]
+        yield self.made((), op, frame, function=op.name, called=False)
 
     def _of_global(
         self, op: Op, frame: Frame | None, keys: _Keys
@@ -191,11 +190,11 @@ class Origins:
         unit = op.function.unit
         names = tuple(unit.values.qualified(op))
         name = str(op.name)
-        if name in unit.bound_names and not names:
-            bound = unit.module.bindings.get(name, ())
+        bound = unit.module.bindings.get(name) if name in unit.bound_names and not names else None
+        if bound:
             yield from ((each, None, keys) for each in bound)
-            return
-        yield self._named(names, op, frame) if names else None
+        else:
+            yield self._named(names, op, frame) if names else None
 
     def _of_import(self, op: Op, frame: Frame | None, _: _Keys) -> Iterator[Made | None]:
         yield self._named((str(op.name),), op, frame)
@@ -204,9 +203,7 @@ class Origins:
         place, function = self._defined(op.function.unit, names)
         return self.made(names, op, frame, place, function, called=False)
 
-    def _defined(
-        self, unit: Unit, names: tuple[str, ...]
-    ) -> tuple[Place | None, Function | None]:
+    def _defined(self, unit: Unit, names: tuple[str, ...]) -> tuple[Place | None, Function | None]:
         """The class or function of the project that a name means."""
         for name in names:
             for home, part in self._places(unit, name):
@@ -229,7 +226,7 @@ class Origins:
     def _of_param(
         self, op: Op, frame: Frame | None, keys: _Keys
     ) -> Iterator[Made | tuple[Op, Frame | None, _Keys] | None]:
-        stars, name = op.name  # type: ignore[misc]
+        stars, name = op.name
         if frame is not None and op.function is frame.function:
             if name in _SELF and frame.owner is not None:
                 yield frame.owner
@@ -279,7 +276,9 @@ class Origins:
             yield from ((each, inner, keys) for each, inner in found)
             method = None if owner is None or found else self.method(owner, str(op.name))
             if method is not None:
-                yield self.made((), op, self.frame(method, None, frame, owner), None, method, called=False)
+                yield self.made(
+                    (), op, self.frame(method, None, frame, owner), None, method, called=False
+                )
             elif not found:
                 yield None
 
@@ -367,7 +366,7 @@ class Origins:
             if callee is None or callee.called:
                 yield self.made(names, op, frame) if names else None
             elif callee.function is not None:
-                inner = self.frame(callee.function, op, frame, callee.frame and callee.frame.owner)
+                inner = self.frame(callee.function, op, frame, owner_of(callee))
                 yield from self._returned(callee.function, inner, keys)
             else:
                 yield self.made(callee.names, op, frame, callee.place)
@@ -382,6 +381,11 @@ class Origins:
         for each in function.returns:
             if each.args:
                 yield each.args[0], frame, keys
+
+
+def owner_of(method: Made) -> Made | None:
+    """The object that a method was looked up on; None of a function."""
+    return method.frame.owner if method.frame is not None and not method.called else None
 
 
 def _depth(frame: Frame | None) -> int:
@@ -415,7 +419,7 @@ def _constant(op: Op) -> object:
 def _position(op: Op) -> int:
     """The place of a parameter among the arguments of a call."""
     names = list(op.function.params)
-    return names.index(str(op.name[1])) - (names[0] in _SELF)  # type: ignore[index]
+    return names.index(str(op.name[1])) - (names[0] in _SELF)
 
 
 def _super_call(function: Function) -> Op | None:
@@ -438,8 +442,8 @@ def _classes(annotation: ast.expr | None) -> list[str]:
     if isinstance(annotation, ast.BinOp):
         return _classes(annotation.left) + _classes(annotation.right)
     if isinstance(annotation, ast.Subscript):
-        if ast.unparse(annotation.value).rpartition(".")[2] == "Optional":
-            return _classes(annotation.slice)
+        optional = ast.unparse(annotation.value).rpartition(".")[2] == "Optional"
+        return _classes(annotation.slice) if optional else []
     return []
 
 

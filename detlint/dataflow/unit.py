@@ -290,7 +290,7 @@ class Unit(Editable):
 
     def add_argument(self, call: ast.Call, argument: str) -> Edit:
         """Add ``keyword=value`` as the last argument, laid out as the others are."""
-        given = [*call.args, *call.keywords]
+        given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
         start, end = self.span(call)
         if not given:
             return Edit(end - 1, end - 1, argument)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.origins import owner_of
 from detlint.models import loading
 
 if TYPE_CHECKING:
@@ -88,8 +89,8 @@ class Workers:
 
     def _called(self, made: Made, at: Op) -> Iterator[Draw]:
         if made.function is not None:
-            owner = made.frame.owner if made.frame is not None else None
-            yield from self._run(made.function, self._origins.frame(made.function, owner=owner))
+            frame = self._origins.frame(made.function, owner=owner_of(made))
+            yield from self._run(made.function, frame)
         elif made.place is not None and made.called:
             for name in _CALLED:
                 method = self._origins.method(made, name)
@@ -142,16 +143,19 @@ class Workers:
         function = op.args[0]
         if function.code == "attr" and not names:
             yield from self._method(op, function, frame)
-        elif not any(loading.is_known(each) for each in names):
-            for each in self._origins.of(function, frame):
-                if each is None:
-                    continue
-                if each.function is not None:
-                    owner = each.frame.owner if each.frame is not None else None
-                    inner = self._origins.frame(each.function, op, frame, owner)
-                    yield from self._run(each.function, inner)
-                elif each.called:
-                    yield from self._called(each, op)
+        elif not any(map(loading.is_known, names)):
+            yield from self._behind(op, function, frame)
+
+    def _behind(self, op: Op, function: Op, frame: Frame) -> Iterator[Draw]:
+        """What a call leads to: a function of the project, or an object that is called."""
+        for each in self._origins.of(function, frame):
+            if each is None:
+                continue
+            if each.function is not None:
+                inner = self._origins.frame(each.function, op, frame, owner_of(each))
+                yield from self._run(each.function, inner)
+            elif each.called:
+                yield from self._called(each, op)
 
     def _is_global(self, name: str) -> bool:
         return loading.draws_globally(name) or (self._numpy and loading.draws_from_numpy(name))
@@ -166,15 +170,7 @@ class Workers:
         base, name = function.args[0], str(function.name)
         if name not in loading.STATE_METHODS:
             yield from self._drawn(op, base, frame)
-        for each in self._origins.of(function, frame):
-            if each is None:
-                continue
-            if each.function is not None:
-                owner = each.frame.owner if each.frame is not None else None
-                inner = self._origins.frame(each.function, op, frame, owner)
-                yield from self._run(each.function, inner)
-            else:
-                yield from self._called(each, op)
+        yield from self._behind(op, function, frame)
 
     def _drawn(self, op: Op, value: Op, frame: Frame) -> Iterator[Draw]:
         """A draw from what may be a generator that the worker did not make."""
@@ -187,8 +183,11 @@ class Workers:
             if name is None:
                 continue
             if all(map(self._is_held, found)) and not self._is_renewed(value, frame):
-                kept = name in loading.GENERATORS and name != _GUARD
-                yield Draw(op, name, self._field(value, frame) if kept else "")
+                if name == _GUARD:
+                    yield Draw(op, _unnamed(each) or name)
+                else:
+                    kept = name in loading.GENERATORS
+                    yield Draw(op, name, self._field(value, frame) if kept else "")
             return
 
     def _is_held(self, made: Made) -> bool:
@@ -224,6 +223,13 @@ class Workers:
         )
 
 
+def _unnamed(made: Made) -> str:
+    """What ``guard.generator(0)`` is: of a seed, not of a name, so that guard does not reach it."""
+    given = made.op.given("name_or_seed", 0)
+    numbered = given is not None and given.code == "const" and isinstance(given.name, int)
+    return "torch.Generator" if numbered else ""
+
+
 def _outermost(function: Function) -> Function:
     while function.outer is not None:
         function = function.outer
@@ -249,7 +255,11 @@ def _renews(function: Function, name: str) -> bool:
         if op.code != "call":
             continue
         called = op.args[0]
-        if called.code == "attr" and called.name in loading.RESEEDING and _is_named(called.args[0], name):
+        if (
+            called.code == "attr"
+            and called.name in loading.RESEEDING
+            and _is_named(called.args[0], name)
+        ):
             return True
         if called.name == "setattr" and any(each.name == name for each in op.args[1:]):
             return True

@@ -59,8 +59,10 @@ _OWN_GENERATORS = re.compile(
     r"|faker\.Faker"
 )
 # Functions that draw from the global generator of a library that torch does not seed.
-_GLOBAL_DRAWS = re.compile(r"(?:tensorflow|tf)\.(?:compat\.v1\.)?random\.(?:uniform|normal|shuffle"
-                          r"|truncated_normal|gamma|poisson|categorical)")
+_GLOBAL_DRAWS = re.compile(
+    r"(?:tensorflow|tf)\.(?:compat\.v1\.)?random\.(?:uniform|normal|shuffle"
+    r"|truncated_normal|gamma|poisson|categorical)"
+)
 # The same of NumPy, which torch seeds in a worker since 1.9.
 _NUMPY_DRAWS = re.compile(
     r"numpy\.random\.(?:beta|binomial|bytes|chi\w+|choice|dirichlet|exponential|f|gamma|geometric"

@@ -24,21 +24,25 @@ _OWN = "pass a worker_init_fn that seeds it from torch.utils.data.get_worker_inf
 class MissingWorkerInitFn(Rule):
     """Why runs differ: Each worker of a `DataLoader` is a process with its own copy of the dataset.
     In it, torch seeds `random`, torch and, since 1.9, NumPy's global generator. It seeds no
-    generator object that the dataset holds: each worker draws the same numbers from its copy. It
-    seeds no other library either.
+    generator object, such as one that a transform holds: each worker draws the same numbers from
+    its copy. It seeds no other library either.
 
     Reported:
-    - *certain*: the dataset's class is seen, and draws in a worker from a generator object that it
-      holds
-    - *certain*: the class is seen, and draws in a worker from a library that torch does not seed
-    - *likely*: the class is not seen, and the loader shuffles
+    - *certain*: the dataset, a transform that it holds or `collate_fn` draws from a generator
+      object that was made before the workers started
+    - *certain*: one of them draws from the global generator of TensorFlow, or of NumPy for a
+      `target-torch` below 1.9
+    - *likely*: a transform of albumentations, imgaug or MONAI, or a `Faker`, which have generators
+      of their own
 
     Lowers the confidence:
-    - the class is not seen, and the loader does not shuffle: reported as *possible*
+    - the dataset's class is not seen: reported as *possible*. In published packages, no such loader
+      that was read drew anything else than torch seeds
 
     Not reported:
-    - a dataset that draws nothing
-    - one that draws only from `random`, torch and NumPy's global generator
+    - a dataset that draws nothing but from `random`, torch and NumPy's global generator
+    - a generator that the dataset keeps on `self`: DET207 reports it where it is drawn from
+    - a generator that code outside of `__init__` makes anew or seeds
     - a loader with a `worker_init_fn`, or without workers
 
     What to do: Ask for the generator in the worker: `guard.generator("augmentation")` in
@@ -46,35 +50,107 @@ class MissingWorkerInitFn(Rule):
     which starts it anew in a forked worker. For other generators, pass a function that seeds them
     from `torch.utils.data.get_worker_info().seed`.
 
-    Fix safety: unsafe. `guard.seed_worker` changes the numbers that the workers draw. It does not
-    reach generator objects of another kind.
+    Fix safety: unsafe. `guard.seed_worker` changes the numbers that the workers draw. The fix is
+    offered where it reaches the generator, or where the dataset is not seen.
     """
 
     code = "DET201"
     summary = "a DataLoader with workers and no worker_init_fn"
-    # The last three lie where a subclass is defined; the first is at the calls themselves.
-    triggers = ("num_workers", "worker_init_fn", "DataLoader", "StatefulDataLoader")
+    triggers = ("num_workers", "DataLoader(")
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader"
     shown = "CPU"
     crosses_files = True
     examples = (
         Example(
             bad="""
-                from torch.utils.data import DataLoader
+                import numpy as np
+                from torch.utils.data import DataLoader, Dataset
 
-                loader = DataLoader(dataset, batch_size=32, num_workers=4)  # DET201
+                class Noise:
+                    def __init__(self, seed):
+                        self.rng = np.random.default_rng(seed)
+
+                    def __call__(self, image):
+                        return image + self.rng.normal(size=image.shape)
+
+                class Images(Dataset):
+                    def __init__(self, images):
+                        self.images = images
+                        self.transform = Noise(0)
+
+                    def __getitem__(self, index):
+                        return self.transform(self.images[index])
+
+                def load(images):
+                    return DataLoader(Images(images), num_workers=4)  # DET201
+            """,
+            good="""
+                import numpy as np
+                from torch.utils.data import DataLoader, Dataset, get_worker_info
+
+                class Noise:
+                    def __init__(self, seed):
+                        self.rng = np.random.default_rng(seed)
+
+                    def __call__(self, image):
+                        return image + self.rng.normal(size=image.shape)
+
+                class Images(Dataset):
+                    def __init__(self, images):
+                        self.images = images
+                        self.transform = Noise(0)
+
+                    def __getitem__(self, index):
+                        return self.transform(self.images[index])
+
+                def seed_worker(worker):
+                    info = get_worker_info()
+                    info.dataset.transform.rng = np.random.default_rng(info.seed)
+
+                def load(images):
+                    return DataLoader(Images(images), num_workers=4, worker_init_fn=seed_worker)
+            """,
+        ),
+        Example(
+            bad="""
+                import guard
+                import torch
+                from torch.utils.data import DataLoader, Dataset
+
+                class Images(Dataset):
+                    def __init__(self, images):
+                        self.images = images
+                        self.stream = guard.generator("augmentation")
+
+                    def __getitem__(self, index):
+                        return self.images[index] + torch.randn(1, generator=self.stream)
+
+                def load(images):
+                    return DataLoader(Images(images), num_workers=4)  # DET201
             """,
             fixed="""
-                from torch.utils.data import DataLoader
                 import guard
+                import torch
+                from torch.utils.data import DataLoader, Dataset
 
-                loader = DataLoader(dataset, batch_size=32, num_workers=4, worker_init_fn=guard.seed_worker)
+                class Images(Dataset):
+                    def __init__(self, images):
+                        self.images = images
+                        self.stream = guard.generator("augmentation")
+
+                    def __getitem__(self, index):
+                        return self.images[index] + torch.randn(1, generator=self.stream)
+
+                def load(images):
+                    return DataLoader(Images(images), num_workers=4, worker_init_fn=guard.seed_worker)
             """,  # noqa: E501
         ),
     )
 
     def examine(self, offsets: Sequence[int]) -> None:
-        for loader in Loaders(self.unit, Origins(self.others.find if self.others else None)).near(offsets):
+        for loader in Loaders(self.unit, Origins(self.others.find if self.others else None)).near(
+            offsets
+        ):
             given = loader.given("worker_init_fn")
             absent = given is None or (given.code == "const" and given.name is None)
             if absent and loader.has_workers and not loader.unpacks and not _is_set_later(loader):
@@ -122,7 +198,7 @@ class MissingWorkerInitFn(Rule):
         self.report(
             loader.node,
             f"{loader.name} has no worker_init_fn, and what its workers draw is not to be seen: "
-            f"{self._seeded()}, but no generator objects and no other libraries",
+            f"{self._seeded()}, but no generator object and no other library",
             advice=f"pass {_CURE}, or a function that seeds the rest",
             edits=self._fix(loader),
             safe=False,
@@ -136,7 +212,9 @@ class MissingWorkerInitFn(Rule):
         text = " ".join(unit.source.text[start:end].split())
         short = text if len(text) <= _LONGEST else f"{text.partition('(')[0]}(…)"
         row, _ = unit.source.location(start)
-        where = f"line {row}" if unit is self.unit else f"{self.others.shown(unit)}:{row}"
+        where = f"line {row}"
+        if unit is not self.unit and self.others is not None:
+            where = f"{self.others.shown(unit)}:{row}"
         return f"`{short}` ({where})"
 
     def _fix(self, loader: Loader) -> tuple[Edit, ...]:

@@ -176,9 +176,9 @@ def not_a_loader(pool, num_workers):
 
 
 def not_seen(dataset, args):
-    yield DataLoader(dataset, num_workers=4)
-    yield DataLoader(dataset, shuffle=True, num_workers=4)
-    yield DataLoader(args.make_dataset(), shuffle=True, num_workers=4)
+    yield DataLoader(dataset, num_workers=4)  # possible DET201
+    yield DataLoader(dataset, shuffle=True, num_workers=4)  # possible DET201
+    yield DataLoader(args.make_dataset(), shuffle=True, num_workers=4)  # possible DET201
 
 
 def wrapped(images, n):
