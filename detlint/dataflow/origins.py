@@ -123,8 +123,7 @@ class Origins:
         found: list[Made | None] = []
         seen: set[tuple[Op, Frame | None, _Keys]] = set()
         pending: list[tuple[Op, Frame | None, _Keys]] = [(op, frame, ())]
-        while pending:
-            step = pending.pop()
+        for step in pending:  # grows
             if step in seen or len(seen) > _MOST:
                 continue
             seen.add(step)

@@ -58,7 +58,6 @@ class Workers:
         self._numpy = numpy
         self._running: list[Function] = []
         self._met: set[tuple[object, ...]] = set()
-        self._root: Made | None = None
         self.is_blind = False
 
     def of_dataset(self, value: Op, frame: Frame | None = None) -> Iterator[Draw]:
@@ -73,7 +72,6 @@ class Workers:
         """The same of one that is known by what made it."""
         methods = [self._origins.method(made, name) for name in loading.ENTRIES]
         running = [each for each in methods if each is not None]
-        self._root = made
         for each in running:
             yield from self._run(each, self._origins.frame(each, owner=made))
         if not running or made.place is None:
@@ -203,8 +201,11 @@ class Workers:
         return True
 
     def _field(self, value: Op, frame: Frame) -> str:
-        """The attribute of the data set itself that a value is read from."""
-        return str(value.name) if value.code == "attr" and frame.owner is self._root else ""
+        """The attribute of a data set that a value is read from."""
+        if value.code != "attr" or frame.owner is None:
+            return ""
+        bases = self._origins.foreign(frame.owner)
+        return str(value.name) if any(map(loading.is_dataset, bases)) else ""
 
     def _is_renewed(self, value: Op, frame: Frame) -> bool:
         """Whether anything but what builds the object gives the attribute another generator, or

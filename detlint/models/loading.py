@@ -50,13 +50,20 @@ STATE_METHODS = frozenset(
 RESEEDING = frozenset("__setstate__ manual_seed seed set_state setstate spawn".split())
 # Parameters through which a function is given what to draw from.
 DRAWN_FROM = frozenset(("generator", "np_random", "random_generator", "random_state", "rng"))
-# Objects of libraries that draw from generators of their own. albumentations: 1.4.19 to 2.0.8, the
-# last of that name; before, it drew from `random` and NumPy's global generator.
+# Objects of libraries that draw from generators of their own. Those of albumentations: 1.4.21 to
+# 2.0.8, the last of that name; before, it drew from `random` and NumPy's global generator.
 _OWN_GENERATORS = re.compile(
-    r"albumentations\.(?:\w+\.)*[A-Z]\w*(?<!ToTensorV2)(?<!Normalize)"
-    r"|imgaug\.augmenters\.(?:\w+\.)*[A-Z]\w*"
-    r"|monai\.transforms\.(?:\w+\.)*Rand[A-Z]\w*"
-    r"|faker\.Faker"
+    r"albumentations\.(?:\w+\.)*[A-Z]\w*|imgaug\.augmenters\.(?:\w+\.)*[A-Z]\w*"
+    r"|monai\.transforms\.(?:\w+\.)*Rand[A-Z]\w*|faker\.Faker"
+)
+SINCE = {"albumentations": "1.4.21"}
+# Those that draw nothing by themselves, but call what they are given.
+_DRAW_NOTHING = re.compile(
+    r"albumentations\.(?:\w+\.)*(?:Compose|Sequential|ReplayCompose|BboxParams|KeypointParams|Lambda"
+    r"|CenterCrop3?D?|CropAndPad|Crop|FromFloat|LongestMaxSize|NoOp|Normalize|PadIfNeeded|Pad"
+    r"|Resize|SmallestMaxSize|ToFloat|ToTensor(?:V2|3D)?)"
+    r"|imgaug\.augmenters\.(?:\w+\.)*(?:Sequential|Resize|Scale|CenterCrop\w*|CenterPad\w*"
+    r"|Identity|Noop)"
 )
 # Functions that draw from the global generator of a library that torch does not seed.
 _GLOBAL_DRAWS = re.compile(
@@ -82,6 +89,15 @@ _LIBRARIES = frozenset(
     tensorflow torch torch_geometric torchaudio torchdata torchtext torchvision transformers
     typing webdataset""".split()
 )
+# Classes of data sets, and those of libraries whose loaders are others.
+_DATASETS = re.compile(
+    r"(?:torch|torchvision|torchaudio|torchtext|torchdata|torch_geometric|torchgeo|monai|fairseq"
+    r"|litdata|webdataset|avalanche|mmdet|mmengine|recbole)\.(?:\w+\.)*\w*(?:Dataset|Folder)"
+    r"|torchvision\.datasets\.\w+|torchaudio\.datasets\.\w+"
+)
+_OTHERS = re.compile(
+    r"(?:tensorflow|tf|keras|paddle|mindspore|jittor|oneflow|megengine|datasets)\."
+)
 # What a worker calls of a data set.
 ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 
@@ -96,6 +112,13 @@ def wraps(name: str) -> bool:
     return _WRAPPERS.fullmatch(name) is not None
 
 
+def is_dataset(name: str) -> bool:
+    """Whether a class, by its qualified name, is one of torch's data sets, or called one."""
+    if _DATASETS.fullmatch(name):
+        return True
+    return name.endswith("Dataset") and not _OTHERS.match(name)
+
+
 def draws_nothing(name: str) -> bool:
     """Whether a library's data set gives the same sample for the same index."""
     return _STILL.fullmatch(name) is not None
@@ -103,7 +126,7 @@ def draws_nothing(name: str) -> bool:
 
 def keeps_generator(name: str) -> bool:
     """Whether a library's object draws from a generator of its own."""
-    return _OWN_GENERATORS.fullmatch(name) is not None
+    return bool(_OWN_GENERATORS.fullmatch(name)) and not _DRAW_NOTHING.fullmatch(name)
 
 
 def draws_globally(name: str) -> bool:

@@ -8,6 +8,7 @@ from detlint.dataflow.loaders import Loader, Loaders
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.workers import Draw, Workers
 from detlint.insertions import with_import
+from detlint.models import loading
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -230,7 +231,9 @@ def _left(draw: Draw) -> str:
     """What torch leaves to the user."""
     if draw.kind:
         return f"this generator of {draw.kind}"
-    return f"the generators of {draw.maker.partition('.')[0]}"
+    library = draw.maker.partition(".")[0]
+    since = f" (since {loading.SINCE[library]})" if library in loading.SINCE else ""
+    return f"the generators of {library}{since}"
 
 
 def _advice(draw: Draw) -> str:

@@ -276,7 +276,18 @@ class OfItsOwn(Dataset):  # DET207 tells it where it draws
         self.rng = np.random.default_rng(0)
 
     def __getitem__(self, index):
+        return self.draw()
+
+    def draw(self):
         return self.rng.normal()
+
+
+class Chained(IterableDataset):
+    def __init__(self, images):
+        self.chain = OfItsOwn()
+
+    def __iter__(self):
+        yield self.chain.draw()
 
 
 class FromGuard(Dataset):
@@ -368,6 +379,7 @@ def draws(n, images):
     yield DataLoader(DrawsWhatTorchSeeds(), shuffle=True, num_workers=n)
     yield DataLoader(FromTheModule(), num_workers=n)  # DET201
     yield DataLoader(OfItsOwn(), num_workers=n)
+    yield DataLoader(Chained(images), num_workers=n)
     yield DataLoader(FromGuard(), num_workers=n)  # DET201
     yield DataLoader(AskingGuard(), num_workers=n)
     yield DataLoader(FromTheIndex(), num_workers=n)
@@ -382,6 +394,7 @@ def draws(n, images):
 
 def transformed(images, n, root, mean):
     yield DataLoader(Images(images, A.Compose([A.HorizontalFlip()])), num_workers=n)  # DET201
+    yield DataLoader(Images(images, A.Compose([A.Resize(8, 8), A.Normalize()])), num_workers=n)
     yield DataLoader(Images(images, iaa.Fliplr(0.5)), num_workers=n)  # DET201
     yield DataLoader(Images(images, RandFlip(0.5)), num_workers=n)  # DET201
     yield DataLoader(Images(images, transforms.RandomHorizontalFlip()), num_workers=n)
