@@ -10,13 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
+from detlint.dataflow.use import Flow, Use
 from detlint.models import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op, Region
-    from detlint.dataflow.order import Flow, Orders, Use
+    from detlint.dataflow.order import Orders
     from detlint.dataflow.values import Values
 
 _DRAWS = ("random.", "numpy.random.", "secrets.", "torch.rand", "torch.bernoulli", "torch.normal")
@@ -223,7 +224,9 @@ def made_of(value: Op) -> set[Op]:
     while True:
         if value.code == "comprehension" and value.name in ("list", "iterator"):
             heads = [each for each in value.args if each.code == "iter"]
-            if len(heads) != 1 or any(op.code == "test" for op in heads[0].region.ops()):
+            if len(heads) != 1 or any(
+                op.code == "test" and op.region is heads[0].region for op in heads[0].region.ops()
+            ):
                 return found
             value = heads[0].args[0]
         elif (
@@ -305,8 +308,6 @@ class _Body:
         return op in self._region.joints
 
     def uses(self) -> Iterator[Use]:
-        from detlint.dataflow.order import Use
-
         draw = self._effects.draw_in(self._region)
         if draw is not None:
             yield Use(draw, "looped over")
@@ -319,8 +320,6 @@ class _Body:
         yield from self._numbered()
 
     def _looped(self, op: Op, *, assumed: bool = False) -> Iterator[Use]:
-        from detlint.dataflow.order import Use
-
         yield Use(op, "looped over", assumed)
 
     # Leaving
@@ -420,9 +419,7 @@ class _Body:
 
     def _kept(self, op: Op, *, keyed: bool) -> Iterator[Use]:
         """What is done with a container that the loop filled."""
-        from detlint.dataflow.order import Flow, Use
-
-        before = next(self._orders.follow(op, Flow(keyed=keyed, filled=True)), None)
+        before = self._orders.first(op, Flow(keyed=keyed, filled=True))
         if before is not None:
             yield Use(before.op, "looped over", before.assumed)
         elif not keyed and self._escapes(op):
@@ -612,8 +609,6 @@ class _Body:
         return False
 
     def _accumulated(self, value: Op, after: list[Op]) -> Iterator[Use]:
-        from detlint.dataflow.order import Flow, Use
-
         added = value.args[1]
         if added not in self._own:
             return  # a count, whose readers are judged apart
@@ -630,7 +625,7 @@ class _Body:
         ):
             yield Use(value, "looped over", assumed=True)
         elif after or not lattice.may_be(before, "list", "str"):
-            found = next(self._orders.follow(value, Flow(filled=True)), None)
+            found = self._orders.first(value, Flow(filled=True))
             if found is not None or lattice.may_be(before, "float", "?"):
                 yield Use(value, "looped over", found.assumed if found else False)
 
@@ -708,7 +703,7 @@ class _Body:
 
     def _unknown(self, call: Op) -> Iterator[Use]:
         function = self._values.callee(call)
-        if function is not None and len(self._orders._calls) < 3:
+        if function is not None and len(self._orders.calls) < 3:
             if self._leaves_something(function, call):
                 yield from self._looped(call)
             return

@@ -339,6 +339,10 @@ class Origins:
         names = [(each.unit, name) for each in self.lineage(owner) for name in self.bases(each)]
         return [name for unit, name in names if self._defined(unit, (name,))[0] is None]
 
+    def object_of(self, unit: Unit, name: str) -> Made:
+        """Any object of a class of a file."""
+        return self.made((f".{name}",), unit.module.region, None, Place(unit, name))
+
     def method(self, owner: Made, name: str) -> Function | None:
         """A method of an object."""
         for place in self.lineage(owner):

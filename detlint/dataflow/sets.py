@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
 from detlint.dataflow.keys import leaves_ties
-from detlint.dataflow.order import Flow, Orders, Use, word_of
+from detlint.dataflow.order import Orders, word_of
+from detlint.dataflow.use import Use
 from detlint.models import names
 from detlint.models.model import Order
 
@@ -23,7 +24,9 @@ _READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", 
 
 
 # What shows an order for certain, whatever the elements are.
-_TELLING = re.compile(r"numbered|indexed|cut to|sorted by|searched by|passed to (?:shuffle|sample|cho)")
+_TELLING = re.compile(
+    r"numbered|indexed|cut to|sorted by|searched by|passed to (?:shuffle|sample|cho)"
+)
 
 
 class Reading(NamedTuple):
@@ -53,6 +56,11 @@ class Reading(NamedTuple):
     def sorts(self) -> bool:
         """Whether the elements are known to compare with each other."""
         return lattice.compare(self.elements)
+
+    @property
+    def never_sorts(self) -> bool:
+        """Whether some of the elements are known not to: classes, functions, most objects."""
+        return lattice.may_be(self.elements, "type", "function", "object", "instance")
 
     @property
     def how(self) -> str:
@@ -126,7 +134,7 @@ class Sets:
     def _read_by(self, op: Op) -> Iterator[Op]:
         """The sets that an operation takes the elements of, one after the other."""
         if op.code in ("iter", "yield_from", "unpack"):
-            if op.code != "unpack" or op.name[0] == 0:  # type: ignore[index]
+            if op.code != "unpack" or op.name[0] == 0:
                 yield from filter(self.values.is_set, op.args[:1])
         elif op.code == "star":
             if op.name != "**" and not all(each.code == "set" for each in op.uses):
@@ -179,14 +187,7 @@ class Sets:
         seems_text = guessed and self._seems_text(value, by)
         if guessed and not seems_text and self._seems_number(value, by):
             return
-        self.orders.root = value
-        self.orders._seen = set()
-        self.orders._calls = []
-        if by.code == "call" and value in by.args[0].args:
-            uses = self.orders._method(by, by.args[0], Flow())
-        else:
-            uses = self.orders.at(by, value, Flow())
-        use = next(iter(uses), None)
+        use = next(self.orders.uses_at(value, by), None)
         if use is None:
             return
         assumed = use.assumed or (guessed and not seems_text and not _TELLING.match(use.how))
@@ -252,11 +253,12 @@ def _names_of(op: Op) -> list[str]:
 def _names_behind(op: Op, depth: int = 4) -> Iterator[str]:
     """The names of what a set is made of."""
     if op.code == "param":
-        yield str(op.name[1])  # type: ignore[index]
+        yield str(op.name[1])
     elif op.code in ("global", "free", "phi", "attr") and isinstance(op.name, str):
         yield op.name
     if op.code == "call" and op.args[0].code == "attr" and len(op.args) == 1:
-        yield str(op.args[0].name)
+        if op.args[0].name not in ("keys", "values", "items", "copy"):
+            yield str(op.args[0].name)
     if depth:
         below = op.args[1:] if op.code == "call" else op.args
         if op.code in (

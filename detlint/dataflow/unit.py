@@ -27,6 +27,7 @@ _MEMBER = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def|class|@)")
 # A word before an assignment, a comma, an annotation, or that a loop or `with` binds.
 _BINDING = re.compile(r"([^\W\d]\w*)\s*(?=[=,:)\]|+&^-]|\bin\b|$)", re.MULTILINE)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_GOES_ON = re.compile(r"(?:elif|else|except|finally)\b")
 _IMPORTS = re.compile(r"(?:[ \t]*(?:from|import)[ \t]|(?:try|if|else|except)\b)")
 
 
@@ -50,7 +51,7 @@ class Piece(NamedTuple):
     indent: str = ""  # of the statements of a class
 
 
-class Unit(Editable):
+class Unit(Editable[ast.AST]):
     """One file, as the engine sees it; ``whole``: parsed as a whole, not piece by piece."""
 
     def __init__(self, source: Source, *, whole: bool = False) -> None:
@@ -59,6 +60,8 @@ class Unit(Editable):
         self.text = source.text
         self._layout = layout_of(self.text)
         self._functions: dict[int, Function | None] = {}
+        self._naming: dict[str, list[Function]] = {}
+        self._stored: dict[tuple[str, str], list[Op]] = {}
         self._nodes: dict[int, list[ast.stmt]] = {}  # of pieces, where it is parsed as a whole
 
     @cached_property
@@ -73,7 +76,13 @@ class Unit(Editable):
         """What the file is made of, in order."""
         if self._tree is not None:
             return [piece for node in self._tree.body for piece in self._of_node(node)]
-        return [each for block in self._layout.top for each in self._split(block)]
+        found: list[Piece] = []
+        for block in self._layout.top:
+            if found and _GOES_ON.match(self.text, block.start):
+                found[-1] = found[-1]._replace(end=block.end)  # `else:` of the one above
+            else:
+                found += self._split(block)
+        return found
 
     def _split(self, block: Block) -> Iterator[Piece]:
         if block.kind != "class":
@@ -157,7 +166,7 @@ class Unit(Editable):
         if piece.kind == "class":
             inner = getattr(body[0], "body", []) if body else []
             return lower(piece.name, inner, self, body[0] if body else None)
-        node = next((each for each in body if hasattr(each, "args")), None)
+        node = next((each for each in body if isinstance(each, _FUNCTIONS)), None)
         if node is None:
             return None
         name = f"{piece.owner}.{piece.name}" if piece.owner else piece.name
@@ -193,8 +202,13 @@ class Unit(Editable):
                 body += self._parsed(piece) or []
         return lower("", body, self)
 
-    def functions_naming(self, word: str) -> Iterator[Function]:
+    def functions_naming(self, word: str) -> list[Function]:
         """The functions, methods and class bodies whose text holds a word, and the module."""
+        if word not in self._naming:
+            self._naming[word] = list(self._find_naming(word))
+        return self._naming[word]
+
+    def _find_naming(self, word: str) -> Iterator[Function]:
         seen: set[int] = set()
         for place in mentions(self.text, word):
             piece = self.piece_at(place)
@@ -260,8 +274,14 @@ class Unit(Editable):
         head = self.text[self.classes[owner][0].start :][:200]
         return head.lstrip().startswith("@")  # `@dataclass(frozen=True)`
 
-    def stored(self, owner: str, name: str) -> Iterator[Op]:
+    def stored(self, owner: str, name: str) -> list[Op]:
         """What a class and its bases assign to an attribute of its objects, or to its own."""
+        key = owner, name
+        if key not in self._stored:
+            self._stored[key] = list(self._find_stored(owner, name))
+        return self._stored[key]
+
+    def _find_stored(self, owner: str, name: str) -> Iterator[Op]:
         for each in self._with_bases(owner):
             yield from self.stored_by(each, name)
 
@@ -281,7 +301,7 @@ class Unit(Editable):
     @staticmethod
     def _stores(function: Function, name: str) -> Iterator[Op]:
         for each in function.stores.get(name, ()):
-            if each.args[0].code == "param" and each.args[0].name[1] in ("self", "cls"):  # type: ignore[index]
+            if each.args[0].code == "param" and each.args[0].name[1] in ("self", "cls"):
                 yield each
         for owner in ("self", "cls"):
             for each in function.bindings.get(f"{owner}.{name}", ()):

@@ -39,6 +39,7 @@ class UnorderedListing(Rule):
 
     Lowers the confidence:
     - `max` or `min` by another key than a number in the name: reported as *possible*
+    - tests, packaging, sources to compile, plots, shards with an index: reported as *possible*
 
     Not reported:
     - the order provably does not matter: sorted, counted, tested for membership, only printed
@@ -207,7 +208,9 @@ class UnorderedListing(Rule):
         targets: list[cst.CSTNode] = [node]
         item = self.module.parent(node)
         if isinstance(item, cst.WithItem):
-            targets = self._reads_in_block(item, consumption)  # the iterator itself has to be closed
+            targets = self._reads_in_block(
+                item, consumption
+            )  # the iterator itself has to be closed
         elif self._is_closed(node):
             return ()
         before = "sorted("
@@ -222,9 +225,7 @@ class UnorderedListing(Rule):
             )
         )
 
-    def _reads_in_block(
-        self, item: cst.WithItem, consumption: Consumption
-    ) -> list[cst.CSTNode]:
+    def _reads_in_block(self, item: cst.WithItem, consumption: Consumption) -> list[cst.CSTNode]:
         statement = self.module.parent(item)
         name = item.asname.name if item.asname is not None else None
         if statement is None or not isinstance(name, cst.Name):
