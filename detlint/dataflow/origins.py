@@ -4,15 +4,15 @@ functions return, into other files where these are open."""
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.ir import Op
 from detlint.models.loading import is_known, wraps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.ir import Function
     from detlint.dataflow.unit import Unit
 
     # The files and parts of files that a file means by a name that it imports.
@@ -33,9 +33,8 @@ class Place(NamedTuple):
     name: str
 
 
-# Each is made once, so that they are told apart by identity: they hold each other.
-@dataclass(frozen=True, eq=False)
-class Frame:
+# They hold each other, so each is made once, and they are told apart by identity.
+class Frame(NamedTuple):
     """A function that runs: for a call, made in another frame, on an object."""
 
     function: Function
@@ -43,9 +42,14 @@ class Frame:
     outer: Frame | None = None
     owner: Made | None = None
 
+    def __eq__(self, other: object) -> bool:
+        return self is other
 
-@dataclass(frozen=True, eq=False)
-class Made:
+    def __hash__(self) -> int:
+        return id(self)
+
+
+class Made(NamedTuple):
     """A value by what made it.
 
     names     the qualified names of what was called, or of the class or function that it is
@@ -62,6 +66,12 @@ class Made:
     place: Place | None = None
     function: Function | None = None
     called: bool = True
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
 
 
 _Keys = tuple[object, ...]
@@ -341,7 +351,8 @@ class Origins:
 
     def object_of(self, unit: Unit, name: str) -> Made:
         """Any object of a class of a file."""
-        return self.made((f".{name}",), unit.module.region, None, Place(unit, name))
+        op = Op("object", (), name, ast.Pass(), unit.module.region, 0)
+        return self.made((f".{name}",), op, None, Place(unit, name))
 
     def method(self, owner: Made, name: str) -> Function | None:
         """A method of an object."""
