@@ -25,8 +25,9 @@ class OtherFiles:
         self._root_of = root_of
         self.unit: Callable[[str], Unit] = cache(self._open)
         self._definitions: Callable[[str], Definitions] = cache(self._below)
+        self.find: Callable[[Unit, str], list[tuple[Unit, str]]] = cache(self._look_up)
 
-    def find(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
+    def _look_up(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
         """The files, and their parts, that a file means by a qualified name that it imports."""
         module, _, last = name.rpartition(".")
         if self._alone or not module:

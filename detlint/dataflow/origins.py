@@ -88,6 +88,7 @@ class Origins:
         self.is_cut = False
         self._busy: set[tuple[Op, Frame | None]] = set()
         self._known: dict[tuple[Op, Frame | None], list[Made | None]] = {}
+        self._lineages: dict[Place | None, list[Place]] = {}
         self._frames: dict[tuple[object, ...], Frame] = {}
         self._values: dict[tuple[object, ...], Made] = {}
 
@@ -322,6 +323,11 @@ class Origins:
 
     def lineage(self, owner: Made) -> list[Place]:
         """The class of an object and its bases, as far as they are of the project."""
+        if owner.place not in self._lineages:
+            self._lineages[owner.place] = self._line(owner)
+        return self._lineages[owner.place]
+
+    def _line(self, owner: Made) -> list[Place]:
         found: list[Place] = []
         pending = [owner.place] if owner.place is not None else []
         while pending:
