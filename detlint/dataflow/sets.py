@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.dataflow import lattice
 from detlint.dataflow.keys import leaves_ties
 from detlint.dataflow.order import Orders, word_of
-from detlint.dataflow.use import Use
 from detlint.models import names
 from detlint.models.model import Order
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.lattice import Types
     from detlint.dataflow.unit import Unit
+    from detlint.dataflow.use import Use
 
 _READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", "writelines"])
 
@@ -27,6 +27,13 @@ _READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", 
 _TELLING = re.compile(
     r"numbered|indexed|cut to|sorted by|searched by|passed to (?:shuffle|sample|cho)"
 )
+
+
+# What gives the next state of a container, or another name to it.
+_STATES = frozenset(("augment", "change", "declared", "delete", "free", "phi", "store_attr"))
+
+
+_COPIES = frozenset(("copy", "items", "keys", "values"))
 
 
 class Reading(NamedTuple):
@@ -58,9 +65,17 @@ class Reading(NamedTuple):
         return lattice.compare(self.elements)
 
     @property
-    def never_sorts(self) -> bool:
-        """Whether some of the elements are known not to: classes, functions, most objects."""
-        return lattice.may_be(self.elements, "type", "function", "object", "instance")
+    def lacks_order(self) -> bool:
+        """Whether the elements are known not to be all of one type that compares."""
+        return bool(self.kind) and not self.sorts
+
+    def way(self) -> list[tuple[ast.AST, str]]:
+        """Where the set is made, gone through, and its order shows, in this file."""
+        made = self.op
+        while made.code in _STATES and made.args:
+            made = made.args[0]
+        steps = [(made.node, "the set is made here"), (self.node, "gone through here")]
+        return [*steps, (self.use.op.node, f"here its order shows: {self.how}")]
 
     @property
     def how(self) -> str:
@@ -80,7 +95,7 @@ def read_at(by: Op, value: Op) -> ast.expr:
         each = given[by.args.index(value, 1) - 1]
         return each.value if isinstance(each, ast.Starred) else each
     if isinstance(node, (ast.Assign, ast.AugAssign, ast.Starred, ast.YieldFrom)):
-        return node.value  # type: ignore[return-value]
+        return node.value
     return node  # type: ignore[return-value]
 
 
@@ -147,11 +162,11 @@ class Sets:
 
     def _read_by_call(self, call: Op) -> Iterator[Op]:
         function = call.args[0]
-        if function.code == "attr" and function.name == "pop" and len(call.args) == 1:
-            if self.values.is_set(function.args[0]):
-                yield function.args[0]
+        pops = function.code == "attr" and function.name == "pop" and len(call.args) == 1
+        if pops and self.values.is_set(function.args[0]):
+            yield function.args[0]
         for name, value in call.arguments():
-            if name not in ("**",) and self.values.is_set(value) and self._goes_through(call, name):
+            if name != "**" and self.values.is_set(value) and self._goes_through(call, name):
                 yield value
 
     def _goes_through(self, call: Op, name: str | None) -> bool:
@@ -256,9 +271,9 @@ def _names_behind(op: Op, depth: int = 4) -> Iterator[str]:
         yield str(op.name[1])
     elif op.code in ("global", "free", "phi", "attr") and isinstance(op.name, str):
         yield op.name
-    if op.code == "call" and op.args[0].code == "attr" and len(op.args) == 1:
-        if op.args[0].name not in ("keys", "values", "items", "copy"):
-            yield str(op.args[0].name)
+    called = op.args[0] if op.code == "call" and len(op.args) == 1 else None
+    if called is not None and called.code == "attr" and called.name not in _COPIES:
+        yield str(called.name)
     if depth:
         below = op.args[1:] if op.code == "call" else op.args
         if op.code in (
