@@ -162,6 +162,18 @@ def test_a_draw_in_another_file_is_found_whatever_is_named(
     assert told(PROJECT, "lib") == []
 
 
+def test_a_notebook_s_draw_is_told_by_its_cell(told: Callable[..., list[tuple[int, str]]]) -> None:
+    cells = (textwrap.dedent(NOISE), textwrap.dedent(IMAGES), LOADS.format(transform="Noise(0)"))
+    book = {
+        "cells": [{"cell_type": "code", "source": each.strip(), "outputs": []} for each in cells],
+        "metadata": {"kernelspec": {"language": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    ((_, message),) = told({"a.ipynb": json.dumps(book)}, ".")
+    assert "draw by `self.rng.normal()` (line 8 of cell 1)" in message
+
+
 def test_a_suppressed_finding_stays_suppressed(
     told: Callable[..., list[tuple[int, str]]],
 ) -> None:

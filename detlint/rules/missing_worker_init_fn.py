@@ -212,10 +212,9 @@ class MissingWorkerInitFn(Rule):
         start, end = unit.span(draw.op.node)
         text = " ".join(unit.source.text[start:end].split())
         short = text if len(text) <= _LONGEST else f"{text.partition('(')[0]}(…)"
-        row, _ = unit.source.location(start)
-        where = f"line {row}"
+        where = unit.source.spoken_place(start)
         if unit is not self.unit and self.others is not None:
-            where = f"{self.others.shown(unit)}:{row}"
+            where = f"{self.others.shown(unit)}:{unit.source.location(start)[0]}"
         return f"`{short}` ({where})"
 
     def _fix(self, loader: Loader) -> tuple[Edit, ...]:
