@@ -44,6 +44,7 @@ class Reading(NamedTuple):
     use: Use  # where the order shows
     elements: Types
     guessed: bool  # by names, or by what is done with them
+    unknown: bool  # not even that says what the elements are
     assumed: bool  # it only seems to show, or seems to be a set whose order varies
 
     @property
@@ -205,8 +206,9 @@ class Sets:
         use = next(self.orders.uses_at(value, by), None)
         if use is None:
             return
-        assumed = use.assumed or (guessed and not seems_text and not _TELLING.match(use.how))
-        yield Reading(value, by, use, elements, guessed, assumed)
+        unknown = guessed and not seems_text
+        assumed = use.assumed or (unknown and not _TELLING.match(use.how))
+        yield Reading(value, by, use, elements, guessed, unknown, assumed)
 
     def _seems_text(self, value: Op, by: Op) -> bool:
         """Whether names, or what is done with an element, say that a set holds texts."""
