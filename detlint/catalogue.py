@@ -33,6 +33,7 @@ class Entry(NamedTuple):
     clearable: bool
     programs: bool
     flows: bool
+    crosses_files: bool
 
     def may_be_cleared(self) -> bool:
         """``Rule.may_be_cleared``."""
@@ -102,6 +103,7 @@ def _imported() -> tuple[Entry, ...]:
             rule.may_be_cleared(),
             rule.judges_programs(),
             rule.follows_values(),
+            rule.crosses_files,
         )
         for rule in every_rule()
     )

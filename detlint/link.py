@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.launches import Launches
+from detlint.callgraph.other_files import OtherFiles
 from detlint.callgraph.program import Program
 from detlint.callgraph.project import Project
 from detlint.callgraph.python_files import PythonFiles
@@ -45,6 +46,7 @@ class Linker:
         self._index = Index(cache, jobs)
         self._judged: set[str] = set()  # the programs among the files that are linted
         self._launches = Launches(context, self._index)
+        self._others = self._opened()
 
     def link(self, findings: Sequence[Finding], entrypoints: Sequence[str]) -> list[Finding]:
         """The findings of the files that are linted, which no program clears, and those of the
@@ -62,9 +64,11 @@ class Linker:
         """The same for one source as it stands, whatever its file holds."""
         path = os.path.realpath(source.path)
         runs = is_entrypoint(source.path, source.text)
-        if not (runs or self._may_be_cleared(findings) or self._context.may_start()):
+        waits = self._may_be_cleared(findings) or self._may_rest_on_others(findings)
+        if not (runs or waits or self._context.may_start()):
             return list(findings)
         self._index.replace(path, source)
+        self._others = self._opened()
         others = (each for each in self._context.files if each != path)
         starts = [*([path] if runs else []), *filter(self._index.runs, others)]
         joined = self._linked(findings, starts, {path: source.path})
@@ -83,6 +87,7 @@ class Linker:
     ) -> Iterator[Finding]:
         """``starts`` are the real paths of all programs that are known, and ``names`` say how the
         user named the files that are linted, by their real paths."""
+        findings = list(self._seen_across(findings))
         asked = self._may_be_cleared(findings)
         programs = list(self._programs(starts, None if asked else names))
         for finding in findings:
@@ -107,6 +112,43 @@ class Linker:
     def _shown(self, *findings: Finding) -> Iterator[Finding]:
         """Those that are sure enough."""
         return filter(self._settings.shows, findings)
+
+    def _opened(self) -> OtherFiles:
+        return OtherFiles(self._index, self._context.root_of, alone=self._context.alone)
+
+    def _seen_across(self, findings: Sequence[Finding]) -> Iterator[Finding]:
+        """The findings as they are with the other files of the project open."""
+        for finding in findings:
+            rule = self._crossing.get(finding.code)
+            if rule is None:
+                yield finding
+            else:
+                yield from self._seen_again(finding, rule)
+
+    def _seen_again(self, finding: Finding, rule: type[Rule]) -> Iterator[Finding]:
+        from detlint.dataflow.unit import UnparsedError
+        from detlint.stack import in_deep_stack
+
+        unit = self._others.unit(os.path.realpath(finding.path))
+        active = rule(unit, self._settings)
+        active.others = self._others
+        starts = unit.source.line_starts
+        try:
+            in_deep_stack(lambda: active.examine([starts[finding.row - 1] + finding.column - 1]))
+        except UnparsedError:  # not piece by piece
+            yield finding
+        for each in active.findings:
+            if each[1:5] == finding[1:5]:
+                yield from self._shown(each._replace(path=finding.path, cell=finding.cell))
+                break
+
+    @cached_property
+    def _crossing(self) -> dict[str, type[Rule]]:
+        """The rules that are asked again with all files of a project open, by code."""
+        return {rule.code: class_of(rule) for rule in self._rules if rule.crosses_files}
+
+    def _may_rest_on_others(self, findings: Sequence[Finding]) -> bool:
+        return any(each.code in self._crossing for each in findings)
 
     @cached_property
     def _clearing(self) -> dict[str, type[Rule]]:

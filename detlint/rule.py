@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Iterator, Sequence
 
+    from detlint.callgraph.other_files import OtherFiles
     from detlint.callgraph.program import Program
     from detlint.callgraph.python_files import PythonFiles
     from detlint.dataflow.unit import Unit
@@ -82,6 +83,8 @@ class Rule:
     shown: ClassVar[str] = "source"
     examples: ClassVar[tuple[Example, ...]]
     default: ClassVar[bool] = True
+    # Whether what it finds may rest on other files: then it is asked again when these are open.
+    crosses_files: ClassVar[bool] = False
     # How sure a finding is, unless its report says otherwise.
     confidence: ClassVar[Confidence] = Confidence.CERTAIN
     # The roles of code (detlint.analysis.file_roles) in which a finding is only possible.
@@ -97,6 +100,7 @@ class Rule:
         self.unit = cast("Unit", source)
         self.settings = settings
         self.findings: list[Finding] = []
+        self.others: OtherFiles | None = None  # of the project, where they are open
 
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:  # noqa: ARG003  # for subclasses

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.lowering import lower
 from detlint.edits import Editable
+from detlint.finding import Edit
 from detlint.layout import layout_of
 from detlint.mentions import mentions
 from detlint.syntax import REFUSALS, parsed
@@ -26,7 +27,7 @@ _MEMBER = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def|class|@)")
 # A word before an assignment, a comma, an annotation, or that a loop or `with` binds.
 _BINDING = re.compile(r"([^\W\d]\w*)\s*(?=[=,:)\]|+&^-]|\bin\b|$)", re.MULTILINE)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_PLACED = (ast.expr, ast.stmt, ast.arg, ast.ExceptHandler)
+_PLACED = (ast.expr, ast.keyword, ast.stmt, ast.arg, ast.ExceptHandler)
 _GOES_ON = re.compile(r"(?:elif|else|except|finally)\b")
 _IMPORTS = re.compile(r"(?:[ \t]*(?:from|import)[ \t]|(?:try|if|else|except)\b)")
 
@@ -289,16 +290,20 @@ class Unit(Editable[ast.AST]):
 
     def _find_stored(self, owner: str, name: str) -> Iterator[Op]:
         for each in self._with_bases(owner):
-            for piece in self.classes[each]:
-                if name not in self.text[piece.start : piece.end]:
-                    continue
-                function = self.function(piece)
-                if function is None:
-                    continue
-                if piece.kind == "class":
-                    yield from function.bindings.get(name, ())
-                else:
-                    yield from self._stores(function, name)
+            yield from self.stored_by(each, name)
+
+    def stored_by(self, owner: str, name: str) -> Iterator[Op]:
+        """The same of a class alone."""
+        for piece in self.classes[owner]:
+            if name not in self.text[piece.start : piece.end]:
+                continue
+            function = self.function(piece)
+            if function is None:
+                continue
+            if piece.kind == "class":
+                yield from function.bindings.get(name, ())
+            else:
+                yield from self._stores(function, name)
 
     @staticmethod
     def _stores(function: Function, name: str) -> Iterator[Op]:
@@ -309,6 +314,20 @@ class Unit(Editable[ast.AST]):
             for each in function.bindings.get(f"{owner}.{name}", ()):
                 if each.code in ("change", "store_item", "augment"):
                     yield each
+
+    def add_argument(self, call: ast.Call, argument: str) -> Edit:
+        """Add ``keyword=value`` as the last argument, laid out as the others are."""
+        given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+        start, end = self.span(call)
+        if not given:
+            return Edit(end - 1, end - 1, argument)
+        last = max(given, key=lambda each: (each.lineno, each.col_offset))
+        place, end = self.span(last)
+        row, column = self.source.location(place)
+        indent = self.source.line(row)[: column - 1]
+        own_line = not indent.strip() and row > self.source.location(start)[0]
+        separator = f",{self.source.newline}{indent}" if own_line else ", "
+        return Edit(end, end, f"{separator}{argument}")
 
     # Names
 

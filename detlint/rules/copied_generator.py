@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.datasets import family, is_self, may_follow_dataset, methods, run_in_workers
-from detlint.analysis.kept_generators import BUILDING, kept_generators
-from detlint.analysis.uses import words
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.dataflow.origins import Origins
+from detlint.dataflow.workers import Workers
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-# Methods of generators that draw nothing.
-_STATE = words(
-    """__getstate__ __setstate__ clone_state get_state getstate initial_seed jumped manual_seed seed
-    set_state setstate spawn"""
-)
-_RESEEDING = (
-    r"(?:seed|manual_seed|set_?state|__setstate__|spawn|bit_generator)\b|=[^=]|:[^=\n]+=[^=]"
-)
-# Parameters through which a function is given what to draw from.
-_PASSED = frozenset(("generator", "rng", "random_state", "random_generator", "np_random"))
+    from detlint.dataflow.workers import Draw
 
 
 class CopiedGenerator(Rule):
@@ -96,74 +85,33 @@ class CopiedGenerator(Rule):
         ),
     )
 
-    @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Only below the head of a class that may be a dataset."""
-        return may_follow_dataset(text, offset)
+    def examine(self, offsets: Sequence[int]) -> None:
+        pieces = map(self.unit.piece_at, offsets)
+        near = {each.owner for each in pieces if each is not None and each.owner}
+        told: set[object] = set()
+        for owner in self.unit.classes if near else ():
+            fields: set[str] = set()
+            for draw in self._draws(owner, near):
+                if draw.op not in told and draw.field not in fields:
+                    told.add(draw.op)
+                    fields.add(draw.field)
+                    self._tell(owner, draw)
 
-    def visit_ClassDef(self, node: cst.ClassDef) -> None:
-        kept = dict(kept_generators(self.module, node))
-        classes = family(self.module, node) if kept else []
-        if not classes:
+    def _draws(self, owner: str, near: set[str]) -> Iterator[Draw]:
+        """Draws in a class of data sets, if it or a base of it makes a generator."""
+        origins = Origins()
+        made = origins.object_of(self.unit, owner)
+        if near.isdisjoint(each.name for each in origins.lineage(made)):
             return
-        running = list(run_in_workers(self.module, methods(classes)))
-        for name, made in kept.items():
-            draw = next(self._draws(running, name), None)
-            if draw is not None and not self._is_renewed(classes, name):
-                self._report(node, name, made, draw)
+        for each in Workers(origins).of_object(made):
+            if each.field and each.kind and each.op.function.unit is self.unit:
+                yield each
 
-    def _draws(self, running: list[cst.FunctionDef], name: str) -> Iterator[cst.Call]:
-        """``self.rng.random()``, ``torch.randperm(n, generator=self.rng)``."""
-        for function in running:
-            for each in self.module.tree.descendants(function):
-                if not isinstance(each, cst.Call):
-                    continue
-                func = each.func
-                if isinstance(func, cst.Attribute) and self._is_it(func.value, name):
-                    if func.attr.value not in _STATE:
-                        yield each
-                elif any(self._is_passed(argument, name) for argument in each.args):
-                    yield each
-
-    def _is_passed(self, argument: cst.Arg, name: str) -> bool:
-        keyword = argument.keyword
-        named = keyword is not None and keyword.value in _PASSED
-        return named and self._is_it(argument.value, name)
-
-    def _is_it(self, node: cst.CSTNode, name: str) -> bool:
-        """Whether an expression is the attribute, or a local that stands for it."""
-        node = self.module.names.value_of(node)
-        return isinstance(node, cst.Attribute) and is_self(node.value) and node.attr.value == name
-
-    def _is_renewed(self, classes: list[cst.ClassDef], name: str) -> bool:
-        """Whether anything but the code that builds the dataset assigns or seeds the attribute."""
-        text, span = self.module.source.text, self.module.tree.span
-        own = [span(each) for each in classes]
-        building = [span(function) for each in classes for function in _builders(each)]
-        pattern = rf"(?<!\w)(\w+)\.{name}\s*(?:\.\s*)?(?:{_RESEEDING})"
-        for match in re.finditer(pattern, text):
-            place = match.start()
-            # The same name in another class is another attribute.
-            if (match[1] != "self" or _holds(own, place)) and not _holds(building, place):
-                return True
-        return re.search(rf"setattr\([^()]*[\"']{name}[\"']", text) is not None
-
-    def _report(self, owner: cst.ClassDef, name: str, made: str, draw: cst.Call) -> None:
-        kind = {"numpy": "NumPy", "torch": "torch", "random": "Python"}[made.partition(".")[0]]
+    def _tell(self, owner: str, draw: Draw) -> None:
         self.report(
-            draw,
-            f"{owner.name.value} draws from self.{name}, a {kind} generator of which every "
+            draw.op.node,
+            f"{owner} draws from self.{draw.field}, a {draw.kind} generator of which every "
             "DataLoader worker has the same copy: what is drawn depends on num_workers",
             advice="build it in the worker from torch.utils.data.get_worker_info().seed, "
             "or for each sample from the index",
         )
-
-
-def _builders(owner: cst.ClassDef) -> Iterator[cst.FunctionDef]:
-    for each in owner.body.body:
-        if isinstance(each, cst.FunctionDef) and each.name.value in BUILDING:
-            yield each
-
-
-def _holds(spans: list[tuple[int, int]], place: int) -> bool:
-    return any(start <= place < end for start, end in spans)

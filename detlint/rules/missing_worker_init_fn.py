@@ -2,58 +2,48 @@
 
 from __future__ import annotations
 
-import re
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.loaders import Loader, Loaders
+from detlint.dataflow.origins import Origins
+from detlint.dataflow.workers import Draw, Workers
 from detlint.insertions import with_import
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.models import loading
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from detlint.finding import Edit
 
-_TORCH = frozenset(
-    (
-        "torch.utils.data.DataLoader",
-        "torch.utils.data.dataloader.DataLoader",
-        "torchdata.stateful_dataloader.StatefulDataLoader",
-        "torchdata.stateful_dataloader.stateful_dataloader.StatefulDataLoader",
-    )
-)
-# Loaders of other libraries that hand their keywords on to torch's.
-_DERIVED = re.compile(
-    r"""(?: torch_geometric\.(?:loader|data)(?:\.\w+)?\.(?:
-            (?:Data|DataList|DenseData|TemporalData)Loader
-          | (?:Neighbor|LinkNeighbor|HGT|Cluster|RandomNode|Node|Link|Zip|IBMBBatch|IBMBNode)Loader
-          | (?:GraphSAINT(?:Node|Edge|RandomWalk)?Sampler|ShaDowKHopSampler)
-        )
-      | (?:litdata|lightning\.data|lightning\.pytorch\.data)(?:\.streaming)?(?:\.dataloader)?
-        \.StreamingDataLoader
-    )""",
-    re.VERBOSE,
-)
-# Their places in the signature of torch's DataLoader.
-_NUM_WORKERS, _WORKER_INIT_FN = 5, 10
+_SEEDS_NUMPY = (1, 9)
+_LONGEST = 50
+_CURE = "worker_init_fn=guard.seed_worker"
+_OWN = "pass a worker_init_fn that seeds it from torch.utils.data.get_worker_info().seed"
 
 
 class MissingWorkerInitFn(Rule):
     """Why runs differ: Each worker of a `DataLoader` is a process with its own copy of the dataset.
     In it, torch seeds `random`, torch and, since 1.9, NumPy's global generator. It seeds no
-    generator object that the dataset holds: each worker draws the same numbers from its copy. It
-    seeds no other library either.
+    generator object, such as one that a transform holds: each worker draws the same numbers from
+    its copy. It seeds no other library either.
 
     Reported:
-    - *certain*: the dataset's class is seen, and draws in a worker from a generator object that it
-      holds
-    - *certain*: the class is seen, and draws in a worker from a library that torch does not seed
-    - *likely*: the class is not seen, and the loader shuffles
+    - *certain*: the dataset, a transform that it holds or `collate_fn` draws from a generator
+      object that was made before the workers started
+    - *certain*: one of them draws from the global generator of TensorFlow, or of NumPy for a
+      `target-torch` below 1.9
+    - *likely*: a transform of albumentations, imgaug or MONAI, or a `Faker`, which have generators
+      of their own
 
     Lowers the confidence:
-    - the class is not seen, and the loader does not shuffle: reported as *possible*
+    - the dataset's class is not seen: reported as *possible*. In published packages, no such loader
+      that was read drew anything else than torch seeds
 
     Not reported:
-    - a dataset that draws nothing
-    - one that draws only from `random`, torch and NumPy's global generator
+    - a dataset that draws nothing but from `random`, torch and NumPy's global generator
+    - a generator that the dataset keeps on `self`: DET207 reports it where it is drawn from
+    - a generator that code outside of `__init__` makes anew or seeds
     - a loader with a `worker_init_fn`, or without workers
 
     What to do: Ask for the generator in the worker: `guard.generator("augmentation")` in
@@ -61,136 +51,196 @@ class MissingWorkerInitFn(Rule):
     which starts it anew in a forked worker. For other generators, pass a function that seeds them
     from `torch.utils.data.get_worker_info().seed`.
 
-    Fix safety: unsafe. `guard.seed_worker` changes the numbers that the workers draw. It does not
-    reach generator objects of another kind.
+    Fix safety: unsafe. `guard.seed_worker` changes the numbers that the workers draw. The fix is
+    offered where it reaches the generator, or where the dataset is not seen.
     """
 
     code = "DET201"
     summary = "a DataLoader with workers and no worker_init_fn"
-    # The last three lie where a subclass is defined; the first is at the calls themselves.
-    triggers = ("num_workers", "worker_init_fn", "DataLoader", "StatefulDataLoader")
+    triggers = ("num_workers", "DataLoader(")
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader"
     shown = "CPU"
-    confidence = Confidence.LIKELY
+    crosses_files = True
     examples = (
         Example(
             bad="""
-                from torch.utils.data import DataLoader
+                import numpy as np
+                from torch.utils.data import DataLoader, Dataset
 
-                loader = DataLoader(dataset, batch_size=32, num_workers=4)  # DET201
+                class Noise:
+                    def __init__(self, seed):
+                        self.rng = np.random.default_rng(seed)
+
+                    def __call__(self, image):
+                        return image + self.rng.normal(size=image.shape)
+
+                class Images(Dataset):
+                    def __init__(self, images):
+                        self.images = images
+                        self.transform = Noise(0)
+
+                    def __getitem__(self, index):
+                        return self.transform(self.images[index])
+
+                def load(images):
+                    return DataLoader(Images(images), num_workers=4)  # DET201
+            """,
+            good="""
+                import numpy as np
+                from torch.utils.data import DataLoader, Dataset, get_worker_info
+
+                class Noise:
+                    def __init__(self, seed):
+                        self.rng = np.random.default_rng(seed)
+
+                    def __call__(self, image):
+                        return image + self.rng.normal(size=image.shape)
+
+                class Images(Dataset):
+                    def __init__(self, images):
+                        self.images = images
+                        self.transform = Noise(0)
+
+                    def __getitem__(self, index):
+                        return self.transform(self.images[index])
+
+                def seed_worker(worker):
+                    info = get_worker_info()
+                    info.dataset.transform.rng = np.random.default_rng(info.seed)
+
+                def load(images):
+                    return DataLoader(Images(images), num_workers=4, worker_init_fn=seed_worker)
+            """,
+        ),
+        Example(
+            bad="""
+                import guard
+                import torch
+                from torch.utils.data import DataLoader, Dataset
+
+                class Images(Dataset):
+                    def __init__(self, images):
+                        self.images = images
+                        self.stream = guard.generator("augmentation")
+
+                    def __getitem__(self, index):
+                        return self.images[index] + torch.randn(1, generator=self.stream)
+
+                def load(images):
+                    return DataLoader(Images(images), num_workers=4)  # DET201
             """,
             fixed="""
-                from torch.utils.data import DataLoader
                 import guard
+                import torch
+                from torch.utils.data import DataLoader, Dataset
 
-                loader = DataLoader(dataset, batch_size=32, num_workers=4, worker_init_fn=guard.seed_worker)
+                class Images(Dataset):
+                    def __init__(self, images):
+                        self.images = images
+                        self.stream = guard.generator("augmentation")
+
+                    def __getitem__(self, index):
+                        return self.images[index] + torch.randn(1, generator=self.stream)
+
+                def load(images):
+                    return DataLoader(Images(images), num_workers=4, worker_init_fn=guard.seed_worker)
             """,  # noqa: E501
         ),
     )
 
-    def visit_Call(self, node: cst.Call) -> None:
-        loader = self._loader(node)
-        if loader is None or self.module.has_unpacking(node):
-            return
-        name, plain = loader
-        workers = self.module.argument(node, "num_workers", _NUM_WORKERS if plain else None)
-        given = self.module.argument(node, "worker_init_fn", _WORKER_INIT_FN if plain else None)
-        if workers is None or not self._may_be_positive(workers):
-            return
-        if (given is not None and self.module.literal(given) is not None) or self._set_later(node):
-            return
-        written = self.module.tree.text(workers).split("\n")[0]
+    def examine(self, offsets: Sequence[int]) -> None:
+        for loader in Loaders(self.unit, Origins(self.others.find if self.others else None)).near(
+            offsets
+        ):
+            given = loader.given("worker_init_fn")
+            absent = given is None or (given.code == "const" and given.name is None)
+            if absent and loader.has_workers and not loader.unpacks and not _is_set_later(loader):
+                self._judge(loader)
+
+    def _judge(self, loader: Loader) -> None:
+        origins = Origins(self.others.find if self.others else None)
+        workers = Workers(origins, numpy=self.settings.target_torch < _SEEDS_NUMPY)
+        draw = next(self._draws(loader, workers), None)
+        if draw is not None:
+            self._tell(loader, draw)
+        elif origins.is_cut:  # it may turn out to be certain
+            self._tell_unseen(loader, Confidence.CERTAIN)
+        elif workers.is_blind:
+            self._tell_unseen(loader, Confidence.POSSIBLE)
+
+    def _draws(self, loader: Loader, workers: Workers) -> Iterator[Draw]:
+        data, collate = loader.given("dataset"), loader.given("collate_fn")
+        found = [workers.of_dataset(data)] if data is not None else []
+        if collate is not None:
+            found.append(workers.of_callable(collate, None))
+        # What a data set keeps on itself is told where it draws, as DET207.
+        return (draw for draws in found for draw in draws if not draw.field)
+
+    def _tell(self, loader: Loader, draw: Draw) -> None:
+        cured = draw.is_numpys or draw.kind == "guard"
+        left = "but not NumPy" if draw.is_numpys else f"but not {_left(draw)}"
         self.report(
-            node,
-            f"{name} with num_workers={written} has no worker_init_fn: {self._seeded()}",
-            advice="pass worker_init_fn=guard.seed_worker, or a function that seeds the rest",
-            edits=self._fix(node, given),
+            loader.node,
+            f"{loader.name} has no worker_init_fn, and its workers draw by {self._shown(draw)}: "
+            f"{self._seeded()}, {left}",
+            advice=f"pass {_CURE}" if cured else _advice(draw),
+            edits=self._fix(loader) if cured else (),
             safe=False,
+            confidence=Confidence.CERTAIN if draw.kind or draw.is_global else Confidence.LIKELY,
         )
 
     def _seeded(self) -> str:
-        """What torch does for a worker, and what it leaves to the user."""
-        if self.settings.target_torch < (1, 9):
-            return "before 1.9 torch seeds random and torch in a worker, but not NumPy"
-        return (
-            "in a worker torch seeds random, torch and (since 1.9) NumPy's global generator, "
-            "but not generator objects held by the dataset, nor other libraries"
+        """What torch does for a worker."""
+        if self.settings.target_torch < _SEEDS_NUMPY:
+            return "before 1.9 torch seeds random and torch in a worker"
+        return "in a worker torch seeds random, torch and NumPy's global generator"
+
+    def _tell_unseen(self, loader: Loader, confidence: Confidence) -> None:
+        self.report(
+            loader.node,
+            f"{loader.name} has no worker_init_fn, and what its workers draw is not to be seen: "
+            f"{self._seeded()}, but no generator object and no other library",
+            advice=f"pass {_CURE}, or a function that seeds the rest",
+            edits=self._fix(loader),
+            safe=False,
+            confidence=confidence,
         )
 
-    def _may_be_positive(self, workers: cst.BaseExpression) -> bool:
-        value = self.module.literal(workers)
-        if isinstance(value, (int, float)):
-            return value > 0
-        return value is not None and not isinstance(value, str)
+    def _shown(self, draw: Draw) -> str:
+        """The call and its place."""
+        unit = draw.op.function.unit
+        start, end = unit.span(draw.op.node)
+        text = " ".join(unit.source.text[start:end].split())
+        short = text if len(text) <= _LONGEST else f"{text.partition('(')[0]}(…)"
+        where = unit.source.spoken_place(start)
+        if unit is not self.unit and self.others is not None:
+            where = f"{self.others.shown(unit)}:{unit.source.location(start)[0]}"
+        return f"`{short}` ({where})"
 
-    def _loader(self, call: cst.Call) -> tuple[str, bool] | None:
-        """The name of the loader class that a call builds, and if its signature is torch's."""
-        if _is_super_init(call):
-            owner = self.module.enclosing_class(call)
-            base = self._loader_base(owner) if owner is not None else None
-            return base and (f"{base[0]}.__init__()", base[1])
-        name = self.module.called(call)
-        if name is None:
-            return self._subclass(call)
-        if name in _TORCH or _DERIVED.fullmatch(name):
-            return f"{name.rpartition('.')[2]}()", name in _TORCH
-        return None
-
-    def _loader_base(self, owner: cst.ClassDef) -> tuple[str, bool] | None:
-        for base in owner.bases:
-            name = self.module.qualified_name(base.value) or ""
-            if name in _TORCH or _DERIVED.fullmatch(name):
-                return name.rpartition(".")[2], name in _TORCH
-        return None
-
-    def _subclass(self, call: cst.Call) -> tuple[str, bool] | None:
-        """The class of this file that a call builds, if it hands a worker_init_fn on."""
-        owner = self.module.names.definition(call.func)
-        if not isinstance(owner, cst.ClassDef):
-            return None
-        base = self._loader_base(owner)
-        if base is None:
-            return None
-        name = owner.name.value
-        # Read as text: what a region leaves out of the class has to count as well.
-        text = self.module.source.text
-        pattern = rf"^([ \t]*)class {name}\b.*?(?=^\1[^\s)]|\Z)"
-        match = re.search(pattern, text, re.MULTILINE | re.DOTALL)
-        body = match[0] if match else text
-        init = re.search(r"def __init__\((.*?)\)\s*(?:->[^:]*)?:", body, re.DOTALL)
-        if "worker_init_fn" in body or (init and "**" not in init[1]):
-            return None
-        return f"{name}()", base[1] and init is None
-
-    def _set_later(self, call: cst.Call) -> bool:
-        """Whether the function assigns ``loader.worker_init_fn``."""
-        around = self.module.enclosing_function(call) or self.module.tree.module
-        return id(around) in self._setting
-
-    @cached_property
-    def _setting(self) -> set[int]:
-        """What holds an assignment to ``worker_init_fn``, by identity."""
-        found: set[int] = set()
-        for name in self.module.tree.occurrences.get("worker_init_fn", ()):
-            attribute = self.module.parent(name)
-            target = self.module.parent(attribute) if attribute is not None else None
-            if isinstance(attribute, cst.Attribute) and isinstance(target, cst.AssignTarget):
-                found.update(map(id, self.module.ancestors(target)))
-        return found
-
-    def _fix(self, call: cst.Call, given: cst.BaseExpression | None) -> tuple[Edit, ...]:
+    def _fix(self, loader: Loader) -> tuple[Edit, ...]:
+        given = loader.given("worker_init_fn")
         if given is not None:
-            edit = self.module.replace(given, "guard.seed_worker")
+            edit = self.unit.replace(given.node, "guard.seed_worker")
         else:
-            edit = self.module.add_argument(call, "worker_init_fn=guard.seed_worker")
-        return with_import(self.module.source, "guard", edit)
+            edit = self.unit.add_argument(loader.node, _CURE)
+        return with_import(self.unit.source, "guard", edit)
 
 
-def _is_super_init(call: cst.Call) -> bool:
-    return (
-        isinstance(call.func, cst.Attribute)
-        and call.func.attr.value == "__init__"
-        and isinstance(call.func.value, cst.Call)
-        and isinstance(call.func.value.func, cst.Name)
-        and call.func.value.func.value == "super"
-    )
+def _left(draw: Draw) -> str:
+    """What torch leaves to the user."""
+    if draw.kind:
+        return f"this generator of {draw.kind}"
+    library = draw.maker.partition(".")[0]
+    since = f" (since {loading.SINCE[library]})" if library in loading.SINCE else ""
+    return f"the generators of {library}{since}"
+
+
+def _advice(draw: Draw) -> str:
+    if draw.kind:
+        return f'draw from guard.generator("name") and pass {_CURE}, or {_OWN}'
+    return _OWN
+
+
+def _is_set_later(loader: Loader) -> bool:
+    """Whether the function assigns ``loader.worker_init_fn``."""
+    return bool(loader.call.function.stores.get("worker_init_fn"))

@@ -1,73 +1,120 @@
+import functools
 import random
 
+import albumentations as A
+import imgaug.augmenters as iaa
 import numpy as np
+import tensorflow as tf
 import torch
 import torch.utils.data as data
 import torch_geometric
+import torchvision
+from faker import Faker
 from litdata import StreamingDataLoader
 from monai.data import DataLoader as MonaiLoader
-from torch.utils.data import DataLoader, Dataset
+from monai.transforms import RandFlip
+from torch.utils.data import ConcatDataset, DataLoader, Dataset, IterableDataset, Subset
 from torch.utils.data import DataLoader as DL
+from torch.utils.data import get_worker_info, random_split
 from torch_geometric.loader import DataLoader as GraphLoader
 from torch_geometric.loader import NeighborLoader
 from torchdata.stateful_dataloader import StatefulDataLoader
+from torchvision import transforms
+
+import guard
 
 WORKERS = 4
 NONE = 0
+RNG = np.random.default_rng(0)
 
 
-def literal_counts(dataset):
-    yield DataLoader(dataset, num_workers=4)  # DET201
-    yield DataLoader(dataset, num_workers=WORKERS)  # DET201
-    yield DataLoader(dataset, 8, True, None, None, 2)  # DET201
-    yield DataLoader(dataset, num_workers=0)
-    yield DataLoader(dataset, num_workers=NONE)
-    yield DataLoader(dataset)
-    yield DataLoader(dataset, 8, True, None, None, 0)
-    yield DataLoader(dataset, 8, True)
+class Noise:
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def __call__(self, image):
+        return image + self.rng.normal()
 
 
-def unknown_counts(dataset, args, num_workers=0):
-    yield DataLoader(dataset, num_workers=args.num_workers)  # DET201
-    yield DataLoader(dataset, num_workers=num_workers)  # DET201
-    yield DataLoader(dataset, num_workers=0 if args.debug else 4)  # DET201
+class Images(Dataset):
+    def __init__(self, images, transform=None):
+        self.images = images
+        self.transform = transform
+
+    def __getitem__(self, index):
+        image = self.images[index]
+        return image if self.transform is None else self.transform(image)
+
+
+class Noisy(Dataset):
+    def __init__(self, images):
+        self.images = images
+        self.noise = Noise(0)
+
+    def __getitem__(self, index):
+        return self.noise(self.images[index])
+
+
+# Which loaders
+
+
+def literal_counts(images):
+    noisy = Noisy(images)
+    yield DataLoader(noisy, num_workers=4)  # DET201
+    yield DataLoader(noisy, num_workers=WORKERS)  # DET201
+    yield DataLoader(noisy, 8, True, None, None, 2)  # DET201
+    yield DataLoader(noisy, num_workers=0)
+    yield DataLoader(noisy, num_workers=NONE)
+    yield DataLoader(noisy)
+    yield DataLoader(noisy, 8, True, None, None, 0)
+    yield DataLoader(noisy, 8, True)
+
+
+def unknown_counts(images, args, num_workers=0):
+    noisy = Noisy(images)
+    yield DataLoader(noisy, num_workers=args.num_workers)  # DET201
+    yield DataLoader(noisy, num_workers=num_workers)  # DET201
+    yield DataLoader(noisy, num_workers=0 if args.debug else 4)  # DET201
     yield DataLoader(  # DET201
-        dataset,
+        noisy,
         batch_size=4,
         num_workers=min(4, args.cpus),
     )
 
 
-def given(dataset, seed_worker, options, positional):
-    yield DataLoader(dataset, num_workers=4, worker_init_fn=seed_worker)
-    yield DataLoader(dataset, num_workers=4, worker_init_fn=lambda i: np.random.seed(i))
-    yield DataLoader(dataset, 1, True, None, None, 2, None, False, False, 0, seed_worker)
-    yield DataLoader(dataset, num_workers=4, **options)
+def given(images, seed_worker, options, positional):
+    noisy = Noisy(images)
+    yield DataLoader(noisy, num_workers=4, worker_init_fn=seed_worker)
+    yield DataLoader(noisy, num_workers=4, worker_init_fn=lambda i: np.random.seed(i))
+    yield DataLoader(noisy, 1, True, None, None, 2, None, False, False, 0, seed_worker)
+    yield DataLoader(noisy, num_workers=4, **options)
     yield DataLoader(*positional, num_workers=4)
-    yield DataLoader(dataset, num_workers=4, worker_init_fn=None)  # DET201
+    yield DataLoader(noisy, num_workers=4, worker_init_fn=None)  # DET201
 
 
-def other_names(dataset):
-    yield data.DataLoader(dataset, num_workers=1)  # DET201
-    yield torch.utils.data.DataLoader(dataset, num_workers=1)  # DET201
-    yield DL(dataset, num_workers=1)  # DET201
-    yield StatefulDataLoader(dataset, num_workers=1)  # DET201
-    yield GraphLoader(dataset, num_workers=1)  # DET201
-    yield GraphLoader(dataset, 8, True, None, None, 2)
-    yield torch_geometric.loader.DataLoader(dataset, num_workers=1)  # DET201
-    yield NeighborLoader(dataset, num_neighbors=[2], num_workers=1)  # DET201
-    yield StreamingDataLoader(dataset, num_workers=1)  # DET201
-    yield MonaiLoader(dataset, num_workers=1)  # seeds its workers itself
+def other_names(images):
+    noisy = Noisy(images)
+    yield data.DataLoader(noisy, num_workers=1)  # DET201
+    yield torch.utils.data.DataLoader(noisy, num_workers=1)  # DET201
+    yield DL(noisy, num_workers=1)  # DET201
+    yield StatefulDataLoader(noisy, num_workers=1)  # DET201
+    yield GraphLoader(noisy, num_workers=1)  # DET201
+    yield GraphLoader(noisy, 8, True, None, None, 2)
+    yield torch_geometric.loader.DataLoader(noisy, num_workers=1)  # DET201
+    yield NeighborLoader(noisy, num_neighbors=[2], num_workers=1)  # DET201
+    yield StreamingDataLoader(noisy, num_workers=1)  # DET201
+    yield DataLoader(dataset=noisy, num_workers=1)  # DET201
+    yield MonaiLoader(noisy, num_workers=1)  # seeds its workers itself
 
 
-def set_afterwards(dataset, seed_worker):
-    loader = DataLoader(dataset, num_workers=2)
+def set_afterwards(images, seed_worker):
+    loader = DataLoader(Noisy(images), num_workers=2)
     loader.worker_init_fn = seed_worker
     return loader
 
 
-def shadowed(dataset, DataLoader):
-    return DataLoader(dataset, num_workers=4)
+def shadowed(images, DataLoader):
+    return DataLoader(Noisy(images), num_workers=4)
 
 
 class PlainLoader(DataLoader):
@@ -87,38 +134,284 @@ class SeedingLoader(DataLoader):
 
 
 class FixedLoader(DataLoader):
-    def __init__(self, dataset):
-        super().__init__(dataset, num_workers=8)  # DET201
+    def __init__(self, images):
+        super().__init__(Noisy(images), num_workers=8)  # DET201
 
 
 class CarefulLoader(DataLoader):
-    def __init__(self, dataset, workers):
-        super().__init__(dataset, num_workers=workers, worker_init_fn=seed)
+    def __init__(self, images, workers):
+        super().__init__(Noisy(images), num_workers=workers, worker_init_fn=seed)
 
 
 class Other:
-    def __init__(self, dataset, num_workers):
-        super().__init__(dataset, num_workers=num_workers)
+    def __init__(self, images, num_workers):
+        super().__init__(Noisy(images), num_workers=num_workers)
 
 
 def seed(worker):
     random.seed(worker)
 
 
-def subclasses(dataset):
-    yield PlainLoader(dataset, num_workers=2)  # DET201
-    yield PlainLoader(dataset, num_workers=0)
-    yield KeywordLoader(dataset, None, num_workers=2)  # DET201
-    yield SeedingLoader(dataset, num_workers=2)
-    yield FixedLoader(dataset)
-    yield CarefulLoader(dataset, 2)
-    yield Other(dataset, num_workers=2)
+def subclasses(images):
+    noisy = Noisy(images)
+    yield PlainLoader(noisy, num_workers=2)  # DET201
+    yield PlainLoader(noisy, num_workers=0)
+    yield KeywordLoader(noisy, None, num_workers=2)  # DET201
+    yield SeedingLoader(noisy, num_workers=2)
+    yield FixedLoader(noisy)
+    yield CarefulLoader(noisy, 2)
+    yield Other(noisy, num_workers=2)
 
 
-class Numbers(Dataset):
+class LoadingItself(Noisy):
     def loader(self, num_workers):
         return DataLoader(self, num_workers=num_workers)  # DET201
 
 
 def not_a_loader(pool, num_workers):
-    return pool.start(num_workers=num_workers)
+    return pool.start(Noisy([]), num_workers=num_workers)
+
+
+# Which data set
+
+
+def not_seen(dataset, args):
+    yield DataLoader(dataset, num_workers=4)  # possible DET201
+    yield DataLoader(dataset, shuffle=True, num_workers=4)  # possible DET201
+    yield DataLoader(args.make_dataset(), shuffle=True, num_workers=4)  # possible DET201
+
+
+def wrapped(images, n):
+    noisy = Noisy(images)
+    yield DataLoader(Subset(noisy, [0, 1]), num_workers=n)  # DET201
+    yield DataLoader(ConcatDataset([Images(images), noisy]), num_workers=n)  # DET201
+    train, held_out = random_split(noisy, [8, 2])
+    yield DataLoader(train, num_workers=n)  # DET201
+    yield DataLoader(held_out, num_workers=n)  # DET201
+    yield DataLoader(noisy + Images(images), num_workers=n)  # DET201
+    yield DataLoader(Subset(Images(images), [0, 1]), num_workers=n)
+
+
+def kept_in_a_dict(images, n):
+    sets = {"train": Images(images, transform=Noise(0)), "test": Images(images)}
+    yield DataLoader(sets["train"], num_workers=n)  # DET201
+    yield DataLoader(sets["test"], num_workers=n)
+    yield {name: DataLoader(sets[name], num_workers=n) for name in sets}  # DET201
+
+
+def build(images, train):
+    return Images(images, transform=Noise(0) if train else None)
+
+
+def build_both(images):
+    return Images(images, Noise(0)), Images(images)
+
+
+def returned(images, n):
+    yield DataLoader(build(images, True), num_workers=n)  # DET201
+    train, test = build_both(images)
+    yield DataLoader(train, num_workers=n)  # DET201
+    yield DataLoader(test, num_workers=n)
+
+
+class DataModule:
+    def setup(self, images):
+        self.train = Images(images, Noise(0))
+        self.test = Images(images)
+
+    def train_dataloader(self):
+        return DataLoader(self.train, num_workers=4)  # DET201
+
+    def test_dataloader(self):
+        return DataLoader(self.test, num_workers=4)
+
+
+def either(images, n, train):
+    if train:
+        dataset = Noisy(images)
+    else:
+        dataset = Images(images)
+    return DataLoader(dataset, num_workers=n)  # DET201
+
+
+def typed(dataset: Noisy, n):
+    return DataLoader(dataset, num_workers=n)  # DET201
+
+
+class Inherited(Noisy):
+    def __len__(self):
+        return 8
+
+
+class HandedToTheBase(Images):
+    def __init__(self, images):
+        super().__init__(images, transform=Noise(0))
+
+
+def bases(images, n):
+    yield DataLoader(Inherited(images), num_workers=n)  # DET201
+    yield DataLoader(HandedToTheBase(images), num_workers=n)  # DET201
+
+
+# What a worker draws
+
+
+class DrawsNothing(Dataset):
+    def __getitem__(self, index):
+        return self.images[index]
+
+
+class DrawsWhatTorchSeeds(Dataset):
+    def __getitem__(self, index):
+        return random.random() + np.random.rand() + torch.rand(1)
+
+
+class FromTheModule(Dataset):
+    def __getitem__(self, index):
+        return RNG.normal()
+
+
+class OfItsOwn(Dataset):  # DET207 tells it where it draws
+    def __init__(self):
+        self.rng = np.random.default_rng(0)
+
+    def __getitem__(self, index):
+        return self.draw()
+
+    def draw(self):
+        return self.rng.normal()
+
+
+class Chained(IterableDataset):
+    def __init__(self, images):
+        self.chain = OfItsOwn()
+
+    def __iter__(self):
+        yield self.chain.draw()
+
+
+class FromGuard(Dataset):
+    def __init__(self):
+        self.stream = {"augmentation": guard.generator("augmentation")}
+
+    def __getitem__(self, index):
+        return torch.rand(1, generator=self.stream["augmentation"])
+
+
+class AskingGuard(Dataset):
+    def __getitem__(self, index):
+        return torch.rand(1, generator=guard.generator("augmentation"))
+
+
+class FromTheIndex(Dataset):
+    def __getitem__(self, index):
+        return self.draw(np.random.default_rng(index))
+
+    def draw(self, rng):
+        return rng.normal()
+
+
+class Stream(IterableDataset):
+    def __init__(self, images):
+        self.noise = Noise(0)
+
+    def __iter__(self):
+        for image in self.images:
+            yield self.prepare(image)
+
+    def prepare(self, image):
+        return self.noise(image)
+
+
+class DrawnWhileBuilt(Dataset):
+    def __init__(self):
+        self.order = RNG.permutation(8)
+
+    def __getitem__(self, index):
+        return self.order[index]
+
+
+class DrawnElsewhere(Dataset):
+    def resample(self):
+        self.order = RNG.permutation(8)
+
+    def __getitem__(self, index):
+        return self.order[index]
+
+
+def shift(image):
+    return image + RNG.normal()
+
+
+def passes_on(image, amount):
+    return shift(image) * amount
+
+
+class CallingFunctions(Dataset):
+    def __getitem__(self, index):
+        return passes_on(self.images[index], 2)
+
+
+class Renewing:
+    def __init__(self):
+        self.rng = np.random.default_rng(0)
+
+    def __call__(self, image):
+        self.rng = np.random.default_rng(get_worker_info().seed)
+        return image + self.rng.normal()
+
+
+class OfTensorFlow(Dataset):
+    def __getitem__(self, index):
+        return tf.random.uniform([3])
+
+
+class Names(Dataset):
+    def __init__(self):
+        self.fake = Faker()
+
+    def __getitem__(self, index):
+        return self.fake.name()
+
+
+def draws(n, images):
+    yield DataLoader(DrawsNothing(), shuffle=True, num_workers=n)
+    yield DataLoader(DrawsWhatTorchSeeds(), shuffle=True, num_workers=n)
+    yield DataLoader(FromTheModule(), num_workers=n)  # DET201
+    yield DataLoader(OfItsOwn(), num_workers=n)
+    yield DataLoader(Chained(images), num_workers=n)
+    yield DataLoader(FromGuard(), num_workers=n)  # DET201
+    yield DataLoader(AskingGuard(), num_workers=n)
+    yield DataLoader(FromTheIndex(), num_workers=n)
+    yield DataLoader(Stream(images), num_workers=n)  # DET201
+    yield DataLoader(DrawnWhileBuilt(), num_workers=n)
+    yield DataLoader(DrawnElsewhere(), num_workers=n)
+    yield DataLoader(CallingFunctions(), num_workers=n)  # DET201
+    yield DataLoader(Images(images, Renewing()), num_workers=n)
+    yield DataLoader(OfTensorFlow(), num_workers=n)  # DET201
+    yield DataLoader(Names(), num_workers=n)  # DET201
+
+
+def transformed(images, n, root, mean):
+    yield DataLoader(Images(images, A.Compose([A.HorizontalFlip()])), num_workers=n)  # DET201
+    yield DataLoader(Images(images, A.Compose([A.Resize(8, 8), A.Normalize()])), num_workers=n)
+    yield DataLoader(Images(images, iaa.Fliplr(0.5)), num_workers=n)  # DET201
+    yield DataLoader(Images(images, RandFlip(0.5)), num_workers=n)  # DET201
+    yield DataLoader(Images(images, transforms.RandomHorizontalFlip()), num_workers=n)
+    several = transforms.Compose([transforms.ToTensor(), Noise(0)])
+    yield DataLoader(Images(images, several), num_workers=n)  # DET201
+    folder = torchvision.datasets.ImageFolder(root, transform=several)
+    yield DataLoader(folder, num_workers=n)  # DET201
+    yield DataLoader(torchvision.datasets.ImageFolder(root), num_workers=n)
+    yield DataLoader(Images(images, functools.partial(shift)), num_workers=n)  # DET201
+    yield DataLoader(Images(images, lambda image: image + RNG.normal()), num_workers=n)  # DET201
+    yield DataLoader(Images(images, lambda image: image - mean), num_workers=n)
+
+
+def collate(batch):
+    return RNG.permutation(batch)
+
+
+def collated(images, n):
+    yield DataLoader(Images(images), num_workers=n, collate_fn=collate)  # DET201
+    yield DataLoader(Images(images), num_workers=n, collate_fn=torch.stack)

@@ -87,9 +87,7 @@ class Drawing(Dataset[torch.Tensor]):
 
 def drawn(seed: int) -> list[list[list[float]]]:
     """The first draws of each of two workers in two epochs, without a ``worker_init_fn``."""
-    loader = DataLoader(  # detlint: ignore[DET201] that is the test
-        Drawing(), num_workers=2, generator=torch.Generator().manual_seed(seed)
-    )
+    loader = DataLoader(Drawing(), num_workers=2, generator=torch.Generator().manual_seed(seed))
     return [[batch[0].tolist() for batch in loader] for _ in range(2)]
 
 

@@ -1,0 +1,140 @@
+"""Calls that build a loader of data, and what they give it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.models import loading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.origins import Origins
+    from detlint.dataflow.unit import Unit
+
+# Places in the signature of torch's DataLoader.
+_PLACES = {
+    "dataset": 0,
+    "shuffle": 2,
+    "sampler": 3,
+    "batch_sampler": 4,
+    "num_workers": 5,
+    "collate_fn": 6,
+    "worker_init_fn": 10,
+    "generator": 12,
+}
+
+
+class Loader(NamedTuple):
+    """A call that builds a loader; ``plain``: with the signature of torch's DataLoader."""
+
+    call: Op
+    name: str
+    plain: bool
+
+    def given(self, keyword: str) -> Op | None:
+        """What is given for a parameter of torch's DataLoader."""
+        place = _PLACES[keyword] if self.plain or keyword == "dataset" else None
+        return self.call.given(keyword, place)
+
+    @property
+    def node(self) -> ast.Call:
+        """The call in the text."""
+        assert isinstance(self.call.node, ast.Call)  # noqa: S101 - what a call is made of
+        return self.call.node
+
+    @property
+    def unpacks(self) -> bool:
+        """Whether some arguments are not to be seen: ``**options``."""
+        return any(name in ("*", "**") for name, _ in self.call.arguments())
+
+    @property
+    def shuffles(self) -> bool:
+        """Whether the loader certainly draws an order."""
+        given = self.given("shuffle")
+        return given is not None and given.code == "const" and given.name is True
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether it may have workers."""
+        given = self.given("num_workers")
+        return given is not None and may_be_positive(given)
+
+
+class Loaders:
+    """Looks for them in one file."""
+
+    def __init__(self, unit: Unit, origins: Origins) -> None:
+        self._unit = unit
+        self._origins = origins
+
+    def near(self, offsets: Iterable[int]) -> Iterator[Loader]:
+        """Those in the functions that some offsets lie in."""
+        for outer in dict.fromkeys(filter(None, map(self._unit.at, offsets))):
+            for function in outer.everything():
+                for op in function.ops:
+                    found = self._loader(op, function) if op.code == "call" else None
+                    if found is not None:
+                        yield found
+
+    def _loader(self, op: Op, function: Function) -> Loader | None:
+        if _is_super_init(op):
+            base = self._base(function.class_name)
+            return (
+                Loader(op, f"{_last(base)}.__init__()", base in loading.LOADERS) if base else None
+            )
+        for name in self._unit.values.called(op):
+            if loading.is_loader(name):
+                return Loader(op, f"{_last(name)}()", name in loading.LOADERS)
+            owner = name[1:] if name.startswith(".") else ""
+            base = self._base(owner)
+            if base and self._hands_on(owner):
+                init = self._unit.method(owner, "__init__")
+                return Loader(op, f"{owner}()", base in loading.LOADERS and init is None)
+        return None
+
+    def _base(self, owner: str) -> str:
+        """The loader that a class of the file is derived from."""
+        from detlint.dataflow.origins import Place
+
+        if owner not in self._unit.classes:
+            return ""
+        names = self._origins.bases(Place(self._unit, owner))
+        return next(filter(loading.is_loader, names), "")
+
+    def _hands_on(self, owner: str) -> bool:
+        """Whether a subclass leaves ``worker_init_fn`` to its callers."""
+        pieces = self._unit.classes[owner]
+        if any("worker_init_fn" in self._unit.text[each.start : each.end] for each in pieces):
+            return False
+        init = self._unit.method(owner, "__init__")
+        return init is None or any(each.name[0] == "**" for each in init.params.values())
+
+
+def may_be_positive(op: Op) -> bool:
+    """Whether a number of workers may be more than none, for all that one can see."""
+    if op.code == "const":
+        return isinstance(op.name, (int, float)) and op.name > 0
+    if op.code in ("phi", "boolean", "free"):
+        return any(map(may_be_positive, op.args)) or not op.args
+    if op.code == "choice":
+        return any(map(may_be_positive, op.args[1:]))
+    if op.code == "global":
+        bound = op.function.unit.module.bindings.get(str(op.name), ())
+        return any(map(may_be_positive, bound)) or not bound
+    return True
+
+
+def _is_super_init(op: Op) -> bool:
+    function = op.args[0]
+    if function.code != "attr" or function.name != "__init__" or function.args[0].code != "call":
+        return False
+    return any(
+        each == "builtins.super" for each in op.function.unit.values.called(function.args[0])
+    )
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]

@@ -1,0 +1,475 @@
+"""What made a value: followed backwards through names, attributes, containers, arguments and what
+functions return, into other files where these are open."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.dataflow.ir import Op
+from detlint.models.loading import is_known, wraps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from detlint.dataflow.ir import Function
+    from detlint.dataflow.unit import Unit
+
+    # The files and parts of files that a file means by a name that it imports.
+    Find = Callable[[Unit, str], list[tuple[Unit, str]]]
+
+_DEEPEST = 30  # questions that a question leads to, and calls in calls
+_MOST = 3000  # operations that one question may look at
+_SELF = ("self", "cls")
+_JOINS = frozenset(("phi", "boolean", "free", "enter", "await", "declared"))
+_HELD = frozenset(("list", "set", "tuple"))
+_SEQUENCES = frozenset(("list", "tuple"))
+
+
+class Place(NamedTuple):
+    """A class, and the file that it is of."""
+
+    unit: Unit
+    name: str
+
+
+# They hold each other, so each is made once, and they are told apart by identity.
+class Frame(NamedTuple):
+    """A function that runs: for a call, made in another frame, on an object."""
+
+    function: Function
+    call: Op | None = None
+    outer: Frame | None = None
+    owner: Made | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+class Made(NamedTuple):
+    """A value by what made it.
+
+    names     the qualified names of what was called, or of the class or function that it is
+    op        the call, or the name
+    frame     in which that runs
+    place     the class of the project that it is an object of, or itself is
+    function  the function of the project that it is
+    called    it was made by a call: an object, not a class or function
+    """
+
+    names: tuple[str, ...]
+    op: Op
+    frame: Frame | None
+    place: Place | None = None
+    function: Function | None = None
+    called: bool = True
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+_Keys = tuple[object, ...]
+
+
+class Origins:
+    """Answers for the values of a file; ``find`` opens the others.
+
+    ``is_cut``: what a name of another file means was not to be seen.
+    """
+
+    def __init__(self, find: Find | None = None) -> None:
+        self._find = find
+        self.is_cut = False
+        self._busy: set[tuple[Op, Frame | None]] = set()
+        self._known: dict[tuple[Op, Frame | None], list[Made | None]] = {}
+        self._lineages: dict[Place | None, list[Place]] = {}
+        self._frames: dict[tuple[object, ...], Frame] = {}
+        self._values: dict[tuple[object, ...], Made] = {}
+
+    def frame(
+        self,
+        function: Function,
+        call: Op | None = None,
+        outer: Frame | None = None,
+        owner: Made | None = None,
+    ) -> Frame:
+        """The frame of a call."""
+        key = function, call, outer, owner
+        return self._frames.setdefault(key, Frame(*key))
+
+    def made(  # noqa: PLR0913 - what a value is told by
+        self,
+        names: tuple[str, ...],
+        op: Op,
+        frame: Frame | None,
+        place: Place | None = None,
+        function: Function | None = None,
+        *,
+        called: bool = True,
+    ) -> Made:
+        """What an operation makes in a frame."""
+        key = names, op, frame, place, function, called
+        return self._values.setdefault(key, Made(*key))
+
+    def of(self, op: Op, frame: Frame | None = None) -> list[Made | None]:
+        """What may have made a value; None stands for what is not seen."""
+        asked = op, frame
+        if asked in self._busy:
+            return []
+        if asked not in self._known:
+            if len(self._busy) > _DEEPEST or _depth(frame) > _DEEPEST:
+                return [None]
+            self._busy.add(asked)
+            self._known[asked] = self._asked(op, frame)
+            self._busy.discard(asked)
+        return self._known[asked]
+
+    def _asked(self, op: Op, frame: Frame | None) -> list[Made | None]:
+        found: list[Made | None] = []
+        seen: set[tuple[Op, Frame | None, _Keys]] = set()
+        pending: list[tuple[Op, Frame | None, _Keys]] = [(op, frame, ())]
+        for step in pending:  # grows
+            if step in seen or len(seen) > _MOST:
+                continue
+            seen.add(step)
+            for each in self._behind(*step):
+                if isinstance(each, Made) or each is None:
+                    if each not in found:
+                        found.append(each)
+                else:
+                    pending.append(each)
+        return found
+
+    def _behind(
+        self, op: Op, frame: Frame | None, keys: _Keys
+    ) -> Iterator[Made | tuple[Op, Frame | None, _Keys] | None]:
+        if op.code in _JOINS and op.args:
+            yield from ((each, frame, keys) for each in op.args)
+        elif op.code == "choice":
+            yield from ((each, frame, keys) for each in op.args[1:])
+        elif op.code in _HELD or op.code == "dict":
+            yield from ((each, frame, keys[:-1]) for each in _chosen(op, keys))
+        elif op.code == "comprehension":
+            yield op.args[1 if op.name == "dict" else 0], frame, keys[:-1]
+        elif op.code in ("item", "unpack", "iter", "slice", "star", "change", "store_item"):
+            yield from self._held(op, frame, keys)
+        elif op.code == "binary" and op.name == "Add":  # of two data sets
+            yield from ((each, frame, keys) for each in op.args)
+        else:
+            judge = getattr(self, f"_of_{op.code}", None)
+            if judge is not None:
+                yield from judge(op, frame, keys)
+            elif op.code not in ("const", "text", "format", "not", "compare"):
+                yield None
+
+    @staticmethod
+    def _held(op: Op, frame: Frame | None, keys: _Keys) -> Iterator[tuple[Op, Frame | None, _Keys]]:
+        if op.code == "item":
+            yield op.args[0], frame, (*keys, _constant(op.args[1]))
+        elif op.code == "unpack":
+            index, _, counted, starred = op.name
+            yield op.args[0], frame, (*keys, index if counted and not starred else None)
+        elif op.code == "iter":
+            yield op.args[0], frame, (*keys, None)
+        elif op.code == "store_item":
+            key, wanted = _constant(op.args[1]), keys[-1] if keys else None
+            if key is None or wanted is None or key == wanted:
+                yield op.args[2], frame, keys[:-1]
+            if key is None or key != wanted:
+                yield op.args[0], frame, keys
+        elif op.code == "change":
+            yield op.args[0], frame, keys
+            yield from ((each, frame, keys[:-1]) for _, each in op.args[1].arguments())
+        else:
+            yield op.args[0], frame, keys
+
+    # Names
+
+    def _of_function(self, op: Op, frame: Frame | None, _: _Keys) -> Iterator[Made]:
+        yield self.made((), op, frame, function=op.name, called=False)
+
+    def _of_global(
+        self, op: Op, frame: Frame | None, keys: _Keys
+    ) -> Iterator[Made | tuple[Op, Frame | None, _Keys] | None]:
+        unit = op.function.unit
+        names = tuple(unit.values.qualified(op))
+        name = str(op.name)
+        bound = unit.module.bindings.get(name) if name in unit.bound_names and not names else None
+        if bound:
+            yield from ((each, None, keys) for each in bound)
+        else:
+            yield self._named(names, op, frame) if names else None
+
+    def _of_import(self, op: Op, frame: Frame | None, _: _Keys) -> Iterator[Made | None]:
+        yield self._named((str(op.name),), op, frame)
+
+    def _named(self, names: tuple[str, ...], op: Op, frame: Frame | None) -> Made:
+        place, function = self._defined(op.function.unit, names)
+        return self.made(names, op, frame, place, function, called=False)
+
+    def _defined(self, unit: Unit, names: tuple[str, ...]) -> tuple[Place | None, Function | None]:
+        """The class or function of the project that a name means."""
+        for name in names:
+            for home, part in self._places(unit, name):
+                if part in home.classes:
+                    return Place(home, part), None
+                function = home.defined(part)
+                if function is not None:
+                    return None, function
+        return None, None
+
+    def _places(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
+        own = name[1:]
+        if name.startswith(".") and (own in unit.classes or unit.defined(own) is not None):
+            return [(unit, own)]
+        if self._find is not None:
+            return self._find(unit, name)
+        self.is_cut |= not is_known(name)
+        return []
+
+    def _of_param(
+        self, op: Op, frame: Frame | None, keys: _Keys
+    ) -> Iterator[Made | tuple[Op, Frame | None, _Keys] | None]:
+        stars, name = op.name
+        if frame is not None and op.function is frame.function:
+            if name in _SELF and frame.owner is not None:
+                yield frame.owner
+                return
+            if frame.call is not None and not stars:
+                given = frame.call.given(name, _position(op))
+                unpacked = any(each in ("*", "**") for each, _ in frame.call.arguments())
+                if given is not None:
+                    yield given, frame.outer, keys
+                    return
+                if not unpacked:  # the default
+                    yield from ((each, frame, keys) for each in op.args)
+                    return
+        owner = op.function.class_name if name in _SELF else ""
+        if owner in op.function.unit.classes:
+            yield self.made((f".{owner}",), op, frame, Place(op.function.unit, owner))
+            return
+        yield from self._annotated(op, frame)
+
+    def _annotated(self, op: Op, frame: Frame | None) -> Iterator[Made | None]:
+        """What a parameter's annotation names."""
+        annotation = getattr(op.node, "annotation", None)
+        unit = op.function.unit
+        named = [
+            name
+            for each in _classes(annotation)
+            for name in _qualified(unit, each)
+            if each not in ("None", "Optional", "typing.Optional", "Union")
+        ]
+        for name in named:
+            place, _ = self._defined(unit, (name,))
+            yield self.made((name,), op, frame, place)
+        if not named:
+            yield None
+
+    # Attributes
+
+    def _of_attr(
+        self, op: Op, frame: Frame | None, keys: _Keys
+    ) -> Iterator[Made | tuple[Op, Frame | None, _Keys] | None]:
+        names = tuple(op.function.unit.values.qualified(op))
+        if names:
+            yield self._named(names, op, frame)
+            return
+        for owner in self.of(op.args[0], frame):
+            found = [] if owner is None else list(self.field(owner, str(op.name)))
+            yield from ((each, inner, keys) for each, inner in found)
+            method = None if owner is None or found else self.method(owner, str(op.name))
+            if method is not None:
+                yield self.made(
+                    (), op, self.frame(method, None, frame, owner), None, method, called=False
+                )
+            elif not found:
+                yield None
+
+    def field(self, owner: Made, name: str) -> Iterator[tuple[Op, Frame | None]]:
+        """What an attribute of an object is given, and in which frames."""
+        for place in self.lineage(owner):
+            for store in place.unit.stored_by(place.name, name):
+                function = store.function
+                value = store.args[1] if store.code == "store_attr" else store
+                if isinstance(function.node, ast.ClassDef):
+                    yield value, None
+                elif function.name == f"{place.name}.__init__":
+                    yield value, self._building(owner, place)
+                else:
+                    yield value, self.frame(function, None, None, owner)
+
+    def _building(self, owner: Made, place: Place) -> Frame | None:
+        """The frame of the constructor of a class, for an object of it or of a subclass."""
+        call = owner.op if owner.op.code == "call" else None
+        outer = owner.frame
+        for each in self.lineage(owner):
+            function = each.unit.defined("__init__", each.name)
+            if function is None:
+                continue
+            frame = self.frame(function, call, outer, owner)
+            if each == place:
+                return frame
+            call, outer = _super_call(function), frame
+        return None
+
+    # Classes
+
+    def lineage(self, owner: Made) -> list[Place]:
+        """The class of an object and its bases, as far as they are of the project."""
+        if owner.place not in self._lineages:
+            self._lineages[owner.place] = self._line(owner)
+        return self._lineages[owner.place]
+
+    def _line(self, owner: Made) -> list[Place]:
+        found: list[Place] = []
+        pending = [owner.place] if owner.place is not None else []
+        while pending:
+            place = pending.pop(0)
+            if place not in found:
+                found.append(place)
+                bases = (self._defined(place.unit, (name,))[0] for name in self.bases(place))
+                pending += [each for each in bases if each is not None]
+        return found
+
+    @staticmethod
+    def bases(place: Place) -> list[str]:
+        """The qualified names of a class's bases."""
+        head = next((each.bases for each in place.unit.classes[place.name] if each.bases), "")
+        try:
+            tree = ast.parse(f"_({head})", mode="eval").body
+        except SyntaxError:
+            return []
+        given = tree.args if isinstance(tree, ast.Call) else []
+        plain = (each.value if isinstance(each, ast.Subscript) else each for each in given)
+        return [name for each in plain for name in _qualified(place.unit, ast.unparse(each))]
+
+    def foreign(self, owner: Made) -> list[str]:
+        """The names of the bases of its classes that are of libraries, or were not found."""
+        names = [(each.unit, name) for each in self.lineage(owner) for name in self.bases(each)]
+        return [name for unit, name in names if self._defined(unit, (name,))[0] is None]
+
+    def object_of(self, unit: Unit, name: str) -> Made:
+        """Any object of a class of a file."""
+        op = Op("object", (), name, ast.Pass(), unit.module.region, 0)
+        return self.made((f".{name}",), op, None, Place(unit, name))
+
+    def method(self, owner: Made, name: str) -> Function | None:
+        """A method of an object."""
+        for place in self.lineage(owner):
+            found = place.unit.defined(name, place.name)
+            if found is not None:
+                return found
+        return None
+
+    # Calls
+
+    def _of_call(
+        self, op: Op, frame: Frame | None, keys: _Keys
+    ) -> Iterator[Made | tuple[Op, Frame | None, _Keys] | None]:
+        names = tuple(op.function.unit.values.called(op))
+        given = [each for _, each in op.arguments()]
+        if any(map(wraps, names)) or "functools.partial" in names:
+            yield from ((each, frame, keys[:-1]) for each in given[:2] if each.code != "const")
+            return
+        function = op.args[0]
+        if function.code == "attr" and function.name == "manual_seed" and not names:
+            yield function.args[0], frame, keys  # torch.Generator().manual_seed(0)
+            return
+        for callee in self.of(function, frame):
+            if callee is None or callee.called:
+                yield self.made(names, op, frame) if names else None
+            elif callee.function is not None:
+                inner = self.frame(callee.function, op, frame, owner_of(callee))
+                yield from self._returned(callee.function, inner, keys)
+            else:
+                yield self.made(callee.names, op, frame, callee.place)
+
+    @staticmethod
+    def _returned(
+        function: Function, frame: Frame, keys: _Keys
+    ) -> Iterator[tuple[Op, Frame | None, _Keys] | None]:
+        if _depth(frame) > _DEEPEST:
+            yield None
+            return
+        for each in function.returns:
+            if each.args:
+                yield each.args[0], frame, keys
+
+
+def owner_of(method: Made) -> Made | None:
+    """The object that a method was looked up on; None of a function."""
+    return method.frame.owner if method.frame is not None and not method.called else None
+
+
+def _depth(frame: Frame | None) -> int:
+    count = 0
+    while frame is not None:
+        frame, count = frame.outer, count + 1
+    return count
+
+
+def _chosen(op: Op, keys: _Keys) -> Iterator[Op]:
+    """What a container holds that is written out, or of it what a key chooses."""
+    wanted = keys[-1] if keys else None
+    if op.code == "dict":
+        for each in op.args:
+            if each.code == "star":
+                yield each.args[0]
+            elif wanted is None or _constant(each.args[0]) in (None, wanted):
+                yield each.args[1]
+        return
+    plain = op.code in _SEQUENCES and not any(each.code == "star" for each in op.args)
+    if plain and isinstance(wanted, int) and -len(op.args) <= wanted < len(op.args):
+        yield op.args[wanted]
+    else:
+        yield from op.args
+
+
+def _constant(op: Op) -> object:
+    return op.name if op.code == "const" else None
+
+
+def _position(op: Op) -> int:
+    """The place of a parameter among the arguments of a call."""
+    names = list(op.function.params)
+    return names.index(str(op.name[1])) - (names[0] in _SELF)
+
+
+def _super_call(function: Function) -> Op | None:
+    """``super().__init__(…)``."""
+    for op in function.ops:
+        if op.code == "call" and op.args[0].code == "attr" and op.args[0].name == "__init__":
+            return op
+    return None
+
+
+def _classes(annotation: ast.expr | None) -> list[str]:
+    """The dotted names in an annotation: ``Optional[np.random.Generator]``."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        try:
+            annotation = ast.parse(annotation.value, mode="eval").body
+        except SyntaxError:
+            return []
+    if isinstance(annotation, (ast.Name, ast.Attribute)):
+        return [ast.unparse(annotation)]
+    if isinstance(annotation, ast.BinOp):
+        return _classes(annotation.left) + _classes(annotation.right)
+    if isinstance(annotation, ast.Subscript):
+        optional = ast.unparse(annotation.value).rpartition(".")[2] == "Optional"
+        return _classes(annotation.slice) if optional else []
+    return []
+
+
+def _qualified(unit: Unit, dotted: str) -> list[str]:
+    """What a dotted name means in a file."""
+    first, dot, rest = dotted.partition(".")
+    if first in unit.imported:
+        return [f"{each}{dot}{rest}" for each in unit.imported[first]]
+    return [f".{dotted}"] if first in unit.classes else []

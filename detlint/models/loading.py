@@ -1,0 +1,144 @@
+"""Loaders of data, what holds data, and what draws random numbers in their workers."""
+
+from __future__ import annotations
+
+import re
+
+# Classes that take the arguments of torch's DataLoader, at the same places.
+LOADERS = frozenset(
+    (
+        "torch.utils.data.DataLoader",
+        "torch.utils.data.dataloader.DataLoader",
+        "torchdata.stateful_dataloader.StatefulDataLoader",
+        "torchdata.stateful_dataloader.stateful_dataloader.StatefulDataLoader",
+    )
+)
+# Those of other libraries that hand its keywords on. MONAI's seed what is in their workers.
+_DERIVED = re.compile(
+    r"""(?: torch_geometric\.(?:loader|data)(?:\.\w+)?\.(?:
+            (?:Data|DataList|DenseData|TemporalData)Loader
+          | (?:Neighbor|LinkNeighbor|HGT|Cluster|RandomNode|Node|Link|Zip|IBMBBatch|IBMBNode)Loader
+          | (?:GraphSAINT(?:Node|Edge|RandomWalk)?Sampler|ShaDowKHopSampler)
+        )
+      | (?:litdata|lightning\.data|lightning\.pytorch\.data)(?:\.streaming)?(?:\.dataloader)?
+        \.StreamingDataLoader
+    )""",
+    re.VERBOSE,
+)
+# What stands for the data sets that it is given: all of its samples are theirs.
+_WRAPPERS = re.compile(
+    r"torch\.utils\.data(?:\.\w+)?\.(?:Subset|ConcatDataset|ChainDataset|StackDataset|random_split)"
+    r"|copy\.(?:deep)?copy|builtins\.(?:list|tuple|iter|next|reversed|sorted|zip|enumerate)"
+)
+# What makes a generator object, by the words for it in messages.
+GENERATORS = {
+    "numpy.random.default_rng": "NumPy",
+    "numpy.random.Generator": "NumPy",
+    "numpy.random.RandomState": "NumPy",
+    "numpy.random.mtrand.RandomState": "NumPy",
+    "random.Random": "Python",
+    "torch.Generator": "torch",
+    "torch._C.Generator": "torch",
+    "guard.generator": "guard",
+}
+# Methods of generators that draw nothing.
+STATE_METHODS = frozenset(
+    """__getstate__ __setstate__ clone_state get_state getstate initial_seed jumped manual_seed seed
+    set_state setstate spawn""".split()
+)
+# Those that start one anew.
+RESEEDING = frozenset("__setstate__ manual_seed seed set_state setstate spawn".split())
+# Parameters through which a function is given what to draw from.
+DRAWN_FROM = frozenset(("generator", "np_random", "random_generator", "random_state", "rng"))
+# Objects of libraries that draw from generators of their own. Those of albumentations: 1.4.21 to
+# 2.0.8, the last of that name; before, it drew from `random` and NumPy's global generator.
+_OWN_GENERATORS = re.compile(
+    r"albumentations\.(?:\w+\.)*[A-Z]\w*|imgaug\.augmenters\.(?:\w+\.)*[A-Z]\w*"
+    r"|monai\.transforms\.(?:\w+\.)*Rand[A-Z]\w*|faker\.Faker"
+)
+SINCE = {"albumentations": "1.4.21"}
+# Those that draw nothing by themselves, but call what they are given.
+_DRAW_NOTHING = re.compile(
+    r"albumentations\.(?:\w+\.)*(?:Compose|Sequential|ReplayCompose|BboxParams|KeypointParams|Lambda"
+    r"|CenterCrop3?D?|CropAndPad|Crop|FromFloat|LongestMaxSize|NoOp|Normalize|PadIfNeeded|Pad"
+    r"|Resize|SmallestMaxSize|ToFloat|ToTensor(?:V2|3D)?)"
+    r"|imgaug\.augmenters\.(?:\w+\.)*(?:Sequential|Resize|Scale|CenterCrop\w*|CenterPad\w*"
+    r"|Identity|Noop)"
+)
+# Functions that draw from the global generator of a library that torch does not seed.
+_GLOBAL_DRAWS = re.compile(
+    r"(?:tensorflow|tf)\.(?:compat\.v1\.)?random\.(?:uniform|normal|shuffle"
+    r"|truncated_normal|gamma|poisson|categorical)"
+)
+# The same of NumPy, which torch seeds in a worker since 1.9.
+_NUMPY_DRAWS = re.compile(
+    r"numpy\.random\.(?:beta|binomial|bytes|chi\w+|choice|dirichlet|exponential|f|gamma|geometric"
+    r"|gumbel|hyper\w+|laplace|log\w+|multi\w+|negative\w+|non\w+|normal|pareto|permutation|poisson"
+    r"|power|rand|randint|randn|random\w*|ranf|rayleigh|sample|shuffle|standard\w+|triangular"
+    r"|uniform|vonmises|wald|weibull|zipf)"
+)
+# Data sets of libraries that draw nothing by themselves.
+_STILL = re.compile(
+    r"torch\.utils\.data(?:\.\w+)?\.TensorDataset|datasets\.load_(?:dataset|from_disk)"
+    r"|(?:torchvision|torchaudio|torchtext|torch_geometric)\.datasets\.(?:\w+\.)*\w+"
+)
+# Modules that are no part of any project that uses them.
+_LIBRARIES = frozenset(
+    """PIL albumentations builtins collections copy cv2 faker functools guard imgaug itertools
+    json lightning math monai numpy os pandas pathlib pytorch_lightning random scipy sklearn sys
+    tensorflow torch torch_geometric torchaudio torchdata torchtext torchvision transformers
+    typing webdataset""".split()
+)
+# Classes of data sets, and those of libraries whose loaders are others.
+_DATASETS = re.compile(
+    r"(?:torch|torchvision|torchaudio|torchtext|torchdata|torch_geometric|torchgeo|monai|fairseq"
+    r"|litdata|webdataset|avalanche|mmdet|mmengine|recbole)\.(?:\w+\.)*\w*(?:Dataset|Folder)"
+    r"|torchvision\.datasets\.\w+|torchaudio\.datasets\.\w+"
+)
+_OTHERS = re.compile(
+    r"(?:tensorflow|tf|keras|paddle|mindspore|jittor|oneflow|megengine|datasets)\."
+)
+# What a worker calls of a data set.
+ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
+
+
+def is_loader(name: str) -> bool:
+    """Whether a class, by its qualified name, is a loader that leaves the workers to torch."""
+    return name in LOADERS or _DERIVED.fullmatch(name) is not None
+
+
+def wraps(name: str) -> bool:
+    """Whether the samples of what a function gives are those of its arguments."""
+    return _WRAPPERS.fullmatch(name) is not None
+
+
+def is_dataset(name: str) -> bool:
+    """Whether a class, by its qualified name, is one of torch's data sets, or called one."""
+    if _DATASETS.fullmatch(name):
+        return True
+    return name.endswith("Dataset") and not _OTHERS.match(name)
+
+
+def draws_nothing(name: str) -> bool:
+    """Whether a library's data set gives the same sample for the same index."""
+    return _STILL.fullmatch(name) is not None
+
+
+def keeps_generator(name: str) -> bool:
+    """Whether a library's object draws from a generator of its own."""
+    return bool(_OWN_GENERATORS.fullmatch(name)) and not _DRAW_NOTHING.fullmatch(name)
+
+
+def draws_globally(name: str) -> bool:
+    """Whether a function draws from a generator of its library that torch does not seed."""
+    return _GLOBAL_DRAWS.fullmatch(name) is not None
+
+
+def draws_from_numpy(name: str) -> bool:
+    """Whether a function draws from NumPy's global generator."""
+    return _NUMPY_DRAWS.fullmatch(name) is not None
+
+
+def is_known(name: str) -> bool:
+    """Whether a function is of a library, which calls nothing of the project."""
+    return name.partition(".")[0] in _LIBRARIES
