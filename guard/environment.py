@@ -111,6 +111,14 @@ def _tell(late: list[Variable]) -> None:
             _told.add(row.name)
 
 
+def warn_of(name: str) -> None:
+    """Warn that a variable comes too late, for whoever was told to set it."""
+    row = next(each for each in VARIABLES if each.name == name)
+    if name not in _told:
+        warnings.warn(row.late, LateWarning, stacklevel=2)
+        _told.add(name)
+
+
 def _level_of_user() -> int:
     """How far up the stack, seen from the caller, the code is that switched guard on."""
     frame, level = sys._getframe(1), 1  # noqa: SLF001 - as warnings does

@@ -76,6 +76,8 @@ def _fix_hashes() -> None:
         environment.claim("PYTHONHASHSEED")
     elif hash_seed() is None and not sys.flags.ignore_environment and sys.executable:
         _start_anew(os.environ | {"PYTHONHASHSEED": "0", _STARTED_ANEW: "1"})
+    elif hash_seed() is None:
+        environment.warn_of("PYTHONHASHSEED")  # Python was told to ignore the environment
 
 
 def _start_anew(environ: Mapping[str, str]) -> NoReturn:

@@ -19,6 +19,8 @@ _SEEDING = {
     *("manual_seed", "manual_seed_all", "seed", "seed_all", "seed_everything", "set_seed"),
     *("set_rng_state", "setstate", "set_state"),
 }
+# By the first word of a call: functions of the program's own may seed all of them.
+_OWNERS = {"torch": "torch", "np": "numpy", "numpy": "numpy", "random": "python"}
 
 
 def is_clock(statement: Statement) -> bool:
@@ -36,9 +38,14 @@ def draws_file(statement: Statement) -> bool:
     return _calls(statement, TEMPORARY | UNIQUE)
 
 
-def seeds(statement: Statement) -> bool:
-    """Whether a statement puts a generator into a state, whatever it was in before."""
-    return _calls(statement, _SEEDING)
+def seeds(statement: Statement, state: str = "") -> bool:
+    """Whether a statement puts a generator into a state, whatever it was in before; ``state``:
+    that of one library, as ``states.NAMES`` has it."""
+    owner = state.partition(".")[0]
+    return any(
+        call.rpartition(".")[2] in _SEEDING and _OWNERS.get(call.partition(".")[0], owner) == owner
+        for call in statement.calls
+    ) or (not state and _calls(statement, _SEEDING))
 
 
 def lists(statement: Statement) -> bool:

@@ -47,9 +47,10 @@ class _Drawn:
         """How many had ended when a statement began."""
         return 0 if ran is None else bisect_right(self.ended, ran.began)
 
-    def seeded(self, start: int, end: int) -> int | None:
+    def seeded(self, start: int, end: int, state: str) -> int | None:
         """Which of some was the last to put it into a state; None where none did."""
-        found = (at for at in range(end - 1, start - 1, -1) if seeds(self.nodes[at].statement))
+        places = range(end - 1, start - 1, -1)
+        found = (place for place in places if seeds(self.nodes[place].statement, state))
         return next(found, None)
 
     def beside(self, ran: Ran) -> Iterator[Node]:
@@ -123,7 +124,7 @@ class StateOrigins:
         same = self._same(key, at, ends)
         starts = [each + 1 for each in same] if same else [0, 0]
         seeded = [
-            each.seeded(*span)
+            each.seeded(*span, NAMES[at])
             for each, span in zip(drawn, zip(starts, ends, strict=True), strict=True)
         ]
         if None not in seeded:
@@ -173,7 +174,7 @@ class StateOrigins:
 def _is_seeded(node: Node, at: int) -> bool:
     """Whether a statement has put that very generator into a state."""
     ran = node.ran
-    return seeds(node.statement) and ran.before[at] != ran.after[at]
+    return seeds(node.statement, NAMES[at]) and ran.before[at] != ran.after[at]
 
 
 def _process(node: Node) -> str:

@@ -30,6 +30,7 @@ LANGUAGE = """
     from torch import nn
 
     torch.manual_seed(1337)
+    np.random.seed(1337)
     device = "cuda"
     data = np.random.randint(0, 65, 10_000).astype(np.uint16)
 
