@@ -26,7 +26,7 @@ _MEMBER = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def|class|@)")
 # A word before an assignment, a comma, an annotation, or that a loop or `with` binds.
 _BINDING = re.compile(r"([^\W\d]\w*)\s*(?=[=,:)\]|+&^-]|\bin\b|$)", re.MULTILINE)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_IMPORTS = re.compile(r"^(?:[ \t]*(?:from|import)[ \t]|(?:try|if|else|except)\b)")
+_IMPORTS = re.compile(r"(?:[ \t]*(?:from|import)[ \t]|(?:try|if|else|except)\b)")
 
 
 class UnparsedError(Exception):
