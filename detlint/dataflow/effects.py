@@ -67,7 +67,13 @@ class Effects:
 
     def of_loop(self, head: Op, flow: Flow) -> Iterator[Use]:
         """The uses of the order in which a loop takes its elements."""
-        yield from _Body(self._orders, head, flow).uses()
+        yield from _Body(self._orders, head.region, {head}, flow).uses()
+
+    def of_rounds(self, region: Region, elements: set[Op]) -> Iterator[Use]:
+        """The uses of the order in which the rounds of a loop take some elements, all of them."""
+        from detlint.dataflow.order import Flow
+
+        yield from _Body(self._orders, region, elements, Flow(), stops=False).uses()
 
     # Questions about expressions
 
@@ -258,23 +264,29 @@ def _tests_of(op: Op) -> Iterator[Op]:
 class _Body:
     """One loop over elements in an order that varies."""
 
-    def __init__(self, orders: Orders, head: Op, flow: Flow) -> None:
+    def __init__(
+        self,
+        orders: Orders,
+        region: Region,
+        elements: set[Op],
+        flow: Flow,
+        *,
+        stops: bool | None = None,
+    ) -> None:
         self._orders = orders
         self._effects = orders.effects
         self._values = orders.values
-        self._head = head
+        self._elements = elements
         self._flow = flow
-        self._region = head.region
+        self._region = region
         self._ops = list(self._region.ops())
         self._own = self._derived()
         self._counters = self._counting()
-        self._stops = any(
-            op.code == "leave" and op.name == "break" and self._breaks(op) for op in self._ops
-        )
+        self._stops = any(map(self._breaks, self._ops)) if stops is None else stops
 
     def _derived(self) -> set[Op]:
         """What is computed of the element."""
-        found = {self._head}
+        found = set(self._elements)
         for op in self._ops:
             if self._is_joint(op):
                 continue  # what held before the round
@@ -283,6 +295,8 @@ class _Body:
         return found
 
     def _breaks(self, op: Op) -> bool:
+        if op.code != "leave" or op.name != "break":
+            return False
         loops = [region for region in op.region.around() if region.kind in ("for", "while")]
         return bool(loops) and loops[0] is self._region
 
@@ -290,8 +304,8 @@ class _Body:
         """The values that tell a round's number."""
         found: set[Op] = set()
         if self._flow.numbered:
-            parts = [x for x in self._head.uses if x.code == "unpack" and x.name[0] == 0]  # type: ignore[index]
-            found.update(parts)
+            uses = (use for each in self._elements for use in each.uses)
+            found |= {x for x in uses if x.code == "unpack" and x.name[0] == 0}  # type: ignore[index]
         for op in self._ops:
             if op.code == "augment" and self._is_joint(op.args[0]) and op.args[1] not in self._own:
                 found |= {op, op.args[0]}
@@ -350,10 +364,10 @@ class _Body:
         return len(own) == 1 and self._names_element(own[0])
 
     def _names_element(self, op: Op) -> bool:
-        if op is self._head:
+        if op in self._elements:
             return True
         if op.code == "attr":
-            return op.name in ("name", "stem") and op.args[0] is self._head
+            return op.name in ("name", "stem") and op.args[0] in self._elements
         if op.code == "call" and word(op) in (
             "lower",
             "upper",
@@ -363,7 +377,7 @@ class _Body:
             "str",
         ):
             return any(self._names_element(x) for x in (*op.args[1:], *op.args[0].args))
-        return op.code == "unpack" and op.args[0] is self._head
+        return op.code == "unpack" and op.args[0] in self._elements
 
     # Containers
 

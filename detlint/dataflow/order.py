@@ -140,12 +140,20 @@ _OF_ARRAYS = frozenset(
 
 
 class Orders:
-    """Follows orders in one file. ``distinct``: no two elements are equal, as in a set."""
+    """Follows orders in one file.
 
-    def __init__(self, values: Values, *, distinct: bool = False) -> None:
+    distinct   no two elements are equal, as in a set
+    finishing  elements are results as they come: to print each is to show progress, and which of
+               them failed is for people to read
+    """
+
+    def __init__(
+        self, values: Values, *, distinct: bool = False, finishing: bool = False
+    ) -> None:
         self.values = values
         self.unit = values.unit
         self.distinct = distinct
+        self.finishing = finishing
         self.effects = Effects(self)
         self._seen: set[tuple[Op, Flow]] = set()
         self._calls: list[Op] = []  # from which the function that is looked at was entered
@@ -153,10 +161,14 @@ class Orders:
 
     def uses(self, value: Op, flow: Flow = Flow()) -> Iterator[Use]:  # noqa: B008 - immutable
         """The places where the order of a value shows."""
+        self.begin(value)
+        yield from self.follow(value, flow)
+
+    def begin(self, root: Op) -> None:
+        """Forget what was followed before."""
         self._seen = set()
         self._calls = []
-        self.root = value
-        yield from self.follow(value, flow)
+        self.root = root
 
     def follow(self, value: Op, flow: Flow) -> Iterator[Use]:
         """The uses of a value on the way."""

@@ -135,6 +135,14 @@ class Values:
     def _may_bind(self, name: str) -> bool:
         return name not in _BUILTINS and name in self.unit.bound_names
 
+    def constant(self, op: Op) -> object:
+        """What is written out, here or where a name of the module is bound once; ``...`` for
+        anything else."""
+        if op.code == "global" and self._may_bind(str(op.name)):
+            bound = self.unit.module.bindings.get(str(op.name), ())
+            op = bound[0] if len(bound) == 1 else op
+        return op.name if op.code == "const" else ...
+
     def called(self, op: Op) -> list[str]:
         """The qualified names of what a call calls."""
         return self.qualified(op.args[0]) if op.code == "call" else []

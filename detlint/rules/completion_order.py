@@ -5,15 +5,17 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.arrivals import Arrivals
-from detlint.analysis.completions import Completions
-from detlint.analysis.conditions import call_word
-from detlint.analysis.queues import Queues
-from detlint.rule import Example, Rule, cst
+from detlint.dataflow import lattice
+from detlint.dataflow.completions import Completions
+from detlint.dataflow.order import word_of
+from detlint.finding import Edit
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
-    from detlint.analysis.completions import Completion
-    from detlint.finding import Edit
+    from collections.abc import Sequence
+
+    from detlint.dataflow.completions import Found
+    from detlint.dataflow.ir import Op
 
 
 class CompletionOrder(Rule):
@@ -124,57 +126,53 @@ class CompletionOrder(Rule):
         return True
 
     @cached_property
-    def _arrivals(self) -> Arrivals:
-        return Arrivals(self.module)
-
-    @cached_property
     def _completions(self) -> Completions:
-        return Completions(self.module)
+        return Completions(self.unit)
 
-    def visit_Call(self, node: cst.Call) -> None:
-        found = self._completions.of(node)
-        if found is None:
-            if call_word(node).endswith("Queue"):
-                self._check_queue(node)
-            return
-        use = next(self._arrivals.arriving(found), None)
-        if use is not None:
-            self._report(node, found, f", and here it is {use.how}")
-        elif found.whole:
-            self._report(node, found, "")
+    def examine(self, offsets: Sequence[int]) -> None:
+        for found in self._completions.near(offsets):
+            self._tell(found)
 
-    def _check_queue(self, node: cst.Call) -> None:
-        use = next(Queues(self._arrivals).uses(node), None)
-        if use is not None:
+    def _tell(self, found: Found) -> None:
+        shown = f", and here it is {found.use.how}" if found.use is not None else ""
+        completion = found.completion
+        if completion is None:
             self.report(
-                node,
+                found.op.node,
                 "several workers fill this queue, so that results leave it in the order in which "
-                f"they finish, and here it is {use.how}",
+                f"they finish{shown}",
                 advice="send an index with each result, and sort by it",
             )
+            return
+        self.report(
+            found.op.node,
+            f"{completion.name} {completion.says}{shown}",
+            advice=completion.advice,
+            edits=self._fix(found.op),
+            safe=False,
+        )
 
-    def _report(self, node: cst.Call, found: Completion, use: str) -> None:
-        message = f"{found.name} {found.says}{use}"
-        self.report(node, message, advice=found.advice, edits=self._fix(node), safe=False)
-
-    def _fix(self, node: cst.Call) -> tuple[Edit, ...]:
-        word = call_word(node)
-        if word == "imap_unordered" and isinstance(node.func, cst.Attribute):
-            return (self.module.replace(node.func.attr, "imap"),)
+    def _fix(self, call: Op) -> tuple[Edit, ...]:
+        word = word_of(call)
+        if word == "imap_unordered" and call.args[0].code == "attr":
+            _, end = self.unit.span(call.args[0].node)
+            return (Edit(end - len(word), end, "imap"),)
         for keyword, value in (("in_order", "True"), ("return_as", '"generator"')):
-            given = self.module.argument(node, keyword)
+            given = call.given(keyword)
             if given is not None:
-                return (self.module.replace(given, value),)
-        if word == "as_completed" and len(node.args) == 1:
-            return self._futures_themselves(node)
+                return (self.unit.replace(given.node, value),)
+        if word == "as_completed" and len(call.args) == 2:
+            return self._futures_themselves(call)
         return ()
 
-    def _futures_themselves(self, node: cst.Call) -> tuple[Edit, ...]:
+    def _futures_themselves(self, call: Op) -> tuple[Edit, ...]:
         """``as_completed(futures)`` → ``futures``, where that is a list, or a dict by future."""
-        if "asyncio" in (self.module.called(node) or "asyncio"):
+        name = next(iter(self.unit.values.called(call)), "asyncio")
+        given = call.args[1]
+        if "asyncio" in name or not self._has_an_order(given):
             return ()  # what is awaited one after the other may not run at once
-        given = node.args[0].value
-        made = self.module.names.value_of(given)
-        if not isinstance(made, (cst.List, cst.ListComp, cst.Dict, cst.DictComp)):
-            return ()
-        return (self.module.replace(node, self.module.tree.text(given)),)
+        start, end = self.unit.span(given.node)
+        return (self.unit.replace(call.node, self.unit.source.text[start:end]),)
+
+    def _has_an_order(self, given: Op) -> bool:
+        return lattice.are(self.unit.values.types(given), "list", "dict")
