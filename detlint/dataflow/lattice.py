@@ -69,6 +69,28 @@ def joined(*several: Types) -> Types:
     return found if len(found) <= _MOST else found | ANY if len(found) <= 2 * _MOST else ANY
 
 
+# What the rounds of a loop add to a container of which it is not yet known what it was before.
+ADDED = "added"
+
+
+def absorbed(types: Types) -> Types:
+    """The containers among some types, with all that is added to any of them."""
+    more = [one for one in types if one.name == ADDED]
+    rest = [one for one in types if one.name != ADDED]
+    if not more or not rest:
+        return types
+    return joined(*(frozenset((_with(one, more),)) for one in rest))
+
+
+def _with(one: Type, more: list[Type]) -> Type:
+    if not one.holds or one.name == "tuple":
+        return one
+    added = [joined(one.holds[0], *(each.holds[0] for each in more))]
+    if len(one.holds) > 1:
+        added.append(joined(one.holds[1], *(each.holds[1] for each in more)))
+    return Type(one.name, tuple(map(_shallow, added)))
+
+
 def elements(types: Types) -> Types:
     """What going through a value gives."""
     return joined(*map(_elements_of, types))

@@ -199,8 +199,8 @@ class Values:
     def _answered(self, op: Op) -> Types:
         place, before = len(self._busy), self._outermost
         self._busy[op], self._outermost = place, math.inf
+        judge = getattr(self, f"_of_{op.code}", None)
         try:
-            judge = getattr(self, f"_of_{op.code}", None)
             found: Types = judge(op) if judge is not None else ANY
         finally:
             del self._busy[op]
@@ -253,7 +253,7 @@ class Values:
         return made if made - NONE else says
 
     def _of_phi(self, op: Op) -> Types:
-        return joined(*map(self.types, op.args))
+        return lattice.absorbed(joined(*map(self.types, op.args)))
 
     _of_boolean = _of_free = _of_phi
 
@@ -481,12 +481,23 @@ class Values:
     def _class_named(self, word: str) -> Types:
         """The types of an object of a class that an annotation or a call names."""
         if word not in self.unit.classes:
-            return ANY
+            return self._imported_class(word)
         bases = set(self.unit.bases(word))
         if bases & _INTEGER_BASES:
             return INTEGER
         hashed = bases & _ENUMS or not self.unit.hashes_by_value(word)
         return frozenset((Type("instance" if hashed else "?value", (), f".{word}"),))
+
+    def _imported_class(self, word: str) -> Types:
+        """A class of another file, as far as its name says that it is one and no alias."""
+        named = word[:1].isupper() and not word.isupper() and word in self.unit.imported
+        foreign = not any(
+            name.startswith(("typing", "collections", "numpy", "torch", "jax"))
+            for name in self.unit.imported.get(word, ())
+        )
+        if not (named and foreign) or len(word) == 1:
+            return ANY
+        return frozenset((Type("instance", (), word), lattice.UNKNOWN))
 
     # Rows
 
@@ -563,12 +574,17 @@ def _name_of(op: Op) -> str:
 
 
 def _filled(before: Types, added: Types, held: Types) -> Types:
-    """A container after something was added to it."""
+    """A container after something was added to it; of one that is being found out, what was."""
+    if not before:
+        return frozenset((Type(lattice.ADDED, (added, held)),))
     found = []
     for one in before:
         if one.name == "dict":
             keys, values = (*one.holds, ANY, ANY)[:2]
             found.append(container("dict", joined(keys, added), joined(values, held)))
+        elif one.name == lattice.ADDED:
+            both = (joined(one.holds[0], added), joined(one.holds[1], held))
+            found.append(frozenset((Type(lattice.ADDED, both),)))
         elif one.holds and one.name in ("list", "set", "counter", "deque", "array"):
             found.append(container(one.name, joined(one.holds[0], added)))
         else:
