@@ -24,3 +24,8 @@ def test_each_import_says_what_its_name_stands_for() -> None:
         "p": ["os.path"],
         "np": ["numpy"],
     }
+
+
+def test_a_statement_is_read_with_all_its_clauses() -> None:
+    code = "if a:\n    x = 1\nelif b:\n    y = 2\nelse:\n    z = 3\nfor i in a:\n    u = i\nelse:\n    v = 4\n"
+    assert set(Unit(Source("example.py", code)).module.bindings) == {"i", "u", "v", "x", "y", "z"}

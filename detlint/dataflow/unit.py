@@ -26,7 +26,8 @@ _MEMBER = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def|class|@)")
 # A word before an assignment, a comma, an annotation, or that a loop or `with` binds.
 _BINDING = re.compile(r"([^\W\d]\w*)\s*(?=[=,:)\]|+&^-]|\bin\b|$)", re.MULTILINE)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_IMPORTS = re.compile(r"(?:[ \t]*(?:from|import)[ \t]|(?:try|if|else|except)\b)")
+_CLAUSE = re.compile(r"(?:elif|else|except|finally)\b")
+_IMPORTS = re.compile(r"(?:[ \t]*(?:from|import)[ \t]|(?:try|if)\b)")
 
 
 class UnparsedError(Exception):
@@ -72,7 +73,20 @@ class Unit(Editable):
         """What the file is made of, in order."""
         if self._tree is not None:
             return [piece for node in self._tree.body for piece in self._of_node(node)]
-        return [each for block in self._layout.top for each in self._split(block)]
+        return [each for block in self._statements() for each in self._split(block)]
+
+    def _statements(self) -> Iterator[Block]:
+        """The statements at the top, with all their clauses."""
+        last: Block | None = None
+        for block in self._layout.top:
+            if last is not None and not block.kind and _CLAUSE.match(self.text, block.start):
+                last = last._replace(end=block.end)
+                continue
+            if last is not None:
+                yield last
+            last = block
+        if last is not None:
+            yield last
 
     def _split(self, block: Block) -> Iterator[Piece]:
         if block.kind != "class":
