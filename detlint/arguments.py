@@ -26,6 +26,7 @@ _CONFIGURABLE = (
     "force_exclude",
     "respect_gitignore",
     "target_torch",
+    "min_confidence",
     "strict",
 )
 _HELP = frozenset({"-h", "--help"})
@@ -111,7 +112,12 @@ def _add_rules(group: argparse._ArgumentGroup) -> None:
     add("--select", **codes, help="only these codes or prefixes (DET2), comma-separated")  # type: ignore[arg-type]
     add("--extend-select", **codes, help="these too")  # type: ignore[arg-type]
     add("--ignore", **codes, help="not these")  # type: ignore[arg-type]
-    add("--strict", action="store_true", default=None, help="every rule, also those off by default")
+    add(
+        "--min-confidence",
+        metavar="LEVEL",
+        help="report what is at least possible, likely or certain (default: likely)",
+    )
+    add("--strict", action="store_true", default=None, help=argparse.SUPPRESS)  # says what to write
     add("--target-torch", metavar="X.Y", help="the torch release that the code runs on")
     add("--config", metavar="FILE", help="read this file instead of the nearest pyproject.toml")
     add("--isolated", action="store_true", help="read no configuration file")

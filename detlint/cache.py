@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from detlint.finding import Edit, Finding
+from detlint.finding import Confidence, Edit, Finding
 from detlint.kinds import is_data
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _Entry = str | list[Any]
 
 # With the shape of the file: raised whenever that changes.
-_FORMAT = 5
+_FORMAT = 6
 _WITH_FACTS = 4  # parts of such an entry
 # The coarsest clock of a file system in use: FAT counts in steps of two seconds.
 _RACY_NS = 2_000_000_000
@@ -278,11 +278,12 @@ def dump(findings: Sequence[Finding]) -> list[list[Any]]:
 def load(path: str, dumped: list[list[Any]]) -> list[Finding]:
     """They themselves. Raises TypeError, ValueError or LookupError if they have another shape."""
     found = []
-    for row, column, end_row, end_column, *words, edits, safe, cell in dumped:
+    for row, column, end_row, end_column, *words, edits, safe, cell, confidence in dumped:
         code, name, message, advice = words
         changes = tuple(Edit(int(start), int(end), str(text)) for start, end, text in edits)
         place = (int(row), int(column), int(end_row), int(end_column))
-        found.append(Finding(path, *place, code, name, message, advice, changes, safe, cell))
+        how = (changes, safe, cell, Confidence(confidence))
+        found.append(Finding(path, *place, code, name, message, advice, *how))
     return found
 
 

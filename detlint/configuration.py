@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.errors import SettingsError
+from detlint.finding import Confidence
 from detlint.gitignore import is_pattern
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ def checked(
     ``place`` is how a message names a key; ``codes`` is called if there are codes to check.
     """
     for key in table:
+        if key == "strict":
+            raise SettingsError(_without_strict(place))
         if key not in _CHECKS:
             hint = _suggestion(key, _CHECKS)
             legal = ", ".join(_CHECKS)
@@ -111,6 +114,7 @@ def _check_codes(
     given += [
         ("per-file-ignores", code) for _, each in found.get("per-file-ignores", ()) for code in each
     ]
+    given += [("confidence", code) for code, _ in found.get("confidence", ())]
     if not given:
         return
     known = sorted(set(codes()))
@@ -188,6 +192,32 @@ def _release(value: object, place: str) -> tuple[int, int]:
     return release
 
 
+def _confidence(value: object, place: str) -> Confidence:
+    legal = {str(each): each for each in reversed(Confidence)}
+    if not isinstance(value, str) or value not in legal:
+        hint = _suggestion(value, legal) if isinstance(value, str) else ""
+        raise SettingsError(
+            f"{place}: must be {', '.join(map(repr, [*legal][:-1]))} or {[*legal][-1]!r}, "
+            f"not {_kind(value)}{hint}"
+        )
+    return legal[value]
+
+
+def _confidences(value: object, place: str) -> tuple[tuple[str, Confidence], ...]:
+    if not isinstance(value, Mapping):
+        raise SettingsError(
+            f"{place}: must be a table of codes and the least confidence of their findings, "
+            f'such as {{DET201 = "certain"}}, not {_kind(value)}'
+        )
+    return tuple((code, _confidence(each, f"{place}.{code}")) for code, each in value.items())
+
+
+def _without_strict(place: Callable[[str], str]) -> str:
+    name = place("strict")
+    instead = "--min-confidence possible" if name == "--strict" else 'min-confidence = "possible"'
+    return f"{name}: no such setting any more; for all that is found, write {instead}"
+
+
 _CODES = ("select", "extend-select", "ignore")
 _CHECKS: dict[str, Callable[[object, str], object]] = {
     "select": _selection,
@@ -199,7 +229,8 @@ _CHECKS: dict[str, Callable[[object, str], object]] = {
     "force-exclude": _boolean,
     "respect-gitignore": _boolean,
     "target-torch": _release,
-    "strict": _boolean,
+    "min-confidence": _confidence,
+    "confidence": _confidences,
 }
 
 

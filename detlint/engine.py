@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint import syntax
@@ -115,8 +115,36 @@ class Engine:
         if directed:
             from detlint import suppression
 
-            findings = suppression.apply(source, findings, enabled=self._enabled, known=self._known)
-        return Look(sorted(findings, key=lambda each: each[1:6]), runs)
+            findings = suppression.apply(
+                source,
+                findings,
+                enabled=self._enabled,
+                known=self._known,
+                possible=lambda: self._asking_for_all.unsuppressed(source),
+            )
+        return Look(self._shown(findings), runs)
+
+    def unsuppressed(self, source: Source) -> list[Finding]:
+        """Findings of a decoded source as if it held no suppression, in any order."""
+        if source.kind == NOTEBOOK:
+            return self._lint_notebook(source)[1]
+        if source.kind != PYTHON:
+            from detlint.documents import read
+
+            return _visit(read(source), self._mentions.find(source.text), self._settings)[0]
+        utf8 = _utf8(source)
+        found = self._lint_python(source, self._triggers.find(source.text, utf8), utf8)
+        return [] if isinstance(found, syntax.Problem) else found
+
+    @cached_property
+    def _asking_for_all(self) -> Engine:
+        settings = self._settings.asking_for_all()
+        return Engine(self.rules, settings, known=self._known, narrowed=self._narrowed)
+
+    def _shown(self, findings: Sequence[Finding]) -> list[Finding]:
+        """Those that are sure enough, in order of place."""
+        shown = filter(self._settings.shows, findings)
+        return sorted(shown, key=lambda each: each[1:6])
 
     def _lint_python(
         self, source: Source, hits: Hits, utf8: bytes
@@ -214,8 +242,9 @@ class Engine:
                 enabled=self._enabled,
                 known=self._known,
                 comments=document.comments,
+                possible=lambda: self._asking_for_all.unsuppressed(source),
             )
-        return sorted(findings, key=lambda each: each[1:6])
+        return self._shown(findings)
 
     def unreadable(self, path: str, message: str, row: int = 1, column: int = 1) -> list[Finding]:
         """The finding for a file, or a place in it, that cannot be read."""

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
+
+
+class Confidence(IntEnum):
+    """How sure a finding is: as sure as the weakest step on its way.
+
+    CERTAIN   names and values are resolved
+    LIKELY    a step is assumed: a type, who calls, what a program reaches
+    POSSIBLE  a sign speaks against it, such as the code's role, or most of its kind are harmless
+    """
+
+    POSSIBLE = 1
+    LIKELY = 2
+    CERTAIN = 3
+
+    def __str__(self) -> str:
+        return self.name.lower()
 
 
 class Edit(NamedTuple):
@@ -29,6 +46,7 @@ class Finding(NamedTuple):
     edits: tuple[Edit, ...] = ()
     safe: bool = True
     cell: int | None = None
+    confidence: Confidence = Confidence.CERTAIN
 
     @property
     def fixable(self) -> bool:

@@ -11,7 +11,7 @@ from detlint.callgraph.program import Program
 from detlint.callgraph.project import Project
 from detlint.callgraph.python_files import PythonFiles
 from detlint.catalogue import class_of
-from detlint.finding import UNPARSED, unreadable
+from detlint.finding import UNPARSED, Confidence, unreadable
 from detlint.index.entrypoints import is_entrypoint, says_so
 from detlint.index.index import Index
 from detlint.kinds import NOTEBOOK, PYTHON
@@ -87,8 +87,9 @@ class Linker:
         programs = list(self._programs(starts, None if asked else names))
         for finding in findings:
             rule = self._clearing.get(finding.code)
-            if rule is None or not self._is_cleared(finding, rule, programs):
-                yield finding
+            kept = self._weighed(finding, rule, programs) if rule else finding
+            if kept is not None:
+                yield from self._shown(kept)
         told = {(each.code, os.path.realpath(each.path), *each[1:3]) for each in findings}
         self._judged = {each.path for each in programs} & names.keys()
         judged = [each for each in programs if any(path in names for path in each.places)]
@@ -101,7 +102,11 @@ class Linker:
                         if each.path != program.path:
                             told.add((each.code, *each[:3]))
                         named = each._replace(path=names[each.path])
-                        yield from _unsuppressed([named], self._index)
+                        yield from self._shown(*_unsuppressed([named], self._index))
+
+    def _shown(self, *findings: Finding) -> Iterator[Finding]:
+        """Those that are sure enough."""
+        return filter(self._settings.shows, findings)
 
     @cached_property
     def _clearing(self) -> dict[str, type[Rule]]:
@@ -159,20 +164,34 @@ class Linker:
                 if real in self._judged and names[real] not in told:
                     yield from _unsuppressed([unreadable(names[real], *why)], self._index)
 
-    def _is_cleared(self, finding: Finding, rule: type[Rule], programs: Sequence[Program]) -> bool:
-        """Whether all programs that the finding's file is part of clear it: in one that does
-        not, the line makes runs differ. A tool's word counts where no other program's does, and,
-        where the rule says so, that of a program in which the line never runs only where it
-        runs in none."""
+    def _weighed(
+        self, finding: Finding, rule: type[Rule], programs: Sequence[Program]
+    ) -> Finding | None:
+        """What programs leave of a finding: None where all that its file is part of clear it, for
+        in one that does not, the line makes runs differ."""
+        doubted = rule.doubted_by_all(finding, programs, self._settings, self._python)
+        if doubted and self._settings.bar(finding.code) > Confidence.POSSIBLE:
+            return None
+        judges = self._judges(finding, rule, programs)
+        left = [each for each in judges if not rule.cleared(finding, each, self._settings)]
+        if judges and not left:
+            return None
+        if left:
+            doubted = doubted or all(rule.doubted(finding, x, self._settings) for x in left)
+        return finding._replace(confidence=Confidence.POSSIBLE) if doubted else finding
+
+    @staticmethod
+    def _judges(
+        finding: Finding, rule: type[Rule], programs: Sequence[Program]
+    ) -> list[Program]:
+        """The programs whose word counts: a tool's where no other has the file, and, where the
+        rule says so, that of one in which the line never runs only where it runs in none."""
         path = os.path.realpath(finding.path)
-        if rule.cleared_by_all(finding, programs, self._settings, self._python):
-            return True
         within = [each for each in programs if path in each]
         if rule.judged_where_it_runs and len(within) > 1:
             within = [each for each in within if each.may_run(path, finding.row)] or within
         main = [each for each in within if not each.only_shares or each.path == path]
-        judges = main or within
-        return bool(judges) and all(rule.cleared(finding, each, self._settings) for each in judges)
+        return main or within
 
     @cached_property
     def _python(self) -> PythonFiles:

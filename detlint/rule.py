@@ -6,7 +6,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
-from detlint.finding import Edit, Finding
+from detlint.finding import Confidence, Edit, Finding
 from detlint.lazy import cst
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from detlint.module import Module
     from detlint.settings import Settings
 
-__all__ = ["PARTS", "WHY", "Example", "Rule", "cst"]
+__all__ = ["PARTS", "WHY", "Confidence", "Example", "Rule", "cst"]
 
 WHY = "Why runs differ"
 # What the docstring of a rule is made of, in this order.
@@ -81,6 +81,10 @@ class Rule:
     shown: ClassVar[str] = "source"
     examples: ClassVar[tuple[Example, ...]]
     default: ClassVar[bool] = True
+    # How sure a finding is, unless its report says otherwise.
+    confidence: ClassVar[Confidence] = Confidence.CERTAIN
+    # The roles of code (detlint.analysis.file_roles) in which a finding is only possible.
+    lowered_by: ClassVar[tuple[str, ...]] = ()
     # Whether only programs in which the line of a finding may run are asked if they clear it.
     judged_where_it_runs: ClassVar[bool] = False
 
@@ -104,7 +108,7 @@ class Rule:
 
     @classmethod
     def expects(cls, text: str, offset: int) -> bool:  # noqa: ARG003  # for subclasses
-        """The same where ``strict`` is off."""
+        """The same where what is only possible is not asked for."""
         return True
 
     def examine(self, offsets: Sequence[int]) -> None:
@@ -127,15 +131,20 @@ class Rule:
         return False
 
     @classmethod
-    def cleared_by_all(
+    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+        """Whether what a program is for leaves a finding in one of its files only possible."""
+        return False
+
+    @classmethod
+    def doubted_by_all(
         cls,
         finding: Finding,  # noqa: ARG003
         programs: Sequence[Program],  # noqa: ARG003
         settings: Settings,  # noqa: ARG003
         linted: PythonFiles,  # noqa: ARG003
     ) -> bool:
-        """Whether all programs that are linted, its file part of them or not, clear a finding;
-        ``linted``: the Python files that are linted."""
+        """Whether all programs that are linted, its file part of them or not, leave a finding
+        no more than possible; ``linted``: the Python files that are linted."""
         return False
 
     @classmethod
@@ -165,7 +174,11 @@ class Rule:
         _, *pieces = _HEADING.split(cls.rationale())
         return dict(zip(pieces[::2], map(str.strip, pieces[1::2]), strict=True))
 
-    def report(
+    def wants(self, confidence: Confidence) -> bool:
+        """Whether a finding of this confidence is asked for."""
+        return self.settings.bar(self.code) <= confidence
+
+    def report(  # noqa: PLR0913 - what a finding consists of
         self,
         node: cst.CSTNode | ast.AST | Node | Word,
         message: str = "",
@@ -173,8 +186,9 @@ class Rule:
         advice: str = "",
         edits: tuple[Edit, ...] = (),
         safe: bool = True,
+        confidence: Confidence | None = None,
     ) -> None:
-        """Add a finding at a node. ``message`` defaults to the summary.
+        """Add a finding at a node. ``message`` and ``confidence`` default to the rule's.
 
         A fix that would drop a comment is never safe.
         """
@@ -192,5 +206,6 @@ class Rule:
                 advice=advice,
                 edits=edits,
                 safe=safe and keeps_comments,
+                confidence=self.confidence if confidence is None else confidence,
             )
         )

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint import configuration
 from detlint.errors import SettingsError
+from detlint.finding import Confidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from detlint.finding import Finding
 
 # A command line that gives these adds to the table; its other keys replace.
 _ADDING = frozenset(("extend_select", "ignore", "per_file_ignores", "extend_exclude"))
@@ -30,10 +33,26 @@ class Settings(NamedTuple):
     force_exclude: bool = False
     respect_gitignore: bool = True
     target_torch: tuple[int, int] = (2, 13)
-    strict: bool = False
+    min_confidence: Confidence = Confidence.LIKELY
+    confidence: tuple[tuple[str, Confidence], ...] = ()  # the same for codes, or their beginnings
     # What patterns are relative to: the folder of the pyproject.toml, else of the run.
     root: str = ""
     project: str = ""  # the folder of the pyproject.toml, if there is one
+
+    def bar(self, code: str) -> Confidence:
+        """The least confidence with which a rule's findings are reported."""
+        if not self.confidence:  # asked for each trigger of a rule
+            return self.min_confidence
+        prefixes = [each for each in self.confidence if code.startswith(each[0])]
+        return max(prefixes, key=lambda each: len(each[0]), default=("", self.min_confidence))[1]
+
+    def shows(self, finding: Finding) -> bool:
+        """Whether a finding is sure enough to be reported."""
+        return finding.confidence >= self.bar(finding.code)
+
+    def asking_for_all(self) -> Settings:
+        """The same, with all that is possible."""
+        return self._replace(min_confidence=Confidence.POSSIBLE, confidence=())
 
 
 def load(
@@ -99,14 +118,18 @@ def project_root(settings: Settings) -> str:
 
 
 def enabled(settings: Settings, code: str, default_on: bool) -> bool:
-    """Whether a rule runs. The longest prefix decides, and of equals ``ignore``."""
+    """Whether a rule runs. The longest prefix decides, and of equals ``ignore``.
+
+    One that is off by default runs where it is chosen, or where what is possible is asked for.
+    """
     chosen = _longest(settings.select + settings.extend_select, code)
     ignored = _longest(settings.ignore, code)
     if ignored:
         return chosen > ignored
-    if chosen or settings.strict or code == "DET000":
+    if chosen or code == "DET000":
         return True
-    return default_on and not settings.select
+    wanted = default_on or settings.bar(code) == Confidence.POSSIBLE
+    return wanted and not settings.select
 
 
 def ignored_for(settings: Settings, path: str, code: str) -> bool:

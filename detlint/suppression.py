@@ -10,7 +10,7 @@ from detlint.finding import UNPARSED, Edit, Finding
 from detlint.lexer import Span, spans
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from detlint.source import Source
 
@@ -78,10 +78,13 @@ def apply(
     enabled: Collection[str],
     known: Collection[str],
     comments: Sequence[Span] | None = None,
+    possible: Callable[[], Sequence[Finding]] = tuple,
 ) -> list[Finding]:
     """The findings that no comment silences, and those about comments that silence nothing.
 
-    ``comments`` says where a source that is not Python has them.
+    ``comments`` says where a source that is not Python has them. ``possible`` gives all findings
+    of the source, however unsure, and is asked only if a comment seems to silence nothing: whether
+    it does must not depend on what the run reports.
     """
     text = source.text
     if not any(findings or _OURS.search(each[0]) for each in _MARKED.finditer(text)):
@@ -92,7 +95,11 @@ def apply(
     kept = [each for each in findings if not page.silences(each)]
     if UNUSED in enabled:
         parsed = all(each.code != UNPARSED for each in findings)
-        kept += page.report({*known, UNPARSED, UNUSED}, enabled if parsed else ())
+        judged = {*known, UNPARSED, UNUSED}, enabled if parsed else ()
+        if parsed and page.seems_unused(*judged):
+            for each in possible():
+                page.silences(each)
+        kept += page.report(*judged)
     return sorted(kept, key=lambda each: (each.row, each.column, each.code))
 
 
@@ -125,6 +132,14 @@ class _Page:
                 for directive in self.by_row.get(row, ()):
                     silent |= directive.covers(finding.code, self.used)
         return self._switched_off(finding) or silent
+
+    def seems_unused(self, known: Collection[str], enabled: Collection[str]) -> bool:
+        """Whether some code silenced none of the findings so far."""
+        return any(
+            self._complaint(directive, code, known, enabled)
+            for directive in self.directives
+            for code in directive.codes
+        )
 
     def report(self, known: Collection[str], enabled: Collection[str]) -> Iterator[Finding]:
         """Malformed directives, and codes that are unknown or that silenced nothing."""

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.catalogue import class_of
+from detlint.finding import Confidence
 from detlint.index.entrypoints import STARTS
 from detlint.syntax import DAMAGE, QUOTES
 
@@ -35,7 +36,7 @@ class Triggers:
     """The tokens of a set of rules."""
 
     def __init__(self, rules: Sequence[AnyRule], settings: Settings) -> None:
-        self._strict = settings.strict
+        self._settings = settings
         self._rules: dict[str, list[AnyRule]] = {}
         for rule in rules:
             settled = {token for token, release in rule.settled if settings.target_torch >= release}
@@ -91,7 +92,8 @@ class Triggers:
         asked: list[_Question] = []
         if kind.concerns.__func__ is not Rule.concerns.__func__:  # type: ignore[attr-defined]
             asked.append(kind.concerns)
-        if not self._strict and kind.expects.__func__ is not Rule.expects.__func__:  # type: ignore[attr-defined]
+        above = self._settings.bar(rule.code) > Confidence.POSSIBLE
+        if above and kind.expects.__func__ is not Rule.expects.__func__:  # type: ignore[attr-defined]
             asked.append(kind.expects)
         return asked
 

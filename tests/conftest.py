@@ -10,6 +10,7 @@ import pytest
 from detlint.cache import Cache
 from detlint.context import Context
 from detlint.engine import Engine
+from detlint.finding import Confidence
 from detlint.link import Linker
 from detlint.rules import every_rule
 from detlint.settings import Settings
@@ -27,7 +28,7 @@ class Linter(Engine):
     """An engine that takes each source for all of its program, too."""
 
     def look_at(self, source: Source, data: bytes | None = None) -> Look:
-        context = Context([source.path], Settings(), alone=True)
+        context = Context([source.path], self._settings, alone=True)
         linker = Linker(self.rules, Cache.disabled(), context)
         found = super().look_at(source, data)
         return found._replace(findings=linker.link_one(source, found.findings))
@@ -35,13 +36,15 @@ class Linter(Engine):
 
 @pytest.fixture(scope="session")
 def engine() -> Callable[..., Engine]:
-    """An engine over all rules, or over the given codes; strict, to test all that they find."""
+    """An engine over all rules, or over the given codes, that asks for all that is possible."""
 
-    def make(*codes: str, narrowed: bool = True, strict: bool = True) -> Engine:
+    def make(
+        *codes: str, narrowed: bool = True, least: Confidence = Confidence.POSSIBLE
+    ) -> Engine:
         always = ("DET000", "DET001")
         chosen = [rule for rule in every_rule() if not codes or rule.code in (*codes, *always)]
         known = [rule.code for rule in every_rule()]
-        settings = Settings(strict=strict)
+        settings = Settings(min_confidence=least)
         return Linter(chosen, settings, known=known, narrowed=narrowed)
 
     return make

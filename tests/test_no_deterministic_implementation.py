@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from detlint.engine import Engine
+from detlint.finding import Confidence
 from detlint.operations import OPERATIONS, Argument, Operation
 from detlint.rules.no_deterministic_implementation import NoDeterministicImplementation
 from detlint.settings import Settings
@@ -28,7 +29,7 @@ FORMS = [(form, usage) for _, usage in USAGES for form in usage.forms]
 def found_for(release: tuple[int, int], call: str) -> list[str]:
     text = f"import torch\nimport torch.nn.functional as F\n\n{call}\n"
     engine = Engine(
-        [NoDeterministicImplementation], Settings(target_torch=release, strict=True), known=()
+        [NoDeterministicImplementation], Settings(target_torch=release, min_confidence=Confidence.POSSIBLE), known=()
     )
     return [each.message for each in engine.lint(Source("a.py", text))]
 
@@ -228,7 +229,7 @@ def test_the_message_names_what_a_class_is_made_of(
 @pytest.mark.parametrize("path", ["evaluation/fid.py", "evaluation/nets/fid.py", "evaluate.py"])
 def test_nothing_is_trained_in_an_evaluation(path: str) -> None:
     text = "import torch\n\ndef f(x):\n    return torch.nn.functional.max_pool3d(x, 3, 2)\n"
-    engine = Engine([NoDeterministicImplementation], Settings(strict=True), known=())
+    engine = Engine([NoDeterministicImplementation], Settings(min_confidence=Confidence.POSSIBLE), known=())
     assert not engine.lint(Source(path, text))
     assert engine.lint(Source("train_and_evaluate.py", text))
 
@@ -373,7 +374,7 @@ def test_a_backward_is_reported_where_a_gradient_may_be_asked_for(
 ) -> None:
     filled = WARPS.format(text.format("F.grid_sample(x, g, align_corners=False)"))
     for narrowed in (True, False):
-        told = engine("DET501", narrowed=narrowed, strict=False).lint(Source("a.py", filled))
+        told = engine("DET501", narrowed=narrowed, least=Confidence.LIKELY).lint(Source("a.py", filled))
         assert len(told) == found
 
 
@@ -383,7 +384,7 @@ def test_embeddings_that_are_resized_beside_models_come_from_checkpoints(
     text = 'def {}(features, size):\n    return F.interpolate(features, size, mode="bicubic")'
     for name, found in (("resample_abs_pos_embed", 0), ("get_rel_pos", 0), ("fit", 1)):
         source = Source("layers/pos_embed.py", WARPS.format(text.format(name)))
-        assert len(engine("DET501", strict=False).lint(source)) == found
+        assert len(engine("DET501", least=Confidence.LIKELY).lint(source)) == found
 
 
 @pytest.mark.parametrize(
@@ -402,7 +403,7 @@ def test_functions_beside_models_are_what_these_use(
     path: str, found: int, engine: Callable[..., Engine]
 ) -> None:
     text = WARPS.format("def warp(features, g):\n    return F.grid_sample(features, g)")
-    assert len(engine("DET501", strict=False).lint(Source(path, text))) == found
+    assert len(engine("DET501", least=Confidence.LIKELY).lint(Source(path, text))) == found
 
 
 @pytest.mark.parametrize(
@@ -429,7 +430,7 @@ def test_the_gradient_of_a_grid_is_the_same_in_each_run(
 def test_the_rules_own_examples_need_no_strictness(engine: Callable[..., Engine]) -> None:
     for example in NoDeterministicImplementation.examples:
         text = textwrap.dedent(example.bad)
-        told = engine("DET501", strict=False).lint(Source("net.py", text))
+        told = engine("DET501", least=Confidence.LIKELY).lint(Source("net.py", text))
         assert len(told) == text.count("# DET501")
 
 

@@ -71,14 +71,14 @@ def test_a_draw_that_nothing_seeds_is_found_where_it_is(project: Project, lint: 
         ("loss(x).backward(); o.step()", 1),
     ],
 )
-def test_a_program_that_neither_trains_nor_writes_is_left_to_strict(
+def test_a_program_that_neither_trains_nor_writes_is_only_possible(
     project: Project, lint: Lint, line: str, found: int
 ) -> None:
     block = MAIN.replace("    save()\n", "")
     text = f"import numpy as np\n\ndef main():\n    x = np.random.rand(3)\n    {line}\n\n{block}"
     project({"make.py": text.replace("numpy as np", "torch, numpy as np")})
     assert len(lint("--select", "DET102")) == found
-    assert "make.py:4 DET102" in lint("--strict")
+    assert "make.py:4 DET102" in lint("--min-confidence", "possible")
 
 
 @pytest.mark.parametrize(
@@ -1229,7 +1229,7 @@ def test_an_option_that_nothing_reads_asks_for_nothing(
     assert lint("--select", "DET601") == ["run.sh:1 DET601"] * found
 
 
-def test_a_gradient_that_changes_nothing_is_left_to_strict(project: Project, lint: Lint) -> None:
+def test_a_gradient_that_changes_nothing_is_only_possible(project: Project, lint: Lint) -> None:
     text = f"import loading as model\n\nloss(model.load()).backward()\n{{}}\n{MAIN}"
     project({"loading.py": FLASH, "main.py": text.format("")})
     assert lint("--select", "DET601") == []

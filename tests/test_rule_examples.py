@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from rule_markers import dedented, expected, unmarked
+from rule_markers import dedented, doubtful, expected, unmarked
 
+from detlint.finding import Confidence
 from detlint.fixes import fix
 from detlint.kinds import kind_of
 from detlint.rules import every_rule
@@ -70,6 +71,20 @@ def test_cases_are_found_on_exactly_the_marked_lines(
     text = path.read_text(encoding="utf-8")
     found = engine(rule.code, narrowed=narrowed).lint(Source(path.name, text))
     assert [(each.row, each.code) for each in found] == expected(text)
+    possible = {each.row for each in found if each.confidence == Confidence.POSSIBLE}
+    assert doubtful(text) <= possible
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_higher_bar_takes_away_what_is_below_it_and_nothing_else(
+    path: Path, engine: Callable[..., Engine]
+) -> None:
+    rule = next(rule for rule in every_rule() if rule.name().replace("-", "_") == path.stem)
+    source = Source(path.name, path.read_text(encoding="utf-8"))
+    everything = engine(rule.code).lint(source)
+    for least in Confidence:
+        kept = [each for each in everything if each.confidence >= least or each.code == "DET001"]
+        assert engine(rule.code, least=least).lint(source) == kept
 
 
 def test_every_rule_has_a_file_of_cases() -> None:

@@ -376,7 +376,7 @@ def test_a_file_above_is_named_in_full(project: Path, monkeypatch: pytest.Monkey
     ("settings", "on"),
     [
         pytest.param(Settings(), "DET000 DET201", id="by default, those on by default"),
-        pytest.param(Settings(strict=True), "DET000 DET201 DET202", id="strict: all"),
+        pytest.param(POSSIBLE, "DET000 DET201 DET202", id="possible: all"),
         pytest.param(Settings(select=("DET202",)), "DET000 DET202", id="one selected"),
         pytest.param(Settings(extend_select=("DET2",)), "DET000 DET201 DET202", id="more"),
         pytest.param(Settings(ignore=("DET2",)), "DET000", id="a prefix ignored"),
@@ -385,7 +385,7 @@ def test_a_file_above_is_named_in_full(project: Path, monkeypatch: pytest.Monkey
         ),
         pytest.param(Settings(select=("DET2",), ignore=("DET2",)), "DET000", id="ignore ties"),
         pytest.param(
-            Settings(strict=True, ignore=("DET201",)), "DET000 DET202", id="strict but one"
+            POSSIBLE._replace(ignore=("DET201",)), "DET000 DET202", id="possible but one"
         ),
         pytest.param(Settings(ignore=("DET000",)), "DET201", id="even unreadable files ignored"),
     ],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from detlint.finding import Confidence
 from detlint.fixes import fix
 from detlint.source import Source
 
@@ -319,19 +320,22 @@ def test_what_a_file_is_for_says_whether_an_order_matters(
 
 
 @pytest.mark.parametrize(
-    ("key", "rows", "strict"),
+    ("key", "rows", "possible"),
     [
         pytest.param("os.path.getmtime", [], [3], id="the time"),
         pytest.param("lambda x: int(x[4:])", [], [], id="a number in the name"),
         pytest.param("len", [3], [3], id="a length, which many share"),
     ],
 )
-def test_a_key_decides_unless_strict(
-    key: str, rows: list[int], strict: list[int], engine: Callable[..., Engine]
+def test_a_key_decides_unless_what_is_possible_is_asked_for(
+    key: str, rows: list[int], possible: list[int], engine: Callable[..., Engine]
 ) -> None:
     source = Source("example.py", HEADER + f"newest = max(glob.glob('*'), key={key})\n")
-    found = [[x.row for x in engine("DET203", strict=x).lint(source)] for x in (False, True)]
-    assert found == [rows, strict]
+    found = [
+        [each.row for each in engine("DET203", least=least).lint(source)]
+        for least in (Confidence.LIKELY, Confidence.POSSIBLE)
+    ]
+    assert found == [rows, possible]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.config_keys import setting
 from detlint.documents.document import Word
+from detlint.finding import Confidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +32,14 @@ def report_setting(
             return
     found = setting(rule.document, entry, rule.code)
     if found is not None and not unless(rule.document):
-        rule.report(entry, found.message, advice=found.advice, edits=found.edits, safe=found.safe)
+        rule.report(
+            entry,
+            found.message,
+            advice=found.advice,
+            edits=found.edits,
+            safe=found.safe,
+            confidence=min(rule.confidence, Confidence.LIKELY),  # its kind is told by its keys
+        )
 
 
 def unseeded_job(document: Document) -> Word | None:

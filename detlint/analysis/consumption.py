@@ -56,10 +56,10 @@ class Consumption:
         conditions: type[Conditions] = Messages,
         depth: int = 0,
         *,
-        strict: bool = False,
+        possible: bool = False,
     ) -> None:
         self.module = module
-        self.strict = strict
+        self.possible = possible  # whether to follow what is not likely to show the order
         self.reads = Reads(module)
         self.conditions = conditions(module, self.reads)
         self.indices = Indices(module, self.reads, self.conditions)
@@ -90,7 +90,7 @@ class Consumption:
 
     def of_other(self, module: Module) -> Consumption:
         """The uses in what a function that hands the order on stands in."""
-        return Consumption(module, type(self.conditions), self._depth + 1, strict=self.strict)
+        return Consumption(module, type(self.conditions), self._depth + 1, possible=self.possible)
 
     def body(self, loop: cst.For, positions: frozenset[str]) -> LoopBody:
         """The body of a loop over the elements; ``positions`` are names that count them."""

@@ -68,7 +68,7 @@ class Expressions:
         key = self._module.argument(given.call, "key")
         if key is None or not given.is_extreme() or given.leaves_ties():
             return False
-        return not self._all.strict or self._all.keys.tell_apart(key)
+        return not self._all.possible or self._all.keys.tell_apart(key)
 
     def _shuffled(self, value: cst.BaseExpression, flow: Flow, draw: Use) -> Iterator[Use]:
         """``shuffle(x)``, where something uses the order of ``x`` after it."""

@@ -1,18 +1,23 @@
-"""What code is for, where that says that it trains nothing: tests, packages, a look at devices."""
+"""What code is for, where that says that it trains nothing: tests, packages, a look at devices.
+
+A role is told from what surrounds the code, which is never a proof: it lowers the confidence of
+the rules that name it (``Rule.lowered_by``).
+"""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.rule import cst
+from detlint.rule import Confidence, cst
 from detlint.scope import dotted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from detlint.module import Module
+    from detlint.rule import Rule
 
 _TESTING = re.compile(
     r"^[ \t]*(?:import[ \t]+(?:pytest|unittest)\b(?!\.)|from[ \t]+pytest\b"
@@ -70,7 +75,7 @@ def _imports_testing(text: str) -> bool:
     return ("pytest" in text or "unittest" in text) and _TESTING.search(text) is not None
 
 
-def builds_package(module: Module) -> bool:
+def builds_package(module: Module, _node: cst.CSTNode) -> bool:
     """Whether a file is a ``setup.py``: it lists what to compile and to ship."""
     return _packs(module.source.text)
 
@@ -116,7 +121,7 @@ def renumbers_shards(module: Module, listing: cst.Call) -> bool:
     return shards and "weight_map" in module.source.text
 
 
-def only_draws(module: Module) -> bool:
+def only_draws(module: Module, _node: cst.CSTNode) -> bool:
     """Whether all that comes out of a file is pictures for people to look at."""
     return _draws(module.source.text)
 
@@ -131,3 +136,26 @@ def _draws(text: str) -> bool:
 def _below(module: Module, nodes: Iterable[cst.CSTNode]) -> Iterator[cst.CSTNode]:
     for each in nodes:
         yield from module.tree.descendants(each)
+
+
+class Role(NamedTuple):
+    """What code is for. ``told_by``: a list of the signs, the surest first."""
+
+    told_by: str
+    holds: Callable[[Module, cst.Call], bool]
+
+
+ROLES = {
+    "test": Role("an import of pytest or unittest, a base class, a function's name", is_tested),
+    "packaging": Role("an import of setuptools and a call of setup()", builds_package),
+    "machine": Role("a literal path of the system", lists_machine),
+    "compiling": Role("a literal suffix of source files", lists_sources),
+    "resharding": Role("a literal pattern of checkpoints, and the key of their index", renumbers_shards),
+    "plotting": Role("imports of libraries that draw, and of none that learn", only_draws),
+}
+
+
+def weighed(rule: Rule, node: cst.Call) -> Confidence:
+    """How sure a rule is of a finding at a call: only possible in a role that it names."""
+    doubted = any(ROLES[each].holds(rule.module, node) for each in rule.lowered_by)
+    return Confidence.POSSIBLE if doubted else rule.confidence

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from detlint.callgraph.project import Project
     from detlint.callgraph.reachability import Reachability
+    from detlint.finding import Confidence
     from detlint.rule import Rule
     from detlint.source import Source
 
@@ -127,9 +128,16 @@ class Program:
         return frozenset().union(*map(self._index.libraries, self.paths))
 
     def facts(
-        self, kind: str, what: str = "", *, runs: bool = False, own: bool = False
+        self,
+        kind: str,
+        what: str = "",
+        *,
+        runs: bool = False,
+        own: bool = False,
+        apart: bool = False,
     ) -> Iterator[Located]:
-        """Facts of one kind, about one library or variable; ``own``: in the entrypoint alone.
+        """Facts of one kind, about one library or variable; ``own``: in the entrypoint alone;
+        ``apart``: training, too, in a program that its name says is for something else.
 
         What settles a matter counts wherever it stands, unless it visibly never runs, since code
         may be reached in ways that its text does not show; what raises one, or with ``runs`` any,
@@ -139,10 +147,11 @@ class Program:
         what, _, value = what.partition("=")
         anywhere = kind in _SETTLING and not runs
         paths = [each for each in self._holders.get(kind, ()) if each == self.path or not own]
-        if kind == "trains" and paths and roles.measures(self.name):
-            return
-        if kind == "trains" and paths and self.only_shares:
-            paths = [self.path] if self.path in paths else []
+        if kind == "trains" and paths and not apart:
+            if roles.measures(self.name):
+                return
+            if self.only_shares:
+                paths = [self.path] if self.path in paths else []
         may, does = partial(self._reach.may_run, self.path), partial(self._reach.runs, self.path)
         for path in paths:
             # What a part does takes longer to tell than whether it runs, where there are many.
@@ -174,9 +183,9 @@ class Program:
                 found.setdefault(kind, []).append(path)
         return found
 
-    def first(self, kind: str, what: str = "") -> Located | None:
+    def first(self, kind: str, what: str = "", *, apart: bool = False) -> Located | None:
         """The first of these facts."""
-        return next(self.facts(kind, what), None)
+        return next(self.facts(kind, what, apart=apart), None)
 
     def has(self, kind: str, what: str = "") -> bool:
         """Whether there is such a fact."""
@@ -321,6 +330,7 @@ class Program:
         edits: tuple[Edit, ...] = (),
         *,
         safe: bool = False,
+        confidence: Confidence | None = None,
     ) -> Finding:
         """A finding in the program's own file, or in a script that starts it: at a fact that stands
         there, or else where the program starts. Edits change the program's file."""
@@ -336,6 +346,7 @@ class Program:
             advice=advice,
             edits=edits if path == self.path else (),
             safe=safe,
+            confidence=rule.confidence if confidence is None else confidence,
         )
 
     def _start(self) -> tuple[int, int, int, int]:

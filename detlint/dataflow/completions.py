@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.loaders import is_loader
-from detlint.dataflow.order import Flow, Orders, Use, word_of
+from detlint.dataflow.order import Flow, Orders, Use, surest, word_of
 from detlint.models import completions as models
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ class Completions:
     def _judged(self, call: Op) -> Iterator[Found]:
         completion = self.completion(call)
         if completion is not None:
-            use = _seen(self._uses(call, completion))
+            use = surest(self._uses(call, completion))
             if use is not None or self._is_out_of_sight(call, completion):
                 yield Found(call, completion, use)
         elif self._is_queue(call):
-            use = _seen(self._of_queue(call))
+            use = surest(self._of_queue(call))
             if use is not None:
                 yield Found(call, None, use)
 
@@ -179,10 +179,6 @@ class Completions:
         for made in head.uses:
             if made.code == "comprehension" and head in made.args[1:]:
                 yield from self.orders.uses(made, Flow(keyed=made.name == "dict"))
-
-
-def _seen(uses: Iterable[Use]) -> Use | None:
-    return next((use for use in uses if not use.assumed), None)
 
 
 def _same(value: Op) -> Iterator[Op]:

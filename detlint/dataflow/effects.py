@@ -198,16 +198,19 @@ class Effects:
     def _decides(test: Op, compare: Op, use: Op) -> bool:
         if test.name == "assert":
             return test.place < use.place
-        branches = {x.region for x in use.function.ops[test.place :] if x.region.head is test}
-        same = compare.name == ("Eq",)
-        if any(use.within(each) for each in branches):
-            return same
+        one = compare.name in (("Eq",), ("LtE",))  # and not another number
+        regions = {x.region for x in use.function.ops[test.place :] if x.region.head is test}
+        for region in regions:
+            holds = (region.kind == "if") == one
+            if use.within(region):
+                return holds
         leaves = any(
             op.code in ("raise", "return", "leave")
-            for each in branches
+            for each in regions
+            if (each.kind == "if") != one
             for op in use.function.ops[each.start : each.end]
         )
-        return leaves and not same and test.place < use.place
+        return leaves and test.place < use.place
 
     def is_worklist(self, call: Op) -> bool:
         """``while todo: todo.pop()``: what is left to do is done in any order."""

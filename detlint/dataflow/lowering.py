@@ -480,15 +480,32 @@ class _Lowering:
         return self._op(code, [self._expr(node.operand)], type(node.op).__name__, node)
 
     def _boolean(self, node: ast.BoolOp) -> Op:
-        return self._op("boolean", map(self._expr, node.values), type(node.op).__name__, node)
+        kind = "if" if isinstance(node.op, ast.And) else "else"
+        values = [self._expr(node.values[0])]
+        for each in node.values[1:]:
+            head = self._op("test", [values[-1]], type(node.op).__name__, each)
+            values.append(self._under(kind, each, head))
+        return self._op("boolean", values, type(node.op).__name__, node)
 
     def _compare(self, node: ast.Compare) -> Op:
         sides = map(self._expr, [node.left, *node.comparators])
         return self._op("compare", sides, tuple(type(each).__name__ for each in node.ops), node)
 
     def _choice(self, node: ast.IfExp) -> Op:
-        parts = (node.test, node.body, node.orelse)
-        return self._op("choice", map(self._expr, parts), "", node)
+        test = self._expr(node.test)
+        head = self._op("test", [test], "", node.test)
+        body = self._under("if", node.body, head)
+        return self._op("choice", [test, body, self._under("else", node.orelse, head)], "", node)
+
+    def _under(self, kind: str, node: ast.expr, head: Op) -> Op:
+        """An expression that is only evaluated if a test says so."""
+        outer = self.region
+        region = self.region = Region(kind, outer, self.function, node)
+        region.head = head
+        made = self._expr(node)
+        region.end = len(self.function.ops)
+        self.region = outer
+        return made
 
     def _collection(self, node: ast.List | ast.Tuple | ast.Set) -> Op:
         return self._op(type(node).__name__.lower(), map(self._expr, node.elts), "", node)

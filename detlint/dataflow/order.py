@@ -711,7 +711,7 @@ class Orders:
             yield from self._escape(call, f"passed to {_described(call)}()", flow)
             return
         self._calls.append(call)
-        found = _surest(self.follow(parameter, flow))
+        found = surest(self.follow(parameter, flow))
         self._calls.pop()
         if found is not None:
             yield Use(call, f"passed to {_described(call)}()", found.assumed)
@@ -753,7 +753,7 @@ def _takes_end(use: Op) -> bool:
     return value in (0, 1) and (value == 0 or key.code == "unary")
 
 
-def _surest(uses: Iterable[Use]) -> Use | None:
+def surest(uses: Iterable[Use]) -> Use | None:
     """The first use that is seen, else the first that is assumed."""
     assumed = None
     for use in uses:

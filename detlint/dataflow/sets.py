@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 _READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", "writelines"])
 
 
+# What shows an order for certain, whatever the elements are.
+_TELLING = re.compile(r"numbered|indexed|cut to|sorted by|searched by|passed to (?:shuffle|sample|cho)")
+
+
 class Reading(NamedTuple):
     """A place where a set is gone through."""
 
@@ -29,6 +34,7 @@ class Reading(NamedTuple):
     use: Use  # where the order shows
     elements: Types
     guessed: bool  # by names, or by what is done with them
+    assumed: bool  # it only seems to show, or seems to be a set whose order varies
 
     @property
     def node(self) -> ast.expr:
@@ -170,7 +176,8 @@ class Sets:
         if varies is False:
             return
         guessed = varies is None
-        if guessed and not self._seems_text(value, by):
+        seems_text = guessed and self._seems_text(value, by)
+        if guessed and not seems_text and self._seems_number(value, by):
             return
         self.orders.root = value
         self.orders._seen = set()
@@ -182,13 +189,23 @@ class Sets:
         use = next(iter(uses), None)
         if use is None:
             return
-        yield Reading(value, by, use, elements, guessed)
+        assumed = use.assumed or (guessed and not seems_text and not _TELLING.match(use.how))
+        yield Reading(value, by, use, elements, guessed, assumed)
 
     def _seems_text(self, value: Op, by: Op) -> bool:
         """Whether names, or what is done with an element, say that a set holds texts."""
         if any(names.is_text(name) for each in _elements_of(value) for name in _names_of(each)):
             return True
         return any(map(names.are_texts, _names_behind(value))) or self._taken_for_text(by)
+
+    def _seems_number(self, value: Op, by: Op) -> bool:
+        """Whether names say that a set of unknown elements holds numbers."""
+        targets = [
+            name
+            for each in [*_elements_of(value), *([by] if by.code == "iter" else [])]
+            for name in _names_of(each)
+        ]
+        return any(map(names.is_number, [*targets, *_names_behind(value)]))
 
     def _taken_for_text(self, by: Op) -> bool:
         if by.code != "iter":

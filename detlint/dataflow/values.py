@@ -330,8 +330,14 @@ class Values:
 
     def field(self, owner: str, name: str) -> Types:
         """The types of an attribute, by all that the class and its bases assign to it."""
-        found = [self.types(each) for each in self.unit.stored(owner, name)]
-        return joined(*found)
+        stored = list(self.unit.stored(owner, name))
+        for each in stored:
+            given = each.args[1] if each.code == "store_attr" else each
+            if given.code == "declared":
+                says = self.types(given)
+                if not declared.is_vague(says):
+                    return says
+        return joined(*map(self.types, stored))
 
     def _of_store_attr(self, op: Op) -> Types:
         return self.types(op.args[1])

@@ -162,7 +162,14 @@ _TEXT = re.compile(
 _TEXTS = re.compile(
     r"(?:^|_)(?:names|filenames|paths|filepaths|texts|strings|words|sentences|urls|dirnames|chars"
     r"|characters|files|columns|extensions|suffixes|prefixes|modules|imports|vocab|vocabulary"
-    r"|alphabet|phonemes|graphemes|tags|keywords)$",
+    r"|alphabet|phonemes|graphemes|tags|keywords|keys|fields|attrs|attributes|tokens)$",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"(?:^|_)(?:ids?|idx|idxs|index|indexes|indices|inds?|num|number|numbers|nums|counts?|sizes?"
+    r"|lens?|lengths?|ranks?|steps?|epochs?|years?|dims?|axis|axes|offsets?|positions?|labels?"
+    r"|targets?|ys?|ints?|bits?|gpus?|seeds?|ports?|degrees?|channels?|shapes?|widths?|heights?"
+    r"|scales?|[tijkn])$",
     re.IGNORECASE,
 )
 _FOLDER = re.compile(r"(?:^|_)(?:dir|directory|folder|path|root)$", re.IGNORECASE)
@@ -225,6 +232,11 @@ def says_little(word: str) -> bool:
 def weighs(word: str) -> bool:
     """Whether a table of this name holds the same for many keys."""
     return bool(_WEIGHTS.search(word))
+
+
+def is_number(word: str) -> bool:
+    """Whether what has this name is a number, or holds some."""
+    return bool(_NUMBER.search(word))
 
 
 def is_text(word: str) -> bool:

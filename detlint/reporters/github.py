@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from detlint.finding import Confidence
 from detlint.reporters import notebook, reader
 from detlint.terminal import visible
 
@@ -22,6 +23,13 @@ _DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY = {**_DATA, **str.maketrans({":": "%3A", ",": "%2C"})}
 
 
+_COMMANDS = {
+    Confidence.CERTAIN: "error",
+    Confidence.LIKELY: "warning",
+    Confidence.POSSIBLE: "notice",
+}
+
+
 def render(report: Report) -> Iterator[str]:
     """A command a finding."""
     read = reader(report)
@@ -30,7 +38,8 @@ def render(report: Report) -> Iterator[str]:
             f"{name}={visible(str(value).translate(_PROPERTY))}"
             for name, value in _properties(finding, read).items()
         )
-        yield f"::error {properties}::{visible(_message(finding).translate(_DATA))}\n"
+        command = _COMMANDS[finding.confidence]
+        yield f"::{command} {properties}::{visible(_message(finding).translate(_DATA))}\n"
 
 
 def _properties(finding: Finding, read: _Read) -> dict[str, str | int]:

@@ -32,6 +32,7 @@ def _entry(finding: Finding, source: Source | None) -> dict[str, object]:
     return {
         "cell": finding.cell,
         "code": finding.code,
+        "confidence": str(finding.confidence),
         "end_location": _location(finding.end_row, finding.end_column),
         "filename": finding.path if finding.path == "-" else os.path.abspath(finding.path),
         "fix": _fix(finding, source),

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from detlint import __version__
 from detlint.docs import markdown
+from detlint.finding import Confidence
 from detlint.reporters import documentation, excerpted, notebook, reader
 from detlint.rule import WHY
 
@@ -32,6 +33,13 @@ _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 _ROOT = "%SRCROOT%"
+_LEVELS = {
+    Confidence.CERTAIN: "error",
+    Confidence.LIKELY: "warning",
+    Confidence.POSSIBLE: "note",
+}
+# How much a result deserves a look, from 0 to 100 (3.27.25).
+_RANKS = {Confidence.CERTAIN: 90.0, Confidence.LIKELY: 60.0, Confidence.POSSIBLE: 30.0}
 # Characters that make a line known again; splitting megabytes of one would take gigabytes.
 _LINE = 1000
 
@@ -80,13 +88,14 @@ def _run(rules: list[Object], root: str) -> Object:
 
 
 def _descriptor(finding: Finding, rule: type[Rule] | None) -> Object:
+    level = _LEVELS[rule.confidence] if rule else "error"
     descriptor: Object = {
         "id": finding.code,
         "name": finding.name,
         "shortDescription": {"text": rule.summary if rule else finding.message},
         "helpUri": documentation(finding),
-        "defaultConfiguration": {"level": "error"},
-        "properties": {"problem.severity": "error"},
+        "defaultConfiguration": {"level": level},
+        "properties": {"problem.severity": level},
     }
     if rule:
         source = f"\n\nSource: {rule.source}"
@@ -108,7 +117,8 @@ def _results(report: Report, codes: list[str], root: str) -> Iterator[Object]:
         result: Object = {
             "ruleId": finding.code,
             "ruleIndex": codes.index(finding.code),
-            "level": "error",
+            "level": _LEVELS[finding.confidence],
+            "rank": _RANKS[finding.confidence],
             "message": {"text": finding.message},
             "locations": [{"physicalLocation": {"artifactLocation": location, "region": place}}],
             "partialFingerprints": {

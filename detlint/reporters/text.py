@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from detlint.finding import Confidence
 from detlint.reporters import excerpted, reader
 from detlint.reporters.excerpt import excerpt
 from detlint.terminal import leading, visible
@@ -42,7 +43,9 @@ def _headline(finding: Finding, paint: Paint) -> str:
     cell = "" if finding.cell is None else f"cell {finding.cell}:"
     place = f"{paint(leading(finding.path), 'bold')}:{cell}{finding.row}:{finding.column}:"
     mark = f" {paint('[*]', 'cyan')}" if _safely_fixable(finding) else ""
-    return f"{place} {paint(finding.code, 'bold red')}{mark} {visible(finding.message)}"
+    doubt = "" if finding.confidence == Confidence.CERTAIN else f" [{finding.confidence}]"
+    said = f"{visible(finding.message)}{paint(doubt, 'dim')}"
+    return f"{place} {paint(finding.code, 'bold red')}{mark} {said}"
 
 
 def _below(finding: Finding, source: Source | None, paint: Paint) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.consumption import Consumption
 from detlint.analysis.receives import is_inexact, receive
 from detlint.analysis.switches import code
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,6 +50,7 @@ class AnySourceReceive(Rule):
     needs = ("torch.distributed", "from torch import distributed", "mpi4py")
     source = "https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.recv"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.atomics import adds_integers, is_chosen, slot
 from detlint.analysis.cuda_text import additions
 from detlint.documents.document import Word
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,6 +88,7 @@ class AtomicAccumulation(Rule):
     source = (
         "https://developer.nvidia.com/blog/controlling-floating-point-determinism-in-nvidia-cccl"
     )
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -9,13 +10,17 @@ from detlint.dataflow import lattice
 from detlint.dataflow.completions import Completions
 from detlint.dataflow.order import word_of
 from detlint.finding import Edit
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from detlint.dataflow.completions import Found
     from detlint.dataflow.ir import Op
+
+
+# What keywords are to say instead.
+_KEPT = {"in_order": "True", "return_as": '"generator"'}
 
 
 class CompletionOrder(Rule):
@@ -60,6 +65,7 @@ class CompletionOrder(Rule):
         "https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.as_completed"
     )
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -142,6 +148,7 @@ class CompletionOrder(Rule):
                 "several workers fill this queue, so that results leave it in the order in which "
                 f"they finish{shown}",
                 advice="send an index with each result, and sort by it",
+                confidence=self._confidence(found),
             )
             return
         self.report(
@@ -150,29 +157,33 @@ class CompletionOrder(Rule):
             advice=completion.advice,
             edits=self._fix(found.op),
             safe=False,
+            confidence=self._confidence(found),
         )
 
+    def _confidence(self, found: Found) -> Confidence:
+        """What is only assumed to show the order may not."""
+        assumed = found.use is not None and found.use.assumed
+        return Confidence.POSSIBLE if assumed else self.confidence
+
     def _fix(self, call: Op) -> tuple[Edit, ...]:
-        word = word_of(call)
-        if word == "imap_unordered" and call.args[0].code == "attr":
-            _, end = self.unit.span(call.args[0].node)
+        node, word = call.node, word_of(call)
+        assert isinstance(node, ast.Call)  # noqa: S101 - what a call is made of
+        if word == "imap_unordered" and isinstance(node.func, ast.Attribute):
+            _, end = self.unit.span(node.func)
             return (Edit(end - len(word), end, "imap"),)
-        for keyword, value in (("in_order", "True"), ("return_as", '"generator"')):
-            given = call.given(keyword)
-            if given is not None:
-                return (self.unit.replace(given.node, value),)
+        for keyword in node.keywords:
+            if keyword.arg in _KEPT:
+                return (self.unit.replace(keyword.value, _KEPT[keyword.arg]),)
         if word == "as_completed" and len(call.args) == 2:
-            return self._futures_themselves(call)
+            return self._futures_themselves(call, node)
         return ()
 
-    def _futures_themselves(self, call: Op) -> tuple[Edit, ...]:
+    def _futures_themselves(self, call: Op, node: ast.Call) -> tuple[Edit, ...]:
         """``as_completed(futures)`` → ``futures``, where that is a list, or a dict by future."""
-        name = next(iter(self.unit.values.called(call)), "asyncio")
-        given = call.args[1]
-        if "asyncio" in name or not self._has_an_order(given):
+        values, given = self.unit.values, call.args[1]
+        if any("asyncio" in name for name in values.called(call)) or not node.args:
             return ()  # what is awaited one after the other may not run at once
-        start, end = self.unit.span(given.node)
-        return (self.unit.replace(call.node, self.unit.source.text[start:end]),)
-
-    def _has_an_order(self, given: Op) -> bool:
-        return lattice.are(self.unit.values.types(given), "list", "dict")
+        if not lattice.are(values.types(given), "list", "dict"):
+            return ()
+        start, end = self.unit.span(node.args[0])
+        return (self.unit.replace(node, self.unit.source.text[start:end]),)

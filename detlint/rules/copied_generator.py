@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.datasets import family, is_self, may_follow_dataset, methods, run_in_workers
 from detlint.analysis.kept_generators import BUILDING, kept_generators
 from detlint.analysis.uses import words
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,6 +63,7 @@ class CopiedGenerator(Rule):
         "https://docs.pytorch.org/docs/stable/notes/faq.html"
         "#my-data-loader-workers-return-identical-random-numbers"
     )
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

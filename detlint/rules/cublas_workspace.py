@@ -9,7 +9,7 @@ from detlint.analysis.exports import export, unseen_by
 from detlint.analysis.launches import replaced
 from detlint.analysis.uses import words
 from detlint.callgraph.start import setting
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -198,6 +198,7 @@ class CublasWorkspace(Rule):
             "run, or by guard.enable(seed=0)",
             setting(program.source, _VARIABLE, _WANTED, "torch"),
             safe=True,
+            confidence=Confidence.LIKELY,
         )
 
 

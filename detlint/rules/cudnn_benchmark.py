@@ -11,7 +11,7 @@ from detlint.analysis.launches import switched
 from detlint.analysis.lightning import trainer_argument
 from detlint.analysis.options import options
 from detlint.analysis.switches import BENCHMARK, code, switches
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.documents.document import Command, Entry
@@ -97,7 +97,13 @@ class CudnnBenchmark(Rule):
         for option in switched(self.document, node):
             if option.on and (option.name == "cudnn_benchmark" or is_trainer(option, "benchmark")):
                 message = f"{option.shown} has cuDNN pick its kernels by timing them"
-                self.report(option.word, message, advice=_ADVICE, edits=option.turned("false"))
+                self.report(
+                    option.word,
+                    message,
+                    advice=_ADVICE,
+                    edits=option.turned("false"),
+                    confidence=Confidence.LIKELY,  # what the program makes of it is not seen
+                )
 
     def visit_Entry(self, node: Entry) -> None:
         report_setting(self, node)

@@ -10,7 +10,7 @@ from detlint.analysis.config_findings import report_setting
 from detlint.analysis.launches import switched
 from detlint.analysis.lightning import trainer_argument
 from detlint.analysis.switches import DETERMINISTIC, code, turned
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.documents.document import Command, Entry
@@ -78,7 +78,11 @@ class CudnnNondeterministic(Rule):
             if option.on is False and is_trainer(option, "deterministic"):
                 message = f"{option.shown} switches deterministic algorithms off"
                 self.report(
-                    option.word, message, advice="set it to true", edits=option.turned("true")
+                    option.word,
+                    message,
+                    advice="set it to true",
+                    edits=option.turned("true"),
+                    confidence=Confidence.LIKELY,  # what the program makes of it is not seen
                 )
 
     def visit_Entry(self, node: Entry) -> None:

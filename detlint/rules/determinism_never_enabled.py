@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import enabling
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +48,7 @@ class DeterminismNeverEnabled(Rule):
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -75,11 +76,13 @@ class DeterminismNeverEnabled(Rule):
     )
 
     @classmethod
-    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:
         # What runs takes longest to tell, so it is asked last.
         if not program.imports(*_TORCH) or program.has("enables", "torch"):
             return
-        first = program.first("trains", "torch")
+        first, sure = program.first("trains", "torch"), cls.confidence
+        if first is None and settings.bar(cls.code) == Confidence.POSSIBLE:
+            first, sure = program.first("trains", "torch", apart=True), Confidence.POSSIBLE
         if first is None:
             return
         yield program.finding(
@@ -90,4 +93,5 @@ class DeterminismNeverEnabled(Rule):
             f"call guard.enable(seed=0) at the start of {program.title}, or "
             "torch.use_deterministic_algorithms(True)",
             enabling(program),
+            confidence=sure,
         )

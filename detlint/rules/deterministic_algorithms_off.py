@@ -10,7 +10,7 @@ from detlint.analysis.config_findings import report_setting
 from detlint.analysis.launches import switched
 from detlint.analysis.lightning import trainer_argument
 from detlint.analysis.switches import code
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.documents.document import Command
@@ -136,7 +136,11 @@ class DeterministicAlgorithmsOff(Rule):
             else:
                 continue
             self.report(
-                option.word, f"{option.shown} {what}", advice=_ADVICE, edits=option.turned(strict)
+                option.word,
+                f"{option.shown} {what}",
+                advice=_ADVICE,
+                edits=option.turned(strict),
+                confidence=Confidence.LIKELY,  # what the program makes of it is not seen
             )
 
     def visit_Entry(self, node: Entry) -> None:

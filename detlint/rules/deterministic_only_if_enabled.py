@@ -12,7 +12,7 @@ from detlint.analysis.enabling import turns_on
 from detlint.analysis.operator_calls import OperatorCalls
 from detlint.analysis.operator_text import NEAR_SWITCHED, leads
 from detlint.analysis.tensor_facts import numbers
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.analysis.operators import Match
@@ -81,6 +81,7 @@ class DeterministicOnlyIfEnabled(Rule):
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

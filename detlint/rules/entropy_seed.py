@@ -25,7 +25,7 @@ from detlint.analysis.seeding import (
     target_name,
     uncommented,
 )
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.documents.document import Entry, Text
@@ -111,6 +111,7 @@ class EntropySeed(Rule):
     needs = ("seed", "Seed", "SEED", "random_state", "PRNGKey", "random.key", "Rngs", "default_rng")
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -200,6 +201,7 @@ class EntropySeed(Rule):
                 advice="Pass the seed of the run.",
                 edits=edits,
                 safe=False,
+                confidence=Confidence.CERTAIN,
             )
 
     def _check_arguments(self, call: cst.Call) -> None:

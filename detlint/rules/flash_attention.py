@@ -21,7 +21,7 @@ from detlint.analysis.flash_requests import Requests
 from detlint.analysis.flash_surroundings import Surroundings
 from detlint.analysis.launches import for_ascend, may_train, started
 from detlint.analysis.wrappers import handed_on
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,6 +40,11 @@ def _is_settled(document: Document) -> bool:
     if is_deterministic(document) or is_told(document) or generates(document):
         return True
     return answering.configures_answers(document.source.path) and not trains(document)
+
+
+def _has_backward(finding: Finding, program: Program) -> bool:
+    """Whether the file of a finding writes a backward by hand, which is to train."""
+    return "def backward(" in program.source_of(os.path.realpath(finding.path)).text
 
 
 class FlashAttention(Rule):
@@ -95,6 +100,7 @@ class FlashAttention(Rule):
     mentions = ("attention-backend", "attn", "flash")
     source = "https://github.com/Dao-AILab/flash-attention#how-to-use-flashattention"
     judged_where_it_runs = True
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -153,20 +159,27 @@ class FlashAttention(Rule):
 
     @classmethod
     def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
-        """What only programs without a training step import has no backward, unless it writes one
-        by hand.
-        """
-        path = os.path.realpath(finding.path)
-        if program.only_answers() and path != program.path:
-            return "def backward(" not in program.source_of(path).text  # which is to train
+        if cls._only_answers(finding, program) and _has_backward(finding, program):
+            return False
         return flash_programs.settles(program, finding.advice)
 
     @classmethod
-    def cleared_by_all(
+    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+        """What only programs without a training step import has no backward, unless it writes one
+        by hand.
+        """
+        return cls._only_answers(finding, program) and not _has_backward(finding, program)
+
+    @staticmethod
+    def _only_answers(finding: Finding, program: Program) -> bool:
+        return program.only_answers() and os.path.realpath(finding.path) != program.path
+
+    @classmethod
+    def doubted_by_all(
         cls,
         finding: Finding,
         programs: Sequence[Program],
-        settings: Settings,
+        settings: Settings,  # noqa: ARG003
         linted: PythonFiles,
     ) -> bool:
         """What no program is shown to train, or, of a file alone or among others that are no
@@ -174,7 +187,7 @@ class FlashAttention(Rule):
         A backward that is called by its name, and another launch, need no evidence."""
         path = os.path.realpath(finding.path)
         launch = finding.advice == FLAG or not path.endswith((".py", ".ipynb"))
-        if settings.strict or finding.message.startswith(tuple(BACKWARDS)):
+        if finding.message.startswith(tuple(BACKWARDS)):
             return False
         if launch:
             return flash_programs.is_never_read(finding.message, linted.texts)
@@ -212,12 +225,12 @@ class FlashAttention(Rule):
 
     def visit_Call(self, node: cst.Call) -> None:
         around = self._around
-        chosen = not self.settings.strict and is_chosen_by_name(self.module, node)
-        self._tell(
-            self._requests.of(node),
-            () if chosen else called(self.module, node, around),
-            kept(self.module, node, around),
-        )
+        self._tell(self._requests.of(node), kept(self.module, node, around))
+        # A class that is chosen by its name is told where that happens.
+        chosen = is_chosen_by_name(self.module, node)
+        sure = Confidence.POSSIBLE if chosen else self.confidence
+        if self.wants(sure):
+            self._tell(called(self.module, node, around), confidence=sure)
 
     def visit_List(self, node: cst.List) -> None:
         self._tell(self._requests.of_elements(node.elements))
@@ -238,6 +251,8 @@ class FlashAttention(Rule):
             said = f"{request.shown} asks for {EFFECT}"
             self.report(request.word, said, advice=advice, safe=False)
 
-    def _tell(self, *kinds: Iterable[Found]) -> None:
+    def _tell(self, *kinds: Iterable[Found], confidence: Confidence | None = None) -> None:
         for node, message, advice, edits in chain(*kinds):
-            self.report(node, message, advice=advice, edits=edits, safe=False)
+            self.report(
+                node, message, advice=advice, edits=edits, safe=False, confidence=confidence
+            )

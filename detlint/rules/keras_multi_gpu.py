@@ -9,7 +9,7 @@ from detlint.analysis.branches import behind_setting
 from detlint.analysis.seeding import words_of
 from detlint.analysis.switches import code
 from detlint.analysis.tf_datasets import TensorFlowDatasets, plain_name
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 _MULTI_GPU = re.compile(
     r"(?:tensorflow\.|tensorflow\.contrib\.)?(?:keras|tf_keras)\.(?:[\w.]+\.)?multi_gpu_model$"
@@ -52,6 +52,7 @@ class KerasMultiGpu(Rule):
     triggers = ("multi_gpu_model", "list_local_devices", "MirroredStrategy", ".batch(")
     needs = ("multi_gpu_model", "list_local_devices", "MirroredStrategy(")
     source = "https://github.com/keras-team/keras/issues/11858"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -9,7 +9,7 @@ from detlint.analysis.launches import for_ascend, may_train, program
 from detlint.analysis.megatron import MENTIONS, REFUSED, is_megatron, refused
 from detlint.documents.document import Word
 from detlint.documents.launches import launched
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +48,7 @@ class MegatronLaunch(Rule):
     mentions = MENTIONS
     # Of 2026-08-22.
     source = "https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/docs/user-guide/deterministic-training.md"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             path="train.sh",

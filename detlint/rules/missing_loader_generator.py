@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.random_orders import drawing
 from detlint.insertions import with_import
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.finding import Edit
@@ -55,6 +55,7 @@ class MissingLoaderGenerator(Rule):
         "random_split",
     )
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

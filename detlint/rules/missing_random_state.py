@@ -16,7 +16,7 @@ from detlint.analysis.global_numpy import (
 from detlint.analysis.scikit_learn import drawing, draws, short_names
 from detlint.analysis.seeding import uncommented
 from detlint.analysis.uses import last_name
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.analysis.scikit_learn import Drawing
@@ -59,6 +59,7 @@ class MissingRandomState(Rule):
     needs = ("sklearn", "imblearn", "sample(", "datasets")
     source = "https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.insertions import with_import
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.finding import Edit
@@ -71,6 +71,7 @@ class MissingWorkerInitFn(Rule):
     triggers = ("num_workers", "worker_init_fn", "DataLoader", "StatefulDataLoader")
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.command_options import options
 from detlint.analysis.launches import asks_for_determinism, for_ascend, may_train, program
 from detlint.documents.launches import launched
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from detlint.documents.document import Command
@@ -43,6 +43,7 @@ class NcclAlgorithm(Rule):
     triggers = ()
     mentions = ("etermini", "DETERMINISTIC", "CUBLAS_WORKSPACE_CONFIG")
     source = "https://github.com/NVIDIA/nccl/issues/754"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             path="train.sh",

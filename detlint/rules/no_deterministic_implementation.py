@@ -13,7 +13,7 @@ from detlint.analysis.operator_values import is_same_in_each_run
 from detlint.analysis.position_embeddings import resizes_positions
 from detlint.analysis.trained_code import may_be_trained
 from detlint.analysis.uses import last_name
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.analysis.operators import Match
@@ -104,6 +104,7 @@ class NoDeterministicImplementation(Rule):
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -173,42 +174,39 @@ class NoDeterministicImplementation(Rule):
     def _evidence(self) -> Evidence:
         return Evidence(self.module)
 
-    def _may_be_trained(self, node: cst.Call, found: Match) -> bool:
+    def _is_trained(self, node: cst.Call, found: Match) -> bool:
         """Layers are made to be trained; a function's gradient may be asked for by nobody."""
-        if self._calls.is_apart(node, found):  # quickly told
-            return False
         makes_layer = last_name(node.func)[:1].isupper()
-        return self.settings.strict or (
-            (makes_layer or may_be_trained(self.module, node))
-            and self._evidence.is_shown(node, found)
-        )
-
-    def _only_answers(self, node: cst.Call) -> bool:
-        """The switch is on where something is trained, not where a model answers."""
-        return not self.settings.strict and answers(self.module, node)
+        trained = makes_layer or may_be_trained(self.module, node)
+        return trained and self._evidence.is_shown(node, found)
 
     def visit_Call(self, node: cst.Call) -> None:
         found = self._calls.match(node, "refused", self.settings.target_torch)
         if found is None:
             return
         row = cast("Operation", found.row)
-        if row.direction == "backward" and not self._may_be_trained(node, found):
+        backward, sure = row.direction == "backward", self.confidence
+        if backward and self._calls.is_apart(node, found):  # quickly told
             return
-        if self._calls.is_harmless(node, found):
+        if backward and not self._is_trained(node, found):
+            sure = Confidence.POSSIBLE
+        if not self.wants(sure) or self._calls.is_harmless(node, found):
             return
         shown, alternative = self._calls.shown(node, found), row.alternatives[0].text
         if is_same_in_each_run(self.module, node, found):
-            if row.direction != "backward" and self._only_answers(node):
-                return
-            given = "gradient" if row.direction == "backward" else "values"
+            # The switch is on where something is trained, not where a model answers.
+            if not backward and answers(self.module, node):
+                sure = Confidence.POSSIBLE
+            given = "gradient" if backward else "values"
             message = f"{shown} gives the same {given} in each run, but {_REFUSES}"
-            self.report(node, message, advice=f"instead: {alternative}")
+            self.report(node, message, advice=f"instead: {alternative}", confidence=sure)
             return
-        what = "backward" if row.direction == "backward" else "implementation"
+        what = "backward" if backward else "implementation"
         where = "" if "cpu" in row.devices else " on CUDA"
         when = f" before torch {row.until}" if row.until else ""
         self.report(
             node,
             f"{shown} has no deterministic {what}{where}{when}",
             advice=f"instead: {alternative}",
+            confidence=sure,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis import answering, attention, gradients
 from detlint.analysis.enabling import turns_on
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,6 +92,7 @@ class NondeterministicAttentionBackend(Rule):
         "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/transformers/cuda/"
         "attention_backward.cu"
     )
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from detlint.analysis.branches import behind_setting
 from detlint.analysis.switches import CUBLAS_TF32, CUDNN_TF32, code, switches
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 _MATMUL = "torch.backends.cuda.matmul"
 _REDUCTIONS = (
@@ -81,6 +81,7 @@ class ReducedPrecision(Rule):
     )
     source = "https://docs.pytorch.org/docs/stable/notes/numerical_accuracy.html"
     default = False
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

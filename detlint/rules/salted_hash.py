@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.element_kinds import Kinds
 from detlint.analysis.hash_uses import HashUses
 from detlint.analysis.kinds import Kind
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.analysis.hash_uses import HashUse
@@ -103,4 +103,5 @@ class SaltedHash(Rule):
             node,
             f"{shown}{what} differs from run to run, and here it is {use.how}",
             advice="Use zlib.crc32 or hashlib, which have no salt.",
+            confidence=Confidence.LIKELY if kind is Kind.LIKELY else Confidence.CERTAIN,
         )

@@ -14,7 +14,7 @@ from detlint.analysis.distributed_samplers import (
 from detlint.analysis.epochs import Epochs
 from detlint.analysis.reads import Reads
 from detlint.analysis.travels import Travels
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +65,7 @@ class SamplerEpoch(Rule):
         "https://docs.pytorch.org/docs/stable/data.html"
         "#torch.utils.data.distributed.DistributedSampler"
     )
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.sets import Sets
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +62,7 @@ class SetOrder(Rule):
     )
     source = "https://docs.python.org/3/reference/datamodel.html#object.__hash__"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -113,7 +114,7 @@ class SetOrder(Rule):
         told: set[tuple[int, int]] = set()
         for reading in self._sets.read_near(offsets):
             place = self.unit.span(reading.node)
-            if place not in told and not reading.use.assumed:
+            if place not in told and not reading.assumed:
                 told.add(place)
                 self._tell(reading)
 
@@ -125,6 +126,7 @@ class SetOrder(Rule):
             advice="sort it: sorted(…)",
             edits=self._fix(reading),
             safe=reading.sorts,
+            confidence=Confidence.CERTAIN if reading.kind else Confidence.LIKELY,
         )
 
     def _told(self, reading: Reading) -> str:

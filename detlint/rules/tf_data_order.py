@@ -10,7 +10,7 @@ from detlint.analysis.branches import behind_setting
 from detlint.analysis.seeding import uncommented
 from detlint.analysis.switches import code
 from detlint.analysis.tf_datasets import TensorFlowDatasets, plain_name
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.callgraph.program import Program
@@ -68,6 +68,7 @@ class TfDataOrder(Rule):
     needs = ("tensorflow",)
     source = "https://www.tensorflow.org/api_docs/python/tf/data/Dataset"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

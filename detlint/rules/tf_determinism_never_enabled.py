@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import start_of
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,6 +60,7 @@ class TfDeterminismNeverEnabled(Rule):
         "https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_op_determinism"
     )
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -82,8 +84,10 @@ class TfDeterminismNeverEnabled(Rule):
     )
 
     @classmethod
-    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
-        first = cls._training(program)
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:
+        first, sure = cls._training(program), cls.confidence
+        if first is None and settings.bar(cls.code) == Confidence.POSSIBLE:
+            first, sure = cls._training(program, apart=True), Confidence.POSSIBLE
         if first is None:
             return
         missing = []
@@ -101,6 +105,7 @@ class TfDeterminismNeverEnabled(Rule):
                 f"calls {' nor '.join(missing)}{also}",
                 f"call {' and '.join(missing)} at the start of {program.title}",
                 cls._fix(program, missing),
+                confidence=sure,
             )
 
     @staticmethod
@@ -116,11 +121,12 @@ class TfDeterminismNeverEnabled(Rule):
         return (place.insert(*reversed(list(lines))),) if place else ()
 
     @staticmethod
-    def _training(program: Program) -> Located | None:
+    def _training(program: Program, *, apart: bool = False) -> Located | None:
         tensorflow = program.imports("tensorflow")
         if not tensorflow and (not program.imports("keras") or program.imports(*_BACKENDS)):
             return None
-        first = program.first("trains", "tensorflow") or program.first("trains", "keras")
+        trains = partial(program.first, "trains", apart=apart)
+        first = trains("tensorflow") or trains("keras")
         if first is None or program.has("sets", "KERAS_BACKEND"):
             return None
         return None if any(map(_is_of_version_1, program.sources(first))) else first

@@ -20,7 +20,7 @@ from detlint.analysis.switches import code
 from detlint.analysis.triton_names import AUTOTUNE, called
 from detlint.analysis.uses import last_name
 from detlint.documents.document import Word
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.callgraph.program import Program
@@ -111,6 +111,7 @@ class TimedKernelChoice(Rule):
     source = (
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.launches import only_infers, replaced
 from detlint.callgraph.start import setting
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +52,7 @@ class TransformerEngine(Rule):
     triggers = ()
     mentions = (_VARIABLE,)
     source = "https://docs.nvidia.com/deeplearning/transformer-engine/user-guide/envvars.html"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -10,7 +10,7 @@ from detlint.analysis.fillers import Fillers
 from detlint.analysis.parameters import Declared, declared, family
 from detlint.analysis.tensors import TORCH
 from detlint.analysis.uses import Uses, loads
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,6 +75,7 @@ class UninitializedParameter(Rule):
     )
     source = "https://docs.pytorch.org/docs/stable/generated/torch.empty.html"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -7,21 +7,14 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.conditions import call_word
 from detlint.analysis.consumption import Consumption
-from detlint.analysis.file_roles import (
-    builds_package,
-    is_tested,
-    lists_machine,
-    lists_sources,
-    only_draws,
-    renumbers_shards,
-)
+from detlint.analysis.file_roles import weighed
 from detlint.analysis.listings import Listings
 from detlint.analysis.order import most_telling
 from detlint.analysis.patterns import lists_one
 from detlint.analysis.returned_orders import RETURNED, only_returned
 from detlint.analysis.uncalled import is_never_called
 from detlint.analysis.walk import Walk
-from detlint.rule import Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:
     from detlint.analysis.listings import Listing
@@ -74,6 +67,8 @@ class UnorderedListing(Rule):
     )
     source = "https://docs.python.org/3/library/os.html#os.listdir"
     shown = "CPU"
+    confidence = Confidence.LIKELY
+    lowered_by = ("test", "packaging", "machine", "compiling", "resharding", "plotting")
     examples = (
         Example(
             bad="""
@@ -130,7 +125,11 @@ class UnorderedListing(Rule):
 
     @cached_property
     def _consumption(self) -> Consumption:
-        return Consumption(self.module, strict=self.settings.strict)
+        return Consumption(self.module)
+
+    @cached_property
+    def _wider(self) -> Consumption:
+        return Consumption(self.module, possible=True)
 
     @cached_property
     def _listings(self) -> Listings:
@@ -138,20 +137,32 @@ class UnorderedListing(Rule):
 
     def visit_Call(self, node: cst.Call) -> None:
         listing = self._listings.of(node)
-        if listing is None or self._trains_nothing(node):
+        if listing is None:
             return
+        sure = weighed(self, node)
+        if not self.wants(sure) or self._judge(node, listing, self._consumption, sure):
+            return
+        if self.wants(Confidence.POSSIBLE):
+            self._judge(node, listing, self._wider, Confidence.POSSIBLE)
+
+    def _judge(
+        self, node: cst.Call, listing: Listing, consumption: Consumption, sure: Confidence
+    ) -> bool:
+        """Whether the order of a listing is used, which is then reported."""
         if listing.walk:
-            self._judge_walk(node, listing)
-            return
-        uses = list(self._consumption.uses(node))
-        if uses and not self._has_no_order(node):
-            self.report(
-                node,
-                f"{listing.name}() lists in the file system's order, and here "
-                f"{self._said(node, most_telling(uses))}",
-                advice=self._advice(uses, _SORT),
-                edits=self._fix(node, listing, uses),
-            )
+            return self._judge_walk(node, listing, consumption, sure)
+        uses = list(consumption.uses(node))
+        if not uses or self._has_no_order(node):
+            return False
+        self.report(
+            node,
+            f"{listing.name}() lists in the file system's order, and here "
+            f"{self._said(node, most_telling(uses))}",
+            advice=self._advice(uses, _SORT),
+            edits=self._fix(node, listing, uses, consumption),
+            confidence=sure,
+        )
+        return True
 
     def _said(self, node: cst.Call, use: Use) -> str:
         """What happens to the names, or to what a comprehension calls something for to get."""
@@ -163,22 +174,17 @@ class UnorderedListing(Rule):
             return f"results in that order are {use.how}"
         return f"it is {use.how}"
 
-    def _trains_nothing(self, node: cst.Call) -> bool:
-        module = self.module
-        trains = not (builds_package(module) or is_tested(module, node))
-        return not trains or lists_machine(module, node) or lists_sources(module, node)
-
     def _has_no_order(self, node: cst.Call) -> bool:
-        """Whether a listing never happens, finds one file at most, or is for what has no order."""
-        module = self.module
-        never = is_never_called(module, node) or only_draws(module)
-        return never or lists_one(module, node) or renumbers_shards(module, node)
+        """Whether a listing never happens, or finds one file at most."""
+        return is_never_called(self.module, node) or lists_one(self.module, node)
 
-    def _judge_walk(self, node: cst.Call, listing: Listing) -> None:
-        walk = Walk(self._consumption, node)
+    def _judge_walk(
+        self, node: cst.Call, listing: Listing, consumption: Consumption, sure: Confidence
+    ) -> bool:
+        walk = Walk(consumption, node)
         uses = [*walk.folders, *walk.entries.values()]
         if not uses or self._has_no_order(node):
-            return
+            return False
         if walk.folders:
             visits = f"{listing.name}() visits folders in the file system's order"
             message = f"{visits}, and here they are {walk.folders[0].how}"
@@ -186,19 +192,22 @@ class UnorderedListing(Rule):
             lists = f"{listing.name}() lists each folder in the file system's order"
             message = f"{lists}, and here it is {next(iter(walk.entries.values())).how}"
         advice = self._advice(uses, _SORT_UP if walk.goes_up() else _SORT_WALK)
-        self.report(node, message, advice=advice, edits=walk.fix())
+        self.report(node, message, advice=advice, edits=walk.fix(), confidence=sure)
+        return True
 
     def _advice(self, uses: list[Use], advice: str) -> str:
         return f"{advice}{RETURNED}" if only_returned(self.module, uses) else advice
 
-    def _fix(self, node: cst.Call, listing: Listing, uses: list[Use]) -> tuple[Edit, ...]:
+    def _fix(
+        self, node: cst.Call, listing: Listing, uses: list[Use], consumption: Consumption
+    ) -> tuple[Edit, ...]:
         if listing.key is None or self._is_asynchronous(node):
             return ()
         after = f", key={listing.key})" if listing.key else ")"
         targets: list[cst.CSTNode] = [node]
         item = self.module.parent(node)
         if isinstance(item, cst.WithItem):
-            targets = self._reads_in_block(item)  # the iterator itself has to be closed
+            targets = self._reads_in_block(item, consumption)  # the iterator itself has to be closed
         elif self._is_closed(node):
             return ()
         before = "sorted("
@@ -213,12 +222,14 @@ class UnorderedListing(Rule):
             )
         )
 
-    def _reads_in_block(self, item: cst.WithItem) -> list[cst.CSTNode]:
+    def _reads_in_block(
+        self, item: cst.WithItem, consumption: Consumption
+    ) -> list[cst.CSTNode]:
         statement = self.module.parent(item)
         name = item.asname.name if item.asname is not None else None
         if statement is None or not isinstance(name, cst.Name):
             return []
-        return list(self._consumption.used_reads(name, statement))
+        return list(consumption.used_reads(name, statement))
 
     def _is_asynchronous(self, node: cst.Call) -> bool:
         """``async for``, or ``await``: the listing is not a plain iterable."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import enabling
 from detlint.facts.asides import doubts
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,6 +86,7 @@ class UnseededGlobalRng(Rule):
     triggers = ()
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
     shown = "CPU"
+    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -122,26 +123,44 @@ class UnseededGlobalRng(Rule):
         if not program.imports(*_NUMERIC):
             return
         trains = cls._trains(program)
-        if not (trains or program.keeps() or settings.strict):
+        sure = cls.confidence if trains or program.keeps() else Confidence.POSSIBLE
+        if sure < settings.bar(cls.code):
             return
-        for library, generator in _GENERATORS.items():
+        all_asked = settings.bar(cls.code) == Confidence.POSSIBLE
+        for library in _GENERATORS:
             # Of a program that trains, all files count, and what seeds is found sooner.
             if trains and program.has("seeds", library):
                 continue
-            found = cls._surest(program, cls._draws(program, library, trains=trains))
+            found, told = cls._surest(program, cls._draws(program, library, trains=trains)), sure
+            if found is None and all_asked and not trains:
+                found, told = cls._own_draw(program, library), Confidence.POSSIBLE
             if found is not None and (trains or not program.has("seeds", library)):
                 if program.lacks(_MAY_SEED):
-                    return
-                first, verb = found
-                yield program.finding(
-                    cls,
-                    first,
-                    f"{program.shown(first)} {verb} from {generator}, and neither "
-                    f"{program.title} nor what it imports seeds it",
-                    f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of "
-                    f"{program.title}",
-                    enabling(program),
-                )
+                    if not all_asked:
+                        return
+                    told = Confidence.POSSIBLE
+                yield cls._told(program, library, *found, told)
+
+    @classmethod
+    def _told(
+        cls, program: Program, library: str, first: Located, verb: str, sure: Confidence
+    ) -> Finding:
+        return program.finding(
+            cls,
+            first,
+            f"{program.shown(first)} {verb} from {_GENERATORS[library]}, and neither "
+            f"{program.title} nor what it imports seeds it",
+            f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of "
+            f"{program.title}",
+            enabling(program),
+            confidence=sure,
+        )
+
+    @staticmethod
+    def _own_draw(program: Program, library: str) -> tuple[Located, str] | None:
+        """The first draw of a program, whatever that is for."""
+        own = program.facts("draws", library, own=True)
+        return next(((each, "draws") for each in own), None)
 
     @staticmethod
     def _surest(

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import setting
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,6 +124,7 @@ class XlaFlags(Rule):
             "the run",
             () if given else setting(program.source, "XLA_FLAGS", _FLAG, "jax"),
             safe=True,
+            confidence=Confidence.LIKELY,
         )
 
     @staticmethod

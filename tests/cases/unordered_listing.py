@@ -2265,7 +2265,7 @@ def common_start(d):
 
 
 def test_all_of_them():
-    for name in os.listdir("configs"):
+    for name in os.listdir("configs"):  # possible DET203
         train(name)
 
 
@@ -2346,8 +2346,8 @@ def raised(d, name):
 
 def devices(d):
     path = "/sys/devices/system/cpu/cpu*"
-    yield list(Path(path[0]).glob(path[1:]))
-    yield os.listdir("/proc/self/task")
+    yield list(Path(path[0]).glob(path[1:]))  # possible DET203
+    yield os.listdir("/proc/self/task")  # possible DET203
     yield os.listdir("/procedures")  # DET203
 
 
@@ -2466,12 +2466,12 @@ def jobs_in_order(d):
 
 
 def compiled(d):
-    sources = glob.glob(os.path.join(d, "*.cpp")) + glob.glob(d + "/cuda/*.cu")
-    headers = [n for n in os.listdir(d) if n.endswith((".cuh", ".hpp"))]
+    sources = glob.glob(os.path.join(d, "*.cpp")) + glob.glob(d + "/cuda/*.cu")  # possible DET203 DET203
+    headers = [n for n in os.listdir(d) if n.endswith((".cuh", ".hpp"))]  # possible DET203
     library = glob.glob(os.path.join(d, "_C*.so"))[0]
     torch.utils.cpp_extension.load(name="ops", sources=sources + headers)
-    yield glob.glob("C:/Program Files/NVIDIA GPU Computing Toolkit/CUDA/v*.*")[0]
-    yield glob.glob("/usr/local/cuda*")[-1]
+    yield glob.glob("C:/Program Files/NVIDIA GPU Computing Toolkit/CUDA/v*.*")[0]  # possible DET203
+    yield glob.glob("/usr/local/cuda*")[-1]  # possible DET203
     yield glob.glob("/usr/share/fonts/*.ttf")  # DET203
     yield glob.glob(d + "/*.cutoff")  # DET203
     return library
@@ -2660,7 +2660,7 @@ def sum_of_floats(d, counts):
 
 def sources_of_a_pattern(folder):
     pattern = os.path.join(folder, "*.cu")
-    return glob.glob(pattern)
+    return glob.glob(pattern)  # possible DET203
 
 
 # One at most
@@ -3630,11 +3630,11 @@ def entered_each(d, out):
 
 class LoaderTest(FoldersTestCase):
     def test_all(self):
-        for name in os.listdir("data"):
+        for name in os.listdir("data"):  # possible DET203
             found.append(load(name))
 
     def _images(self):
-        for path in glob.glob("*.png"):
+        for path in glob.glob("*.png"):  # possible DET203
             yield load(path)
 
 
