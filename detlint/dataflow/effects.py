@@ -327,10 +327,16 @@ class _Body:
             return
         for op in self._ops:
             judge = getattr(self, f"_on_{op.code}", None)
-            if judge is not None:
+            if judge is not None and not self._handles_failure(op):
                 yield from judge(op)
         yield from self._left_behind()
         yield from self._numbered()
+
+    def _handles_failure(self, op: Op) -> bool:
+        """What is noted of an element that failed is for people to read."""
+        return any(
+            each.kind == "except" and each.within(self._region) for each in op.region.around()
+        )
 
     def _looped(self, op: Op, *, assumed: bool = False) -> Iterator[Use]:
         from detlint.dataflow.order import Use
@@ -344,7 +350,8 @@ class _Body:
             yield from self._looped(op)
 
     def _on_yield(self, op: Op) -> Iterator[Use]:
-        yield from self._orders._in_return(op, op, self._flow._replace(numbered=False))
+        if not (self._own | self._counters).isdisjoint(op.args):
+            yield from self._orders._in_return(op, op, self._flow._replace(numbered=False))
 
     _on_yield_from = _on_yield
 
@@ -472,13 +479,16 @@ class _Body:
         elif self._grows(op.args[0]):
             yield from self._kept(op, keyed=True)
 
-    @staticmethod
-    def _grows(container: Op) -> bool:
+    def _grows(self, container: Op) -> bool:
         """Whether a dict takes new keys: what is there already keeps its place."""
         while container.code in ("phi", "change", "store_item", "declared") and container.args:
             container = container.args[0]
         if container.code == "dict":
             return not container.args
+        if container.code == "comprehension" or lattice.are(
+            self._values.types(container), "list", "array"
+        ):
+            return False
         return word(container) not in ("copy", "deepcopy", "state_dict", "fromkeys")
 
     def _outlives(self, owner: Op) -> bool:
@@ -509,7 +519,7 @@ class _Body:
         ):
             yield from self._looped(op)
         elif key not in self._own:
-            if value in self._own and key.code != "iter" and not self._is_unique_match(op):
+            if value in self._own and not self._is_unique_match(op):
                 yield from self._looped(op)
         else:
             yield from self._filled(op)

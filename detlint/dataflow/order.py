@@ -177,11 +177,16 @@ class Orders:
         self._seen.add((value, flow))
         if value.code == "function":
             return
-        quiet = any(names.says_little(x.rpartition(".")[2]) for x in value.function.names_of(value))
+        quiet = any(map(self._is_quiet, value.function.names_of(value)))
         for each in dict.fromkeys(value.uses):
             for use in self.at(each, value, flow):
                 if not (quiet and use.how.startswith(_HANDED_ON)) and not self.is_shown(use.op):
                     yield use
+
+    def _is_quiet(self, name: str) -> bool:
+        """Whether what a variable holds is for people to read, or to look up among."""
+        word = name.rpartition(".")[2]
+        return names.says_little(word) or (self.finishing and names.notes_failure(word))
 
     def at(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         """What one operation does with the order of a value that it takes."""
@@ -494,8 +499,13 @@ class Orders:
                 return
 
     def is_log(self, call: Op) -> bool:
+        """Whether a call tells people something."""
         qualified = self.values.called(call)
         word, owner = word_of(call), _owner_word(call)
+        if self.finishing and "builtins.print" in qualified and call.given("file") is None:
+            return any(each.loops for each in call.region.around())
+        if self.finishing and names.is_progress(owner, word) and _is_dropped(call):
+            return True
         if "builtins.print" in qualified or word in ("print",):
             file = call.given("file")
             if file is not None and not set(self.values.qualified(file)) & {
@@ -736,6 +746,8 @@ class Orders:
             return
         if word in ("copy", "keys", "values", "items", "tolist"):
             yield from self.follow(call, flow._replace(keyed=flow.keyed and word == "copy"))
+        elif names.sorts(word):
+            return
         elif word in _OF_ARRAYS:
             yield Use(attribute, "read into an array")
         elif word != "pop":
@@ -753,6 +765,10 @@ def _takes_end(use: Op) -> bool:
     return value in (0, 1) and (value == 0 or key.code == "unary")
 
 
+def _is_dropped(call: Op) -> bool:
+    return bool(call.uses) and all(each.code in ("await", "drop", "change") for each in call.uses)
+
+
 def surest(uses: Iterable[Use]) -> Use | None:
     """The first use that is seen, else the first that is assumed."""
     assumed = None
@@ -766,7 +782,9 @@ def surest(uses: Iterable[Use]) -> Use | None:
 def word_of(call: Op) -> str:
     """The last word of what is called."""
     function = call.args[0]
-    return str(function.name) if function.code in ("attr", "global") else _spoken(function)
+    if function.code in ("attr", "global"):
+        return str(function.name)
+    return _spoken(function).rpartition(".")[2]
 
 
 def _owner_word(call: Op) -> str:
