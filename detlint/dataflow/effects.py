@@ -229,7 +229,9 @@ def made_of(value: Op) -> set[Op]:
     while True:
         if value.code == "comprehension" and value.name in ("list", "iterator"):
             heads = [each for each in value.args if each.code == "iter"]
-            if len(heads) != 1 or any(op.code == "test" for op in heads[0].region.ops()):
+            if len(heads) != 1 or any(
+                op.code == "test" and op.region is heads[0].region for op in heads[0].region.ops()
+            ):
                 return found
             value = heads[0].args[0]
         elif (

@@ -55,6 +55,11 @@ class Reading(NamedTuple):
         return lattice.compare(self.elements)
 
     @property
+    def never_sorts(self) -> bool:
+        """Whether some of the elements are known not to: classes, functions, most objects."""
+        return lattice.may_be(self.elements, "type", "function", "object", "instance")
+
+    @property
     def how(self) -> str:
         """What shows the order."""
         return self.use.how
@@ -256,7 +261,8 @@ def _names_behind(op: Op, depth: int = 4) -> Iterator[str]:
     elif op.code in ("global", "free", "phi", "attr") and isinstance(op.name, str):
         yield op.name
     if op.code == "call" and op.args[0].code == "attr" and len(op.args) == 1:
-        yield str(op.args[0].name)
+        if op.args[0].name not in ("keys", "values", "items", "copy"):
+            yield str(op.args[0].name)
     if depth:
         below = op.args[1:] if op.code == "call" else op.args
         if op.code in (

@@ -114,7 +114,7 @@ class SetOrder(Rule):
         told: set[tuple[int, int]] = set()
         for reading in self._sets.read_near(offsets):
             place = self.unit.span(reading.node)
-            if place not in told and not reading.assumed:
+            if place not in told and self.wants(_confidence(reading)):
                 told.add(place)
                 self._tell(reading)
 
@@ -123,10 +123,10 @@ class SetOrder(Rule):
             reading.node,
             f"{self._told(reading)} in an order that differs from run to run,"
             f" and here it is {reading.how}",
-            advice="sort it: sorted(…)",
-            edits=self._fix(reading),
+            advice=f"sort it: {'sorted(…, key=…)' if reading.never_sorts else 'sorted(…)'}",
+            edits=() if reading.never_sorts else self._fix(reading),
             safe=reading.sorts,
-            confidence=Confidence.CERTAIN if reading.kind else Confidence.LIKELY,
+            confidence=_confidence(reading),
         )
 
     def _told(self, reading: Reading) -> str:
@@ -144,3 +144,9 @@ class SetOrder(Rule):
             if isinstance(call.func, ast.Name) and call.func.id == "list":
                 return (self.unit.replace(call.func, "sorted"),)
         return (self.unit.insert_before(node, "sorted("), self.unit.insert_after(node, ")"))
+
+
+def _confidence(reading: Reading) -> Confidence:
+    if reading.assumed:
+        return Confidence.POSSIBLE
+    return Confidence.CERTAIN if reading.kind else Confidence.LIKELY
