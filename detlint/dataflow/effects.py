@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow import lattice
+from detlint.dataflow import groups, lattice
 from detlint.models import names
 
 if TYPE_CHECKING:
@@ -395,7 +395,10 @@ class _Body:
 
     def _on_change(self, op: Op) -> Iterator[Use]:
         owner, call = op.args
-        if owner in self._own or not self._outlives(owner):
+        if owner in self._own:
+            yield from self._grouped(op, owner)
+            return
+        if not self._outlives(owner):
             return
         varies = any(each in self._own for each in call.args[1:])
         if op.name in _COMMUTING:
@@ -432,14 +435,38 @@ class _Body:
             yield from self._looped(op)
             return
         if owner.code in ("item", "call"):
-            if not self._sorted_groups(owner):
-                yield from self._looped(op)
+            yield from self._looped(op)
             return
         yield from self._kept(op, keyed=False)
 
-    def _sorted_groups(self, owner: Op) -> bool:
-        """``for group in groups.values(): group.sort()`` is for whoever reads them."""
-        return False
+    def _grouped(self, op: Op, owner: Op) -> Iterator[Use]:
+        """What is done with the lists of a container, to which elements are added by a key."""
+        from detlint.dataflow.order import Flow, Use
+
+        held = groups.holder_of(owner, self._own)
+        if held is None or op.name not in _ADDING or self._is_alone(held[1]):
+            return
+        if not self._outlives(held[0]):
+            return
+        states = groups.states_of(held[0])
+        if groups.are_sorted(states, self._region.end):
+            return
+        for value in states:
+            for each in dict.fromkeys(value.uses):
+                if each in states or each.place < self._region.end:
+                    continue
+                use = next(self._orders.at(each, value, Flow(filled=True, grouped=True)), None)
+                if use is not None and not self._orders.is_shown(use.op):
+                    yield Use(use.op, "looped over", use.assumed)
+                    return
+        if any(each.code in ("attr", "param") for each in states):
+            yield from self._looped(op)
+
+    def _is_alone(self, key: Op) -> bool:
+        """Whether a key is an element itself, or stands for one: ``index_of[future]``."""
+        if key.code == "item":
+            key = key.args[1]
+        return key in self._elements
 
     def _kept(self, op: Op, *, keyed: bool) -> Iterator[Use]:
         """What is done with a container that the loop filled."""

@@ -42,12 +42,14 @@ class Flow(NamedTuple):
     filled  what took the elements over one by one
     text    a text that holds them
     numbered  it gives the elements' places, too
+    grouped  a container that holds lists in the order, by key
     """
 
     keyed: bool = False
     filled: bool = False
     text: bool = False
     numbered: bool = False
+    grouped: bool = False
 
 
 _HANDED_ON = (
@@ -347,10 +349,23 @@ class Orders:
     # What goes through it
 
     def _in_iter(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        if use.name == "comprehension":
+        if flow.grouped:
+            yield from self._in_groups(use, value, flow)
+        elif use.name == "comprehension":
             yield from self._in_clause(use, flow)
         else:
             yield from self.effects.of_loop(use, flow)
+
+    def _in_groups(self, head: Op, groups: Op, flow: Flow) -> Iterator[Use]:
+        """``for group in groups.values()``, ``for key, group in groups.items()``."""
+        inner = flow._replace(grouped=False)
+        if groups.code != "call":
+            return  # of a dict, its keys
+        if word_of(groups) == "values":
+            yield from self.follow(head, inner)
+        for each in head.uses:
+            if word_of(groups) == "items" and each.code == "unpack" and each.name[0] == 1:  # type: ignore[index]
+                yield from self.follow(each, inner)
 
     def _in_clause(self, head: Op, flow: Flow) -> Iterator[Use]:
         """``… for x in value``."""
@@ -397,6 +412,9 @@ class Orders:
         return lattice.are(self.values.types(value), "tuple")
 
     def _in_item(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        if use.args[0] is value and flow.grouped:
+            yield from self.follow(use, flow._replace(grouped=False))
+            return
         if use.args[0] is not value or flow.keyed:
             return
         loop = self.effects.counting_loop(use.args[1], value)
@@ -485,7 +503,7 @@ class Orders:
 
     def _escape(self, op: Op, how: str, flow: Flow) -> Iterator[Use]:
         """A use out of sight, which looks a dict up by its keys."""
-        if (not flow.keyed and not flow.text) or flow.text:
+        if flow.text or flow.grouped or not flow.keyed:
             yield Use(op, how)
 
     # Calls
@@ -739,6 +757,9 @@ class Orders:
         word = str(attribute.name)
         if flow.text:
             yield from self.follow(call, flow)
+            return
+        if flow.grouped and word in ("get", "pop", "setdefault"):
+            yield from self.follow(call, flow._replace(grouped=False))
             return
         if word in _READS or word in _SET_METHODS or (word in _EXTREMES and len(call.args) == 1):
             return

@@ -1,0 +1,88 @@
+"""Containers in a container: ``groups[key].append(x)``, ``groups.setdefault(key, []).append(x)``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.models import names
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from detlint.dataflow.ir import Op
+
+_PICKING = frozenset(("get", "pop", "setdefault"))
+# What gives the same object, or its next state.
+_STATES = frozenset(("change", "declared", "delete", "free", "phi", "store_item"))
+# What leads to what a container holds.
+_PARTS = frozenset(("attr", "call", "item", "iter", "phi", "unpack"))
+
+
+def holder_of(group: Op, own: Collection[Op]) -> tuple[Op, Op] | None:
+    """The container that holds another, which is looked up by a key of ``own``, and the key."""
+    for each in _states_before(group):
+        if each.code == "item" and each.args[1] in own and each.args[0] not in own:
+            return each.args[0], each.args[1]
+        if each.code == "call" and each.args[0].code == "attr" and len(each.args) > 1:
+            method = each.args[0]
+            picks = method.name in _PICKING and each.args[1] in own
+            if picks and method.args[0] not in own:
+                return method.args[0], each.args[1]
+    return None
+
+
+def _states_before(value: Op) -> Iterator[Op]:
+    pending, seen = [value], {value}
+    while pending:
+        each = pending.pop()
+        yield each
+        if each.code in _STATES:
+            before = each.args if each.code in ("free", "phi") else each.args[:1]
+            pending += [x for x in before if x not in seen]
+            seen.update(before)
+
+
+def states_of(container: Op) -> set[Op]:
+    """All that stands for a container, before and after what changes it."""
+    found, pending = {container}, [container]
+    while pending:
+        each = pending.pop()
+        near = [use for use in each.uses if use.code in _STATES and _goes_on(use, each)]
+        if each.code in _STATES:
+            near += each.args if each.code in ("free", "phi") else each.args[:1]
+        pending += [x for x in near if x not in found]
+        found.update(near)
+    return found
+
+
+def _goes_on(use: Op, value: Op) -> bool:
+    return use.code in ("free", "phi") or use.args[0] is value
+
+
+def are_sorted(states: Collection[Op], since: int) -> bool:
+    """Whether what a container holds is sorted from a place on: ``groups[key].sort()``,
+    ``groups[key] = sorted(…)``, ``for group in groups.values(): group.sort()``."""
+    seen, pending = set(states), list(states)
+    while pending:
+        each = pending.pop()
+        for use in each.uses:
+            if use.place >= since and _sorts(use, each, states):
+                return True
+            if use not in seen and use.code in _PARTS and use.args[0] is each:
+                seen.add(use)
+                pending.append(use)
+    return False
+
+
+def _sorts(use: Op, value: Op, states: Collection[Op]) -> bool:
+    if use.code == "change" and use.name == "sort":
+        return use.args[0] is value and value not in states
+    if use.code == "store_item" and use.args[0] is value and value in states:
+        made = use.args[2]
+        return made.code == "call" and names.sorts(_word(made))
+    return False
+
+
+def _word(call: Op) -> str:
+    function = call.args[0]
+    return str(function.name) if function.code in ("attr", "global", "free") else ""
