@@ -27,5 +27,16 @@ def test_each_import_says_what_its_name_stands_for() -> None:
 
 
 def test_a_statement_is_read_with_all_its_clauses() -> None:
-    code = "if a:\n    x = 1\nelif b:\n    y = 2\nelse:\n    z = 3\nfor i in a:\n    u = i\nelse:\n    v = 4\n"
+    code = """
+if a:
+    x = 1
+elif b:
+    y = 2
+else:
+    z = 3
+for i in a:
+    u = i
+else:
+    v = 4
+"""
     assert set(Unit(Source("example.py", code)).module.bindings) == {"i", "u", "v", "x", "y", "z"}

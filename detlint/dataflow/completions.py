@@ -206,7 +206,7 @@ def _done_of(waited: Op) -> Iterator[Op]:
         for use in each.uses:
             if (
                 (use.code == "attr" and use.name == "done")
-                or (use.code == "unpack" and use.name[0] == 0)  # type: ignore[index]
+                or (use.code == "unpack" and use.name[0] == 0)
                 or (use.code == "item" and use.args[1].code == "const" and use.args[1].name == 0)
             ):
                 yield use

@@ -462,6 +462,11 @@ class _Body:
         if any(each.code in ("attr", "param") for each in states):
             yield from self._looped(op)
 
+    def _holds_several(self, owner: Op) -> bool:
+        """``files[split].write(…)``, where a file is for more than one element."""
+        held = groups.holder_of(owner, self._own)
+        return held is not None and not self._is_alone(held[1]) and self._outlives(held[0])
+
     def _is_alone(self, key: Op) -> bool:
         """Whether a key is an element itself, or stands for one: ``index_of[future]``."""
         if key.code == "item":
@@ -752,7 +757,7 @@ class _Body:
                 return True
         function = call.args[0]
         if function.code == "attr" and function.args[0] in self._own:
-            return True
+            return not self._holds_several(function.args[0])
         return names.works_on_file(word(call))
 
     def _writes_shared(self, call: Op) -> bool:

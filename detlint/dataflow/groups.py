@@ -1,4 +1,4 @@
-"""Containers in a container: ``groups[key].append(x)``, ``groups.setdefault(key, []).append(x)``."""
+"""Lists in a dict, to which a loop adds: ``groups[key].append(x)``."""
 
 from __future__ import annotations
 

@@ -149,9 +149,7 @@ class Orders:
                them failed is for people to read
     """
 
-    def __init__(
-        self, values: Values, *, distinct: bool = False, finishing: bool = False
-    ) -> None:
+    def __init__(self, values: Values, *, distinct: bool = False, finishing: bool = False) -> None:
         self.values = values
         self.unit = values.unit
         self.distinct = distinct
@@ -805,7 +803,15 @@ def word_of(call: Op) -> str:
     function = call.args[0]
     if function.code in ("attr", "global"):
         return str(function.name)
-    return _spoken(function).rpartition(".")[2]
+    return _spoken(function).rpartition(".")[2] or _written(call)
+
+
+def _written(call: Op) -> str:
+    """The last word by which a call names what it calls."""
+    import ast
+
+    function = call.node.func if isinstance(call.node, ast.Call) else call.node
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def _owner_word(call: Op) -> str:
@@ -816,16 +822,17 @@ def _owner_word(call: Op) -> str:
 
 
 def _described(call: Op) -> str:
-    return _described_function(call.args[0])
+    found = _described_function(call.args[0])
+    return found or _written(call) or "a function"
 
 
 def _described_function(op: Op) -> str:
     """What is called, as a message names it: ``Parallel(…)``, ``readers[…]``, ``load``."""
     if op.code == "call":
-        return f"{_described_function(op.args[0])}(…)"
+        return f"{_described_function(op.args[0]) or 'a function'}(…)"
     if op.code == "item":
-        return f"{_described_function(op.args[0])}[…]"
-    return _spoken(op).rpartition(".")[2] or "a function"
+        return f"{_described_function(op.args[0]) or 'a list'}[…]"
+    return _spoken(op).rpartition(".")[2]
 
 
 def _spoken(op: Op) -> str:

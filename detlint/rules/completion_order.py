@@ -52,6 +52,10 @@ class CompletionOrder(Rule):
         "as_completed",
         "imap_unordered",
         "map_unordered",
+        "get_next_unordered",
+        "uimap(",
+        "p_umap",
+        "p_uimap",
         "wait(",
         "wait as",
         "generator_unordered",
@@ -60,7 +64,10 @@ class CompletionOrder(Rule):
         "SimpleQueue(",
         "JoinableQueue(",
     )
-    needs = ("as_completed", "unordered", "futures", "asyncio", "in_order", "Process", "Thread")
+    needs = (
+        *("as_completed", "unordered", "futures", "asyncio", "in_order", "Process", "Thread"),
+        *("uimap", "p_umap"),
+    )
     source = (
         "https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.as_completed"
     )
