@@ -181,9 +181,7 @@ class Linker:
         return finding._replace(confidence=Confidence.POSSIBLE) if doubted else finding
 
     @staticmethod
-    def _judges(
-        finding: Finding, rule: type[Rule], programs: Sequence[Program]
-    ) -> list[Program]:
+    def _judges(finding: Finding, rule: type[Rule], programs: Sequence[Program]) -> list[Program]:
         """The programs whose word counts: a tool's where no other has the file, and, where the
         rule says so, that of one in which the line never runs only where it runs in none."""
         path = os.path.realpath(finding.path)

@@ -38,9 +38,7 @@ class Linter(Engine):
 def engine() -> Callable[..., Engine]:
     """An engine over all rules, or over the given codes, that asks for all that is possible."""
 
-    def make(
-        *codes: str, narrowed: bool = True, least: Confidence = Confidence.POSSIBLE
-    ) -> Engine:
+    def make(*codes: str, narrowed: bool = True, least: Confidence = Confidence.POSSIBLE) -> Engine:
         always = ("DET000", "DET001")
         chosen = [rule for rule in every_rule() if not codes or rule.code in (*codes, *always)]
         known = [rule.code for rule in every_rule()]

@@ -27,7 +27,9 @@ LINES, TIMES, MOST = 60, 4, 5.5
 def engine() -> Engine:
     """All rules, and nothing of a project."""
     rules = every_rule()
-    return Engine(rules, Settings(min_confidence=Confidence.POSSIBLE), known={rule.code for rule in rules})
+    return Engine(
+        rules, Settings(min_confidence=Confidence.POSSIBLE), known={rule.code for rule in rules}
+    )
 
 
 def calls(work: Callable[[], object]) -> int:

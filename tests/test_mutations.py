@@ -86,7 +86,9 @@ def programs() -> list[Path]:
 def engine() -> Engine:
     """All rules, and nothing of a project."""
     rules = every_rule()
-    return Engine(rules, Settings(min_confidence=Confidence.POSSIBLE), known={rule.code for rule in rules})
+    return Engine(
+        rules, Settings(min_confidence=Confidence.POSSIBLE), known={rule.code for rule in rules}
+    )
 
 
 @pytest.mark.parametrize("path", programs(), ids=lambda path: "/".join(path.parts[-2:]))

@@ -29,7 +29,9 @@ FORMS = [(form, usage) for _, usage in USAGES for form in usage.forms]
 def found_for(release: tuple[int, int], call: str) -> list[str]:
     text = f"import torch\nimport torch.nn.functional as F\n\n{call}\n"
     engine = Engine(
-        [NoDeterministicImplementation], Settings(target_torch=release, min_confidence=Confidence.POSSIBLE), known=()
+        [NoDeterministicImplementation],
+        Settings(target_torch=release, min_confidence=Confidence.POSSIBLE),
+        known=(),
     )
     return [each.message for each in engine.lint(Source("a.py", text))]
 
@@ -229,7 +231,9 @@ def test_the_message_names_what_a_class_is_made_of(
 @pytest.mark.parametrize("path", ["evaluation/fid.py", "evaluation/nets/fid.py", "evaluate.py"])
 def test_nothing_is_trained_in_an_evaluation(path: str) -> None:
     text = "import torch\n\ndef f(x):\n    return torch.nn.functional.max_pool3d(x, 3, 2)\n"
-    engine = Engine([NoDeterministicImplementation], Settings(min_confidence=Confidence.POSSIBLE), known=())
+    engine = Engine(
+        [NoDeterministicImplementation], Settings(min_confidence=Confidence.POSSIBLE), known=()
+    )
     assert not engine.lint(Source(path, text))
     assert engine.lint(Source("train_and_evaluate.py", text))
 
@@ -374,7 +378,9 @@ def test_a_backward_is_reported_where_a_gradient_may_be_asked_for(
 ) -> None:
     filled = WARPS.format(text.format("F.grid_sample(x, g, align_corners=False)"))
     for narrowed in (True, False):
-        told = engine("DET501", narrowed=narrowed, least=Confidence.LIKELY).lint(Source("a.py", filled))
+        told = engine("DET501", narrowed=narrowed, least=Confidence.LIKELY).lint(
+            Source("a.py", filled)
+        )
         assert len(told) == found
 
 

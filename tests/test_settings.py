@@ -384,9 +384,7 @@ def test_a_file_above_is_named_in_full(project: Path, monkeypatch: pytest.Monkey
             Settings(select=("DET201",), ignore=("DET2",)), "DET000 DET201", id="longer beats"
         ),
         pytest.param(Settings(select=("DET2",), ignore=("DET2",)), "DET000", id="ignore ties"),
-        pytest.param(
-            POSSIBLE._replace(ignore=("DET201",)), "DET000 DET202", id="possible but one"
-        ),
+        pytest.param(POSSIBLE._replace(ignore=("DET201",)), "DET000 DET202", id="possible but one"),
         pytest.param(Settings(ignore=("DET000",)), "DET201", id="even unreadable files ignored"),
     ],
 )

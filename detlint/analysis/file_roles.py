@@ -150,7 +150,9 @@ ROLES = {
     "packaging": Role("an import of setuptools and a call of setup()", builds_package),
     "machine": Role("a literal path of the system", lists_machine),
     "compiling": Role("a literal suffix of source files", lists_sources),
-    "resharding": Role("a literal pattern of checkpoints, and the key of their index", renumbers_shards),
+    "resharding": Role(
+        "a literal pattern of checkpoints, and the key of their index", renumbers_shards
+    ),
     "plotting": Role("imports of libraries that draw, and of none that learn", only_draws),
 }
 

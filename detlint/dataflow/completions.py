@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.loaders import is_loader
-from detlint.dataflow.order import Flow, Orders, Use, surest, word_of
+from detlint.dataflow.order import Orders, surest, word_of
+from detlint.dataflow.use import Flow
 from detlint.models import completions as models
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
+    from detlint.dataflow.use import Use
     from detlint.models.completions import Completion
 
 # What gives the same object again.
@@ -171,9 +173,8 @@ class Completions:
             if head.region.kind == "comprehension":
                 yield from self._of_comprehension(head)
             else:
-                self.orders.begin(head)
                 # A loop that ends at a mark, or when the queue is empty, still takes all of it.
-                yield from self.orders.effects.of_rounds(head.region, taken)
+                yield from self.orders.uses_of_rounds(head.region, taken)
 
     def _of_comprehension(self, head: Op) -> Iterator[Use]:
         for made in head.uses:

@@ -10,13 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import groups, lattice
+from detlint.dataflow.use import Flow, Use
 from detlint.models import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op, Region
-    from detlint.dataflow.order import Flow, Orders, Use
+    from detlint.dataflow.order import Orders
     from detlint.dataflow.values import Values
 
 _DRAWS = ("random.", "numpy.random.", "secrets.", "torch.rand", "torch.bernoulli", "torch.normal")
@@ -71,8 +72,6 @@ class Effects:
 
     def of_rounds(self, region: Region, elements: set[Op]) -> Iterator[Use]:
         """The uses of the order in which the rounds of a loop take some elements, all of them."""
-        from detlint.dataflow.order import Flow
-
         yield from _Body(self._orders, region, elements, Flow(), stops=False).uses()
 
     # Questions about expressions
@@ -321,8 +320,6 @@ class _Body:
         return op in self._region.joints
 
     def uses(self) -> Iterator[Use]:
-        from detlint.dataflow.order import Use
-
         draw = self._effects.draw_in(self._region)
         if draw is not None:
             yield Use(draw, "looped over")
@@ -341,8 +338,6 @@ class _Body:
         )
 
     def _looped(self, op: Op, *, assumed: bool = False) -> Iterator[Use]:
-        from detlint.dataflow.order import Use
-
         yield Use(op, "looped over", assumed)
 
     # Leaving
@@ -441,8 +436,6 @@ class _Body:
 
     def _grouped(self, op: Op, owner: Op) -> Iterator[Use]:
         """What is done with the lists of a container, to which elements are added by a key."""
-        from detlint.dataflow.order import Flow, Use
-
         held = groups.holder_of(owner, self._own)
         if held is None or op.name not in _ADDING or self._is_alone(held[1]):
             return
@@ -475,9 +468,7 @@ class _Body:
 
     def _kept(self, op: Op, *, keyed: bool) -> Iterator[Use]:
         """What is done with a container that the loop filled."""
-        from detlint.dataflow.order import Flow, Use
-
-        before = next(self._orders.follow(op, Flow(keyed=keyed, filled=True)), None)
+        before = self._orders.first(op, Flow(keyed=keyed, filled=True))
         if before is not None:
             yield Use(before.op, "looped over", before.assumed)
         elif not keyed and self._escapes(op):
@@ -670,8 +661,6 @@ class _Body:
         return False
 
     def _accumulated(self, value: Op, after: list[Op]) -> Iterator[Use]:
-        from detlint.dataflow.order import Flow, Use
-
         added = value.args[1]
         if added not in self._own:
             return  # a count, whose readers are judged apart
@@ -688,7 +677,7 @@ class _Body:
         ):
             yield Use(value, "looped over", assumed=True)
         elif after or not lattice.may_be(before, "list", "str"):
-            found = next(self._orders.follow(value, Flow(filled=True)), None)
+            found = self._orders.first(value, Flow(filled=True))
             if found is not None or lattice.may_be(before, "float", "?"):
                 yield Use(value, "looped over", found.assumed if found else False)
 
@@ -766,7 +755,7 @@ class _Body:
 
     def _unknown(self, call: Op) -> Iterator[Use]:
         function = self._values.callee(call)
-        if function is not None and len(self._orders._calls) < 3:
+        if function is not None and len(self._orders.calls) < 3:
             if self._leaves_something(function, call):
                 yield from self._looped(call)
             return

@@ -126,9 +126,11 @@ def seeks_one(values: Values, call: Op) -> bool:
     if of_path and _is_file_name(pattern):
         return True
     plain = [text for text in found if not _WILD.search(text.replace(_ANY, ""))]
-    return len(plain) == len(found) and all(
-        re.search(r"\w", text) or (of_path and text == _HOLE) for text in found
-    ) and not all(text == _HOLE for text in found)
+    return (
+        len(plain) == len(found)
+        and all(re.search(r"\w", text) or (of_path and text == _HOLE) for text in found)
+        and not all(text == _HOLE for text in found)
+    )
 
 
 def _is_file_name(op: Op) -> bool:
@@ -160,9 +162,7 @@ def expects_one(values: Values, call: Op) -> bool:
 
 def is_installed(values: Values, call: Op) -> bool:
     """``glob("/sys/devices/*/cpu*")``: what a machine has, or has installed, and not data."""
-    return any(
-        _INSTALLED.match(text) for each in call.args[1:] for text in texts(values, each)
-    )
+    return any(_INSTALLED.match(text) for each in call.args[1:] for text in texts(values, each))
 
 
 def _names(op: Op) -> Iterator[str]:
@@ -175,7 +175,7 @@ def _names(op: Op) -> Iterator[str]:
 
 def _below(op: Op) -> Iterator[Op]:
     pending, seen = list(op.args[1:]), 0
-    while pending and seen < 50:  # noqa: PLR2004 - of a pattern
+    while pending and seen < 50:
         each = pending.pop()
         seen += 1
         yield each
@@ -209,12 +209,12 @@ def _is_about(op: Op, element: Op) -> bool:
 
 def _compared(values: Values, test: Op) -> Iterator[Op]:
     """What a test compares with one literal text."""
-    if test.code == "call" and len(test.args) == 2:  # noqa: PLR2004 - with one argument
+    if test.code == "call" and len(test.args) == 2:
         function = test.args[0]
         fixed = test.args[1].code == "const" and isinstance(test.args[1].name, str)
         if fixed and function.code == "attr" and function.name in ("endswith", "startswith"):
             yield function.args[0]
-    if test.code != "compare" or len(test.args) != 2:  # noqa: PLR2004 - one comparison
+    if test.code != "compare" or len(test.args) != 2:
         return
     left, right = test.args
     if test.name == ("In",) and left.code in ("const", "text", "call"):
@@ -228,7 +228,7 @@ def _whole(op: Op) -> Op:
     while True:
         if op.code == "item":
             op = op.args[0]
-        elif op.code == "call" and len(op.args) == 2:  # noqa: PLR2004 - with one argument
+        elif op.code == "call" and len(op.args) == 2:
             op = op.args[1]
         elif op.code == "call" and op.args[0].code == "attr" and len(op.args) == 1:
             op = op.args[0].args[0]

@@ -6,7 +6,8 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import expected, lattice
-from detlint.dataflow.order import Flow, Orders, Use, word_of
+from detlint.dataflow.order import Orders, word_of
+from detlint.dataflow.use import PLAIN, Flow, Use
 from detlint.models import listings as models
 from detlint.models import names
 
@@ -65,7 +66,7 @@ class Listings:
         if uses:
             yield Found(op, listing, uses, {})
 
-    def uses(self, op: Op, flow: Flow = Flow()) -> list[Use]:  # noqa: B008 - immutable
+    def uses(self, op: Op, flow: Flow = PLAIN) -> list[Use]:
         """Where the order of a value shows, that is not only assumed to."""
         return [use for use in self.orders.uses(op, flow) if not use.assumed]
 
@@ -102,7 +103,7 @@ class Listings:
         if method in ("iterdir", "rglob"):
             return True  # no other class of wide use has these two, and all that do give no order
         # The glob of fsspec, which sorts, takes a whole path.
-        given = call.args[1].code in ("const", "text") and len(call.args) == 2  # noqa: PLR2004
+        given = call.args[1].code in ("const", "text") and len(call.args) == 2
         return method == "glob" and given and self._is_named_so(owner)
 
     def _is_other(self, owner: Op) -> bool:

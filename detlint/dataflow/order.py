@@ -6,50 +6,24 @@ it. What sorts, counts or looks things up ends the way.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from typing import TYPE_CHECKING
 
 from detlint.dataflow import expected, lattice
 from detlint.dataflow.effects import Effects
 from detlint.dataflow.keys import leaves_ties
+from detlint.dataflow.use import PLAIN, Flow, Use
 from detlint.models import names
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.values import Values
 
 _DEEPEST = 4  # functions that hand the same order on
 _MOST = 3000  # operations on the way of one order
-
-
-class Use(NamedTuple):
-    """A place where an order shows; ``how`` is a participle: "looped over".
-
-    assumed  what happens there is not seen, and only seems to show the order
-    """
-
-    op: Op
-    how: str
-    assumed: bool = False
-
-
-class Flow(NamedTuple):
-    """What is followed.
-
-    keyed   a dict that was filled in the order
-    filled  what took the elements over one by one
-    text    a text that holds them
-    numbered  it gives the elements' places, too
-    grouped  a container that holds lists in the order, by key
-    """
-
-    keyed: bool = False
-    filled: bool = False
-    text: bool = False
-    numbered: bool = False
-    grouped: bool = False
 
 
 _HANDED_ON = (
@@ -155,33 +129,85 @@ class Orders:
         self.distinct = distinct
         self.finishing = finishing
         self.effects = Effects(self)
-        self._seen: set[tuple[Op, Flow]] = set()
-        self._calls: list[Op] = []  # from which the function that is looked at was entered
+        self._seen: dict[tuple[Op, Flow], int] = {}  # with how many were seen before
+        self._earliest = math.inf  # of those that were met again
+        self._harmless: set[tuple[Op, Flow]] = set()
+        self._told: dict[tuple[Op, Flow], Use] = {}  # the first use that was found from each
+        self._by_root = False  # whether what the root is decided something
+        self._global_reads: dict[str, list[Op]] = {}
+        self.calls: list[Op] = []  # from which the function that is looked at was entered
         self.root: Op | None = None
 
-    def uses(self, value: Op, flow: Flow = Flow()) -> Iterator[Use]:  # noqa: B008 - immutable
+    def uses(self, value: Op, flow: Flow = PLAIN) -> Iterator[Use]:
         """The places where the order of a value shows."""
-        self.begin(value)
-        yield from self.follow(value, flow)
+        self._begin(value)
+        found = False
+        for use in self.follow(value, flow):
+            found = True
+            yield use
+        if not found:
+            self._note_harmless()
 
-    def begin(self, root: Op) -> None:
-        """Forget what was followed before."""
-        self._seen = set()
-        self._calls = []
-        self.root = root
+    def uses_at(self, value: Op, use: Op) -> Iterator[Use]:
+        """The places where it shows what one operation takes of a value, in its order."""
+        self._begin(value)
+        found = False
+        attribute = use.args[0] if use.code == "call" and value in use.args[0].args else None
+        judged = self.at(use, value, PLAIN)
+        for each in judged if attribute is None else self._method(use, attribute, PLAIN):
+            found = True
+            yield each
+        if not found:
+            self._note_harmless()
+
+    def uses_of_rounds(self, region: Region, elements: set[Op]) -> Iterator[Use]:
+        """The places where it shows in which order the rounds of a loop take some elements."""
+        assert region.head is not None  # noqa: S101 - what a loop has
+        self._begin(region.head)
+        yield from self.effects.of_rounds(region, elements)
+
+    def _begin(self, root: Op) -> None:
+        self._seen, self.calls, self.root = {}, [], root
+        self._by_root, self._earliest = False, math.inf
+
+    def _note_harmless(self) -> None:
+        """What a whole search went through without finding a use is not searched again."""
+        if not self._by_root and len(self._seen) <= _MOST:
+            self._harmless.update(self._seen)
+
+    def first(self, value: Op, flow: Flow) -> Use | None:
+        """The first use of a value on the way, in a search of its own."""
+        start, before = len(self._seen), self._earliest
+        self._earliest = math.inf
+        found = next(self.follow(value, flow), None)
+        alone = found is None and self._earliest >= start and not self._by_root
+        if alone and not self.calls and len(self._seen) <= _MOST:
+            self._harmless.update(list(self._seen)[start:])
+        self._earliest = min(before, self._earliest)
+        return found
 
     def follow(self, value: Op, flow: Flow) -> Iterator[Use]:
         """The uses of a value on the way."""
-        if (value, flow) in self._seen or len(self._seen) > _MOST:
+        key = value, flow
+        if key in self._seen:
+            self._earliest = min(self._earliest, self._seen[key])
             return
-        self._seen.add((value, flow))
+        if key in self._harmless or len(self._seen) > _MOST:
+            return
+        if not self.calls and key in self._told:
+            yield self._told[key]  # many orders come together in one value
+            return
+        self._seen[key] = len(self._seen)
         if value.code == "function":
             return
         quiet = any(map(self._is_quiet, value.function.names_of(value)))
         for each in dict.fromkeys(value.uses):
             for use in self.at(each, value, flow):
-                if not (quiet and use.how.startswith(_HANDED_ON)) and not self.is_shown(use.op):
-                    yield use
+                if (quiet and use.how.startswith(_HANDED_ON)) or self.is_shown(use.op):
+                    continue
+                if not self.calls:
+                    self._told.setdefault(key, use)
+                yield use
 
     def _is_quiet(self, name: str) -> bool:
         """Whether what a variable holds is for people to read, or to look up among."""
@@ -317,7 +343,7 @@ class Orders:
         if name == "__all__" or names.says_little(name):
             return
         module = self.unit.module
-        reads = [read for read in self._reads_of_global(name)]
+        reads = self._reads_of_global(name)
         inside = [each for each in value.uses if each is not use and each.function is module]
         if not reads and not inside and not self._is_for_a_script(name):
             yield from self._escape(use, f"assigned to {name}", flow)
@@ -337,12 +363,16 @@ class Orders:
             not name.isupper() and ("__name__ ==" in text or "__name__==" in text)
         ) or name == "_"
 
-    def _reads_of_global(self, name: str) -> Iterator[Op]:
-        for function in self.unit.functions_naming(name):
-            for each in function.everything():
-                read = each.globals.get(name)
-                if read is not None and read.code == "global":
-                    yield read
+    def _reads_of_global(self, name: str) -> list[Op]:
+        if name not in self._global_reads:
+            inside = (
+                each.globals.get(name)
+                for function in self.unit.functions_naming(name)
+                for each in function.everything()
+            )
+            found = [read for read in inside if read is not None and read.code == "global"]
+            self._global_reads[name] = found
+        return self._global_reads[name]
 
     # What goes through it
 
@@ -450,13 +480,13 @@ class Orders:
         if function.node is not None and function.name.rpartition(".")[2] in names.DESCRIBING:
             return
         if (
-            self._calls
-            and self._calls[-1].code == "call"
-            and self.values.callee(self._calls[-1]) is function
+            self.calls
+            and self.calls[-1].code == "call"
+            and self.values.callee(self.calls[-1]) is function
         ):
-            call = self._calls.pop()
+            call = self.calls.pop()
             yield from self.follow(call, flow)
-            self._calls.append(call)
+            self.calls.append(call)
             return
         if function.name == "<lambda>":
             yield from self._in_lambda(function, flow)
@@ -695,6 +725,7 @@ class Orders:
         root = self.root
         if self.distinct or root is None:
             return False
+        self._by_root = True
         if expected.seeks_one(self.values, root) or expected.asks_kind(self.values, use):
             return True
         return _takes_end(use) and expected.expects_one(self.values, root)
@@ -702,13 +733,13 @@ class Orders:
     def _handed_on(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         """A function that is no library's: of the file, or not seen."""
         function = self.values.callee(call)
-        if function is not None and len(self._calls) < _DEEPEST and call not in self._calls:
+        if function is not None and len(self.calls) < _DEEPEST and call not in self.calls:
             yield from self._entered(function, call, keyword, value, flow)
             return
         made = [one for one in self.values.types(call.args[0]) if one.name == "type" and one.of]
         if made:
             function = self.unit.method(made[0].of[1:], "__init__")
-            if function is not None and len(self._calls) < _DEEPEST:
+            if function is not None and len(self.calls) < _DEEPEST:
                 yield from self._entered(function, call, keyword, value, flow, skip=1)
                 return
         if self._only_tested(call) and any(each.code != "drop" for each in call.uses):
@@ -736,9 +767,9 @@ class Orders:
         if parameter is None:
             yield from self._escape(call, f"passed to {_described(call)}()", flow)
             return
-        self._calls.append(call)
+        self.calls.append(call)
         found = surest(self.follow(parameter, flow))
-        self._calls.pop()
+        self.calls.pop()
         if found is not None:
             yield Use(call, f"passed to {_described(call)}()", found.assumed)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
 from detlint.dataflow.keys import leaves_ties
-from detlint.dataflow.order import Flow, Orders, Use, word_of
+from detlint.dataflow.order import Orders, word_of
+from detlint.dataflow.use import Use
 from detlint.models import names
 from detlint.models.model import Order
 
@@ -23,7 +24,9 @@ _READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", 
 
 
 # What shows an order for certain, whatever the elements are.
-_TELLING = re.compile(r"numbered|indexed|cut to|sorted by|searched by|passed to (?:shuffle|sample|cho)")
+_TELLING = re.compile(
+    r"numbered|indexed|cut to|sorted by|searched by|passed to (?:shuffle|sample|cho)"
+)
 
 
 class Reading(NamedTuple):
@@ -184,14 +187,7 @@ class Sets:
         seems_text = guessed and self._seems_text(value, by)
         if guessed and not seems_text and self._seems_number(value, by):
             return
-        self.orders.root = value
-        self.orders._seen = set()
-        self.orders._calls = []
-        if by.code == "call" and value in by.args[0].args:
-            uses = self.orders._method(by, by.args[0], Flow())
-        else:
-            uses = self.orders.at(by, value, Flow())
-        use = next(iter(uses), None)
+        use = next(self.orders.uses_at(value, by), None)
         if use is None:
             return
         assumed = use.assumed or (guessed and not seems_text and not _TELLING.match(use.how))

@@ -59,6 +59,8 @@ class Unit(Editable):
         self.text = source.text
         self._layout = layout_of(self.text)
         self._functions: dict[int, Function | None] = {}
+        self._naming: dict[str, list[Function]] = {}
+        self._stored: dict[tuple[str, str], list[Op]] = {}
         self._nodes: dict[int, list[ast.stmt]] = {}  # of pieces, where it is parsed as a whole
 
     @cached_property
@@ -206,8 +208,13 @@ class Unit(Editable):
                 body += self._parsed(piece) or []
         return lower("", body, self)
 
-    def functions_naming(self, word: str) -> Iterator[Function]:
+    def functions_naming(self, word: str) -> list[Function]:
         """The functions, methods and class bodies whose text holds a word, and the module."""
+        if word not in self._naming:
+            self._naming[word] = list(self._find_naming(word))
+        return self._naming[word]
+
+    def _find_naming(self, word: str) -> Iterator[Function]:
         seen: set[int] = set()
         for place in mentions(self.text, word):
             piece = self.piece_at(place)
@@ -273,8 +280,14 @@ class Unit(Editable):
         head = self.text[self.classes[owner][0].start :][:200]
         return head.lstrip().startswith("@")  # `@dataclass(frozen=True)`
 
-    def stored(self, owner: str, name: str) -> Iterator[Op]:
+    def stored(self, owner: str, name: str) -> list[Op]:
         """What a class and its bases assign to an attribute of its objects, or to its own."""
+        key = owner, name
+        if key not in self._stored:
+            self._stored[key] = list(self._find_stored(owner, name))
+        return self._stored[key]
+
+    def _find_stored(self, owner: str, name: str) -> Iterator[Op]:
         for each in self._with_bases(owner):
             for piece in self.classes[each]:
                 if name not in self.text[piece.start : piece.end]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
     from detlint.models.model import Model
 
-_DEEPEST = 120  # operations behind a value that are asked
+_DEEPEST = 400  # operations behind a value that are asked
 _BUILTINS = frozenset(dir(builtins))
 _CONSTANTS: dict[type, Types] = {
     str: TEXT,

@@ -207,7 +207,9 @@ class UnorderedListing(Rule):
         targets: list[cst.CSTNode] = [node]
         item = self.module.parent(node)
         if isinstance(item, cst.WithItem):
-            targets = self._reads_in_block(item, consumption)  # the iterator itself has to be closed
+            targets = self._reads_in_block(
+                item, consumption
+            )  # the iterator itself has to be closed
         elif self._is_closed(node):
             return ()
         before = "sorted("
@@ -222,9 +224,7 @@ class UnorderedListing(Rule):
             )
         )
 
-    def _reads_in_block(
-        self, item: cst.WithItem, consumption: Consumption
-    ) -> list[cst.CSTNode]:
+    def _reads_in_block(self, item: cst.WithItem, consumption: Consumption) -> list[cst.CSTNode]:
         statement = self.module.parent(item)
         name = item.asname.name if item.asname is not None else None
         if statement is None or not isinstance(name, cst.Name):

@@ -150,8 +150,7 @@ class UnseededGlobalRng(Rule):
             first,
             f"{program.shown(first)} {verb} from {_GENERATORS[library]}, and neither "
             f"{program.title} nor what it imports seeds it",
-            f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of "
-            f"{program.title}",
+            f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of {program.title}",
             enabling(program),
             confidence=sure,
         )

@@ -317,7 +317,7 @@ def pairs_of_numbers(sizes: List[int]):
 
 
 def unknown(rows, labels, targets):
-    return list(set(rows)), list(set(labels)), [x for x in set(targets)], set(rows).pop()
+    return list(set(rows)), list(set(labels)), [x for x in set(targets)], set(rows).pop()  # possible DET204 DET204
 
 
 def attribute_of_unknown(config):
@@ -325,7 +325,7 @@ def attribute_of_unknown(config):
 
 
 def tensor_values(batch):
-    return list(set(batch.tolist()))
+    return list(set(batch.tolist()))  # possible DET204
 
 
 # Sorted, or without an order.
@@ -578,8 +578,8 @@ def added_though_missing(table, found: Set[str], expected: Set[str]):
 def handed_on(tokenizer, trainer, index, model, words: Set[str]):
     tokenizer.add_tokens(list(words))  # DET204
     trainer.train_on(list(words))  # DET204
-    model.save("model", separately=list(words))
-    index.clean_up(list(words))
+    model.save("model", separately=list(words))  # possible DET204
+    index.clean_up(list(words))  # possible DET204
     dataset = model.features.select(*words)
     return dataset.select_columns(list(words))
 
