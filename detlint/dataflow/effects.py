@@ -687,9 +687,13 @@ class _Body:
             for use in counter.uses:
                 if not use.within(self._region) or use in self._counters:
                     continue
-                if use.code in ("phi", "augment", "store_item", "change") or self._effects.is_quiet(
-                    use
-                ):
+                if use.code in (
+                    "phi",
+                    "augment",
+                    "store_global",
+                    "store_item",
+                    "change",
+                ) or self._effects.is_quiet(use):
                     continue
                 if use.code == "item" and self._effects.goes_along(counter, use.args[0]):
                     continue

@@ -33,7 +33,11 @@ class CompletionOrder(Rule):
     - `DataLoader(in_order=False)`, in torch 2.6 and later
     - the sets of futures that `wait` returns: they are in no order at all, even when all are done
     - a queue that several workers fill
-    - a dict that is filled as results finish, and then iterated over
+    - a dict that is filled as results finish, and then iterated over or written
+    - lists in a dict, to which results are added as they finish
+
+    Lowers the confidence:
+    - a call that is not seen, and only seems to show the order: reported as *possible*
 
     Not reported:
     - the order provably does not matter: stored by index, sorted, counted, only waited for
