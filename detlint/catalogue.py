@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from detlint.dataflow.unit import Unit
     from detlint.documents import Document
     from detlint.module import Module
     from detlint.rule import Rule
@@ -50,7 +51,7 @@ class Entry(NamedTuple):
         """The class itself."""
         return _class(self.module, self.name)
 
-    def __call__(self, source: Module | Document, settings: Settings) -> Rule:
+    def __call__(self, source: Module | Document | Unit, settings: Settings) -> Rule:
         """An instance of the rule."""
         return self.rule(source, settings)
 

@@ -439,7 +439,7 @@ def _rules(arguments: list[str]) -> int:
 
 def _listed(rule: type[Rule]) -> str:
     state = "on " if rule.default else "off"
-    return f"{rule.code}  {state}  {rule.name():<32}  {rule.summary}\n"
+    return f"{rule.code}  {state}  {rule.confidence!s:<7}  {rule.name():<32}  {rule.summary}\n"
 
 
 _COMMANDS: dict[str, Callable[[list[str]], int]] = {"explain": _explain, "rules": _rules}

@@ -24,8 +24,9 @@ Each finding is *certain*, *likely* or *possible*, as sure as the weakest step t
 surrounds it or from how such code is usually written. *Possible*: one of them is guessed, or
 the code may not matter for training: tests, benchmarks, inference, serving, plots, packaging.
 By default findings that are at least *likely* are shown. `--min-confidence possible` shows
-all of them, `--min-confidence certain` only those that leave no doubt."""
-_COLUMNS = ("code", "name", "finds", "default", "fix", "shown")
+all of them, with those of rules that are off by default; `--min-confidence certain` only those
+that leave no doubt. `[tool.detlint.confidence]` sets the same for single rules."""
+_COLUMNS = ("code", "name", "finds", "default", "confidence", "fix", "shown")
 _SHOWN = """\
 *Shown* says how we know that what a rule reports makes runs differ. CPU, CUDA: a test runs the
 rule's programs in `tests/proofs` there, until two results differ. Where the advice is followed,
@@ -41,7 +42,7 @@ def explain(rule: type[Rule]) -> str:
 def _sections(rule: type[Rule]) -> Iterator[str]:
     yield f"## {rule.code} {rule.name()}"
     on = "On by default" if rule.default else f"Off by default: select it with `{rule.code}`"
-    yield f"*{rule.summary}*. {on}. Fix: {_fix(rule)}."
+    yield f"*{rule.summary}*. {on}. Mostly *{rule.confidence}*. Fix: {_fix(rule)}."
     yield markdown(rule)
     for example in rule.examples:
         yield _block(example.bad, example.path)
@@ -83,7 +84,8 @@ def _rows() -> Iterator[str]:
         link = f"[{rule.code}](#{rule.code.lower()}-{rule.name()})"
         default = "on" if rule.default else "off"
         shown = rule.shown.partition(" ")[0] if rule.examples else "-"
-        yield f"| {link} | {rule.name()} | {rule.summary} | {default} | {_fix(rule)} | {shown} |"
+        row = link, rule.name(), rule.summary, default, str(rule.confidence), _fix(rule), shown
+        yield f"| {' | '.join(row)} |"
 
 
 def page() -> str:

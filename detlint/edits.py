@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from detlint.finding import Edit
 from detlint.lexer import comments
@@ -12,25 +12,28 @@ if TYPE_CHECKING:
     from detlint.source import Source
 
 
-class Editable:
+Node = TypeVar("Node")
+
+
+class Editable(Generic[Node]):
     """A source whose nodes have places in its text."""
 
     source: Source
 
-    def span(self, node: Any) -> tuple[int, int]:
+    def span(self, node: Node) -> tuple[int, int]:
         """Start and end of a node, as offsets in the source's text."""
         raise NotImplementedError
 
-    def replace(self, node: Any, text: str) -> Edit:
+    def replace(self, node: Node, text: str) -> Edit:
         """Replace a node (its parentheses stay)."""
         return Edit(*self.span(node), text)
 
-    def insert_before(self, node: Any, text: str) -> Edit:
+    def insert_before(self, node: Node, text: str) -> Edit:
         """Insert text right before a node."""
         start, _ = self.span(node)
         return Edit(start, start, text)
 
-    def insert_after(self, node: Any, text: str) -> Edit:
+    def insert_after(self, node: Node, text: str) -> Edit:
         """Insert text right after a node."""
         _, end = self.span(node)
         return Edit(end, end, text)

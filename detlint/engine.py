@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint import syntax
 from detlint.decoding import decode
-from detlint.finding import UNPARSED, unreadable
+from detlint.finding import UNPARSED, Confidence, unreadable
 from detlint.index.entrypoints import STARTS, may_start
 from detlint.kinds import NOTEBOOK, PYTHON, kind_of
+from detlint.settings import enabled
 from detlint.source import DecodeError, Source
 from detlint.triggers import DIRECTIVES, Mentions, Triggers
 
@@ -63,8 +64,14 @@ class Engine:
     ) -> None:
         self._settings = settings
         self.rules = rules
-        # What a program shows is not known here, so a suppression of it may be of use.
-        self._enabled = {rule.code for rule in rules if not rule.judges_programs()}
+        # What a program shows is not known here, so a suppression of it may be of use; and what
+        # is said of one must not depend on the bar, for which some rules run.
+        usual = settings.with_bar(Confidence.LIKELY)
+        self._enabled = {
+            rule.code
+            for rule in rules
+            if not rule.judges_programs() and enabled(usual, rule.code, rule.default)
+        }
         self._known = known
         self._narrowed = narrowed
         self._triggers = Triggers(rules, settings)
@@ -138,7 +145,7 @@ class Engine:
 
     @cached_property
     def _asking_for_all(self) -> Engine:
-        settings = self._settings.asking_for_all()
+        settings = self._settings.with_bar(Confidence.POSSIBLE)
         return Engine(self.rules, settings, known=self._known, narrowed=self._narrowed)
 
     def _shown(self, findings: Sequence[Finding]) -> list[Finding]:

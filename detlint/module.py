@@ -24,7 +24,7 @@ _FUNCTIONS = (cst.FunctionDef, cst.Lambda)
 _MANY = 20  # parsed regions of one file, with which another is compared
 
 
-class Module(Editable):
+class Module(Editable[cst.CSTNode]):
     """One parsed region of a source. Raises ``libcst.ParserSyntaxError``.
 
     ``others`` holds what else of the source has been parsed.

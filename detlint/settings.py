@@ -50,9 +50,9 @@ class Settings(NamedTuple):
         """Whether a finding is sure enough to be reported."""
         return finding.confidence >= self.bar(finding.code)
 
-    def asking_for_all(self) -> Settings:
-        """The same, with all that is possible."""
-        return self._replace(min_confidence=Confidence.POSSIBLE, confidence=())
+    def with_bar(self, bar: Confidence) -> Settings:
+        """The same with one bar for all rules."""
+        return self._replace(min_confidence=bar, confidence=())
 
 
 def load(

@@ -71,7 +71,7 @@ class Directive(NamedTuple):
         return bool(naming)
 
 
-def apply(
+def apply(  # noqa: PLR0913 - what the comments of a source are judged by
     source: Source,
     findings: Sequence[Finding],
     *,

@@ -230,12 +230,20 @@ def test_the_message_names_what_a_class_is_made_of(
 
 @pytest.mark.parametrize("path", ["evaluation/fid.py", "evaluation/nets/fid.py", "evaluate.py"])
 def test_nothing_is_trained_in_an_evaluation(path: str) -> None:
-    text = "import torch\n\ndef f(x):\n    return torch.nn.functional.max_pool3d(x, 3, 2)\n"
-    engine = Engine(
-        [NoDeterministicImplementation], Settings(min_confidence=Confidence.POSSIBLE), known=()
+    text = (
+        "from torch import nn\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.conv = nn.Conv3d(1, 1, 3)\n"
+        "        self.pool = nn.MaxPool3d(3, 2)\n\n"
+        "    def forward(self, x):\n        return self.pool(self.conv(x))\n"
     )
-    assert not engine.lint(Source(path, text))
-    assert engine.lint(Source("train_and_evaluate.py", text))
+
+    def confidences(path: str, least: Confidence) -> list[str]:
+        engine = Engine([NoDeterministicImplementation], Settings(min_confidence=least), known=())
+        return [str(each.confidence) for each in engine.lint(Source(path, text))]
+
+    assert confidences(path, Confidence.POSSIBLE) == ["possible"]
+    assert confidences(path, Confidence.LIKELY) == []
+    assert confidences("train_and_evaluate.py", Confidence.POSSIBLE) == ["likely"]
 
 
 def test_a_loss_of_a_script_that_nothing_reads_is_not_reported(

@@ -1133,7 +1133,7 @@ def test_code_is_told_where_a_program_that_trains_runs_it(
     assert lint("--select", "DET601") == ["loading.py:4 DET601"]
     project({name: f"import loading as model\nimport steps\n\n{line}\n\n{MAIN}"})
     assert lint("--select", "DET601") == ["loading.py:4 DET601"] * found
-    project({"pyproject.toml": "[tool.detlint]\nstrict = true\n"})
+    project({"pyproject.toml": '[tool.detlint]\nmin-confidence = "possible"\n'})
     assert "loading.py:4 DET601" in lint("--select", "DET601")
 
 
@@ -1198,7 +1198,7 @@ def test_what_asks_for_an_attention_that_is_chosen_by_name_is_told(
     )
     root = project({"model.py": model, "train.py": train})
     assert lint("--select", "DET601") == ["train.py:5 DET601"]
-    (root / "pyproject.toml").write_text("[tool.detlint]\nstrict = true\n")
+    (root / "pyproject.toml").write_text('[tool.detlint]\nmin-confidence = "possible"\n')
     assert {"model.py:5 DET601", "train.py:5 DET601"} <= set(lint("--select", "DET601"))
 
 
@@ -1285,7 +1285,7 @@ def test_code_is_judged_by_the_programs_in_which_it_may_run(
     }
     project(files)
     assert lint("--select", "DET601") == [f"models.py:{row} DET601" for row in found]
-    project({"demo.py": "", "pyproject.toml": "[tool.detlint]\nstrict = true\n"})
+    project({"demo.py": "", "pyproject.toml": '[tool.detlint]\nmin-confidence = "possible"\n'})
     assert lint("--select", "DET601") == [f"models.py:{row} DET601" for row in (9, 12)]
 
 
@@ -1318,7 +1318,7 @@ def test_what_none_of_the_programs_imports_is_a_relic(
     train = f"{line}\n\nloss.backward()\noptimizer.step()\n\n{MAIN}"
     project({"loading.py": FLASH, "train.py": train})
     assert lint("--select", "DET601") == ["loading.py:4 DET601"] * found
-    project({"pyproject.toml": "[tool.detlint]\nstrict = true\n"})
+    project({"pyproject.toml": '[tool.detlint]\nmin-confidence = "possible"\n'})
     assert lint("--select", "DET601") == ["loading.py:4 DET601"]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from detlint.finding import Edit, Finding
+from detlint.finding import Confidence, Edit, Finding
 from detlint.reporters import FORMATS, Report, load
 from detlint.rule import Rule
 from detlint.source import Source
@@ -179,6 +179,16 @@ def test_text_is_a_line_a_finding_and_a_summary() -> None:
         b.py:1:8: DET401 read unwritten
         Found 3 findings in 2 files (120 files checked). 1 fixable with --fix, 1 more with --unsafe-fixes.
         """)  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    ("confidence", "mark"),
+    list(zip(Confidence, (" [possible]", " [likely]", ""), strict=True)),
+    ids=str,
+)
+def test_text_shows_a_confidence_that_is_not_certain(confidence: Confidence, mark: str) -> None:
+    line = rendered("text", report(BENCHMARK._replace(confidence=confidence))).split("\n")[0]
+    assert line == (f"src/train.py:4:38: DET301 [*] cuDNN picks its kernels by timing them{mark}")
 
 
 def test_text_names_the_cell_of_a_notebook() -> None:
@@ -362,6 +372,7 @@ def test_json_tells_all_of_a_finding(tmp_path: Path) -> None:
         {
             "cell": None,
             "code": "DET301",
+            "confidence": "certain",
             "end_location": {"column": 42, "row": 4},
             "filename": str(tmp_path / "src" / "train.py"),
             "fix": {
@@ -383,6 +394,12 @@ def test_json_tells_all_of_a_finding(tmp_path: Path) -> None:
             "url": "https://github.com/detlint/detlint/blob/main/docs/rules.md#det301-cudnn-benchmark",
         }
     ]
+
+
+@pytest.mark.parametrize("confidence", Confidence, ids=str)
+def test_json_tells_the_confidence_as_a_word(confidence: Confidence) -> None:
+    (entry,) = entries(BENCHMARK._replace(confidence=confidence))
+    assert entry["confidence"] == confidence.name.lower()
 
 
 def test_json_says_which_fixes_are_unsafe_and_which_findings_have_none() -> None:
@@ -422,7 +439,9 @@ def test_json_has_the_keys_and_types_of_ruffs(tmp_path: Path) -> None:
     options = ["--isolated", "--no-cache", "--select=F", "--output-format=json"]
     command = [sys.executable, "-m", "ruff", "check", *options, str(sample)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert keys(entries(BENCHMARK)) == keys(json.loads(run.stdout))
+    (ours,) = entries(BENCHMARK)
+    assert ours.pop("confidence") == "certain"  # which ruff does not tell
+    assert keys([ours]) == keys(json.loads(run.stdout))
 
 
 # github
@@ -435,6 +454,16 @@ def test_github_gets_a_command_a_finding(tmp_path: Path) -> None:
         f"::error title=detlint (DET301),file={where},line=4,endLine=4,col=38,endColumn=42"
         "::DET301 cuDNN picks its kernels by timing them\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("confidence", "command"),
+    list(zip(Confidence, ("notice", "warning", "error"), strict=True)),
+    ids=str,
+)
+def test_github_is_told_the_confidence_by_the_command(confidence: Confidence, command: str) -> None:
+    shown = rendered("github", report(BENCHMARK._replace(confidence=confidence)))
+    assert shown.startswith(f"::{command} title=detlint (DET301),file=")
 
 
 def test_github_gets_nothing_where_nothing_was_found() -> None:
@@ -541,6 +570,24 @@ def test_sarif_fits_the_schema_with(
     findings: tuple[Finding, ...], text: str | None, validate: Callable[[object], None]
 ) -> None:
     validate(sarif(*findings, text=text))
+
+
+@pytest.mark.parametrize(
+    ("confidence", "level", "rank"),
+    [
+        (Confidence.POSSIBLE, "note", 30.0),
+        (Confidence.LIKELY, "warning", 60.0),
+        (Confidence.CERTAIN, "error", 90.0),
+    ],
+    ids=str,
+)
+def test_sarif_tells_the_confidence_by_level_and_rank(
+    confidence: Confidence, level: str, rank: float, validate: Callable[[object], None]
+) -> None:
+    log = sarif(BENCHMARK._replace(confidence=confidence))
+    validate(log)
+    (result,) = log["runs"][0]["results"]
+    assert (result["level"], result["rank"]) == (level, rank)
 
 
 def test_sarif_lists_only_the_rules_that_fired() -> None:

@@ -121,11 +121,11 @@ def test_a_rule_says_how_its_claim_was_shown(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr(rule, "shown", shown)
         assert f"\n\n{said}" in docs.explain(rule)
         (row,) = (line for line in docs.page().splitlines() if line.startswith("| [DET203]"))
-        assert row.endswith(f"| on | yes | {cell} |")
+        assert row.endswith(f"| on | likely | yes | {cell} |")
 
 
 def test_a_finding_about_the_file_itself_claims_nothing_of_runs() -> None:
     (rule,) = (rule for rule in every_rule() if rule.code == "DET000")
     assert "\n\nSource: <https://" in docs.explain(rule)
     (row,) = (line for line in docs.page().splitlines() if line.startswith("| [DET000]"))
-    assert row.endswith("| on | none | - |")
+    assert row.endswith("| on | certain | none | - |")

@@ -12,12 +12,14 @@ import pytest
 
 from detlint import configuration
 from detlint.errors import SettingsError
+from detlint.finding import Confidence
 from detlint.settings import Settings, enabled, ignored_for, load
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 CODES = ("DET000", "DET001", "DET201", "DET203", "DET301", "DET302")
+POSSIBLE = Settings(min_confidence=Confidence.POSSIBLE)
 
 
 def read(first_path: object = ".", **options: Any) -> Settings:
@@ -66,7 +68,10 @@ def test_every_key_is_read(project: Path) -> None:
         force-exclude = true
         respect-gitignore = false
         target-torch = "2.10"
-        strict = true
+        min-confidence = "possible"
+        [tool.detlint.confidence]
+        DET201 = "certain"
+        DET3 = "likely"
         [tool.detlint.per-file-ignores]
         "tests/*" = ["DET3", "DET201"]
         """,
@@ -81,36 +86,39 @@ def test_every_key_is_read(project: Path) -> None:
         force_exclude=True,
         respect_gitignore=False,
         target_torch=(2, 10),
-        strict=True,
+        min_confidence=Confidence.POSSIBLE,
+        confidence=(("DET201", Confidence.CERTAIN), ("DET3", Confidence.LIKELY)),
         root=str(project),
         project=str(project),
     )
 
 
 def test_the_nearest_table_wins_and_files_without_one_are_passed_over(project: Path) -> None:
-    write(project, "[tool.detlint]\nstrict = true\n")
+    write(project, "[tool.detlint]\nforce-exclude = true\n")
     write(project / "sub", '[project]\ndependencies = ["detlint==1.0"]\n')
     write(project / "other", "[tool.detlint]\nignore = ['DET3']\n")
     for folder in ("sub/deep", "other/deep"):
         (project / folder).mkdir()
         (project / folder / "a.py").touch()
     here, other = str(project), str(project / "other")
-    assert read("sub/deep/a.py") == Settings(strict=True, root=here, project=here)
+    assert read("sub/deep/a.py") == Settings(force_exclude=True, root=here, project=here)
     assert read("other/deep") == Settings(ignore=("DET3",), root=other, project=other)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("[tool]\ndetlint = {strict = true}\n", id="an inline table"),
-        pytest.param("[tool]\ndetlint.strict = true\n", id="a dotted key in tool"),
-        pytest.param('[ "tool" . "detlint" ]\nstrict = true\n', id="a quoted table with blanks"),
-        pytest.param("tool.detlint.strict = true\n", id="a dotted key at the top"),
+        pytest.param("[tool]\ndetlint = {force-exclude = true}\n", id="an inline table"),
+        pytest.param("[tool]\ndetlint.force-exclude = true\n", id="a dotted key in tool"),
+        pytest.param(
+            '[ "tool" . "detlint" ]\nforce-exclude = true\n', id="a quoted table with blanks"
+        ),
+        pytest.param("tool.detlint.force-exclude = true\n", id="a dotted key at the top"),
     ],
 )
 def test_a_table_may_be_spelled_in_every_way_of_toml(project: Path, text: str) -> None:
     write(project, text)
-    assert read().strict
+    assert read().force_exclude
 
 
 def test_without_a_file_the_defaults_hold_and_patterns_are_relative_to_the_run(
@@ -120,7 +128,7 @@ def test_without_a_file_the_defaults_hold_and_patterns_are_relative_to_the_run(
 
 
 def test_a_link_to_a_folder_is_looked_through(project: Path) -> None:
-    write(project / "real", "[tool.detlint]\nstrict = true\n")
+    write(project / "real", "[tool.detlint]\nforce-exclude = true\n")
     (project / "link").symlink_to("real")
     assert read("link/a.py").root == str(project / "real")
 
@@ -139,14 +147,14 @@ def test_isolated_and_config_exclude_each_other(project: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("strict = true\n", id="keys at the top"),
-        pytest.param("[tool.detlint]\nstrict = true\n", id="a table"),
+        pytest.param("force-exclude = true\n", id="keys at the top"),
+        pytest.param("[tool.detlint]\nforce-exclude = true\n", id="a table"),
     ],
 )
 def test_a_named_file_replaces_the_nearest_and_may_be_bare(project: Path, text: str) -> None:
     write(project, "[tool.detlint]\nnonsense = 1\n")
     write(project / "ci", text, "detlint.toml")
-    assert read(config="ci/detlint.toml") == Settings(strict=True, root=str(project))
+    assert read(config="ci/detlint.toml") == Settings(force_exclude=True, root=str(project))
 
 
 def test_a_named_file_that_is_missing_is_told(project: Path) -> None:
@@ -180,7 +188,7 @@ def test_the_command_line_replaces_or_adds_by_key(project: Path) -> None:
         ignore = ["DET203"]
         exclude = ["a"]
         extend-exclude = ["b"]
-        strict = true
+        min-confidence = "certain"
         target-torch = "2.1"
         """,
     )
@@ -190,7 +198,7 @@ def test_the_command_line_replaces_or_adds_by_key(project: Path) -> None:
         "ignore": ["DET302"],
         "exclude": ["c"],
         "extend-exclude": ["d"],
-        "strict": None,
+        "min_confidence": None,
         "target_torch": "2.13.0",
     }
     assert read(overrides=overrides) == Settings(
@@ -199,7 +207,7 @@ def test_the_command_line_replaces_or_adds_by_key(project: Path) -> None:
         ignore=("DET203", "DET302"),
         exclude=("c",),
         extend_exclude=("b", "d"),
-        strict=True,
+        min_confidence=Confidence.CERTAIN,
         target_torch=(2, 13),
         root=str(project),
         project=str(project),
@@ -231,19 +239,19 @@ def test_a_pattern_typed_as_an_absolute_path_is_cut_to_the_root(project: Path) -
 
 
 def test_rules_are_not_asked_for_when_there_is_no_code_to_check(project: Path) -> None:
-    write(project, "[tool.detlint]\nstrict = true\n")
+    write(project, "[tool.detlint]\nforce-exclude = true\n")
 
     def fail() -> tuple[str, ...]:
         raise AssertionError
 
-    assert read(codes=fail, overrides={"exclude": ["x"]}).strict
+    assert read(codes=fail, overrides={"exclude": ["x"]}).force_exclude
 
 
 # -- what is refused ----------------------------------------------------------------------
 
 KEYS = (
     "select, extend-select, ignore, per-file-ignores, exclude, extend-exclude, force-exclude, "
-    "respect-gitignore, target-torch, strict"
+    "respect-gitignore, target-torch, min-confidence, confidence"
 )
 
 
@@ -272,9 +280,42 @@ KEYS = (
             id="an empty selection",
         ),
         pytest.param(
-            "strict = 1",
-            "strict: must be true or false, not an integer (1)",
+            "force-exclude = 1",
+            "force-exclude: must be true or false, not an integer (1)",
             id="a number for a boolean",
+        ),
+        pytest.param(
+            "strict = true",
+            "strict: no such setting any more; for all that is found, write "
+            'min-confidence = "possible"',
+            id="what min-confidence replaces",
+        ),
+        pytest.param(
+            'min-confidence = "sure"',
+            "min-confidence: must be 'certain', 'likely' or 'possible', not a string ('sure')",
+            id="a confidence that is none",
+        ),
+        pytest.param(
+            'min-confidence = "likly"',
+            "min-confidence: must be 'certain', 'likely' or 'possible', not a string ('likly') "
+            "(did you mean likely?)",
+            id="a confidence in other letters",
+        ),
+        pytest.param(
+            "min-confidence = 2",
+            "min-confidence: must be 'certain', 'likely' or 'possible', not an integer (2)",
+            id="a number for a confidence",
+        ),
+        pytest.param(
+            'confidence = "possible"',
+            "confidence: must be a table of codes and the least confidence of their findings, "
+            "such as {DET201 = \"certain\"}, not a string ('possible')",
+            id="a confidence for a table of them",
+        ),
+        pytest.param(
+            "confidence = {DET201 = true}",
+            "confidence.DET201: must be 'certain', 'likely' or 'possible', not a boolean (True)",
+            id="a boolean for the confidence of a code",
         ),
         pytest.param(
             "target-torch = 2.10",
@@ -385,6 +426,14 @@ def test_a_file_above_is_named_in_full(project: Path, monkeypatch: pytest.Monkey
         ),
         pytest.param(Settings(select=("DET2",), ignore=("DET2",)), "DET000", id="ignore ties"),
         pytest.param(POSSIBLE._replace(ignore=("DET201",)), "DET000 DET202", id="possible but one"),
+        pytest.param(
+            POSSIBLE._replace(select=("DET201",)), "DET000 DET201", id="possible of one selected"
+        ),
+        pytest.param(
+            Settings(confidence=(("DET202", Confidence.POSSIBLE),)),
+            "DET000 DET201 DET202",
+            id="one of which all that is possible is asked for",
+        ),
         pytest.param(Settings(ignore=("DET000",)), "DET201", id="even unreadable files ignored"),
     ],
 )
@@ -392,6 +441,34 @@ def test_rules_that_run(settings: Settings, on: str) -> None:
     defaults = {"DET000": True, "DET201": True, "DET202": False}
     chosen = [code for code, default in defaults.items() if enabled(settings, code, default)]
     assert chosen == on.split()
+
+
+def test_the_longest_beginning_of_a_code_decides_on_its_confidence() -> None:
+    rows = (
+        ("DET2", Confidence.CERTAIN),
+        ("DET203", Confidence.POSSIBLE),
+        ("DET20", Confidence.LIKELY),
+    )
+    settings = Settings(min_confidence=Confidence.CERTAIN, confidence=rows)
+    asked = {code: str(settings.bar(code)) for code in ("DET203", "DET201", "DET211", "DET301")}
+    assert asked == {
+        "DET203": "possible",
+        "DET201": "likely",
+        "DET211": "certain",
+        "DET301": "certain",
+    }
+
+
+def test_strict_on_the_command_line_says_what_to_write_instead(project: Path) -> None:
+    assert error("[tool.detlint]\n", project, overrides={"strict": True}) == (
+        "--strict: no such setting any more; for all that is found, write --min-confidence possible"
+    )
+
+
+def test_a_confidence_that_is_none_is_refused_on_the_command_line(project: Path) -> None:
+    assert error("[tool.detlint]\n", project, overrides={"min_confidence": "high"}) == (
+        "--min-confidence: must be 'certain', 'likely' or 'possible', not a string ('high')"
+    )
 
 
 @pytest.mark.parametrize(

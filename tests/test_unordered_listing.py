@@ -314,9 +314,10 @@ def test_a_walk_from_the_bottom_up_is_sorted_as_a_whole(
     ],
 )
 def test_what_a_file_is_for_says_whether_an_order_matters(
-    code: str, rows: list[int], findings: Callable[..., list[Finding]]
+    code: str, rows: list[int], engine: Callable[..., Engine]
 ) -> None:
-    assert [each.row for each in findings(HEADER + code, "DET203")] == rows
+    found = engine("DET203", least=Confidence.LIKELY).lint(Source("example.py", HEADER + code))
+    assert [each.row for each in found] == rows
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ class OperatorCalls:
         elsewhere = placement.runs_on_cpu(self._module, call, found)
         if elsewhere or found.row.direction == "forward":
             return elsewhere
-        if self.is_apart(call, found):
+        if gradients.are_off(self._module, call):
             return True
         if _makes_layer(found):
             return found.made is None and (
@@ -100,11 +100,11 @@ class OperatorCalls:
         )
 
     def is_apart(self, call: cst.Call, found: Match) -> bool:
-        """Whether gradients are off around a call, or names say that nothing is trained there."""
-        return (
-            gradients.are_off(self._module, call)
-            or gradients.are_unlikely_in(self._module)
-            or (not _makes_layer(found) and gradients.are_unlikely(self._module, call))
+        """Whether a gradient is concerned, and names say that nothing is trained there."""
+        if found.row.direction == "forward":
+            return False
+        return gradients.are_unlikely_in(self._module) or (
+            not _makes_layer(found) and gradients.are_unlikely(self._module, call)
         )
 
     def shown(self, call: cst.Call, found: Match) -> str:

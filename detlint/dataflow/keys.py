@@ -23,7 +23,7 @@ def leaves_ties(values: Values, key: Op) -> bool:
         return key.name in ("count", "get")
     if key.code != "function":
         return False
-    function: Function = key.name  # type: ignore[assignment]
+    function: Function = key.name
     if function.name != "<lambda>" or not function.returns:
         return False
     return _loses(values, function.returns[0].args[0])
@@ -58,5 +58,5 @@ def _call_loses(values: Values, call: Op) -> bool:
 
 def _weighs(op: Op) -> bool:
     """Whether a table counts or weighs, by its name: ``freq[x]``, but not ``order[x]``."""
-    name = op.name[1] if op.code == "param" else op.name  # type: ignore[index]
+    name = op.name[1] if op.code == "param" else op.name
     return isinstance(name, str) and names.weighs(name)

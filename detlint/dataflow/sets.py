@@ -134,7 +134,7 @@ class Sets:
     def _read_by(self, op: Op) -> Iterator[Op]:
         """The sets that an operation takes the elements of, one after the other."""
         if op.code in ("iter", "yield_from", "unpack"):
-            if op.code != "unpack" or op.name[0] == 0:  # type: ignore[index]
+            if op.code != "unpack" or op.name[0] == 0:
                 yield from filter(self.values.is_set, op.args[:1])
         elif op.code == "star":
             if op.name != "**" and not all(each.code == "set" for each in op.uses):
@@ -253,7 +253,7 @@ def _names_of(op: Op) -> list[str]:
 def _names_behind(op: Op, depth: int = 4) -> Iterator[str]:
     """The names of what a set is made of."""
     if op.code == "param":
-        yield str(op.name[1])  # type: ignore[index]
+        yield str(op.name[1])
     elif op.code in ("global", "free", "phi", "attr") and isinstance(op.name, str):
         yield op.name
     if op.code == "call" and op.args[0].code == "attr" and len(op.args) == 1:

@@ -26,7 +26,7 @@ _MEMBER = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def|class|@)")
 # A word before an assignment, a comma, an annotation, or that a loop or `with` binds.
 _BINDING = re.compile(r"([^\W\d]\w*)\s*(?=[=,:)\]|+&^-]|\bin\b|$)", re.MULTILINE)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_CLAUSE = re.compile(r"(?:elif|else|except|finally)\b")
+_GOES_ON = re.compile(r"(?:elif|else|except|finally)\b")
 _IMPORTS = re.compile(r"(?:[ \t]*(?:from|import)[ \t]|(?:try|if)\b)")
 
 
@@ -50,7 +50,7 @@ class Piece(NamedTuple):
     indent: str = ""  # of the statements of a class
 
 
-class Unit(Editable):
+class Unit(Editable[ast.AST]):
     """One file, as the engine sees it; ``whole``: parsed as a whole, not piece by piece."""
 
     def __init__(self, source: Source, *, whole: bool = False) -> None:
@@ -75,20 +75,13 @@ class Unit(Editable):
         """What the file is made of, in order."""
         if self._tree is not None:
             return [piece for node in self._tree.body for piece in self._of_node(node)]
-        return [each for block in self._statements() for each in self._split(block)]
-
-    def _statements(self) -> Iterator[Block]:
-        """The statements at the top, with all their clauses."""
-        last: Block | None = None
+        found: list[Piece] = []
         for block in self._layout.top:
-            if last is not None and not block.kind and _CLAUSE.match(self.text, block.start):
-                last = last._replace(end=block.end)
-                continue
-            if last is not None:
-                yield last
-            last = block
-        if last is not None:
-            yield last
+            if found and _GOES_ON.match(self.text, block.start):
+                found[-1] = found[-1]._replace(end=block.end)  # `else:` of the one above
+            else:
+                found += self._split(block)
+        return found
 
     def _split(self, block: Block) -> Iterator[Piece]:
         if block.kind != "class":
@@ -172,7 +165,7 @@ class Unit(Editable):
         if piece.kind == "class":
             inner = getattr(body[0], "body", []) if body else []
             return lower(piece.name, inner, self, body[0] if body else None)
-        node = next((each for each in body if hasattr(each, "args")), None)
+        node = next((each for each in body if isinstance(each, _FUNCTIONS)), None)
         if node is None:
             return None
         name = f"{piece.owner}.{piece.name}" if piece.owner else piece.name
@@ -303,7 +296,7 @@ class Unit(Editable):
     @staticmethod
     def _stores(function: Function, name: str) -> Iterator[Op]:
         for each in function.stores.get(name, ()):
-            if each.args[0].code == "param" and each.args[0].name[1] in ("self", "cls"):  # type: ignore[index]
+            if each.args[0].code == "param" and each.args[0].name[1] in ("self", "cls"):
                 yield each
         for owner in ("self", "cls"):
             for each in function.bindings.get(f"{owner}.{name}", ()):

@@ -149,18 +149,16 @@ class Values:
 
     def callee(self, call: Op) -> Function | None:
         """The function or method of the file that a call calls."""
-        function = call.args[0]
-        if function.code == "function":
-            return function.name  # type: ignore[return-value]
-        if function.code == "global":
-            return self.unit.defined(str(function.name))
-        if function.code == "free":
-            defined = [each for each in function.args if each.code == "function"]
-            return defined[-1].name if defined else None  # type: ignore[return-value]
-        if function.code == "attr":
-            owner = self.owner(function.args[0])
-            return self.unit.method(owner, str(function.name)) if owner else None
-        return None
+        op, found = call.args[0], None
+        if op.code == "global":
+            found = self.unit.defined(str(op.name))
+        elif op.code in ("function", "free"):
+            defined = [each.name for each in (op, *op.args) if each.code == "function"]
+            found = defined[-1] if defined else None
+        elif op.code == "attr":
+            owner = self.owner(op.args[0])
+            found = self.unit.method(owner, str(op.name)) if owner else None
+        return found
 
     def owner(self, op: Op) -> str:
         """The class of the file that a value is an object of, or itself is."""
@@ -234,7 +232,7 @@ class Values:
     _of_format = _of_text
 
     def _of_param(self, op: Op) -> Types:
-        stars, _ = op.name  # type: ignore[misc]
+        stars, _ = op.name
         owner = self._self_class(op)
         if owner:
             return self.class_named(owner)
@@ -246,7 +244,7 @@ class Values:
         return container("list", says) if stars else says
 
     def _of_declared(self, op: Op) -> Types:
-        says = declared.of(op.name, self.class_named)  # type: ignore[arg-type]
+        says = declared.of(op.name, self.class_named)
         if not op.args or not declared.is_vague(says):
             return says
         made = self.types(op.args[0])
@@ -443,7 +441,7 @@ class Values:
         return self.elements(op.args[0])
 
     def _of_unpack(self, op: Op) -> Types:
-        index, _, counted, starred = op.name  # type: ignore[misc]
+        index, _, counted, starred = op.name
         types = self.types(op.args[0])
         if starred or not counted:
             return container("list", elements(types)) if starred else elements(types)
@@ -559,7 +557,7 @@ class Values:
     def _applied(self, function: Op, given: list[Op]) -> Types:
         """What a function gives that is handed on: ``map(str.lower, x)``."""
         if function.code == "function":
-            return self.returned(function.name)  # type: ignore[arg-type]
+            return self.returned(function.name)
         for name in self.qualified(function):
             row = tables.FUNCTIONS.get(name)
             if row is not None and row.returns:
@@ -570,13 +568,14 @@ class Values:
                     return container(node.value.id, NOTHING)  # type: ignore[attr-defined]
             if name.startswith("builtins.str."):
                 return TEXT
-            if name.startswith(".") and self.unit.defined(name[1:]) is not None:
-                return self.returned(self.unit.defined(name[1:]))  # type: ignore[arg-type]
+            own = self.unit.defined(name.removeprefix("."))
+            if own is not None:
+                return self.returned(own)
         return ANY
 
 
 def _name_of(op: Op) -> str:
-    return op.name[1] if op.code == "param" else str(op.name)  # type: ignore[index]
+    return op.name[1] if op.code == "param" else str(op.name)
 
 
 def _filled(before: Types, added: Types, held: Types) -> Types:
@@ -636,7 +635,7 @@ def _of_sets(operator: str, left: Types, right: Types) -> Types:
     if operator == "BitAnd":
         if not lattice.is_known(of_left):
             return container("set", joined(of_left, of_right))
-        return container("set", of_left if not lattice.is_known(of_right) else of_left)
+        return container("set", of_left)
     return container("set", joined(of_left, of_right))
 
 

@@ -31,6 +31,9 @@ class DeterminismNeverEnabled(Rule):
     - it trains if it calls `.backward()` and steps an optimizer, or fits a Trainer
     - one finding for each program, in the program's own file
 
+    Lowers the confidence:
+    - the program is for something else by its name, such as a benchmark: reported as *possible*
+
     Not reported:
     - a program in which any call decides about determinism, also behind a setting or in a helper
 

@@ -125,7 +125,11 @@ class DeterministicOnlyIfEnabled(Rule):
 
     def visit_Call(self, node: cst.Call) -> None:
         found = self._calls.match(node, "switched", self.settings.target_torch)
-        if found is None or self._calls.is_harmless(node, found) or self._is_on:
+        if found is None:
+            return
+        apart = self._calls.is_apart(node, found)
+        sure = Confidence.POSSIBLE if apart else self.confidence
+        if not self.wants(sure) or self._calls.is_harmless(node, found) or self._is_on:
             return
         backward = found.row.direction == "backward"
         if attention.has_no_backward(self.module, node, forward=not backward):
@@ -144,7 +148,7 @@ class DeterministicOnlyIfEnabled(Rule):
         place = _PLACES[found.row.devices]
         shown = self._calls.shown(node, found)
         message = f"{shown}{what}{place} by default {found.row.reason}"
-        self.report(node, message, advice=_ADVICE)
+        self.report(node, message, advice=_ADVICE, confidence=sure)
 
     def _adds_integers(self, call: cst.Call, found: Match) -> bool:
         """Sums of integers are the same in any order."""

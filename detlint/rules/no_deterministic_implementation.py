@@ -34,8 +34,8 @@ class NoDeterministicImplementation(Rule):
     - also where the values cannot differ, but the switch refuses all the same: the message says so
 
     Lowers the confidence:
-    - only the backward is concerned, and the file shows no gradient that comes to it: reported as
-      *possible*
+    - only the backward is concerned, and the file shows no gradient that comes to it, or its names
+      speak against one: reported as *possible*
 
     Not reported:
     - arguments for which it is deterministic, as `AdaptiveAvgPool2d(1)`, or that cannot be seen
@@ -186,9 +186,8 @@ class NoDeterministicImplementation(Rule):
             return
         row = cast("Operation", found.row)
         backward, sure = row.direction == "backward", self.confidence
-        if backward and self._calls.is_apart(node, found):  # quickly told
-            return
-        if backward and not self._is_trained(node, found):
+        apart = self._calls.is_apart(node, found)  # quickly told
+        if apart or (backward and not self._is_trained(node, found)):
             sure = Confidence.POSSIBLE
         if not self.wants(sure) or self._calls.is_harmless(node, found):
             return

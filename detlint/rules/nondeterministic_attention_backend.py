@@ -62,8 +62,11 @@ class NondeterministicAttentionBackend(Rule):
     - `memory_efficient_attention` of xformers, and `enable_xformers_memory_efficient_attention()`
     - DeepSpeed's sparse attention
 
+    Lowers the confidence:
+    - names around it say inference or preprocessing: reported as *possible*
+
     Not reported:
-    - inference
+    - inference: gradients are off, or nothing else is done
     - functions that register a backend for others to choose
     - files that turn deterministic algorithms on, but for DeepSpeed's, which no switch reaches
 
@@ -221,6 +224,9 @@ class NondeterministicAttentionBackend(Rule):
 
     def _report(self, call: cst.Call, message: str, advice: str) -> None:
         module = self.module
-        quiet = attention.has_no_backward(module, call) or gradients.are_unlikely(module, call)
-        if not (quiet or attention.registers_backend(module, call) or self._is_switched_on):
-            self.report(call, message, advice=advice)
+        apart = gradients.are_unlikely(module, call)
+        sure = Confidence.POSSIBLE if apart else self.confidence
+        if not self.wants(sure) or attention.has_no_backward(module, call):
+            return
+        if not (attention.registers_backend(module, call) or self._is_switched_on):
+            self.report(call, message, advice=advice, confidence=sure)

@@ -41,6 +41,9 @@ class TfDeterminismNeverEnabled(Rule):
     - the same where nothing sets the seed
     - one finding for each program
 
+    Lowers the confidence:
+    - the program is for something else by its name, such as a benchmark: reported as *possible*
+
     Not reported:
     - Keras that runs on torch or JAX
     - a program whose file needs TensorFlow 1: `tf.Session`, `tf.placeholder`, `tf.compat.v1`

@@ -39,6 +39,7 @@ class UnorderedListing(Rule):
 
     Lowers the confidence:
     - `max` or `min` by another key than a number in the name: reported as *possible*
+    - tests, packaging, sources to compile, plots, shards with an index: reported as *possible*
 
     Not reported:
     - the order provably does not matter: sorted, counted, tested for membership, only printed

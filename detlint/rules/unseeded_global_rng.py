@@ -65,10 +65,11 @@ class UnseededGlobalRng(Rule):
     - one finding for each program and library: it names the first draw, in the program's own file
 
     Lowers the confidence:
-    - the program neither trains nor writes anything: reported as *possible*
+    - the program neither trains nor writes anything, is a test or a benchmark, or only tries code:
+      reported as *possible*
 
     Not reported:
-    - tests, benchmarks, and programs that import no numeric library
+    - programs that import no numeric library
     - a seed handed to an unknown call, such as `init(seed=1)`: it may seed everything
     - `random` and NumPy in what only a loader's workers call, where torch is seeded
     - draws on which no number depends: pauses, ports, names, weights that constants overwrite

@@ -112,4 +112,4 @@ def touched_once(x, mask, scores, values, permutation, labels):
 
 
 def reorder_incremental_state(state, new_order):
-    return state.index_select(0, new_order)
+    return state.index_select(0, new_order)  # possible DET502

@@ -93,11 +93,11 @@ def upscale(x):
 
 
 def preprocess(image):
-    return F.interpolate(image, size=224, mode="bicubic")
+    return F.interpolate(image, size=224, mode="bicubic")  # possible DET501
 
 
 def adapt(model, state_dict):
-    state_dict["pos_embed"] = F.interpolate(state_dict["pos_embed"], size=14, mode="bicubic")
+    state_dict["pos_embed"] = F.interpolate(state_dict["pos_embed"], size=14, mode="bicubic")  # possible DET501
 
 
 class CLIPImageProcessor:
@@ -246,11 +246,11 @@ class ConstrainedBeamSearch:
 
 
 def search_tokens(x):
-    return torch.nn.functional.interpolate(x, size=8, mode="bicubic")
+    return torch.nn.functional.interpolate(x, size=8, mode="bicubic")  # possible DET501
 
 
 def collect_features(x):
-    return torch.nn.functional.interpolate(x, size=8, mode="bicubic")
+    return torch.nn.functional.interpolate(x, size=8, mode="bicubic")  # possible DET501
 
 
 def extract_features(x):

@@ -1,0 +1,245 @@
+"""How sure a finding must be to be reported: by the command line, the configuration, the rule."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.cli import CLEAN, FAILED, FOUND, main
+from detlint.rules import every_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+    Lint = Callable[..., list[str]]
+
+# DET301 is certain, DET203 likely, and DET203 in what builds a package only possible.
+BENCHMARK = "import torch\ntorch.backends.cudnn.benchmark = True\n"
+LISTING = "import os\nfor name in os.listdir('data'):\n    rows.append(load(name))\n"
+SETUP = "from setuptools import setup\nimport os\n\nsetup(files=os.listdir('data'))\n"
+FILES = {"bench.py": BENCHMARK, "listing.py": LISTING, "packing.py": SETUP}
+ALL = ["bench.py:2 DET301 certain", "listing.py:2 DET203 likely", "packing.py:4 DET203 possible"]
+
+
+@pytest.fixture
+def lint(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Lint:
+    """``path:row code confidence`` of each finding of the command line."""
+
+    def run(*arguments: str, cache: bool = False, path: str = ".") -> list[str]:
+        kept = ["--cache-dir", str(tmp_path / ".cache")] if cache else ["--no-cache"]
+        status = main([*kept, "--output-format", "json", *arguments, path])
+        found = json.loads(capsys.readouterr().out)
+        assert status == (FOUND if found else CLEAN)
+        return [
+            f"{each['filename'].rpartition('/')[2]}:{each['location']['row']} {each['code']} "
+            f"{each['confidence']}"
+            for each in found
+        ]
+
+    return run
+
+
+def configured(project: Project, table: str, files: dict[str, str] = FILES) -> None:
+    project({**files, "pyproject.toml": f"[tool.detlint]\n{table}\n"})
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        pytest.param((), 2, id="likely by default"),
+        pytest.param(("--min-confidence", "possible"), 3, id="possible"),
+        pytest.param(("--min-confidence", "likely"), 2, id="likely"),
+        pytest.param(("--min-confidence", "certain"), 1, id="certain"),
+    ],
+)
+def test_the_command_line_sets_the_bar(
+    project: Project, lint: Lint, options: tuple[str, ...], count: int
+) -> None:
+    project(FILES)
+    assert lint(*options) == ALL[:count]
+
+
+@pytest.mark.parametrize(
+    ("table", "found"),
+    [
+        pytest.param('min-confidence = "certain"', ALL[:1], id="for all"),
+        pytest.param('confidence = {DET203 = "possible"}', ALL, id="for a code"),
+        pytest.param('confidence = {DET2 = "certain"}', ALL[:1], id="for the beginning of one"),
+        pytest.param(
+            'confidence = {DET2 = "certain", DET203 = "likely"}', ALL[:2], id="the longest wins"
+        ),
+        pytest.param(
+            'min-confidence = "certain"\nconfidence = {DET20 = "possible"}',
+            ALL,
+            id="a code over all",
+        ),
+    ],
+)
+def test_the_configuration_sets_the_bar(
+    project: Project, lint: Lint, table: str, found: list[str]
+) -> None:
+    configured(project, table)
+    assert lint() == found
+
+
+def test_the_bar_of_a_code_holds_whatever_the_command_line_says_of_all(
+    project: Project, lint: Lint
+) -> None:
+    configured(project, 'confidence = {DET203 = "likely"}')
+    assert lint("--min-confidence", "possible") == ALL[:2]
+    assert lint("--min-confidence", "certain") == ALL[:2]
+
+
+def test_what_is_below_the_bar_is_no_reason_to_fail(project: Project, lint: Lint) -> None:
+    project({"listing.py": LISTING})
+    assert lint("--min-confidence", "certain") == []
+
+
+def test_strict_says_what_to_write_instead(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project(FILES)
+    assert main(["--no-cache", "--strict", "."]) == FAILED
+    assert capsys.readouterr().err == (
+        "detlint: --strict: no such setting any more; for all that is found, write "
+        "--min-confidence possible\n"
+    )
+
+
+# -- the cache ----------------------------------------------------------------------------
+
+
+def test_runs_with_other_bars_do_not_take_each_others_findings(
+    project: Project, lint: Lint
+) -> None:
+    project(FILES)
+    for _ in range(2):
+        assert lint("--min-confidence", "possible", cache=True) == ALL
+        assert lint("--min-confidence", "certain", cache=True) == ALL[:1]
+        assert lint(cache=True) == ALL[:2]
+        assert lint(cache=True) == ALL[:2]  # of a run in which nothing has changed
+
+
+# -- programs -----------------------------------------------------------------------------
+
+MAIN = '\nif __name__ == "__main__":\n    main()\n'
+SHOWS = "import numpy as np\n\ndef main():\n    print(np.random.rand(3))\n" + MAIN
+TRAINS = "import torch\n\ndef main():\n    loss.backward(); optimizer.step()\n" + MAIN
+
+
+@pytest.mark.parametrize(
+    ("files", "select", "found"),
+    [
+        pytest.param({"show.py": SHOWS}, "DET102", "show.py:4 DET102", id="draws, writes nothing"),
+        pytest.param({"bench_it.py": TRAINS}, "DET304", "bench_it.py:4 DET304", id="a benchmark"),
+    ],
+)
+def test_what_a_program_is_for_leaves_findings_possible(
+    project: Project, lint: Lint, files: dict[str, str], select: str, found: str
+) -> None:
+    project(files)
+    assert lint("--select", select) == []
+    assert lint("--select", select, "--min-confidence", "possible") == [f"{found} possible"]
+
+
+def test_findings_of_programs_obey_the_bar(project: Project, lint: Lint) -> None:
+    project({"train.py": TRAINS})
+    assert lint("--select", "DET304") == ["train.py:4 DET304 likely"]
+    assert lint("--select", "DET304", "--min-confidence", "certain") == []
+
+
+def test_what_only_answers_leaves_a_finding_in_its_files_possible(
+    project: Project, lint: Lint
+) -> None:
+    model = (
+        "import model\n\ndef load():\n"
+        "    return model.get(attn_implementation='flash_attention_2')\n"
+    )
+    show = f"from loading import load\n\ndef main():\n    load().generate(0)\n{MAIN}"
+    project({"loading.py": model, "demo.py": show})
+    assert lint("--select", "DET601") == []
+    every = lint("--select", "DET601", "--min-confidence", "possible")
+    assert every == ["loading.py:4 DET601 possible"]
+
+
+# -- suppressions -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("least", ["possible", "likely", "certain"])
+@pytest.mark.parametrize("text", [LISTING, SETUP], ids=["likely", "possible"])
+def test_a_suppression_of_what_is_below_the_bar_is_of_use(
+    project: Project, lint: Lint, text: str, least: str
+) -> None:
+    lines = [
+        f"{line}  # detlint: ignore[DET203] as meant" if "listdir" in line else line
+        for line in text.split("\n")
+    ]
+    project({"a.py": "\n".join(lines)})
+    assert lint("--min-confidence", least) == []
+
+
+@pytest.mark.parametrize("least", ["possible", "likely", "certain"])
+def test_a_suppression_of_nothing_is_told_at_every_bar(
+    project: Project, lint: Lint, least: str
+) -> None:
+    project(
+        {"a.py": "import os\nx = sorted(os.listdir('.'))  # detlint: ignore[DET203] as meant\n"}
+    )
+    assert lint("--min-confidence", least) == ["a.py:2 DET001 certain"]
+
+
+@pytest.mark.parametrize(("options", "count"), [((), 0), (("--extend-select", "DET308"), 1)])
+def test_a_suppression_for_a_rule_that_is_off_is_judged_once_it_is_selected(
+    project: Project, lint: Lint, options: tuple[str, ...], count: int
+) -> None:
+    project({"a.py": "x = 1  # detlint: ignore[DET308] as meant\n"})
+    for least in ("possible", "likely", "certain"):
+        assert len(lint("--min-confidence", least, *options)) == count
+
+
+# -- fixes --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("least", "mended"), [("certain", 1), ("likely", 2), ("possible", 3)])
+def test_only_what_is_reported_is_mended(
+    project: Project, capsys: pytest.CaptureFixture[str], least: str, mended: int
+) -> None:
+    root = project(FILES)
+    main(["--no-cache", "--fix", "--select", "DET203,DET301", "--min-confidence", least, "."])
+    assert f"Fixed {mended} finding" in capsys.readouterr().out
+    changed = [name for name, text in FILES.items() if (root / name).read_text() != text]
+    assert changed == [*FILES][:mended]
+
+
+def test_standard_input_obeys_the_bar(
+    project: Project, monkeypatch: pytest.MonkeyPatch, lint: Lint
+) -> None:
+    project({})
+    for least, count in (("certain", 0), ("likely", 1)):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LISTING.encode())))
+        assert len(lint("--min-confidence", least, path="-")) == count
+
+
+# -- rules --------------------------------------------------------------------------------
+
+
+def test_what_a_rule_usually_finds_is_reported_by_default() -> None:
+    assert {str(rule.confidence) for rule in every_rule()} == {"certain", "likely"}
+
+
+def test_rules_that_are_off_by_default_run_where_all_is_asked_for(
+    project: Project, lint: Lint
+) -> None:
+    project({"a.py": "import torch\ntorch.backends.cuda.matmul.allow_tf32 = True\n"})
+    found = ["a.py:2 DET308 likely"]
+    assert lint() == []
+    assert lint("--min-confidence", "possible") == found
+    assert lint("--select", "DET308") == found
+    assert lint("--select", "DET3", "--min-confidence", "possible") == found
+    assert lint("--select", "DET2", "--min-confidence", "possible") == []

@@ -1,0 +1,160 @@
+"""What the value-flow engine knows of values, asked through small functions."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from detlint.dataflow import lattice
+from detlint.dataflow.unit import Unit, UnparsedError
+from detlint.source import Source
+
+
+def unit_of(code: str, *, whole: bool = False) -> Unit:
+    return Unit(Source("a.py", textwrap.dedent(code).strip("\n") + "\n"), whole=whole)
+
+
+def returned(code: str, name: str = "f", *, whole: bool = False) -> str:
+    """The types of what a function returns, as a person would write them."""
+    unit = unit_of(code, whole=whole)
+    function = unit.defined(name)
+    assert function is not None
+    return spoken(unit.values.types(function.returns[-1].args[0]))
+
+
+def spoken(types: lattice.Types) -> str:
+    return " | ".join(sorted(map(_spoken, types))) or "nothing"
+
+
+def _spoken(one: lattice.Type) -> str:
+    held = f"[{', '.join(spoken(each) for each in one.holds)}]" if one.holds else ""
+    return f"{one.name}{one.of}{held}"
+
+
+@pytest.mark.parametrize(
+    ("body", "types"),
+    [
+        pytest.param("return set(x.split())", "set[str]", id="a method that only text has"),
+        pytest.param("a, b = set(), {1}\nreturn b", "set[int]", id="a tuple is unpacked"),
+        pytest.param("a, b = b, a = x, 'y'\nreturn b", "?", id="targets in a chain"),
+        pytest.param(
+            "s = set()\nfor line in open(x):\n    s.add(line.strip())\nreturn s",
+            "set[str]",
+            id="what a loop adds",
+        ),
+        pytest.param(
+            "s = {1}\nif x:\n    s = {'a'}\nreturn s",
+            "set[int] | set[str]",
+            id="branches are joined",
+        ),
+        pytest.param("d = {'b': [1.5]}\nreturn d['b']", "list[float]", id="an entry of a dict"),
+        pytest.param("return {**x, 'a': 1}", "dict[? | str, ? | int]", id="a dict is unpacked"),
+        pytest.param("return sorted(map(int, x))", "list[int]", id="a function that is handed on"),
+        pytest.param("return [k for k, v in {'a': 1}.items()]", "list[str]", id="items"),
+        pytest.param("return (lambda: 'a')()", "str", id="a lambda"),
+        pytest.param("def g():\n    return {2}\nreturn g()", "set[int]", id="a nested function"),
+        pytest.param("return 'a' if x else None", "none | str", id="a choice"),
+        pytest.param(
+            "try:\n    y = 1\nexcept OSError:\n    y = 'a'\nreturn y",
+            "int | str",
+            id="an exception",
+        ),
+        pytest.param("with open(x) as f:\n    return [l for l in f]", "list[str]", id="with"),
+        pytest.param(
+            "return {n: 1 for n in x} | {'a': 2}", "dict[?, int] | dict[str, int]", id="|"
+        ),
+        pytest.param("import os\nreturn os.listdir(x)[0]", "str", id="a listing"),
+        pytest.param(
+            "match x:\n    case 1:\n        y = 1\n    case _:\n        y = 'a'\nreturn y",
+            "int | str",
+            id="match",
+        ),
+    ],
+)
+def test_types_follow_from_how_a_value_is_made(body: str, types: str) -> None:
+    code = "def f(x):\n" + textwrap.indent(body, "    ")
+    assert returned(code) == types
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_fields_and_methods_of_a_class_and_its_bases_are_known(*, whole: bool) -> None:
+    code = """
+        from typing import Dict, Set
+
+        class Base:
+            kinds: Dict[str, int] = {}
+
+            def __init__(self, names: Set[str]):
+                self.names = names
+
+        class Words(Base):
+            def all(self):
+                return self.names, self.kinds, self.one()
+
+            def one(self) -> float:
+                return 1
+    """
+    unit = unit_of(code, whole=whole)
+    method = unit.defined("all", "Words")
+    assert method is not None
+    types = unit.values.types(method.returns[0].args[0])
+    assert spoken(types) == "tuple[set[str], dict[str, int], float]"
+
+
+def test_what_an_import_means_is_joined_over_its_branches() -> None:
+    unit = unit_of(
+        """
+        try:
+            import tomllib as toml
+        except ImportError:
+            import tomli as toml
+
+        def f(x):
+            return toml.loads(x)
+        """
+    )
+    function = unit.defined("f")
+    assert function is not None
+    call = function.returns[0].args[0]
+    assert unit.values.called(call) == ["tomllib.loads", "tomli.loads"]
+
+
+def test_a_part_that_does_not_parse_is_told() -> None:
+    unit = unit_of("def f(:\n    return set(x)\n")
+    with pytest.raises(UnparsedError):
+        unit.at(5)
+
+
+def test_a_loop_that_ends_nowhere_and_a_function_that_calls_itself_end() -> None:
+    code = """
+        def f(x):
+            while True:
+                x = g(x)
+                if x:
+                    return x
+
+        def g(x):
+            return f(g(x)) or [x]
+    """
+    assert "list" in returned(code)
+
+
+def test_a_function_of_many_statements_is_read_up_to_its_budget() -> None:
+    body = "".join(f"    x{i} = a + {i}\n" for i in range(35_000))
+    unit = unit_of(f"def f(a):\n{body}    return set(a)\n")
+    function = unit.defined("f")
+    assert function is not None
+    assert not function.is_complete
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_places_are_those_of_the_file(ending: str) -> None:
+    code = "é = 1\n\nclass A:\n    def f(self):\n        return 'é', set(x)\n"
+    code = code.replace("\n", ending)
+    unit = Unit(Source("a.py", code))
+    function = unit.defined("f", "A")
+    assert function is not None
+    made = function.returns[0].args[0].args[1]
+    start, end = unit.span(made.node)
+    assert code[start:end] == "set(x)"

@@ -1,0 +1,123 @@
+"""What the models say of libraries is there in the libraries."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import inspect
+import io
+import pathlib
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.dataflow import lattice
+from detlint.models import libraries, listings, python, tables
+from detlint.models.model import Order
+
+if TYPE_CHECKING:
+    from detlint.models.model import Model
+
+_OWNERS = {
+    "str": str,
+    "bytes": bytes,
+    "file": io.TextIOWrapper,
+    "path": pathlib.Path,
+    "dict": dict,
+    "set": set,
+    "list": list,
+    "int": int,
+    "match": re.Match,
+    "type": type,
+}
+
+
+def _found(name: str) -> object:
+    """What a qualified name stands for. Raises ImportError or AttributeError."""
+    if name.startswith("builtins."):
+        found: object = builtins
+        for part in name.split(".")[1:]:
+            found = getattr(found, part)
+        return found
+    parts = name.split(".")
+    for count in range(len(parts) - 1, 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:count]))
+        except ModuleNotFoundError as error:
+            if error.name is not None and not name.startswith(error.name):
+                raise
+            continue
+        for part in parts[count:]:
+            found = getattr(found, part)
+        return found
+    raise ModuleNotFoundError(name)
+
+
+@pytest.mark.parametrize(
+    "row", [*python.FUNCTIONS, *python.ATTRIBUTES], ids=lambda row: f"{row.name}"
+)
+def test_what_python_has_is_there(row: Model) -> None:
+    _found(row.name)
+
+
+@pytest.mark.parametrize("row", libraries.FUNCTIONS, ids=lambda row: f"{row.name}")
+def test_what_a_library_has_is_there_if_the_library_is(row: Model) -> None:
+    pytest.importorskip(row.name.partition(".")[0])
+    _found(row.name)
+
+
+@pytest.mark.parametrize("row", python.METHODS, ids=lambda row: f"{row.name}")
+def test_methods_are_there(row: Model) -> None:
+    owner, _, method = row.name.rpartition(".")
+    if owner in _OWNERS and (owner, method) != ("list", "tolist"):
+        assert callable(getattr(_OWNERS[owner], method))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [*python.FUNCTIONS, *libraries.FUNCTIONS, *python.METHODS, *libraries.METHODS, *python.MEMBERS],
+    ids=lambda row: f"{row.name}",
+)
+def test_what_a_row_returns_can_be_read(row: Model) -> None:
+    if row.returns:
+        tables.type_expression(row.returns)
+
+
+def test_a_row_stands_once() -> None:
+    names = [row.name for row in (*python.FUNCTIONS, *libraries.FUNCTIONS)]
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("name", [name for name in listings.FUNCTIONS if "." in name])
+def test_listings_are_there(name: str) -> None:
+    assert callable(_found(name))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in python.FUNCTIONS if row.order in (Order.SORTS, Order.EXTREME)],
+    ids=lambda row: f"{row.name}",
+)
+def test_what_sorts_or_searches_takes_a_key(row: Model) -> None:
+    function = _found(row.name)
+    assert "key" in (function.__doc__ or "") or "key" in inspect.signature(function).parameters  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("types", "varies"),
+    [
+        (lattice.TEXT, True),
+        (lattice.INTEGER, False),
+        (lattice.ANY, None),
+        (lattice.joined(lattice.TEXT, lattice.ANY), True),
+        (lattice.joined(lattice.INTEGER, lattice.ANY), None),
+        (lattice.container("tuple", lattice.INTEGER, lattice.TEXT), True),
+        (lattice.container("tuple", lattice.INTEGER, lattice.INTEGER), False),
+        (lattice.NOTHING, None),
+    ],
+)
+def test_whether_the_order_of_a_set_varies_follows_from_what_it_holds(
+    types: lattice.Types, varies: bool | None
+) -> None:
+    assert lattice.hash_varies(types) is varies
