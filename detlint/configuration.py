@@ -212,6 +212,40 @@ def _confidences(value: object, place: str) -> tuple[tuple[str, Confidence], ...
     return tuple((code, _confidence(each, f"{place}.{code}")) for code, each in value.items())
 
 
+# What a function of a project does with the order of what it is given, as people say it.
+_ORDERS = ("sorts", "keeps", "ignores", "reads")
+_DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+")
+
+
+def _models(value: object, place: str) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, Mapping):
+        raise SettingsError(
+            f"{place}: must be a table of functions and what they do with an order, "
+            f'such as {{"mylib.list_shards" = "sorts"}}, not {_kind(value)}'
+        )
+    return tuple(
+        (_function(name, place), _order(each, place, name)) for name, each in value.items()
+    )
+
+
+def _function(name: str, place: str) -> str:
+    if not _DOTTED.fullmatch(name):
+        raise SettingsError(
+            f'{place}: not the full name of a function: {name!r}; write "module.function"'
+        )
+    return name
+
+
+def _order(value: object, place: str, name: str) -> str:
+    if not isinstance(value, str) or value not in _ORDERS:
+        hint = _suggestion(value, _ORDERS) if isinstance(value, str) else ""
+        raise SettingsError(
+            f'{place}."{name}": must be {", ".join(map(repr, _ORDERS[:-1]))} or {_ORDERS[-1]!r}, '
+            f"not {_kind(value)}{hint}"
+        )
+    return value
+
+
 def _without_strict(place: Callable[[str], str]) -> str:
     name = place("strict")
     instead = "--min-confidence possible" if name == "--strict" else 'min-confidence = "possible"'
@@ -231,6 +265,7 @@ _CHECKS: dict[str, Callable[[object, str], object]] = {
     "target-torch": _release,
     "min-confidence": _confidence,
     "confidence": _confidences,
+    "models": _models,
 }
 
 

@@ -185,7 +185,7 @@ class Engine:
         from detlint.stack import in_deep_stack
 
         def look(*, whole: bool = False) -> list[Finding]:
-            unit, found = Unit(source, whole=whole), []
+            unit, found = Unit(source, whole=whole, models=self._settings.models), []
             for rule in rules:
                 active = rule(unit, self._settings)
                 places = [(offset, rule.scope) for offset in hits.rules[rule]]

@@ -89,7 +89,8 @@ class Operation(NamedTuple):
                   runs, for guard to watch; () where a call does not tell whether it differs
     condition     when, in words; "" for always
     direction     "forward" or "backward"
-    devices       "cuda", "cpu", "meta" (also for fake tensors, as in torch.compile)
+    devices       "cuda" (ROCm's, too), "cpu", "mps", "meta" (also for fake tensors, as in
+                  torch.compile)
     silent        whether torch lets it pass without a word
     reason        why it is non-deterministic
     alternatives  best first

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from detlint.extension_operations import PLATFORMS, REFUSED
 from detlint.operations import OPERATIONS, Operation
 from guard import silence
 from guard.flags import FLAGS
@@ -75,6 +76,15 @@ def _sections() -> Iterator[str]:
         "tell; the others it cannot see."
     )
     yield _silent(row for row in OPERATIONS if row.silent)
+    yield "## Operators on other devices"
+    yield "Operators of torch that differ on MPS or ROCm alone, where an issue names them."
+    yield _silent(PLATFORMS)
+    yield "## Operators of extensions"
+    yield (
+        "Packages bring kernels of their own, which torch's switch does not reach. guard cannot "
+        "refuse these; `detlint` finds their calls (DET501)."
+    )
+    yield _silent(REFUSED)
 
 
 def _settings() -> str:

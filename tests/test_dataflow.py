@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import textwrap
+from typing import TYPE_CHECKING
 
 import pytest
 
-from detlint.dataflow import lattice
 from detlint.dataflow.unit import Unit, UnparsedError
+from detlint.engine import Engine
+from detlint.rules import every_rule
+from detlint.settings import Settings
 from detlint.source import Source
+
+if TYPE_CHECKING:
+    from detlint.dataflow import lattice
 
 
 def unit_of(code: str, *, whole: bool = False) -> Unit:
@@ -158,3 +164,18 @@ def test_places_are_those_of_the_file(ending: str) -> None:
     made = function.returns[0].args[0].args[1]
     start, end = unit.span(made.node)
     assert code[start:end] == "set(x)"
+
+
+@pytest.mark.parametrize(
+    ("says", "found"),
+    [("sorts", 0), ("keeps", 1), ("ignores", 0), ("reads", 1)],
+)
+@pytest.mark.parametrize("imported", ["from mylib import ordered", "from .mylib import ordered"])
+def test_a_project_says_what_its_functions_do_with_an_order(
+    says: str, found: int, imported: str
+) -> None:
+    code = f"{imported}\n\ndef f(names: list[str]):\n    return ordered(set(names))[0]\n"
+    settings = Settings(models=(("mylib.ordered", says),))
+    rules = [rule for rule in every_rule() if rule.code == "DET204"]
+    engine = Engine(rules, settings, known=["DET204"])
+    assert len(engine.lint(Source("a.py", code))) == found

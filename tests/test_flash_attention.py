@@ -714,6 +714,67 @@ def test_numbers_of_eight_bits_have_no_backward(
     assert len(findings(EIGHT_BITS.format("fast, use_fp8", test), "DET601")) == found
 
 
+THIRD = (
+    "pass deterministic=True (FlashAttention 3; ignored from January to September 2025, and "
+    "refused for heads larger than 192)"
+)
+
+
+@pytest.mark.parametrize(
+    ("imports", "call", "advice"),
+    [
+        pytest.param(
+            "from flash_attn import flash_attn_func",
+            "flash_attn_func(q, k, v)",
+            "pass deterministic=True (flash-attn 2.4 and later)",
+            id="2",
+        ),
+        pytest.param(
+            "from flash_attn_interface import flash_attn_func",
+            "flash_attn_func(q, k, v)",
+            THIRD,
+            id="3",
+        ),
+        pytest.param(
+            "import flash_attn_3.flash_attn_interface as fa3",
+            "fa3.flash_attn_func(q, k, v)",
+            THIRD,
+            id="3, installed as a package",
+        ),
+        pytest.param(
+            'from kernels import get_kernel\nhub = get_kernel("kernels-community/flash-attn3")',
+            "hub.flash_attn_func(q, k, v)",
+            THIRD,
+            id="3, of the hub",
+        ),
+        pytest.param(
+            "from flash_attn.cute import flash_attn_func",
+            "flash_attn_func(q, k, v)",
+            "pass deterministic=True (FlashAttention 4; refused where it has no such kernel, as on "
+            "compute capability 12)",
+            id="4",
+        ),
+        pytest.param(
+            "if NEW:\n    from flash_attn_interface import flash_attn_func\n"
+            "else:\n    from flash_attn import flash_attn_func",
+            "flash_attn_func(q, k, v)",
+            "pass deterministic=True (flash-attn 2.4 and later)",
+            id="3 or 2",
+        ),
+    ],
+)
+def test_the_advice_says_which_generation_takes_the_argument(
+    imports: str, call: str, advice: str, findings: Callable[..., list[Finding]]
+) -> None:
+    text = f"{imports}\n\ndef attend(q, k, v):\n    return {call}\n"
+    (found,) = findings(text, "DET601")
+    assert found.advice == advice
+    (edit,) = found.edits
+    assert edit.replacement == ", deterministic=True"
+    told = text.replace("(q, k, v)\n", "(q, k, v, deterministic=True)\n")
+    assert findings(told, "DET601") == []
+
+
 TOWER = """
 import torch
 class Tower(torch.nn.Module):

@@ -251,7 +251,7 @@ def test_rules_are_not_asked_for_when_there_is_no_code_to_check(project: Path) -
 
 KEYS = (
     "select, extend-select, ignore, per-file-ignores, exclude, extend-exclude, force-exclude, "
-    "respect-gitignore, target-torch, min-confidence, confidence"
+    "respect-gitignore, target-torch, min-confidence, confidence, models"
 )
 
 
@@ -289,6 +289,23 @@ KEYS = (
             "strict: no such setting any more; for all that is found, write "
             'min-confidence = "possible"',
             id="what min-confidence replaces",
+        ),
+        pytest.param(
+            "models = ['mylib.ordered']",
+            "models: must be a table of functions and what they do with an order, such as "
+            '{"mylib.list_shards" = "sorts"}, not an array',
+            id="models that are no table",
+        ),
+        pytest.param(
+            'models = {"ordered" = "sorts"}',
+            "models: not the full name of a function: 'ordered'; write \"module.function\"",
+            id="a model of no full name",
+        ),
+        pytest.param(
+            'models = {"mylib.ordered" = "sort"}',
+            "models.\"mylib.ordered\": must be 'sorts', 'keeps', 'ignores' or 'reads', not a string "
+            "('sort') (did you mean sorts?)",
+            id="a model that says something else",
         ),
         pytest.param(
             'min-confidence = "sure"',

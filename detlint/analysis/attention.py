@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from detlint.module import Module
 
 _PACKAGES = frozenset({"flash_attn", "flash_attn_interface", "flash_attn_3"})
+_THIRD = re.compile(r"flash_attn_(?:interface|3)\.|.*flash[-_]?attn[-_]?3", re.IGNORECASE)
+_FOURTH = re.compile(r"flash_attn\.cute\.|.*flash[-_]?attn[-_]?4", re.IGNORECASE)
 # How many arguments each function takes before `deterministic`, in releases without softcap.
 # flash-attn 1 called the varlen functions unpadded, with four or five arguments fewer.
 FUNCTIONS = {
@@ -44,7 +46,7 @@ _LIBRARY = re.compile(
 _ALIASES = 4  # names that stand for one another
 _HUB = "kernels.get_kernel"
 _HUB_KERNEL = re.compile(r"flash[-_]?att", re.IGNORECASE)
-_HUB_NAME = re.compile(r"[\"'][\w.-]+/[\w.-]*flash[-_]?att", re.IGNORECASE)
+_HUB_NAME = re.compile(r"[\"'][\w.-]+/[\w.-]*flash[-_]?att[\w-]*", re.IGNORECASE)
 
 
 def library_function(module: Module, node: cst.BaseExpression) -> str | None:
@@ -54,36 +56,60 @@ def library_function(module: Module, node: cst.BaseExpression) -> str | None:
     it is None until a function imports it, and where the class keeps it on ``self``.
     Of several, the one that takes the fewest arguments before ``deterministic``.
     """
-    names = {module.qualified_name(node)}
     # Of the same name alone: no trigger stands at the calls of another.
-    if isinstance(node, cst.Attribute) and node.attr.value in _TAKEN:
-        names = _kept(module, node) if module.names.is_self(node.value) else names
-        if _is_of_hub(module, node.value):
-            return node.attr.value
-    if None in names and isinstance(node, cst.Name):
-        names = _meanings(module, node) - {"None"}
-    found = {name: _function(name) for name in names}
+    if (
+        isinstance(node, cst.Attribute)
+        and node.attr.value in _TAKEN
+        and _hub_name(module, node.value) is not None
+    ):
+        return node.attr.value
+    found = {name: _function(name) for name in _names(module, node)}
     known = sorted(each for each in found.values() if each is not None)
     if not known or None in found.values():
         return None
     return min(known, key=lambda each: FUNCTIONS.get(each, 0))
 
 
-def _is_of_hub(module: Module, node: cst.BaseExpression) -> bool:
-    """``get_kernel("kernels-community/flash-attn3")``, or a module in it: also where a function
-    of the file gives it, which may have been narrowed away."""
+def generation(module: Module, node: cst.BaseExpression) -> int:
+    """Which FlashAttention the function is of that an expression names: 2, 3 or 4; of several,
+    the earliest."""
+    hub = _hub_name(module, node.value) if isinstance(node, cst.Attribute) else None
+    names = {hub} if hub is not None else _names(module, node)
+    return min((_generation(each) for each in names if each is not None), default=2)
+
+
+def _generation(name: str) -> int:
+    if _FOURTH.match(name):
+        return 4
+    return 3 if _THIRD.match(name) else 2
+
+
+def _names(module: Module, node: cst.BaseExpression) -> set[str | None]:
+    """The qualified names of what a function's name may stand for."""
+    names = {module.qualified_name(node)}
+    if isinstance(node, cst.Attribute) and node.attr.value in _TAKEN:
+        return _kept(module, node) if module.names.is_self(node.value) else names
+    if None in names and isinstance(node, cst.Name):
+        return _meanings(module, node) - {"None"}
+    return names
+
+
+def _hub_name(module: Module, node: cst.BaseExpression) -> str | None:
+    """The repository of ``get_kernel("kernels-community/flash-attn3")``, or of a module in it:
+    also where a function of the file gives it, which may have been narrowed away."""
     made = module.names.value_of(node)
     while isinstance(made, cst.Attribute):
         made = module.names.value_of(made.value)
     if not isinstance(made, cst.Call):
-        return False
+        return None
     if isinstance(made.func, cst.Name) and module.qualified_name(made.func) is None:
         text = module.source.text
-        return "get_kernel(" in text and _HUB_NAME.search(text) is not None
+        found = _HUB_NAME.search(text) if "get_kernel(" in text else None
+        return found[0] if found is not None else None
     if module.called(made) != _HUB:
-        return False
+        return None
     name = module.literal(module.argument(made, "repo_id", 0))
-    return isinstance(name, str) and _HUB_KERNEL.search(name) is not None
+    return name if isinstance(name, str) and _HUB_KERNEL.search(name) else None
 
 
 def _kept(module: Module, node: cst.Attribute) -> set[str | None]:

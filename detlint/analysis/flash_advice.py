@@ -33,16 +33,29 @@ ANY = frozenset({ANY_FLASH, FLAG})
 
 # Of calls of flash-attn's functions, and of its modules.
 CALL = "pass deterministic=True (flash-attn 2.4 and later)"
+# https://github.com/Dao-AILab/flash-attention/pull/1893: in between, its kernels were built
+# without, and where one is missing since, it raises.
+THIRD_CALL = (
+    "pass deterministic=True (FlashAttention 3; ignored from January to September 2025, and "
+    "refused for heads larger than 192)"
+)
+# https://github.com/Dao-AILab/flash-attention/blob/main/flash_attn/cute/interface.py
+FOURTH_CALL = (
+    "pass deterministic=True (FlashAttention 4; refused where it has no such kernel, as on "
+    "compute capability 12)"
+)
 OLD_CALL = "pass deterministic=True, which late releases of flash-attn 1 take (2 has no {}())"
 MODULE = "pass deterministic=True, which newer releases of flash-attn 2 take"
 KEPT = "pass deterministic=True in its calls"
 
 
-def of_call(name: str) -> str:
-    """What to do about a call of a function or a module of flash-attn."""
+def of_call(name: str, generation: int) -> str:
+    """What to do about a call of a function or a module of FlashAttention 2, 3 or 4."""
     if "unpadded" in name:
         return OLD_CALL.format(name)
-    return MODULE if name[0].isupper() else CALL
+    if name[0].isupper():
+        return MODULE
+    return {2: CALL, 3: THIRD_CALL, 4: FOURTH_CALL}[generation]
 
 
 def of_kept(name: str) -> str:

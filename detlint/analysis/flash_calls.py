@@ -45,7 +45,8 @@ def called(module: Module, call: cst.Call, around: Surroundings) -> Iterator[Fou
         if given is not None
         else module.add_argument(call, "deterministic=True")
     )
-    yield Found(call, message, flash_advice.of_call(name), (edit,))
+    advice = flash_advice.of_call(name, attention.generation(module, call.func))
+    yield Found(call, message, advice, (edit,))
 
 
 def _leaves_it_out(module: Module, call: cst.Call, name: str) -> bool:

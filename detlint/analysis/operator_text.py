@@ -72,7 +72,7 @@ NEAR: Near = {
     **dict.fromkeys(
         ("Conv1d", "Conv3d"), (0, 500, re.compile(r"padding_mode=[\"']reflect").search)
     ),
-    **dict.fromkeys(("scatter", "scatter_"), (0, 300, re.compile("multiply").search)),
+    **dict.fromkeys(("scatter", "scatter_"), (0, 300, re.compile("multiply|[\"']mul").search)),
     **dict.fromkeys(("scatter_reduce", "scatter_reduce_"), (300, 300, re.compile("prod").search)),
     **dict.fromkeys(("EmbeddingBag", "embedding_bag"), (300, 500, re.compile(r"max|\b2\b").search)),
     **dict.fromkeys(("cross_entropy", "nll_loss"), (_BEFORE, _BEHIND, _is_deep)),
@@ -88,6 +88,10 @@ NEAR_SWITCHED: Near = {
         (500, 500, re.compile("[\"'](?:bi|tri)linear").search),
     ),
     "pad": (300, 300, re.compile("[\"'](?:reflect|replicate)[\"']").search),
+    **dict.fromkeys(
+        ("scatter", "spmm"),
+        (100_000, 0, re.compile(r"\btorch_(?:geometric|scatter|sparse)\b").search),
+    ),
     "gather": (2000, 100, re.compile(r"\btorch\b|\bTensor\b|dim=|gather\(-?\d").search),
     **_FLOATING,
 }
@@ -124,10 +128,12 @@ def _may_be_torch(text: str, word: re.Match[str]) -> bool:
 @cache
 def _names() -> frozenset[str]:
     """The last words of all forms in the tables: longer ones are other names."""
+    from detlint import extension_operations as extensions
     from detlint.operations import OPERATIONS
     from detlint.switched_operations import SWITCHED
 
-    rows: tuple[Operation | Switched, ...] = (*OPERATIONS, *SWITCHED)
+    rows: tuple[Operation | Switched, ...]
+    rows = (*OPERATIONS, *SWITCHED, *extensions.REFUSED, *extensions.SWITCHED)
     forms = (form for row in rows for usage in row.usages for form in usage.forms)
     return frozenset(form.rpartition(".")[2] for form in forms)
 

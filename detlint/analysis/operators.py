@@ -12,6 +12,8 @@ from detlint.analysis.kept_modules import later_calls, maker
 from detlint.analysis.private_calls import calls_or_makings
 from detlint.analysis.sizes import Sizes
 from detlint.analysis.subclasses import derived
+from detlint.extension_operations import REFUSED as REFUSED_OF_EXTENSIONS
+from detlint.extension_operations import SWITCHED as SWITCHED_OF_EXTENSIONS
 from detlint.operations import ABSENT, OPERATIONS
 from detlint.rule import cst
 from detlint.switched_operations import SWITCHED
@@ -57,12 +59,12 @@ def switched(module: Module, call: cst.Call, release: Release) -> Match | None:
 
 @functools.cache
 def _refused_rows(release: Release) -> _Rows:
-    return _by_form(OPERATIONS, release)
+    return _by_form((*OPERATIONS, *REFUSED_OF_EXTENSIONS), release)
 
 
 @functools.cache
 def _switched_rows(release: Release) -> _Rows:
-    return _by_form(SWITCHED, release)
+    return _by_form((*SWITCHED, *SWITCHED_OF_EXTENSIONS), release)
 
 
 def _by_form(rows: tuple[Operation | Switched, ...], release: Release) -> _Rows:

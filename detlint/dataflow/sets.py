@@ -58,9 +58,9 @@ class Reading(NamedTuple):
         return lattice.compare(self.elements)
 
     @property
-    def never_sorts(self) -> bool:
-        """Whether some of the elements are known not to: classes, functions, most objects."""
-        return lattice.may_be(self.elements, "type", "function", "object", "instance")
+    def lacks_order(self) -> bool:
+        """Whether the elements are known not to be all of one type that compares."""
+        return bool(self.kind) and not self.sorts
 
     @property
     def how(self) -> str:

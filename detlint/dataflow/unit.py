@@ -15,7 +15,7 @@ from detlint.mentions import mentions
 from detlint.syntax import REFUSALS, parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.values import Values
@@ -51,10 +51,16 @@ class Piece(NamedTuple):
 
 
 class Unit(Editable[ast.AST]):
-    """One file, as the engine sees it; ``whole``: parsed as a whole, not piece by piece."""
+    """One file, as the engine sees it; ``whole``: parsed as a whole, not piece by piece.
 
-    def __init__(self, source: Source, *, whole: bool = False) -> None:
+    ``models``: what functions of the project do with an order, as the settings say it.
+    """
+
+    def __init__(
+        self, source: Source, *, whole: bool = False, models: Sequence[tuple[str, str]] = ()
+    ) -> None:
         self.source = source
+        self._models = models
         self._tree = parsed(source.text) if whole else None
         self.text = source.text
         self._layout = layout_of(self.text)
@@ -68,7 +74,7 @@ class Unit(Editable[ast.AST]):
         """What the values of the file may be."""
         from detlint.dataflow.values import Values
 
-        return Values(self)
+        return Values(self, self._models)
 
     @cached_property
     def pieces(self) -> list[Piece]:

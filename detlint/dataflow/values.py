@@ -30,7 +30,7 @@ from detlint.dataflow.lattice import (
 from detlint.models import tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
@@ -92,8 +92,9 @@ _NUMBER = joined(INTEGER, FLOAT)
 class Values:
     """Answers for the values of one file."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Unit, models: Sequence[tuple[str, str]] = ()) -> None:
         self.unit = unit
+        self._models = {name: tables.of_project(name, says) for name, says in models}
         self._known: dict[Op, Types] = {}
         self._busy: dict[Op, int] = {}  # with how many are around it
         # What holds until a question from outside is answered, since it was taken for nothing in
@@ -323,8 +324,18 @@ class Values:
 
     def function_row(self, call: Op) -> Model | None:
         """The model of a function that is called by a qualified name."""
-        rows = (tables.FUNCTIONS.get(name) for name in self.called(call))
-        return next(filter(None, rows), None)
+        called = self.called(call)
+        rows = (tables.FUNCTIONS.get(name) for name in called)
+        return next(filter(None, rows), None) or self._own_row(called)
+
+    def _own_row(self, called: list[str]) -> Model | None:
+        """What the project says of its functions; a relative import gives the end of a name."""
+        for name in called if self._models else ():
+            end = name.lstrip(".")
+            for full, row in self._models.items():
+                if end == full or (name != end and full.endswith(f".{end}")):
+                    return row
+        return None
 
     def field(self, owner: str, name: str) -> Types:
         """The types of an attribute, by all that the class and its bases assign to it."""

@@ -79,6 +79,12 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "samplers": ("DistributedSampler(",),
     "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),
     "tells": ("set_epoch", "sampler.epoch"),
+    "worker_seeds": ("seed_everything(",),
+    "ranks": tuple(
+        form
+        for name in ("devices", "gpus", "num_nodes", "strategy")
+        for form in (f"{name}=", f"'{name}'", f'"{name}"')
+    ),
 }
 _WORDS = [token for tokens in _TOKENS.values() for token in tokens]
 _KINDS = [kind for kind, tokens in _TOKENS.items() for _ in tokens]

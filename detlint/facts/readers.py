@@ -17,6 +17,7 @@ from detlint.facts import epochs
 from detlint.facts.draws import built_with, called, drawn_from
 from detlint.facts.facts import EVERY, Fact
 from detlint.facts.needs import need_of
+from detlint.facts.ranks import several_ranks, worker_seeds
 from detlint.facts.states import is_set_apart, puts_back, takes_from
 from detlint.facts.training import trained_with, unversioned
 from detlint.facts.vocabulary import (
@@ -320,4 +321,6 @@ READERS: dict[str, Reader] = {
     "samplers": _samplers,
     "rounds": _rounds,
     "tells": _tells,
+    "worker_seeds": lambda module: _calls(module, worker_seeds),
+    "ranks": lambda module: _calls(module, several_ranks),
 }

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import ast
 from functools import cache
-from typing import TYPE_CHECKING
 
 from detlint.models import libraries, python
-
-if TYPE_CHECKING:
-    from detlint.models.model import Model
+from detlint.models.model import Model, Order
 
 _SOURCES = (python, libraries)
 
@@ -27,6 +24,19 @@ def _by_word(rows: list[Model]) -> dict[str, dict[str, Model]]:
 
 METHODS = _by_word([row for each in _SOURCES for row in each.METHODS])
 MEMBERS = _by_word([row for each in _SOURCES for row in each.MEMBERS])
+
+
+_SAID = {
+    "sorts": ("list[E0]", Order.SORTS),
+    "keeps": ("list[E0]", Order.KEEPS),
+    "ignores": ("", Order.FREE),
+    "reads": ("", Order.READS),
+}
+
+
+def of_project(name: str, says: str) -> Model:
+    """The row of a function of a project, as its settings say it."""
+    return Model(name, *_SAID[says])
 
 
 @cache

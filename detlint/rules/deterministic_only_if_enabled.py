@@ -21,6 +21,7 @@ _INTEGERS = re.compile(
     r"(?:^|_)(?:ids?|idx|inds?|index|indices|labels?|masks?|tokens?|lengths?|lens?|positions?|targets?"
     r"|tags?|valid|counts?|seqs?)(?:_|$)"
 )
+_EXTENSIONS = ("torch_scatter.", "torch_geometric.utils.")
 _ADVICE = "turn on torch.use_deterministic_algorithms(True), under which it is deterministic"
 _PLACES = {
     ("cuda",): " on CUDA",
@@ -38,6 +39,8 @@ class DeterministicOnlyIfEnabled(Rule):
     - `index_add`, `scatter_add`, `index_put(accumulate=True)`, `ConvTranspose2d` and similar
       operators
     - operators whose backward alone has two kernels, as `gather` and `index_select`
+    - sums by index of `torch_scatter` (since 2.0.1), `torch_sparse.spmm` and PyTorch Geometric's
+      `scatter`: they call `scatter_add`
 
     Not reported:
     - by default, none of this: DET304 asks for the switch; select `DET502` to see what differs
@@ -49,7 +52,8 @@ class DeterministicOnlyIfEnabled(Rule):
     - decoding, caches of keys and values, engines that serve models
 
     What to do: Call `torch.use_deterministic_algorithms(True)`, or `guard.enable(seed=0)`, at the
-    start of the program.
+    start of the program. On Apple's MPS that does not help: `index_add` and `Embedding`'s backward
+    add with atomics there as well (pytorch issues 161029 and 195404).
     """
 
     code = "DET502"
@@ -75,6 +79,12 @@ class DeterministicOnlyIfEnabled(Rule):
         "ReflectionPad2d",
         "cumsum(",
         "cumsum_(",
+        "scatter(",
+        "scatter_sum",
+        "scatter_mean",
+        "global_add_pool",
+        "global_mean_pool",
+        "spmm(",
     )
     needs = ("torch",)
     source = (
@@ -152,6 +162,8 @@ class DeterministicOnlyIfEnabled(Rule):
 
     def _adds_integers(self, call: cst.Call, found: Match) -> bool:
         """Sums of integers are the same in any order."""
+        if found.form.startswith(_EXTENSIONS):
+            return numbers(self.module, self.module.argument(call, "src", 0)) == "integer"
         if not isinstance(call.func, cst.Attribute) or "scatter_add" not in found.form:
             return False
         method = found.form.startswith("torch.Tensor.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.config_findings import report_setting, unseeded_job
 from detlint.analysis.entropy import Origin, conversion, origin, source
+from detlint.analysis.fresh_values import gives_fresh
 from detlint.analysis.launch_seeds import MENTIONS, seeds
 from detlint.analysis.reseeding import reseeds, reseeds_torch, seeded_by_hand, seeded_with_zero
 from detlint.analysis.seed_places import (
@@ -59,7 +60,8 @@ class EntropySeed(Rule):
     `parser.add_argument("--seed", type=int, default=0)`.
 
     Fix safety: unsafe. It puts 0 in the place of the entropy. Code that wants other numbers in each
-    process or worker has to add the rank.
+    process or worker has to add the rank. A function that only gives such a number has no fix: it
+    would give the same one always.
     """
 
     code = "DET103"
@@ -291,7 +293,8 @@ class EntropySeed(Rule):
             if not self._is_program:
                 result = f"so it changes unless the caller has seeded `{found.library}`"
         place = conversion(self.module, found, value)
-        edits = (self.module.replace(*place),) if place else ()
+        fresh = gives_fresh(self.module, found.call)
+        edits = (self.module.replace(*place),) if place and not fresh else ()
         self._tell(value, found.call, f"{subject} comes from {what}", edits, result)
 
     def _tell(

@@ -71,7 +71,10 @@ class FlashAttention(Rule):
       `guard.enable`
     - tests without a backward, options that nothing reads, and JAX
 
-    What to do: Pass `deterministic=True`, which flash-attn takes since 2.4. For Hugging Face's
+    What to do: Pass `deterministic=True`, which flash-attn takes since 2.4. FlashAttention 3
+    (`flash_attn_interface`) ignores it in builds from January to September 2025. Later ones raise
+    for heads larger than 192. FlashAttention 4 (`flash_attn.cute`) raises where it has no such
+    kernel. For Hugging Face's
     models, set `FLASH_ATTENTION_DETERMINISTIC=1`; for Transformer Engine,
     `NVTE_ALLOW_NONDETERMINISTIC_ALGO=0`. `guard.enable(seed=0)` sets the variables that the
     installed libraries read. `attn_implementation="sdpa"` leaves attention to torch, which obeys

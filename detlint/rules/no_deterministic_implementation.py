@@ -30,6 +30,8 @@ class NoDeterministicImplementation(Rule):
 
     Reported:
     - a call or a layer of such an operator, with arguments for which it is nondeterministic
+    - sums, means and products of `torch_scatter` that no switch of torch reaches: `segment_coo`,
+      `scatter_mul`, the backward of `gather_coo`
     - as the release in `target-torch` does it: torch's own list of such operators is out of date
     - also where the values cannot differ, but the switch refuses all the same: the message says so
 
@@ -97,6 +99,12 @@ class NoDeterministicImplementation(Rule):
         "kthvalue(",
         "cumsum(",
         "cumsum_(",
+        "segment_coo",
+        "segment_sum_coo",
+        "segment_add_coo",
+        "segment_mean_coo",
+        "gather_coo",
+        "scatter_mul",
     )
     settled = (("cumsum(", (2, 6)), ("cumsum_(", (2, 6)), ("kthvalue(", (2, 10)))
     needs = ("torch",)

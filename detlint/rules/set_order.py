@@ -36,10 +36,11 @@ class SetOrder(Rule):
     - loops in which the order has no effect, and what is only printed
     - a list that is kept under a name for looking up, such as `stop_words`
 
-    What to do: Sort the set where it is read: `sorted(names)`.
+    What to do: Sort the set where it is read: `sorted(names)`. Classes and most other objects do
+    not compare with each other, and need a key: `sorted(kinds, key=lambda kind: kind.__name__)`.
 
-    Fix safety: safe where the elements are known to be strings. Others may not compare with each
-    other, and then `sorted` raises.
+    Fix safety: safe. There is one only where the elements are known to compare: strings, bytes,
+    numbers, paths, and tuples of these.
     """
 
     code = "DET204"
@@ -123,9 +124,8 @@ class SetOrder(Rule):
             reading.node,
             f"{self._told(reading)} in an order that differs from run to run,"
             f" and here it is {reading.how}",
-            advice=f"sort it: {'sorted(…, key=…)' if reading.never_sorts else 'sorted(…)'}",
-            edits=() if reading.never_sorts else self._fix(reading),
-            safe=reading.sorts,
+            advice=f"sort it: {'sorted(…, key=…)' if reading.lacks_order else 'sorted(…)'}",
+            edits=self._fix(reading) if reading.sorts else (),
             confidence=_confidence(reading),
         )
 

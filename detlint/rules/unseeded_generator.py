@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.analysis.fresh_values import gives_fresh
 from detlint.analysis.generators import escapes, holder, is_label, is_seeded, is_shared
 from detlint.analysis.identifiers import makes_identifiers
 from detlint.analysis.seeding import SEED_PARAMETER, fallback, uncommented
@@ -46,7 +47,8 @@ class UnseededGenerator(Rule):
     follows the seed of `guard.enable(seed=0)`.
 
     Fix safety: unsafe. It writes the seed 0, to be replaced by the seed of the run. Generators of
-    one kind then draw the same numbers.
+    one kind then draw the same numbers. A function that only gives a drawn number, a fresh seed,
+    has no fix: it would give the same one always.
     """
 
     code = "DET101"
@@ -227,6 +229,8 @@ class UnseededGenerator(Rule):
         missing = fallback(self.module, call)
         shown = f"`{self._shown(call)}`"
         message = f"{missing} {shown}, which {reason}" if missing else f"{shown} {reason}"
+        if gives_fresh(self.module, call, draws=True):
+            edits = ()
         self.report(call, message, advice=advice, edits=edits, safe=False)
 
     def _text(self, held: Holder) -> str:

@@ -35,7 +35,8 @@ def messages(self, x, index, values: Tensor, accelerator, input_ids):
     x.index_put_((index,), values, accumulate=True)  # DET502
     x.index_put_((index,), values)  # DET502
     x.index_copy_(0, index, values)  # DET502
-    scatter(x, index)
+    scatter(x, index)  # DET502
+    scatter(torch.ones_like(index, dtype=torch.long), index)
     torch.gather(x, 1, index)  # DET502
     torch.gather(input_ids, 1, index)
     self.token_type_ids.gather(dim=1, index=index)

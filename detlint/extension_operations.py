@@ -1,0 +1,206 @@
+"""Operators that differ from run to run in other packages than torch, or on other devices.
+
+Plain data, as the tables in ``detlint.operations`` and ``detlint.switched_operations``, read from
+the sources of torch_scatter 2.1.2, torch_sparse 0.6.18 and torch_geometric 2.8.1. What is left
+out has no atomics: ``segment_csr``, ``gather_csr`` and what is made of these (``coalesce``, the
+products of a ``SparseTensor`` that add), and whatever runs on the CPU. Minima and maxima are
+left out, too: atomics give the same ones.
+"""
+
+from __future__ import annotations
+
+from detlint.operations import Alternative, Argument, Operation, Usage
+from detlint.switched_operations import Switched
+
+_SCATTER = "https://github.com/rusty1s/pytorch_scatter/blob/2.1.2/"
+_ADDS = "adds with atomics, in no fixed order"
+_SUMS = ("sum", "add", "mean")
+
+_SEGMENT = '''
+import torch
+from torch_scatter import segment_csr
+
+def segment_coo(src, index, dim_size=None, reduce="sum"):
+    """torch_scatter.segment_coo, of a sorted index of one dimension."""
+    size = int(index[-1]) + 1 if dim_size is None else dim_size
+    ptr = torch.searchsorted(index, torch.arange(size + 1, device=index.device))
+    return segment_csr(src, ptr, reduce=reduce)
+'''
+
+_GATHER = '''
+import torch
+from torch_scatter import gather_csr
+
+def gather_coo(src, index):
+    """torch_scatter.gather_coo, of a sorted index of one dimension."""
+    rows = torch.arange(src.shape[0] + 1, device=index.device)
+    return gather_csr(src, torch.searchsorted(index, rows))
+'''
+
+
+def _scatter(*forms: str, position: int, values: tuple[str, ...], default: str) -> Usage:
+    """``scatter(…, reduce=…)``, whose ``reduce`` is a sum if it is left out."""
+    return Usage(forms, (Argument("reduce", position, "in", values, default=default),))
+
+
+# Their overloads are left out: no dispatch mode sees them.
+REFUSED: tuple[Operation, ...] = (
+    Operation(
+        name="torch_scatter.segment_coo",
+        alerts=(),
+        overloads=(),
+        nodes=(),
+        api=(
+            "torch_scatter.segment_coo",
+            "torch_scatter.segment_sum_coo",
+            "torch_scatter.segment_add_coo",
+            "torch_scatter.segment_mean_coo",
+        ),
+        calls=(),
+        condition="sums and means",
+        direction="forward",
+        devices=("cuda",),
+        silent=True,
+        reason="Each warp adds its part of a segment with an atomic, and torch's switch does not "
+        "reach the kernel.",
+        alternatives=(
+            Alternative("segment_csr, which adds up each segment in one order", _SEGMENT),
+        ),
+        source=_SCATTER + "csrc/cuda/segment_coo_cuda.cu",
+        usages=(
+            _scatter("torch_scatter.segment_coo", position=4, values=_SUMS, default="sum"),
+            Usage(
+                (
+                    "torch_scatter.segment_sum_coo",
+                    "torch_scatter.segment_add_coo",
+                    "torch_scatter.segment_mean_coo",
+                )
+            ),
+        ),
+    ),
+    Operation(
+        name="torch_scatter.gather_coo",
+        alerts=(),
+        overloads=(),
+        nodes=(),
+        api=("torch_scatter.gather_coo",),
+        calls=(),
+        condition="",
+        direction="backward",
+        devices=("cuda",),
+        silent=True,
+        reason="Its backward is a sum by segment_coo, whose warps add with atomics.",
+        alternatives=(
+            Alternative("gather_csr, whose backward adds up each segment in one order", _GATHER),
+        ),
+        source=_SCATTER + "csrc/segment_coo.cpp",
+        usages=(Usage(("torch_scatter.gather_coo",)),),
+    ),
+    Operation(
+        name="torch_scatter.scatter_mul",
+        alerts=(),
+        overloads=(),
+        nodes=(),
+        api=(
+            "torch_scatter.scatter_mul",
+            'torch_scatter.scatter(reduce="mul")',
+            'torch_geometric.utils.scatter(reduce="mul")',
+        ),
+        calls=(),
+        condition="",
+        direction="forward",
+        devices=("cuda",),
+        silent=True,
+        reason="Threads multiply with atomics, in no fixed order, and torch's switch does not "
+        "reach the kernel.",
+        alternatives=(
+            Alternative(
+                "of positive numbers, the sum of their logarithms by scatter_add, which is "
+                "deterministic under the switch"
+            ),
+        ),
+        source=_SCATTER + "csrc/cuda/scatter_cuda.cu",
+        usages=(
+            Usage(("torch_scatter.scatter_mul",)),
+            Usage(("torch_scatter.scatter",), (Argument("reduce", 5, "in", ("mul",)),)),
+            Usage(("torch_geometric.utils.scatter",), (Argument("reduce", 4, "in", ("mul",)),)),
+        ),
+    ),
+)
+
+# All of these call torch's scatter_add_, which the switch makes deterministic: torch_scatter does
+# so since 2.0.1, in torch_scatter/scatter.py.
+SWITCHED: tuple[Switched, ...] = (
+    Switched(
+        "torch_scatter.scatter",
+        (
+            _scatter("torch_scatter.scatter", position=5, values=_SUMS, default="sum"),
+            Usage(
+                (
+                    "torch_scatter.scatter_add",
+                    "torch_scatter.scatter_sum",
+                    "torch_scatter.scatter_mean",
+                )
+            ),
+        ),
+        "forward",
+        ("cuda",),
+        _ADDS,
+    ),
+    # torch_geometric/utils/_scatter.py; MessagePassing and its aggregations call it as well, where
+    # there is nothing to point at.
+    Switched(
+        "torch_geometric.utils.scatter",
+        (
+            _scatter("torch_geometric.utils.scatter", position=4, values=_SUMS, default="sum"),
+            Usage(
+                tuple(
+                    f"torch_geometric.nn.{module}global_{kind}_pool"
+                    for module in ("", "pool.", "glob.")
+                    for kind in ("add", "mean")
+                ),
+                (Argument("batch", 1, "given"),),
+            ),
+        ),
+        "forward",
+        ("cuda",),
+        _ADDS,
+    ),
+    Switched("torch_sparse.spmm", (Usage(("torch_sparse.spmm",)),), "forward", ("cuda",), _ADDS),
+)
+
+# Of torch itself, as issues of it name them.
+PLATFORMS: tuple[Operation, ...] = (
+    Operation(
+        name="torch.nn.Embedding on MPS",
+        alerts=(),
+        overloads=("aten::embedding_dense_backward",),
+        nodes=(),
+        api=("torch.nn.Embedding", "torch.nn.functional.embedding"),
+        calls=(),
+        condition="a row that is read several times",
+        direction="backward",
+        devices=("mps",),
+        silent=True,
+        reason="The gradients of a row are added with atomics, in no fixed order, also with "
+        "determinism on.",
+        alternatives=(Alternative("a product of one-hot vectors with the weight"),),
+        source="https://github.com/pytorch/pytorch/issues/195404",
+    ),
+    Operation(
+        name="torch.nn.attention.flex_attention under torch.compile on ROCm",
+        alerts=(),
+        overloads=(),
+        nodes=(),
+        api=("torch.nn.attention.flex_attention.flex_attention",),
+        calls=(),
+        condition="compiled for an AMD GPU, as seen on gfx950; not when run without torch.compile",
+        direction="forward",
+        devices=("cuda",),
+        silent=True,
+        reason="The generated kernel combines its partial products in an order that varies, also "
+        "with determinism on.",
+        alternatives=(Alternative("run it without torch.compile"),),
+        source="https://github.com/pytorch/torchtitan/issues/3960",
+    ),
+)

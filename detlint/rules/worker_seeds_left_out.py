@@ -1,0 +1,189 @@
+"""DET209 worker-seeds-left-out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.finding import Edit
+from detlint.rule import Example, Rule, cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.callgraph.program import Located, Program
+    from detlint.finding import Finding
+    from detlint.settings import Settings
+
+_LIBRARIES = ("lightning", "pytorch_lightning", "lightning_fabric")
+_DRAWN = ("random", "numpy", "torch")
+_LOADERS = frozenset(
+    f"torchdata.stateful_dataloader.{module}StatefulDataLoader"
+    for module in ("", "stateful_dataloader.")
+)
+# In the loader's signature.
+_SAMPLER, _BATCH_SAMPLER = 3, 4
+_STATELESS = frozenset(
+    f"torch.utils.data.{module}{name}Sampler"
+    for module in ("", "sampler.")
+    for name in ("Random", "WeightedRandom", "SubsetRandom")
+)
+_BATCHES = frozenset(("torch.utils.data.BatchSampler", "torch.utils.data.sampler.BatchSampler"))
+_RANKS_ADVICE = "pass workers=True: Lightning then mixes the rank into the seed of each worker"
+_STATE_ADVICE = (
+    "pass shuffle=True, with generator=… if it is to have one of its own, or a sampler with "
+    "state_dict() and load_state_dict()"
+)
+
+
+class WorkerSeedsLeftOut(Rule):
+    """Why runs differ: A resumed run goes on in another order if the state leaves out a sampler. A
+    `StatefulDataLoader` of torchdata saves its own sampler, generator included, but none of
+    torch's samplers. Lightning's `seed_everything(0)` seeds the workers of all ranks alike. Runs
+    then repeat each other, but each rank adds the same noise.
+
+    Reported:
+    - a program that calls `seed_everything` without `workers`, trains with several devices or a
+      distributed strategy, and draws in the workers of a loader
+    - `StatefulDataLoader` with torch's `RandomSampler`, `WeightedRandomSampler` or
+      `SubsetRandomSampler`, or a sampler of the file that draws and has no `state_dict`
+
+    Not reported:
+    - `workers=False`, which someone has decided, and `Fabric.seed_everything`, which gives it
+    - a number of devices that cannot be seen, and one device
+    - samplers of torchdata, and `shuffle=True`, whose state is saved
+
+    What to do: Pass `workers=True`, which Lightning takes since 1.3: `L.seed_everything(0,
+    workers=True)`. Let the loader shuffle, or give the sampler `state_dict` and `load_state_dict`.
+
+    Fix safety: unsafe. With `workers=True`, workers draw other numbers than before.
+    """
+
+    code = "DET209"
+    summary = "a seed or a state leaves out workers or samplers that draw"
+    triggers = ("StatefulDataLoader(",)
+    scope = "module"
+    source = "https://github.com/Lightning-AI/pytorch-lightning/pull/6960"
+    examples = (
+        Example(
+            bad="""
+                import lightning as L
+                import numpy as np
+                from torch.utils.data import DataLoader, Dataset
+
+                class Noisy(Dataset):
+                    def __len__(self):
+                        return 100
+
+                    def __getitem__(self, index):
+                        return index + np.random.rand()
+
+                if __name__ == "__main__":
+                    L.seed_everything(0)  # DET209
+                    trainer = L.Trainer(devices=2, strategy="ddp")
+                    trainer.fit(model, DataLoader(Noisy(), num_workers=4))
+            """,
+            fixed="""
+                import lightning as L
+                import numpy as np
+                from torch.utils.data import DataLoader, Dataset
+
+                class Noisy(Dataset):
+                    def __len__(self):
+                        return 100
+
+                    def __getitem__(self, index):
+                        return index + np.random.rand()
+
+                if __name__ == "__main__":
+                    L.seed_everything(0, workers=True)
+                    trainer = L.Trainer(devices=2, strategy="ddp")
+                    trainer.fit(model, DataLoader(Noisy(), num_workers=4))
+            """,
+        ),
+        Example(
+            bad="""
+                from torch.utils.data import RandomSampler
+                from torchdata.stateful_dataloader import StatefulDataLoader
+
+                loader = StatefulDataLoader(rows, sampler=RandomSampler(rows))  # DET209
+            """,
+            good="""
+                from torchdata.stateful_dataloader import StatefulDataLoader
+
+                loader = StatefulDataLoader(rows, shuffle=True)
+            """,
+        ),
+    )
+
+    @classmethod
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
+        """A program of Lightning whose workers draw the same in each rank."""
+        if not program.imports(*_LIBRARIES) or program.has("worker_seeds", "given"):
+            return
+        seeding = program.first("worker_seeds", "left out")
+        if seeding is None or program.first("ranks") is None:
+            return
+        drawn = next(_drawn_by_workers(program), None)
+        if drawn is not None:
+            message = (
+                f"{program.shown(seeding)} seeds the workers of all ranks alike: "
+                f"{program.shown(drawn)} draws the same numbers in each rank"
+            )
+            yield program.finding(cls, seeding, message, _RANKS_ADVICE, _passed(program, seeding))
+
+    def visit_Call(self, node: cst.Call) -> None:
+        if self.module.called(node) not in _LOADERS:
+            return
+        for name, place in (("sampler", _SAMPLER), ("batch_sampler", _BATCH_SAMPLER)):
+            given = self.module.argument(node, name, place)
+            sampler = self._stateless(given) if given is not None else ""
+            if sampler:
+                self.report(
+                    node,
+                    f"the state of this loader leaves out what {sampler} has drawn: "
+                    "a resumed run goes on in another order",
+                    advice=_STATE_ADVICE,
+                )
+
+    def _stateless(self, given: cst.BaseExpression) -> str:
+        """The class of a sampler that draws and has no state to save; "" for any other."""
+        made = self.module.names.value_of(given)
+        if not isinstance(made, cst.Call):
+            return ""
+        name = self.module.called(made) or ""
+        if name in _BATCHES and made.args:
+            return self._stateless(made.args[0].value)
+        if name in _STATELESS:
+            return name.rpartition(".")[2]
+        owner = self.module.names.definition(made.func)
+        draws = isinstance(owner, cst.ClassDef) and self._draws_without_state(owner)
+        return owner.name.value if draws else ""  # type: ignore[union-attr]
+
+    def _draws_without_state(self, owner: cst.ClassDef) -> bool:
+        # Not at the top: it imports libcst, which clean files need not.
+        from detlint.facts.draws import drawn_from
+
+        bases = [self.module.qualified_name(each.value) or "" for each in owner.bases]
+        if not bases or not all(each.startswith("torch.utils.data.") for each in bases):
+            return False
+        nodes = list(self.module.tree.descendants(owner))
+        defined = {each.name.value for each in nodes if isinstance(each, cst.FunctionDef)}
+        return "state_dict" not in defined and any(
+            isinstance(each, cst.Call) and drawn_from(self.module, each) for each in nodes
+        )
+
+
+def _drawn_by_workers(program: Program) -> Iterator[Located]:
+    for library in _DRAWN:
+        yield from filter(program.is_in_workers, program.facts("draws", library))
+
+
+def _passed(program: Program, seeding: Located) -> tuple[Edit, ...]:
+    """``workers=True`` at the end of the call, where that is in the program's own file."""
+    if seeding.path != program.path:
+        return ()
+    source, fact = program.source_of(seeding.path), seeding.fact
+    end = source.line_starts[fact.end_row - 1] + fact.end_column - 2  # before the bracket
+    before = source.text[:end].rstrip()
+    comma = "" if before.endswith(("(", ",")) else ", "
+    return (Edit(end, end, f"{comma}workers=True"),)

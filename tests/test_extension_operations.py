@@ -1,0 +1,190 @@
+"""Operators of torch_scatter, torch_sparse and PyTorch Geometric: what is found, and what not."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.extension_operations import PLATFORMS, REFUSED, SWITCHED
+from detlint.rules.deterministic_only_if_enabled import DeterministicOnlyIfEnabled
+from detlint.rules.no_deterministic_implementation import NoDeterministicImplementation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from detlint.finding import Finding
+    from detlint.rule import Rule
+
+HEADER = """
+import torch
+import torch_geometric.nn as gnn
+import torch_scatter
+import torch_sparse
+from torch_geometric.utils import scatter
+from torch_scatter import gather_coo, scatter_add, scatter_mean, segment_coo, segment_csr
+from torch_sparse import coalesce, spmm
+
+def f(x, index, ptr, batch):
+    return {}
+"""
+ATOMICS = "on CUDA by default adds with atomics, in no fixed order"
+CODES = [
+    pytest.param(each.code, id=f"{row.name}, {number}")
+    for row in REFUSED
+    for number, each in enumerate(row.alternatives)
+    if each.code
+]
+
+
+@pytest.mark.parametrize(
+    ("rule", "forms"),
+    [
+        (rule, [form for row in rows for usage in row.usages for form in usage.forms])
+        for rule, rows in (
+            (NoDeterministicImplementation, REFUSED),
+            (DeterministicOnlyIfEnabled, SWITCHED),
+        )
+    ],
+)
+def test_each_form_has_a_trigger(rule: type[Rule], forms: list[str]) -> None:
+    calls = [f"{form.rpartition('.')[2]}(" for form in forms]
+    assert [call for call in calls if not call.startswith(rule.triggers)] == []
+
+
+@pytest.mark.parametrize(
+    ("call", "shown"),
+    [
+        ("segment_coo(x, index)", "segment_coo()"),
+        ('segment_coo(x, index, reduce="mean")', 'segment_coo(reduce="mean")'),
+        ("torch_scatter.segment_sum_coo(x, index)", "torch_scatter.segment_sum_coo()"),
+        ("torch_scatter.scatter_mul(x, index)", "torch_scatter.scatter_mul()"),
+        ('scatter(x, index, reduce="mul")', 'scatter(reduce="mul")'),
+        (
+            'torch_scatter.scatter(x, index, 0, None, 5, "mul")',
+            'torch_scatter.scatter(reduce="mul")',
+        ),
+    ],
+)
+def test_what_adds_or_multiplies_with_atomics_of_its_own_is_found(
+    call: str, shown: str, findings: Callable[..., list[Finding]]
+) -> None:
+    (found,) = findings(HEADER.format(call), "DET501")
+    assert found.message.startswith(shown.partition("(")[0])
+    assert found.message == f"{shown} has no deterministic implementation on CUDA"
+
+
+def test_a_gathering_has_no_deterministic_backward(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    (found,) = findings(HEADER.format("gather_coo(x, index)"), "DET501")
+    assert found.message == "gather_coo() has no deterministic backward on CUDA"
+    assert found.advice == ("instead: gather_csr, whose backward adds up each segment in one order")
+
+
+@pytest.mark.parametrize(
+    ("call", "shown"),
+    [
+        ("scatter_add(x, index, dim=0)", "scatter_add()"),
+        ("scatter_mean(x, index)", "scatter_mean()"),
+        ("scatter(x, index)", "scatter()"),
+        ('scatter(x, index, reduce="mean")', 'scatter(reduce="mean")'),
+        ("torch_scatter.scatter(x, index)", "torch_scatter.scatter()"),
+        ("gnn.global_mean_pool(x, batch)", "gnn.global_mean_pool(batch=…)"),
+        ("spmm(index, x, 4, 4, x)", "spmm()"),
+    ],
+)
+def test_what_torch_adds_up_is_found_without_the_switch(
+    call: str, shown: str, findings: Callable[..., list[Finding]]
+) -> None:
+    (found,) = findings(HEADER.format(call), "DET502")
+    assert found.message == f"{shown} {ATOMICS}"
+    on = HEADER.format(call).replace(
+        "import torch\n", "import torch\ntorch.use_deterministic_algorithms(True)\n", 1
+    )
+    assert findings(on, "DET501", "DET502") == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "segment_csr(x, ptr)",
+        'segment_coo(x, index, reduce="max")',
+        'scatter(x, index, reduce="max")',
+        "torch_scatter.scatter_max(x, index)[0]",
+        "torch_scatter.gather_csr(x, ptr)",
+        "coalesce(index, x, 4, 4)",
+        "torch_sparse.matmul(x, x)",
+        "gnn.global_mean_pool(x, None)",
+        "segment_coo(x.cpu(), index)",
+        "scatter(x.cpu(), index)",
+        "torch.nn.parallel.scatter(x, index)",
+        "plt.scatter(x, index)",
+    ],
+)
+def test_what_keeps_an_order_or_runs_on_the_cpu_is_not(
+    call: str, findings: Callable[..., list[Finding]]
+) -> None:
+    assert findings(HEADER.format(call), "DET501", "DET502") == []
+
+
+def test_verify_knows_what_differs_on_mps_alone() -> None:
+    torch = pytest.importorskip("torch")
+    from guard.verification.operators import row_of
+
+    backward = torch.ops.aten.embedding_dense_backward.default
+    found = row_of(str(backward), "mps")
+    assert found is not None
+    assert found.name == "torch.nn.Embedding on MPS"
+    assert row_of(str(backward), "cuda") is not found
+
+
+def test_forms_on_other_devices_are_torch_s() -> None:
+    pytest.importorskip("torch")
+    for row in PLATFORMS:
+        for form in row.api:
+            module, _, name = form.rpartition(".")
+            assert callable(getattr(importlib.import_module(module), name))
+
+
+@pytest.mark.parametrize("name", ["scatter", "scatter_add", "scatter_mean"])
+def test_sums_by_index_are_torch_s_scatter_add(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    scatter = pytest.importorskip("torch_scatter")
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    names: set[str] = set()
+
+    class Seen(TorchDispatchMode):  # type: ignore[misc]
+        def __torch_dispatch__(
+            self,
+            function: object,
+            types: object,
+            args: tuple[object, ...] = (),
+            kwargs: object = None,
+        ) -> object:
+            names.add(str(function))
+            return function(*args, **(kwargs or {}))  # type: ignore[operator, dict-item]
+
+    with Seen():
+        getattr(scatter, name)(torch.ones(4), torch.tensor([0, 0, 1, 1]))
+    assert "aten.scatter_add_.default" in names
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_an_alternative_gives_what_the_operator_gives(code: str) -> None:
+    torch = pytest.importorskip("torch")
+    scatter = pytest.importorskip("torch_scatter")
+    space: dict[str, object] = {}
+    exec(code, space)  # noqa: S102 - the code of the table
+    (name,) = (each for each in space if each.endswith("_coo"))
+    index = torch.tensor([0, 0, 2, 2, 2, 3])
+    rows = {"segment_coo": 6, "gather_coo": 4}[name]
+    results = []
+    for function in (space[name], getattr(scatter, name)):
+        given = torch.arange(rows * 3.0).view(rows, 3).requires_grad_()
+        result = function(given, index)  # type: ignore[operator]
+        result.square().sum().backward()
+        results.append((result, given.grad))
+    torch.testing.assert_close(*results)
