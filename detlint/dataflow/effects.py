@@ -7,6 +7,7 @@ what it writes, returns, yields or draws. Whole numbers can be added, and sets f
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import groups, lattice
@@ -14,7 +15,7 @@ from detlint.dataflow.use import Flow, Use
 from detlint.models import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.order import Orders
@@ -53,6 +54,7 @@ _WRITERS = {
     "yaml.safe_dump": 1,
     "shutil.copyfileobj": 1,
 }
+_CHANGED = frozenset(("change", "declared", "phi", "store_item"))
 # Containers as they are changed, judged as such.
 _STATES = frozenset(("augment", "change", "comprehension", "delete", "iter", "store_item"))
 _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
@@ -65,6 +67,19 @@ class Effects:
     def __init__(self, orders: Orders) -> None:
         self._orders = orders
         self._values: Values = orders.values
+        self.holders = groups.Holders()
+        self._made: dict[Op, Op] = {}
+
+    def made(self, container: Op) -> Op:
+        """What a container was before all that is known to change it."""
+        states = []
+        each = container
+        while each not in self._made and each.code in _CHANGED and each.args:
+            states.append(each)
+            each = each.args[0]
+        found = self._made.get(each, each)
+        self._made.update(dict.fromkeys(states, found))
+        return found
 
     def of_loop(self, head: Op, flow: Flow) -> Iterator[Use]:
         """The uses of the order in which a loop takes its elements."""
@@ -281,6 +296,7 @@ class _Body:
         self._effects = orders.effects
         self._values = orders.values
         self._elements = elements
+        self._unheld: set[Op] = set()  # what is in no container
         self._flow = flow
         self._region = region
         self._ops = list(self._region.ops())
@@ -436,29 +452,27 @@ class _Body:
 
     def _grouped(self, op: Op, owner: Op) -> Iterator[Use]:
         """What is done with the lists of a container, to which elements are added by a key."""
-        held = groups.holder_of(owner, self._own)
-        if held is None or op.name not in _ADDING or self._is_alone(held[1]):
+        if op.name not in _ADDING:
             return
-        if not self._outlives(held[0]):
+        container = self._holder_of(owner)
+        holder = self._effects.holders.of(container) if container is not None else None
+        if holder is None or holder.sorted_at >= self._region.end:
             return
-        states = groups.states_of(held[0])
-        if groups.are_sorted(states, self._region.end):
-            return
-        for value in states:
-            for each in dict.fromkeys(value.uses):
-                if each in states or each.place < self._region.end:
-                    continue
-                use = next(self._orders.at(each, value, Flow(filled=True, grouped=True)), None)
-                if use is not None and not self._orders.is_shown(use.op):
-                    yield Use(use.op, "looped over", use.assumed)
-                    return
-        if any(each.code in ("attr", "param") for each in states):
+        start = bisect_left(holder.reads, self._region.end, key=lambda each: each[0].place)
+        for each, value in holder.reads[start:]:
+            use = next(self._orders.at(each, value, Flow(filled=True, grouped=True)), None)
+            if use is not None and not self._orders.is_shown(use.op):
+                yield Use(use.op, "looped over", use.assumed)
+                return
+        if any(each.code in ("attr", "param") for each in holder.states):
             yield from self._looped(op)
 
-    def _holds_several(self, owner: Op) -> bool:
-        """``files[split].write(…)``, where a file is for more than one element."""
-        held = groups.holder_of(owner, self._own)
-        return held is not None and not self._is_alone(held[1]) and self._outlives(held[0])
+    def _holder_of(self, owner: Op) -> Op | None:
+        """``files`` of ``files[split]``, where a file is for more than one element."""
+        held = groups.holder_of(owner, self._own, self._unheld)
+        if held is None or self._is_alone(held[1]) or not self._outlives(held[0]):
+            return None
+        return held[0]
 
     def _is_alone(self, key: Op) -> bool:
         """Whether a key is an element itself, or stands for one: ``index_of[future]``."""
@@ -476,9 +490,7 @@ class _Body:
 
     def _escapes(self, op: Op) -> bool:
         """Whether others hold the container that is filled."""
-        owner = op.args[0]
-        while owner.code in ("phi", "change", "store_item") and owner.args:
-            owner = owner.args[0]
+        owner = self._effects.made(op.args[0])
         if owner.code == "param":
             return True
         if owner.code == "attr":
@@ -506,8 +518,7 @@ class _Body:
 
     def _grows(self, container: Op) -> bool:
         """Whether a dict takes new keys: what is there already keeps its place."""
-        while container.code in ("phi", "change", "store_item", "declared") and container.args:
-            container = container.args[0]
+        container = self._effects.made(container)
         if container.code == "dict":
             return not container.args
         if container.code == "comprehension" or lattice.are(
@@ -601,12 +612,15 @@ class _Body:
 
     def _carried(self, joint: Op, value: Op) -> Iterator[Use]:
         """A variable that the next round, or what comes after the loop, reads."""
-        read = [use for use in _read(joint) if not self._effects.is_quiet(use)]
-        after = [use for use in read if not use.within(self._region)]
         if value.code == "augment" and self._is_joint(value.args[0]):
-            yield from self._accumulated(value, after)
-        elif value in self._own and read and not self._has_no_order(joint, value):
-            yield from self._looped(value)
+            yield from self._accumulated(joint, value)
+        elif value in self._own and self._is_read(_read(joint)):
+            if not self._has_no_order(joint, value):
+                yield from self._looped(value)
+
+    def _is_read(self, uses: Iterable[Op]) -> bool:
+        """Whether any of them is more than a test or a message."""
+        return any(not self._effects.is_quiet(use) for use in uses)
 
     def _left_behind(self) -> Iterator[Use]:
         """What the round that ends the loop, or the last one, leaves in a variable."""
@@ -614,13 +628,9 @@ class _Body:
             if op not in self._own or self._is_joint(op) or op.code in _STATES:
                 continue
             outside = [use for use in op.uses if not use.within(self._region)]
-            reads = [
-                read
-                for use in outside
-                for read in (_read(use) if use.code == "phi" else [use])
-                if not self._effects.is_quiet(read)
-            ]
-            if not reads:
+            if not any(
+                self._is_read(_read(use) if use.code == "phi" else [use]) for use in outside
+            ):
                 continue
             for value in self._leaves(op):
                 kept = value in self._own and value.code not in _STATES
@@ -660,7 +670,7 @@ class _Body:
                     return True
         return False
 
-    def _accumulated(self, value: Op, after: list[Op]) -> Iterator[Use]:
+    def _accumulated(self, joint: Op, value: Op) -> Iterator[Use]:
         added = value.args[1]
         if added not in self._own:
             return  # a count, whose readers are judged apart
@@ -676,7 +686,9 @@ class _Body:
             and not lattice.may_be(types, "float", "str", "list")
         ):
             yield Use(value, "looped over", assumed=True)
-        elif after or not lattice.may_be(before, "list", "str"):
+        elif not lattice.may_be(before, "list", "str") or self._is_read(
+            use for use in _read(joint) if not use.within(self._region)
+        ):
             found = self._orders.first(value, Flow(filled=True))
             if found is not None or lattice.may_be(before, "float", "?"):
                 yield Use(value, "looped over", found.assumed if found else False)
@@ -750,7 +762,7 @@ class _Body:
                 return True
         function = call.args[0]
         if function.code == "attr" and function.args[0] in self._own:
-            return not self._holds_several(function.args[0])
+            return self._holder_of(function.args[0]) is None
         return names.works_on_file(word(call))
 
     def _writes_shared(self, call: Op) -> bool:

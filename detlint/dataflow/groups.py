@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.models import names
 
@@ -18,9 +18,42 @@ _STATES = frozenset(("change", "declared", "delete", "free", "phi", "store_item"
 _PARTS = frozenset(("attr", "call", "item", "iter", "phi", "unpack"))
 
 
-def holder_of(group: Op, own: Collection[Op]) -> tuple[Op, Op] | None:
-    """The container that holds another, which is looked up by a key of ``own``, and the key."""
-    for each in _states_before(group):
+class Holder(NamedTuple):
+    """A container of containers.
+
+    states  all that stands for it, before and after what changes it
+    sorted_at  the last place where what it holds is sorted, or -1
+    reads  what takes it, with the state that is taken, by place
+    """
+
+    states: frozenset[Op]
+    sorted_at: int
+    reads: list[tuple[Op, Op]]
+
+
+class Holders:
+    """The containers of containers that were asked for; each is looked at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Op, Holder] = {}
+
+    def of(self, container: Op) -> Holder:
+        """What is known of a container, by any of its states."""
+        if container not in self._known:
+            states = frozenset(_states_of(container))
+            reads = [(use, x) for x in states for use in dict.fromkeys(x.uses) if use not in states]
+            reads.sort(key=lambda each: each[0].place)
+            found = Holder(states, _sorted_at(states), reads)
+            self._known.update(dict.fromkeys(states, found))
+        return self._known[container]
+
+
+def holder_of(group: Op, own: Collection[Op], others: set[Op]) -> tuple[Op, Op] | None:
+    """The container that holds another, which is looked up by a key of ``own``, and the key;
+    ``others`` gets what no such container holds."""
+    states = []
+    for each in _states_before(group, others):
+        states.append(each)
         if each.code == "item" and each.args[1] in own and each.args[0] not in own:
             return each.args[0], each.args[1]
         if each.code == "call" and each.args[0].code == "attr" and len(each.args) > 1:
@@ -28,13 +61,16 @@ def holder_of(group: Op, own: Collection[Op]) -> tuple[Op, Op] | None:
             picks = method.name in _PICKING and each.args[1] in own
             if picks and method.args[0] not in own:
                 return method.args[0], each.args[1]
+    others.update(states)
     return None
 
 
-def _states_before(value: Op) -> Iterator[Op]:
+def _states_before(value: Op, others: Collection[Op]) -> Iterator[Op]:
     pending, seen = [value], {value}
     while pending:
         each = pending.pop()
+        if each in others:
+            continue
         yield each
         if each.code in _STATES:
             before = each.args if each.code in ("free", "phi") else each.args[:1]
@@ -42,8 +78,7 @@ def _states_before(value: Op) -> Iterator[Op]:
             seen.update(before)
 
 
-def states_of(container: Op) -> set[Op]:
-    """All that stands for a container, before and after what changes it."""
+def _states_of(container: Op) -> set[Op]:
     found, pending = {container}, [container]
     while pending:
         each = pending.pop()
@@ -59,19 +94,18 @@ def _goes_on(use: Op, value: Op) -> bool:
     return use.code in ("free", "phi") or use.args[0] is value
 
 
-def are_sorted(states: Collection[Op], since: int) -> bool:
-    """Whether what a container holds is sorted from a place on: ``groups[key].sort()``,
-    ``groups[key] = sorted(…)``, ``for group in groups.values(): group.sort()``."""
-    seen, pending = set(states), list(states)
+def _sorted_at(states: Collection[Op]) -> int:
+    """``groups[key].sort()``, ``groups[key] = sorted(…)``, ``for group in groups.values(): …``."""
+    seen, pending, last = set(states), list(states), -1
     while pending:
         each = pending.pop()
         for use in each.uses:
-            if use.place >= since and _sorts(use, each, states):
-                return True
+            if _sorts(use, each, states):
+                last = max(last, use.place)
             if use not in seen and use.code in _PARTS and use.args[0] is each:
                 seen.add(use)
                 pending.append(use)
-    return False
+    return last
 
 
 def _sorts(use: Op, value: Op, states: Collection[Op]) -> bool:
