@@ -69,6 +69,7 @@ class Effects:
         self._values: Values = orders.values
         self.holders = groups.Holders()
         self._made: dict[Op, Op] = {}
+        self._unread: set[Op] = set()
 
     def made(self, container: Op) -> Op:
         """What a container was before all that is known to change it."""
@@ -80,6 +81,24 @@ class Effects:
         found = self._made.get(each, each)
         self._made.update(dict.fromkeys(states, found))
         return found
+
+    def is_read(self, value: Op) -> bool:
+        """Whether anything but a test or a message takes a value, also through joints."""
+        seen, pending = {value}, [value]
+        while pending:
+            for use in pending.pop().uses:
+                if use.code != "phi":
+                    if not self.is_quiet(use):
+                        return True
+                elif use not in seen and use not in self._unread:
+                    seen.add(use)
+                    pending.append(use)
+        self._unread |= seen
+        return False
+
+    def reads(self, use: Op) -> bool:
+        """Whether a use is more than a test or a message."""
+        return self.is_read(use) if use.code == "phi" else not self.is_quiet(use)
 
     def of_loop(self, head: Op, flow: Flow) -> Iterator[Use]:
         """The uses of the order in which a loop takes its elements."""
@@ -614,13 +633,9 @@ class _Body:
         """A variable that the next round, or what comes after the loop, reads."""
         if value.code == "augment" and self._is_joint(value.args[0]):
             yield from self._accumulated(joint, value)
-        elif value in self._own and self._is_read(_read(joint)):
+        elif value in self._own and self._effects.is_read(joint):
             if not self._has_no_order(joint, value):
                 yield from self._looped(value)
-
-    def _is_read(self, uses: Iterable[Op]) -> bool:
-        """Whether any of them is more than a test or a message."""
-        return any(not self._effects.is_quiet(use) for use in uses)
 
     def _left_behind(self) -> Iterator[Use]:
         """What the round that ends the loop, or the last one, leaves in a variable."""
@@ -628,9 +643,7 @@ class _Body:
             if op not in self._own or self._is_joint(op) or op.code in _STATES:
                 continue
             outside = [use for use in op.uses if not use.within(self._region)]
-            if not any(
-                self._is_read(_read(use) if use.code == "phi" else [use]) for use in outside
-            ):
+            if not any(map(self._effects.reads, outside)):
                 continue
             for value in self._leaves(op):
                 kept = value in self._own and value.code not in _STATES
@@ -670,6 +683,12 @@ class _Body:
                     return True
         return False
 
+    def _is_read_after(self, joint: Op) -> bool:
+        after = (use for use in _read(joint) if not use.within(self._region))
+        return self._effects.is_read(joint) and any(
+            not self._effects.is_quiet(use) for use in after
+        )
+
     def _accumulated(self, joint: Op, value: Op) -> Iterator[Use]:
         added = value.args[1]
         if added not in self._own:
@@ -686,9 +705,7 @@ class _Body:
             and not lattice.may_be(types, "float", "str", "list")
         ):
             yield Use(value, "looped over", assumed=True)
-        elif not lattice.may_be(before, "list", "str") or self._is_read(
-            use for use in _read(joint) if not use.within(self._region)
-        ):
+        elif not lattice.may_be(before, "list", "str") or self._is_read_after(joint):
             found = self._orders.first(value, Flow(filled=True))
             if found is not None or lattice.may_be(before, "float", "?"):
                 yield Use(value, "looped over", found.assumed if found else False)

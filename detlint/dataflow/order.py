@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.values import Values
 
 _DEEPEST = 4  # functions that hand the same order on
-_MOST = 3000  # operations on the way of one order
+_MOST = 10_000  # operations on the way of one order, each a few frames deep
 
 
 _HANDED_ON = (
