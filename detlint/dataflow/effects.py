@@ -8,6 +8,7 @@ what it writes, returns, yields or draws. Whole numbers can be added, and sets f
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import groups, lattice
@@ -17,6 +18,7 @@ from detlint.models import names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from detlint.dataflow.groups import Holder
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.order import Orders
     from detlint.dataflow.values import Values
@@ -477,14 +479,25 @@ class _Body:
         holder = self._effects.holders.of(container) if container is not None else None
         if holder is None or holder.sorted_at >= self._region.end:
             return
-        start = bisect_left(holder.reads, self._region.end, key=lambda each: each[0].place)
-        for each, value in holder.reads[start:]:
+        found = self._read_from(holder)
+        if found is not None:
+            yield Use(found.op, "looped over", found.assumed)
+        elif any(each.code in ("attr", "param") for each in holder.states):
+            yield from self._looped(op)
+
+    def _read_from(self, holder: Holder) -> Use | None:
+        """The first use of a container after the loop."""
+        end = self._region.end
+        start = bisect_left(holder.reads, end, key=lambda each: each[0].place)
+        for each, value in islice(holder.reads, start, None):
+            if each.place >= holder.silent_from:
+                return None
             use = next(self._orders.at(each, value, Flow(filled=True, grouped=True)), None)
             if use is not None and not self._orders.is_shown(use.op):
-                yield Use(use.op, "looped over", use.assumed)
-                return
-        if any(each.code in ("attr", "param") for each in holder.states):
-            yield from self._looped(op)
+                return use
+        if not self._orders.calls:
+            holder.silent_from = min(holder.silent_from, end)
+        return None
 
     def _holder_of(self, owner: Op) -> Op | None:
         """``files`` of ``files[split]``, where a file is for more than one element."""

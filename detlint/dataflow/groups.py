@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from detlint.models import names
 
@@ -18,17 +20,20 @@ _STATES = frozenset(("change", "declared", "delete", "free", "phi", "store_item"
 _PARTS = frozenset(("attr", "call", "item", "iter", "phi", "unpack"))
 
 
-class Holder(NamedTuple):
+@dataclass
+class Holder:
     """A container of containers.
 
     states  all that stands for it, before and after what changes it
     sorted_at  the last place where what it holds is sorted, or -1
     reads  what takes it, with the state that is taken, by place
+    silent_from  the place from which on no read shows an order, as far as somebody looked
     """
 
     states: frozenset[Op]
     sorted_at: int
     reads: list[tuple[Op, Op]]
+    silent_from: float = math.inf
 
 
 class Holders:
