@@ -7,6 +7,7 @@ it. What sorts, counts or looks things up ends the way.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import expected, lattice
@@ -135,6 +136,7 @@ class Orders:
         self._told: dict[tuple[Op, Flow], Use] = {}  # the first use that was found from each
         self._by_root = False  # whether what the root is decided something
         self._global_reads: dict[str, list[Op]] = {}
+        self._calls_by_callee: dict[Function, dict[Function, list[Op]]] = {}
         self.calls: list[Op] = []  # from which the function that is looked at was entered
         self.root: Op | None = None
 
@@ -358,10 +360,12 @@ class Orders:
 
     def _is_for_a_script(self, name: str) -> bool:
         """Whether nobody imports a name of the module."""
+        return (not name.isupper() and self._is_script) or name == "_"
+
+    @cached_property
+    def _is_script(self) -> bool:
         text = self.unit.text
-        return (
-            not name.isupper() and ("__name__ ==" in text or "__name__==" in text)
-        ) or name == "_"
+        return "__name__ ==" in text or "__name__==" in text
 
     def _reads_of_global(self, name: str) -> list[Op]:
         if name not in self._global_reads:
@@ -516,15 +520,22 @@ class Orders:
         private = name.startswith("_") and not name.startswith("__")
         if function.outer is None and not private and not self._is_script_function(name):
             return None
-        found = []
+        found: list[Op] = []
         for each in self.unit.functions_naming(name):
-            for inner in each.everything():
-                found += [
-                    op
-                    for op in inner.ops
-                    if op.code == "call" and self.values.callee(op) is function
-                ]
+            found += self._calls_in(each).get(function, ())
         return found or None
+
+    def _calls_in(self, function: Function) -> dict[Function, list[Op]]:
+        """The calls of a function, and of those in it, by what of the file they call."""
+        if function not in self._calls_by_callee:
+            found: dict[Function, list[Op]] = {}
+            for each in function.everything():
+                for op in each.ops:
+                    callee = self.values.callee(op) if op.code == "call" else None
+                    if callee is not None:
+                        found.setdefault(callee, []).append(op)
+            self._calls_by_callee[function] = found
+        return self._calls_by_callee[function]
 
     def _is_script_function(self, name: str) -> bool:
         return False
