@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from detlint.finding import Confidence, Edit, Finding
+from detlint.finding import Confidence, Edit, Finding, Step
 from detlint.kinds import is_data
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _Entry = str | list[Any]
 
 # With the shape of the file: raised whenever that changes.
-_FORMAT = 6
+_FORMAT = 7
 _WITH_FACTS = 4  # parts of such an entry
 # The coarsest clock of a file system in use: FAT counts in steps of two seconds.
 _RACY_NS = 2_000_000_000
@@ -272,18 +272,23 @@ def _findings(path: str, entry: _Entry) -> list[Finding]:
 
 def dump(findings: Sequence[Finding]) -> list[list[Any]]:
     """The findings of a file as JSON gives them back, so that they compare."""
-    return [[*each[1:9], [list(edit) for edit in each.edits], *each[10:]] for each in findings]
+    return [
+        [*each[1:9], list(map(list, each.edits)), *each[10:13], list(map(list, each.way))]
+        for each in findings
+    ]
 
 
 def load(path: str, dumped: list[list[Any]]) -> list[Finding]:
     """They themselves. Raises TypeError, ValueError or LookupError if they have another shape."""
     found = []
-    for row, column, end_row, end_column, *words, edits, safe, cell, confidence in dumped:
+    for row, column, end_row, end_column, *words, edits, safe, cell, confidence, way in dumped:
         code, name, message, advice = words
         changes = tuple(Edit(int(start), int(end), str(text)) for start, end, text in edits)
         place = (int(row), int(column), int(end_row), int(end_column))
-        how = (changes, safe, cell, Confidence(confidence))
-        found.append(Finding(path, *place, code, name, message, advice, *how))
+        steps = tuple(Step(int(a), int(b), int(c), int(d), str(text)) for a, b, c, d, text in way)
+        sure = Confidence(confidence)
+        said = (code, name, message, advice)
+        found.append(Finding(path, *place, *said, changes, safe, cell, sure, steps))
     return found
 
 

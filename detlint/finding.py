@@ -30,6 +30,16 @@ class Edit(NamedTuple):
     replacement: str
 
 
+class Step(NamedTuple):
+    """A place on the way of a value: what happens to it there, as in "listed here"."""
+
+    row: int
+    column: int
+    end_row: int
+    end_column: int
+    text: str
+
+
 class Finding(NamedTuple):
     """One place where a run can differ from the last. Rows and columns are 1-based,
     columns count characters, and the end is exclusive, as in ruff's JSON."""
@@ -47,6 +57,7 @@ class Finding(NamedTuple):
     safe: bool = True
     cell: int | None = None
     confidence: Confidence = Confidence.CERTAIN
+    way: tuple[Step, ...] = ()  # of the value, where that is more than the finding's own place
 
     @property
     def fixable(self) -> bool:

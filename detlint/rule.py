@@ -6,7 +6,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
-from detlint.finding import Confidence, Edit, Finding
+from detlint.finding import Confidence, Edit, Finding, Step
 from detlint.lazy import cst
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ class Rule:
 
     A subclass defines the attributes below and ``examine`` (which follows values), methods
     ``visit_<Node>`` (for any class of libcst, ``visit_Module`` included, and of
-    ``detlint.documents.document`` in other kinds of sources), or ``judge``. One instance lints one file.
+    ``detlint.documents.document`` in other kinds of sources), or ``judge``. One instance lints one
+    file.
     Its docstring, in ``PARTS``, source and examples are its documentation, and are tested.
     """
 
@@ -114,6 +115,15 @@ class Rule:
     def examine(self, offsets: Sequence[int]) -> None:
         """Follow the values of a file from what stands at some offsets: the rule's triggers."""
         raise NotImplementedError
+
+    def _steps(self, way: Sequence[tuple[cst.CSTNode | ast.AST, str]]) -> tuple[Step, ...]:
+        """Its steps, one a line; none where all of it stands in one."""
+        steps: dict[int, Step] = {}
+        for node, text in way:
+            start, end = self._read.span(node)  # type: ignore[arg-type]  # of its own kind
+            place = (*self._read.source.location(start), *self._read.source.location(end))
+            steps[place[0]] = Step(*place, text)
+        return tuple(steps.values()) if len(steps) > 1 else ()
 
     @classmethod
     def follows_values(cls) -> bool:
@@ -187,8 +197,11 @@ class Rule:
         edits: tuple[Edit, ...] = (),
         safe: bool = True,
         confidence: Confidence | None = None,
+        way: Sequence[tuple[cst.CSTNode | ast.AST, str]] = (),
     ) -> None:
         """Add a finding at a node. ``message`` and ``confidence`` default to the rule's.
+
+        ``way``: where the value comes from and goes to, each with what happens there.
 
         A fix that would drop a comment is never safe.
         """
@@ -207,5 +220,6 @@ class Rule:
                 edits=edits,
                 safe=safe and keeps_comments,
                 confidence=self.confidence if confidence is None else confidence,
+                way=self._steps(way),
             )
         )

@@ -54,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs: see docs/doctor.md")
     form.add_argument("--digest", action="store_true", help="one line, to log beside a run")
+    parser.add_argument("--all", action="store_true", help="also what is in order, or not here")
     parser.add_argument("--strict", action="store_true", help="exit with 1 if something differs")
     return parser
 
@@ -65,4 +66,4 @@ def _text(found: Report, options: argparse.Namespace) -> str:
         return found.digest + "\n"
     from guard.doctor_text import render
 
-    return render(found, sys.stdout)
+    return render(found, sys.stdout, everything=options.all)

@@ -22,12 +22,16 @@ _STYLES: dict[Level, str] = {
     UNKNOWN: "cyan",
     NOT_APPLICABLE: "dim",
 }
+_REFUSING = ("guard", "environment")  # where what differs keeps guard from starting
+_HASHES = "PYTHONHASHSEED"  # guard starts all the same
+_ENABLED = "guard.enable sets it to "
 _NOTHING = "none that guard knows of"
 
 
-def render(report: Report, stream: TextIO) -> str:
-    """The sections, then how many entries have each verdict, then the digest.
+def render(report: Report, stream: TextIO, *, everything: bool = False) -> str:
+    """What matters here, one next step, how many entries have each verdict, and the digest.
 
+    everything  also what is in order, and what nothing here reads
     Colours follow the stream, and NO_COLOR, FORCE_COLOR and TERM, as rich reads them.
     """
     from rich.text import Text
@@ -35,23 +39,61 @@ def render(report: Report, stream: TextIO) -> str:
     console = console_of(stream)
     with console.capture() as captured:
         for section in report.sections:
-            console.print(Text(section.name, style="bold underline"))
-            console.print(_table(section.entries) if section.entries else _NOTHING)
-        console.print(_summary(report))
+            if everything or (entries := [each for each in section.entries if _matters(each)]):
+                console.print(Text(section.name, style="bold underline"))
+                shown = section.entries if everything else entries
+                console.print(_table(shown, folds=not everything) if shown else _NOTHING)
+        console.print(Text.assemble(("next: ", "bold"), visible(_next(report))))
+        console.print(_summary(report, everything=everything))
         console.print(Text(report.digest), soft_wrap=True)  # whole, to be copied
     return trimmed(captured.get())
 
 
-def _table(entries: Iterable[Entry]) -> Table:
+def _matters(entry: Entry) -> bool:
+    # What the hash seed is, the variable's own row says, with what to do.
+    return entry.verdict not in (OK, NOT_APPLICABLE) and entry.name != "hash_seed"
+
+
+def _next(report: Report) -> str:
+    """The one thing to do first."""
+    torch, active = report.find("torch", "torch"), report.find("guard", "active")
+    if torch is None or torch.value is None:
+        return torch.meaning if torch is not None else "install torch"
+    differing = [
+        (section.name, each)
+        for section in report.sections
+        for each in section.entries
+        if each.verdict == DIFFERS
+    ]
+    refused = [each for section, each in differing if section in _REFUSING and each.name != _HASHES]
+    for each in [*refused, *([active] if active and not active.value else [])]:
+        return each.meaning
+    for _, each in differing:
+        return f"{each.name}: {each.meaning}"
+    return "compare two runs: `python -m guard verify train.py`"
+
+
+def _table(entries: Iterable[Entry], *, folds: bool) -> Table:
     from rich.table import Table
-    from rich.text import Text
 
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True, min_width=max(map(len, _STYLES)))
     table.add_column()
+    enabled = []
     for entry in entries:
-        table.add_row(Text(entry.verdict, style=_STYLES[entry.verdict]), _told(entry))
+        if folds and entry.meaning.startswith(_ENABLED):
+            enabled.append(entry.name)
+        else:
+            table.add_row(_verdict(entry.verdict), _told(entry))
+    if enabled:
+        table.add_row(_verdict(MAY_DIFFER), f"guard.enable sets {', '.join(enabled)}")
     return table
+
+
+def _verdict(level: Level) -> Text:
+    from rich.text import Text
+
+    return Text(level, style=_STYLES[level])
 
 
 def _told(entry: Entry) -> Text:
@@ -66,9 +108,10 @@ def _shown(value: str | float) -> str:
     return word(value) if isinstance(value, bool) else str(value)
 
 
-def _summary(report: Report) -> Text:
+def _summary(report: Report, *, everything: bool) -> Text:
     from rich.text import Text
 
     counted = [(level, count) for level, count in report.counts().items() if count]
     parts = [Text(f"{count} {level}", style=_STYLES[level]) for level, count in counted]
-    return Text(", ").join(parts)
+    summary = Text(", ").join(parts)
+    return summary if everything else summary.append(" (--all shows each)")

@@ -106,7 +106,7 @@ def _tell(late: list[Variable]) -> None:
     if refused:
         raise TooLateError("; ".join(refused))
     for row in late:
-        if row.name not in _told:
+        if row.warns and row.name not in _told:
             warnings.warn(row.late, LateWarning, stacklevel=_level_of_user())
             _told.add(row.name)
 

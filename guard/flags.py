@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import os
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.dependencies import import_torch, loaded
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 ABSENT = object()  # what a flag reads where this torch, or this machine, has none
 
 
+_ALGORITHMS = "torch.use_deterministic_algorithms"
 _BEFORE = "before 2.2, the oldest that guard supports"
 
 
@@ -31,6 +33,7 @@ class Flag(NamedTuple):
     read     its value now, or ABSENT
     write    sets it
     otherwise  another value that means the same
+    under    the flag without which it has no effect, or ""
     """
 
     name: str
@@ -42,6 +45,7 @@ class Flag(NamedTuple):
     read: Callable[[ModuleType], Any]
     write: Callable[[ModuleType, Any], None]
     otherwise: Any = ABSENT
+    under: str = ""
 
 
 class State(NamedTuple):
@@ -82,6 +86,34 @@ def switched(*, on: bool, warn_only: bool = False) -> Iterator[None]:
         yield
     finally:
         _write_algorithms(torch, found)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Torch's switch on and warning only, whatever the program sets meanwhile; then as found."""
+    torch = import_torch("guard")
+    with switched(on=True, warn_only=True), ExitStack() as stack:
+        stack.callback(_restore_inductor, _read_inductor(torch))
+        # The first two call the third, and import inductor's configuration before, for a second.
+        for owner, name in (
+            (torch, "use_deterministic_algorithms"),
+            (torch, "set_deterministic_debug_mode"),
+            (torch._C, "_set_deterministic_algorithms"),  # noqa: SLF001 - what all others call
+        ):
+            stack.callback(setattr, owner, name, getattr(owner, name))
+            setattr(owner, name, _left_alone)
+        yield
+
+
+def _left_alone(*_: Any, **__: Any) -> None:
+    """Sets nothing."""
+
+
+def _restore_inductor(found: Any) -> None:  # noqa: ANN401 - whatever a flag holds
+    if found is ABSENT:  # what it reads when it is imported
+        found = os.environ.get("TORCHINDUCTOR_DETERMINISTIC") == "1"
+    if _read_inductor(import_torch("guard")) not in (ABSENT, found):
+        _write_inductor(import_torch("guard"), found)
 
 
 def _attribute(path: str, name: str) -> tuple[Callable[..., Any], Callable[..., None]]:
@@ -140,7 +172,7 @@ def _reduced(settings: Settings) -> bool:
 
 FLAGS: tuple[Flag, ...] = (
     Flag(
-        "torch.use_deterministic_algorithms",
+        _ALGORITHMS,
         (True, False),
         "operators take their deterministic kernel, and those that have none refuse; not "
         "warn_only, which leaves the backward of fused attention free",
@@ -159,6 +191,7 @@ FLAGS: tuple[Flag, ...] = (
         "2.2, the oldest that guard supports",
         lambda settings: settings.fill,
         *_attribute("utils.deterministic", "fill_uninitialized_memory"),
+        under=_ALGORITHMS,
     ),
     Flag(
         "torch.utils.deterministic.fill_uninitialized_memory",

@@ -128,7 +128,12 @@ def _module_of(frame: FrameType) -> Any:  # noqa: ANN401
 
 def is_installed(filename: str) -> bool:
     """Whether a file came with a package, and is not the user's own."""
-    return filename.startswith(_STANDARD) or any(each in filename for each in _INSTALLED)
+    return filename.startswith(_STANDARD) or is_of_package(filename)
+
+
+def is_of_package(filename: str) -> bool:
+    """Whether a file came with a package that is not Python's own."""
+    return any(each in filename for each in _INSTALLED)
 
 
 def is_library(filename: str) -> bool:
@@ -136,7 +141,7 @@ def is_library(filename: str) -> bool:
     if filename.startswith("<"):
         return not filename.startswith(_TYPED)
     if filename.startswith(_STANDARD):
-        return not any(each in filename for each in _INSTALLED) or _is_of_torch(filename)
+        return not is_of_package(filename) or _is_of_torch(filename)
     return filename.startswith(_OWN) or _is_of_torch(filename)
 
 

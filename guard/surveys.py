@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard import places, translation, watch
 from guard.activation import active
-from guard.flags import switched
+from guard.flags import held
 from guard.settings import load
 from guard.watcher import Watcher
 
@@ -79,13 +79,13 @@ def _shown(found: Found) -> str:
 def survey() -> Iterator[Survey]:
     """Run on through every operator that would refuse, and list them all with their places.
 
-    Inside, torch only warns (``warn_only``), so results may differ from run to run, and fused
-    attention is free to: what is found here is for mending, not for training. Works with and
-    without ``guard.enable``.
+    Inside, torch only warns (``warn_only``), whatever the step sets, so results may differ from
+    run to run, and fused attention is free to: what is found here is for mending, not for
+    training. Works with and without ``guard.enable``.
     """
     found = Survey()
     with ExitStack() as stack:
-        stack.enter_context(switched(on=True, warn_only=True))
+        stack.enter_context(held())
         watcher = Watcher(active() or load(), surveys=True)
         stack.enter_context(watch.watching(watcher))
         stack.enter_context(_collected(found, watcher))

@@ -26,6 +26,7 @@ class Variable(NamedTuple):
     late     what being too late means, and what to do
     is_late  whether it is, given the value found ("" for none)
     refuses  whether being too late is an error; else it is a warning
+    warns    whether guard.enable tells it, and not only the doctor
     source   where the facts come from
     """
 
@@ -42,6 +43,7 @@ class Variable(NamedTuple):
     late: str = "it is read at each use: never too late"
     is_late: Callable[[str], bool] = lateness.never
     refuses: bool = False
+    warns: bool = True
 
 
 def _with(*libraries: str) -> Callable[[Mapping[str, str]], bool]:
@@ -69,6 +71,7 @@ VARIABLES: tuple[Variable, ...] = (
         f"iterated in another order in each run: {_START}, or with PYTHONHASHSEED=0 in the "
         "environment and neither -E, -I nor -R. It holds in processes started from here on",
         is_late=lateness.random_hashes,
+        warns=False,  # most programs go through no set of strings, and no call can mend it
     ),
     Variable(
         "CUBLAS_WORKSPACE_CONFIG",

@@ -1,7 +1,8 @@
 """Programs with a planted cause, and whether ``python -m guard verify`` names it.
 
 A line that ends with ``# planted: kernel`` is the cause, and the word after it what kind of cause
-it is; ``or`` parts several that are as true. Two lines may be marked where either is: the draw,
+it is, or what it reads that is another in each run (a ``Source``); ``or`` parts several that are
+as true. Two lines may be marked where either is: the draw,
 say, and the loop that decides how often it is drawn. A line ``# verify: …`` of its own holds
 options for the command, ``# lost: …`` what a verdict on a resumed run has to speak of (a regular
 expression) in place of a line, and ``# differs: by the order of listing`` says that the program
@@ -66,6 +67,8 @@ class Answer:
 
     status: int
     cause: str
+    source: str
+    confidence: str
     named: tuple[tuple[str, str, int], ...]
     by: str
     is_cause: bool
@@ -136,7 +139,10 @@ def _judged(
     difference = report.get("difference") or {}
     named = tuple(_named(report))
     cause = (difference.get("cause") or "").lower()
+    shown = report.get("cause") or {}
+    source = shown.get("source", "").lower()
     told = " ".join(str(difference.get(key)) for key in ("what", "why", "advice"))
+    told += f" {shown.get('what', '')}"
     by = next((how for how, file, line in named if _is_planted(program, file, line)), "")
     counts = not by.startswith("suspect") or by == "suspect 1"
     is_line = bool(re.search(program.lost, told)) if program.lost else bool(by) and counts
@@ -145,9 +151,11 @@ def _judged(
     return Answer(
         status=status,
         cause=cause,
+        source=source,
+        confidence=shown.get("confidence", ""),
         named=named,
         by=by,
-        is_cause=cause in program.causes,
+        is_cause=not program.causes.isdisjoint((cause, source)),
         is_line=is_line,
         why=f"{report.get('verdict', '')} {difference.get('why', '')}".strip(),
         error=error,

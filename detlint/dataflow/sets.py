@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.dataflow import lattice
 from detlint.dataflow.keys import leaves_ties
 from detlint.dataflow.order import Orders, word_of
-from detlint.dataflow.use import Use
 from detlint.models import names
 from detlint.models.model import Order
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.lattice import Types
     from detlint.dataflow.unit import Unit
+    from detlint.dataflow.use import Use
 
 _READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", "writelines"])
 
@@ -29,6 +29,13 @@ _TELLING = re.compile(
 )
 
 
+# What gives the next state of a container, or another name to it.
+_STATES = frozenset(("augment", "change", "declared", "delete", "free", "phi", "store_attr"))
+
+
+_COPIES = frozenset(("copy", "items", "keys", "values"))
+
+
 class Reading(NamedTuple):
     """A place where a set is gone through."""
 
@@ -37,6 +44,7 @@ class Reading(NamedTuple):
     use: Use  # where the order shows
     elements: Types
     guessed: bool  # by names, or by what is done with them
+    unknown: bool  # not even that says what the elements are
     assumed: bool  # it only seems to show, or seems to be a set whose order varies
 
     @property
@@ -62,6 +70,14 @@ class Reading(NamedTuple):
         """Whether the elements are known not to be all of one type that compares."""
         return bool(self.kind) and not self.sorts
 
+    def way(self) -> list[tuple[ast.AST, str]]:
+        """Where the set is made, gone through, and its order shows, in this file."""
+        made = self.op
+        while made.code in _STATES and made.args:
+            made = made.args[0]
+        steps = [(made.node, "the set is made here"), (self.node, "gone through here")]
+        return [*steps, (self.use.op.node, f"here its order shows: {self.how}")]
+
     @property
     def how(self) -> str:
         """What shows the order."""
@@ -80,7 +96,7 @@ def read_at(by: Op, value: Op) -> ast.expr:
         each = given[by.args.index(value, 1) - 1]
         return each.value if isinstance(each, ast.Starred) else each
     if isinstance(node, (ast.Assign, ast.AugAssign, ast.Starred, ast.YieldFrom)):
-        return node.value  # type: ignore[return-value]
+        return node.value
     return node  # type: ignore[return-value]
 
 
@@ -147,11 +163,11 @@ class Sets:
 
     def _read_by_call(self, call: Op) -> Iterator[Op]:
         function = call.args[0]
-        if function.code == "attr" and function.name == "pop" and len(call.args) == 1:
-            if self.values.is_set(function.args[0]):
-                yield function.args[0]
+        pops = function.code == "attr" and function.name == "pop" and len(call.args) == 1
+        if pops and self.values.is_set(function.args[0]):
+            yield function.args[0]
         for name, value in call.arguments():
-            if name not in ("**",) and self.values.is_set(value) and self._goes_through(call, name):
+            if name != "**" and self.values.is_set(value) and self._goes_through(call, name):
                 yield value
 
     def _goes_through(self, call: Op, name: str | None) -> bool:
@@ -190,8 +206,9 @@ class Sets:
         use = next(self.orders.uses_at(value, by), None)
         if use is None:
             return
-        assumed = use.assumed or (guessed and not seems_text and not _TELLING.match(use.how))
-        yield Reading(value, by, use, elements, guessed, assumed)
+        unknown = guessed and not seems_text
+        assumed = use.assumed or (unknown and not _TELLING.match(use.how))
+        yield Reading(value, by, use, elements, guessed, unknown, assumed)
 
     def _seems_text(self, value: Op, by: Op) -> bool:
         """Whether names, or what is done with an element, say that a set holds texts."""
@@ -256,9 +273,9 @@ def _names_behind(op: Op, depth: int = 4) -> Iterator[str]:
         yield str(op.name[1])
     elif op.code in ("global", "free", "phi", "attr") and isinstance(op.name, str):
         yield op.name
-    if op.code == "call" and op.args[0].code == "attr" and len(op.args) == 1:
-        if op.args[0].name not in ("keys", "values", "items", "copy"):
-            yield str(op.args[0].name)
+    called = op.args[0] if op.code == "call" and len(op.args) == 1 else None
+    if called is not None and called.code == "attr" and called.name not in _COPIES:
+        yield str(called.name)
     if depth:
         below = op.args[1:] if op.code == "call" else op.args
         if op.code in (

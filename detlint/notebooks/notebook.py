@@ -136,7 +136,12 @@ class Notebook(Source):
             min(max(self._offset(finding.end_row, finding.end_column), start), limit)
         )
         return finding._replace(
-            row=row, column=column, end_row=end_row, end_column=end_column, cell=number
+            row=row,
+            column=column,
+            end_row=end_row,
+            end_column=end_column,
+            cell=number,
+            way=(),  # it may lead through several cells
         )
 
     def place(self, offset: int) -> tuple[int, int, int]:

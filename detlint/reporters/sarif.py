@@ -22,7 +22,7 @@ from detlint.rule import WHY
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.finding import Finding
+    from detlint.finding import Finding, Step
     from detlint.reporters import Report
     from detlint.rule import Rule
     from detlint.source import Source
@@ -127,6 +127,9 @@ def _results(report: Report, codes: list[str], root: str) -> Iterator[Object]:
                 )
             },
         }
+        if finding.way:
+            steps = [_step(step, location) for step in finding.way]
+            result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
         if finding.cell is not None:
             result["properties"] = {"cell": finding.cell}
         elif source is not None and finding.edits:
@@ -139,6 +142,12 @@ def _place(finding: Finding, source: Source | None) -> Object:
         whole = notebook(finding, source)  # regions are those of the file, which holds JSON
         return {"startLine": whole.file_row(finding.cell, finding.row) if whole else 1}
     return _region((finding.row, finding.column), (finding.end_row, finding.end_column))
+
+
+def _step(step: Step, location: dict[str, str]) -> Object:
+    region = _region((step.row, step.column), (step.end_row, step.end_column))
+    place = {"artifactLocation": location, "region": region}
+    return {"location": {"physicalLocation": place, "message": {"text": step.text}}}
 
 
 def _region(start: tuple[int, int], end: tuple[int, int]) -> Object:

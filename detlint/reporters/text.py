@@ -51,6 +51,9 @@ def _headline(finding: Finding, paint: Paint) -> str:
 def _below(finding: Finding, source: Source | None, paint: Paint) -> Iterator[str]:
     if source is not None:
         yield from excerpt(finding, source, paint)
+        for step in finding.way:
+            place = f"{leading(finding.path)}:{step.row}:{step.column}:"
+            yield f"{paint('way:', 'bold cyan')} {place} {visible(step.text)}"
     if finding.advice:
         yield f"{paint('help:', 'bold cyan')} {visible(finding.advice)}"
 

@@ -29,12 +29,16 @@ class SetOrder(Rule):
       by `pop()`
     - the same of what set operations give, on sets and on the keys of a dict
 
+    Lowers the confidence:
+    - nothing tells what the elements are: *likely* where they are numbered, drawn or picked by their
+      order, else *possible*
+
     Not reported:
-    - sets of numbers, whose hashes do not change, and sets whose elements cannot be told
+    - sets of numbers, whose hashes do not change
     - the order provably does not matter: sorted, counted, tested for membership, combined with
       other sets
-    - loops in which the order has no effect, and what is only printed
-    - a list that is kept under a name for looking up, such as `stop_words`
+    - loops in which the order has no effect, what is only printed, and lists under a name for
+      looking up, such as `stop_words`
 
     What to do: Sort the set where it is read: `sorted(names)`. Classes and most other objects do
     not compare with each other, and need a key: `sorted(kinds, key=lambda kind: kind.__name__)`.
@@ -127,14 +131,17 @@ class SetOrder(Rule):
             advice=f"sort it: {'sorted(…, key=…)' if reading.lacks_order else 'sorted(…)'}",
             edits=self._fix(reading) if reading.sorts else (),
             confidence=_confidence(reading),
+            way=reading.way(),
         )
 
     def _told(self, reading: Reading) -> str:
         start, end = self.unit.span(reading.node)
         text = " ".join(self.unit.source.text[start:end].split())
         shown = f"`{text}`" if len(text) <= _LONGEST else "the set"
+        if reading.unknown:
+            return f"{shown} gives what may be strings or objects"
         kind = reading.kind
-        return f"{shown} gives what seem to be strings" if not kind else f"{shown} gives its {kind}"
+        return f"{shown} gives its {kind}" if kind else f"{shown} gives what seem to be strings"
 
     def _fix(self, reading: Reading) -> tuple[Edit, ...]:
         call, node = reading.by.node, reading.node

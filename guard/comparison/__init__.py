@@ -14,6 +14,7 @@ from guard.comparison.differences import (
     Suspect,
 )
 from guard.comparison.examination import examine
+from guard.comparison.explanations import Confidence, Explanation, Link, Source
 from guard.comparison.json_form import as_json
 from guard.comparison.page import page
 from guard.comparison.text import text
@@ -23,8 +24,12 @@ __all__ = [
     "Change",
     "Comparer",
     "Comparison",
+    "Confidence",
     "Difference",
+    "Explanation",
+    "Link",
     "Operator",
+    "Source",
     "Suspect",
     "as_json",
     "compare",

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from guard.comparison.explanations import Explanation
     from guard.places import Place
     from guard.trace import Event
 
@@ -186,6 +187,7 @@ class Comparison:
     growth        by step, as far as values were recorded; sampled evenly in a long run
     operators     from recording in detail, if that was done
     suspects      from the linter, best first, if it was asked
+    explanation   what the difference comes from, if that was asked
     notes         further sentences from who asked for the comparison
     """
 
@@ -203,4 +205,5 @@ class Comparison:
     growth: tuple[Growth, ...] = ()
     operators: tuple[Operator, ...] = ()
     suspects: tuple[Suspect, ...] = ()
+    explanation: Explanation | None = None
     notes: tuple[str, ...] = ()

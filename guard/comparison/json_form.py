@@ -10,6 +10,7 @@ from guard.comparison import phrases
 
 if TYPE_CHECKING:
     from guard.comparison.differences import Comparison, Difference
+    from guard.comparison.explanations import Explanation
     from guard.places import Place
     from guard.trace import Event
 
@@ -30,6 +31,7 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
         "kinds": list(comparison.kinds),
         "differing_steps": comparison.differing,
         "difference": None if difference is None else _difference(difference),
+        "cause": _explanation(comparison.explanation),
         "totals": comparison.totals,
         "environment": [each._asdict() for each in comparison.changes],
         "operators": [
@@ -60,6 +62,19 @@ def _difference(difference: Difference) -> dict[str, Any]:
         "second": _event(difference.second),
         "size": None if difference.size is None else _finite(difference.size._asdict()),
         "consequences": difference.consequences,
+    }
+
+
+def _explanation(explanation: Explanation | None) -> dict[str, Any] | None:
+    if explanation is None:
+        return None
+    return {
+        "source": explanation.source.name,
+        "words": explanation.words,
+        "confidence": explanation.confidence.value,
+        "what": explanation.what,
+        "slice": [each._asdict() for each in explanation.slice],
+        "excluded": list(explanation.excluded),
     }
 
 

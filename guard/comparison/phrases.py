@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from guard.comparison.differences import Cause
 from guard.comparison.names import count, describe, function, line, listed, several, steps
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from guard.comparison.differences import Comparison, Difference, Operator, Size, Suspect
+    from guard.comparison.explanations import Link
     from guard.places import Place
+
+_SHOWN = 3  # statements of a slice, at either end
 
 
 def verdict(comparison: Comparison) -> str:
@@ -101,6 +107,20 @@ def operator(each: Operator) -> tuple[str, str]:
     if each.alternative:
         told.append(f"instead: {each.alternative}")
     return f"{each.name}{phase}{module}", "; ".join(told)
+
+
+def link(each: Link | None) -> str:
+    """A statement of a slice: "train.py:12  x = time.time()"; None is what was left out."""
+    if each is None:
+        return "…"
+    return f"{os.path.basename(each.file)}:{each.line}  {each.text}"
+
+
+def shortened(links: Sequence[Link]) -> list[Link | None]:
+    """The first and the last statements of a slice that is long; None in the place of others."""
+    if len(links) <= 2 * _SHOWN:
+        return list(links)
+    return [*links[:_SHOWN], None, *links[-_SHOWN:]]
 
 
 def suspect(each: Suspect) -> tuple[str, str]:

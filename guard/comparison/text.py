@@ -45,8 +45,16 @@ def _told(comparison: Comparison) -> Iterator[tuple[str, str]]:
     difference = comparison.difference
     if difference is None:
         return
-    yield "cause", difference.cause.value
+    explanation = comparison.explanation
+    if explanation is None:
+        yield "cause", difference.cause.value
+    else:
+        yield "cause", explanation.words
+        yield "shows as", difference.cause.value
+        yield from (("excluded", each) for each in explanation.excluded)
     yield "where", phrases.placed(difference.place)
+    if explanation is not None:
+        yield from (("slice", phrases.link(each)) for each in phrases.shortened(explanation.slice))
     yield "why", difference.why
     for each in comparison.operators:
         yield "operator", ": ".join(filter(None, phrases.operator(each)))

@@ -62,12 +62,21 @@ def _judged(
         return NOT_APPLICABLE, "this torch has no such switch"
     if flag.name.startswith(_OF_GPUS) and not situation.has_gpu:
         return NOT_APPLICABLE, "matters with a GPU only"
+    if asked and flag.under and not _is_on(flag.under, situation.torch):
+        level: Level = DIFFERS if situation.is_active else MAY_DIFFER
+        return level, f"has no effect while {flag.under} is off; with it, {flag.why}"
     if not asked or State(flag, value).is_set:
         return OK, flag.why if asked else _LEFT
     wanted = _plain(flag.wanted)
     if situation.is_active:
         return DIFFERS, f"guard had set it to {wanted}, and something has set it back: {flag.why}"
     return MAY_DIFFER, f"guard.enable sets it to {wanted}: {flag.why}"
+
+
+def _is_on(name: str, torch: Any) -> bool:  # noqa: ANN401 - the module
+    """Whether a flag is on, be it with a warning only."""
+    found = next(flag.read(torch) for flag in FLAGS if flag.name == name)
+    return bool(found[0] if isinstance(found, tuple) else found)
 
 
 def _unloaded(flag: Flag) -> Entry:

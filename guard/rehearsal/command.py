@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
         _parser().error("a script is needed: python -m guard preflight train.py")
     try:
         Program(options.program, options.arguments, module=options.module).check()
-        report = _rehearsed(options)
+        report = _judged(options)
     except GuardError as error:
         sys.stderr.write(f"guard preflight: {error}\n")
         return FAILED
@@ -54,6 +54,21 @@ def _status(report: Report) -> int:
     if report.found or any(each.counts for each in report.traps):
         return FOUND
     return 0 if report.is_clean else FAILED
+
+
+def _judged(options: argparse.Namespace) -> Report:
+    """The report of the run, and what the linter says of the text meanwhile."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from guard.rehearsal import reading
+
+    with ThreadPoolExecutor(1) as pool:
+        reads = pool.submit(reading.traps, options.program, module=options.module)
+        report = _rehearsed(options)
+        error = reads.exception()
+        if isinstance(error, GuardError):
+            return reading.joined(report, error)
+        return reading.joined(report, reads.result())
 
 
 def _rehearsed(options: argparse.Namespace) -> Report:
@@ -144,7 +159,7 @@ def _text(report: Report, options: argparse.Namespace) -> str:
         return json.dumps(log(report), indent=2) + "\n"
     from guard.rehearsal.text import render
 
-    return render(report, sys.stdout)
+    return render(report, sys.stdout, verbose=options.verbose)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -164,6 +179,7 @@ def _parser() -> argparse.ArgumentParser:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs: see docs/preflight.md")
     form.add_argument("--sarif", action="store_true", help="SARIF 2.1.0, for code scanning")
+    add("--verbose", action="store_true", help="each line by itself, where many say the same")
     add("--explain", metavar="OP", help="say what is known of an operator, and run nothing")
     add("-m", dest="module", action="store_true", help="what follows is a module, not a script")
     add("program", nargs="?", metavar="script.py", help="what to run, as Python would take it")

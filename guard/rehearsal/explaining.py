@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import torch
+
 from detlint.switched_operations import SWITCHED, Switched
 from guard.allowance import allowed
 from guard.errors import SettingsError
+from guard.rehearsal.verdicts import COMPILED, in_force
 from guard.translation import explain_operation, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from detlint.operations import Operation
+
+_NOTHING = "nothing is known against it; what holds for others follows"
 
 
 def explanation(name: str) -> str:
@@ -25,9 +32,29 @@ def explanation(name: str) -> str:
                 f"explain: no operator of the tables is called {name!r}{text[1]}{text[2]}"
             ) from None
         rows = []
-    parts = [f"{render(explain_operation(row), None)}\n  source:      {row.source}" for row in rows]
-    parts += [_switched(each) for each in switched]
+    every: list[Operation | Switched] = [*switched, *rows]
+    here = [each for each in every if in_force(each)]
+    here.sort(key=lambda row: row.name == COMPILED)  # what holds without a compiler comes first
+    others = [each for each in every if each not in here]
+    parts = [_of_torch(each) for each in here] or [f"torch {torch.__version__}: {_NOTHING}"]
+    parts += [f"Not of this torch ({_releases(each)}):\n{_shown(each)}" for each in others]
     return "\n\n".join(parts) + "\n"
+
+
+def _of_torch(row: Operation | Switched) -> str:
+    return f"torch {torch.__version__}: {_shown(row)}"
+
+
+def _shown(row: Operation | Switched) -> str:
+    if isinstance(row, Switched):
+        return _switched(row)
+    return f"{render(explain_operation(row), None)}\n  source:      {row.source}"
+
+
+def _releases(row: Operation | Switched) -> str:
+    since = f"{row.since} and newer" if row.since else ""
+    until = f"before {row.until}" if row.until else ""
+    return ", ".join(each for each in (since, until) if each)
 
 
 def _names(row: Switched) -> Iterator[str]:

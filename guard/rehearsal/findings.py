@@ -64,6 +64,7 @@ class Trap(NamedTuple):
     """What makes runs differ and is no operator: a flag, a draw without a seed, unwritten memory.
 
     counts  whether runs on the same machine differ by it; else it is worth knowing, no more
+    times   how often it was met in the steps that were rehearsed
     """
 
     name: str
@@ -71,6 +72,7 @@ class Trap(NamedTuple):
     advice: str
     where: Where | None = None
     counts: bool = True
+    times: int = 1
 
 
 class Attention(NamedTuple):
@@ -92,6 +94,7 @@ class Report(NamedTuple):
     traps      what is no operator
     attention  which kernels it takes
     limits     what could not be seen, or had to be guessed
+    unjudged   what a rehearsal does not look at, and may differ all the same
     steps      how many optimizer steps were rehearsed
     operators  how many operators ran on the GPU
     torch      the release that was asked
@@ -102,6 +105,7 @@ class Report(NamedTuple):
     traps: tuple[Trap, ...] = ()
     attention: tuple[Attention, ...] = ()
     limits: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
     steps: int = 0
     operators: int = 0
     torch: str = ""
@@ -114,7 +118,7 @@ class Report(NamedTuple):
 
     @property
     def is_clean(self) -> bool:
-        """Whether a run on the GPU repeats with determinism on, as far as was seen."""
+        """Whether all was seen, and nothing found that keeps a run from repeating."""
         trapped = any(each.counts for each in self.traps)
         return self.complete and bool(self.operators) and not self.found and not trapped
 
@@ -138,6 +142,7 @@ class Report(NamedTuple):
             "traps": [_plain(each) for each in self.traps],
             "attention": [_plain(each) for each in self.attention],
             "limits": list(self.limits),
+            "unjudged": list(self.unjudged),
         }
 
     def __str__(self) -> str:
@@ -155,6 +160,7 @@ def from_dict(data: dict[str, Any]) -> Report:
         traps=tuple(Trap(**_placed(each)) for each in data["traps"]),
         attention=tuple(Attention(**_placed(each)) for each in data["attention"]),
         limits=tuple(data["limits"]),
+        unjudged=tuple(data["unjudged"]),
         steps=data["steps"],
         operators=data["operators"],
         torch=data["torch"],

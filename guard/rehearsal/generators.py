@@ -60,8 +60,8 @@ class Draws:
     seeded  whether the default generators are; torch seeds them with what the system gives
     """
 
-    def __init__(self) -> None:
-        self.seeded = True
+    def __init__(self, *, seeded: bool) -> None:
+        self.seeded = seeded
         self._unseeded: Counter[tuple[str, places.Trail | None]] = Counter()
 
     def follow(self, run: Run, here: Callable[[], places.Trail | None]) -> None:
@@ -80,12 +80,12 @@ class Draws:
         from guard.rehearsal.recorder import where
 
         for (what, trail), count in self._unseeded.items():
-            times = "" if count == 1 else f", {count} times"
             yield Trap(
                 "unseeded draw",
-                f"random numbers are drawn from {what}{times}",
+                f"random numbers are drawn from {what}",
                 "call guard.enable(seed=0), or torch.manual_seed(0), before it",
                 where(trail),
+                times=count,
             )
 
 

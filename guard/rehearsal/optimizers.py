@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import weakref
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,6 +13,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
+from guard import places
 from guard.interception import replace
 
 if TYPE_CHECKING:
@@ -27,7 +29,8 @@ def install(stack: ExitStack, recorder: Recorder, enough: Callable[[int], bool])
     """Call the recorder's end when all optimizers have done their steps.
 
     With several, as in a GAN, those that never step would be waited for in vain: one that begins
-    a step more than was asked for ends it as well.
+    a step more than was asked for ends it as well. Where there is none, because the program
+    updates by hand, a step ends where a line begins its next backward.
     """
     known: weakref.WeakSet[Any] = weakref.WeakSet()
     steps: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
@@ -48,6 +51,21 @@ def install(stack: ExitStack, recorder: Recorder, enough: Callable[[int], bool])
         if all(enough(steps.get(each, 0)) for each in known):
             recorder.finish()
 
+    begun: Counter[places.Place | None] = Counter()
+
+    def starts() -> None:
+        trail = places.here()
+        place = None if trail is None else trail.place
+        if not known and begun[place] and enough(begun[place]):
+            recorder.steps = begun[place]
+            recorder.notes.append(
+                "no optimizer of torch was made: a step was taken to end where the same line, "
+                f"{place}, began its next backward"
+            )
+            recorder.finish()
+        begun[place] += 1
+
+    recorder.starts = starts
     replace(stack, torch.optim.Optimizer, "__init__", init)
     stack.callback(register_optimizer_step_pre_hook(before).remove)
     stack.callback(register_optimizer_step_post_hook(after).remove)

@@ -15,14 +15,24 @@ if TYPE_CHECKING:
     from guard.rehearsal.recorder import Recorder
 
 
-def report_of(recorder: Recorder, traps: Iterable[Trap] = ()) -> Report:
+# What runs beside the process, or below Python.
+_UNJUDGED = (
+    "other processes and threads (DataLoader workers, ranks)",
+    "what libraries draw in C++",
+)
+
+
+def report_of(
+    recorder: Recorder, traps: Iterable[Trap] = (), unjudged: Iterable[str] = ()
+) -> Report:
     """Everything that a rehearsal has found, the worst first."""
     findings = sorted(recorder.findings(), key=_rank)
     return Report(
         findings=tuple(findings),
-        traps=(*_unwritten(recorder), *recorder.draws.traps(), *traps),
+        traps=(*_unwritten(recorder), *recorder.draws.traps(), *recorder.host.traps(), *traps),
         attention=tuple(recorder.attention_of()),
         limits=tuple(_limits(recorder)),
+        unjudged=(*recorder.host.unjudged(), *unjudged, *_UNJUDGED),
         steps=recorder.steps,
         operators=recorder.operators,
         torch=torch.__version__,
@@ -38,13 +48,13 @@ def _rank(finding: Finding) -> tuple[object, ...]:
 
 def _unwritten(recorder: Recorder) -> Iterator[Trap]:
     for trail, count in recorder.unwritten.reads.items():
-        times = "" if count == 1 else f", {count} times"
         yield Trap(
             "unwritten memory",
-            f"a tensor made by torch.empty or its like is read here before anything wrote to it"
-            f"{times}: it holds what was in that memory before",
+            "a tensor made by torch.empty or its like is read here before anything wrote to it: "
+            "it holds what was in that memory before",
             "write to all of it first, or use torch.zeros; guard.enable fills such memory",
             where(trail),
+            times=count,
         )
 
 
@@ -58,6 +68,7 @@ def _limits(recorder: Recorder) -> Iterator[str]:
             f"{place}{what}{times}, which is a guess: where the program decides by it, only one "
             "way was seen"
         )
+    yield from recorder.notes
     if recorder.compiled:
         yield (
             "torch.compile was left out: what was seen are the operators that it starts from, not "

@@ -20,6 +20,8 @@ _NOTHING = (
     "send", "recv", "destroy_process_group",
 )  # fmt: skip
 
+_NCCL = (2, 27, 5)  # some version: programs ask for the least that they need
+
 
 class _Work:
     """What was asked for is done already."""
@@ -42,6 +44,9 @@ def install(stack: ExitStack, world: int) -> None:
     replace(stack, distributed, "all_gather_object", _gathered)
     replace(stack, distributed, "all_gather_into_tensor", lambda *_, **__: _Work())
     replace(stack, distributed, "reduce_scatter_tensor", lambda *_, **__: _Work())
+    replace(stack, distributed, "is_nccl_available", lambda: True)
+    replace(stack, torch.cuda.nccl, "version", lambda: _NCCL)
+    replace(stack, torch.multiprocessing, "spawn", _spawned)
     _wrap(stack, torch.nn.parallel.DistributedDataParallel)
     _wrap(stack, torch.nn.DataParallel)
 
@@ -51,13 +56,19 @@ def _initialized(stack: ExitStack, world: int) -> Callable[..., None]:
     del stack
 
     @functools.wraps(original)
-    def init_process_group(*_: Any, **__: Any) -> None:
+    def init_process_group(*_: Any, **options: Any) -> None:
         from torch.testing._internal.distributed.fake_pg import FakeStore
 
         if not distributed.is_initialized():
-            original(backend="fake", rank=0, world_size=world, store=FakeStore())
+            size = max(world, options.get("world_size") or 1)
+            original(backend="fake", rank=0, world_size=size, store=FakeStore())
 
     return init_process_group
+
+
+def _spawned(function: Callable[..., None], args: tuple[Any, ...] = (), *_: Any, **__: Any) -> None:
+    """The first of the processes, here: others would not know of the rehearsal."""
+    function(0, *args)
 
 
 def _gathered(output: list[Any], value: Any, *_: Any, **__: Any) -> _Work:  # noqa: ANN401

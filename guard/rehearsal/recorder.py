@@ -11,6 +11,7 @@ from guard import places
 from guard.rehearsal import verdicts
 from guard.rehearsal.findings import DETERMINISTIC, Finding, Where
 from guard.rehearsal.generators import Draws
+from guard.rehearsal.host_draws import HostDraws
 from guard.rehearsal.memory import Unwritten
 
 if TYPE_CHECKING:
@@ -37,23 +38,30 @@ class _Key(NamedTuple):
 class Recorder:
     """Counts operators with their places.
 
+    seeded    whether the global generators are taken to be seeded before the program begins
     node      the node whose backward runs, or None
     compiled  whether the program asked for torch.compile
     stopped   why nothing more was seen, or ""
+    notes     what else the report says of what was seen
     finish    what to do when the steps are done
+    starts    what to do when a backward pass begins
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, seeded: bool = True) -> None:
         self.node: Node = None
         self.creates_graph = False
         self.compiled = False
         self.steps = 0
+        self.backwards = 0
         self.guesses: Counter[tuple[str, places.Trail | None]] = Counter()
         self.unwritten = Unwritten()
-        self.draws = Draws()
+        self.draws = Draws(seeded=seeded)
+        self.host = HostDraws(seeded=seeded)
         self.attention_of: Callable[[], Iterable[Attention]] = tuple
         self.stopped = ""
+        self.notes: list[str] = []
         self.finish: Callable[[], None] = lambda: None
+        self.starts: Callable[[], None] = lambda: None
         self._counts: Counter[_Key] = Counter()
         self._made: dict[int, places.Trail | None] = {}
         self._models: dict[int, Any] = {}
@@ -66,6 +74,10 @@ class Recorder:
     def before(self, run: Run) -> None:
         """An operator is about to run: note the line, if a node of the graph was made for it."""
         self.draws.follow(run, self.here)
+        self.mark()
+
+    def mark(self) -> None:
+        """Note the line that runs now for the nodes of the graph that it has made."""
         made = torch._C._autograd._get_sequence_nr() - 1  # noqa: SLF001
         if made != self._last and torch.is_grad_enabled():
             here = self.here()

@@ -25,9 +25,11 @@ _running: list[int] = []  # of the backward passes that run, one within another
 
 
 @contextmanager
-def rehearsing(gpu: str, devices: int = 1) -> Iterator[tuple[Recorder, FakeCuda]]:
+def rehearsing(
+    gpu: str, devices: int = 1, *, seeded: bool = True
+) -> Iterator[tuple[Recorder, FakeCuda]]:
     """Record what runs on a CUDA device that is none, until the end."""
-    recorder = Recorder()
+    recorder = Recorder(seeded=seeded)
     with ExitStack() as stack:
         # What lies on the CPU is real, and filling it would take the memory that nobody needs.
         memory: Any = torch.utils.deterministic
@@ -44,6 +46,7 @@ def rehearsing(gpu: str, devices: int = 1) -> Iterator[tuple[Recorder, FakeCuda]
         ctc.install(stack)
         cuda_api.install(stack, gpu, devices)
         modules.install(stack)
+        recorder.host.install(stack)
         mode = stack.enter_context(fake_device(recorder))
         yield recorder, mode
 
@@ -52,6 +55,9 @@ def _backward(recorder: Recorder) -> Callable[..., Any]:
     def run(original: Callable[..., Any], outputs: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
         if not any(_is_fake(each) for each in outputs):
             return original(outputs, *args, **options)
+        if not _running:
+            recorder.starts()
+            recorder.backwards += 1
         gradients, create_graph, inputs, accumulate = _asked_for(*args, **options)
         found = recorder.node, recorder.creates_graph
         recorder.creates_graph = create_graph

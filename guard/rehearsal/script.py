@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from guard.rehearsal.recorder import Recorder
     from guard.rehearsal.side_effects import Written
 
+_USAGE = 2  # the status of argparse and its like
+_OF_RANKS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+_WANTS_GPUS = r"(?i)(at least|requires?|needs?|expected|than) (\d+|two|four|eight|one|multiple) GPU"
 _ALERT = r"[\s\S]* does not have a deterministic implementation, but you set"
 
 
@@ -43,25 +47,24 @@ class Rehearsal:
                 program.run()
                 self._end("")
             except SystemExit as error:
-                self._end(_of_exit(error))
+                self._end(_of_exit(error, told))
             except BaseException as error:  # noqa: BLE001 - whatever ends the program ends here
                 traceback.print_exception(*_without_ours(error))
-                self._end(_of_error(error))
+                self._end(_of_error(error, told))
 
     def _prepare(self, stack: ExitStack, program: Program) -> None:
         # First ours, as the program may shadow a name that they import.
-        from guard.flags import switched
+        from guard.flags import held
         from guard.rehearsal import scripted, side_effects
         from guard.rehearsal.rehearsal import rehearsing
 
         program.prepare()
-        stack.enter_context(switched(on=True, warn_only=True))
+        stack.enter_context(held())
         warnings.filterwarnings("ignore", message=_ALERT)
         self._recorder, mode = stack.enter_context(
-            rehearsing(self._told["gpu"], max(1, self._told["ranks"]))
+            rehearsing(self._told["gpu"], max(1, self._told["ranks"]), seeded=False)
         )
         scripted.install(stack, self._recorder, mode, self._enough, self._told["ranks"])
-        self._recorder.draws.seeded = False
         self._recorder.finish = self.done
         self._written = side_effects.Written(self._told["scratch"])
         side_effects.guard_files(stack, self._written)
@@ -72,8 +75,13 @@ class Rehearsal:
 
     def _out_of_time(self) -> NoReturn:
         self._end(
-            f"{self._told['seconds']} seconds were over after {self._steps()}; --seconds gives more"
+            f"{self._told['seconds']} seconds were over after {self._steps()}: {self._reached()}"
         )
+
+    def _reached(self) -> str:
+        if self._recorder is None or not self._recorder.backwards:
+            return "no backward had begun; give the program less data, or --seconds more time"
+        return "an optimizer was made that has done no further step; --seconds gives more time"
 
     def _steps(self) -> str:
         steps = 0 if self._recorder is None else self._recorder.steps
@@ -115,18 +123,40 @@ class Rehearsal:
         self._end("")
 
 
-def _of_exit(error: SystemExit) -> str:
+def _of_exit(error: SystemExit, told: dict[str, Any]) -> str:
     if error.code in (None, 0):
         return ""
-    return f"the program ended with exit status {error.code}"
+    text = str(error.code)
+    if error.code == _USAGE:
+        return f"the program ended with exit status {_USAGE}: {_wants(told)}"
+    return f"the program ended with exit status {text}{_hint(text, error, told)}"
 
 
-def _of_error(error: BaseException) -> str:
+def _wants(told: dict[str, Any]) -> str:
+    return (
+        "it wants arguments, as it says above; give them after its name, as when you run it: "
+        f"python -m guard preflight {told['program']} --data FOLDER"
+    )
+
+
+def _hint(text: str, error: BaseException, told: dict[str, Any]) -> str:
+    """What to pass to a program that lacks data, ranks or GPUs."""
+    if isinstance(error, KeyError) and text.strip("'") in _OF_RANKS:
+        return f"; --ranks {max(2, told['ranks'])} sets what torchrun sets"
+    if re.search(_WANTS_GPUS, text):
+        return f"; {told['ranks']} GPU was there: --ranks 2 has it see two, and be the first rank"
+    if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+        return f"; if that is its data, {_wants(told).partition('; ')[2]}"
+    return ""
+
+
+def _of_error(error: BaseException, told: dict[str, Any]) -> str:
     from guard import places
 
     trail = places.of_error(error)
     where = "" if trail is None else f"{trail.place.filename}, line {trail.place.line}: "
-    return f"{where}the program ended with {type(error).__name__}: {error}"
+    hint = _hint(str(error), error, told)
+    return f"{where}the program ended with {type(error).__name__}: {error}{hint}"
 
 
 def _without_ours(error: BaseException) -> tuple[Any, BaseException, Any]:

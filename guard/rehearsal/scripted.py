@@ -9,7 +9,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 
 from guard.interception import replace
-from guard.rehearsal import numbered, optimizers, ranks, values
+from guard.rehearsal import absent, numbered, optimizers, ranks, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,10 +32,10 @@ def install(
     _files(stack)
     _loaders(stack)
     _seeds(stack, recorder)
-    _switch(stack)
     optimizers.install(stack, recorder, enough)
     ranks.install(stack, world)
     numbered.install(stack)
+    absent.install(stack, recorder)
 
 
 def _parameters(stack: ExitStack, mode: FakeCuda) -> None:
@@ -83,6 +83,13 @@ def _numbers(stack: ExitStack, recorder: Recorder) -> None:
     replace(stack, torch.Tensor, "numpy", numpy)
     replace(stack, FakeTensor, "__array__", array)
     replace(stack, FakeTensor, "data_ptr", lambda _: 0)
+    shares: Any = torch.Tensor.share_memory_
+    replace(
+        stack,
+        torch.Tensor,
+        "share_memory_",
+        lambda self: self if isinstance(self, FakeTensor) else shares(self),
+    )
     replace(stack, torch.Tensor, "pin_memory", lambda self, *_, **__: self)
     replace(stack, torch.Tensor, "is_pinned", lambda *_, **__: False)
 
@@ -140,16 +147,20 @@ def _seeds(stack: ExitStack, recorder: Recorder) -> None:
         del seed
         recorder.draws.seeded = True
 
+    def by_the_system(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+            with unset_fake_temporarily():
+                seed = function(*args, **options)
+            recorder.draws.seeded = False  # after it: it seeds the GPUs with what it drew
+            return seed
+
+        return call
+
+    replace(stack, torch, "seed", by_the_system(torch.seed))
+    replace(stack, torch.random, "seed", torch.seed)
     replace(stack, torch, "manual_seed", noting(torch.manual_seed))
     replace(stack, torch.random, "manual_seed", torch.manual_seed)
     replace(stack, torch, "set_rng_state", noting(torch.set_rng_state))
     replace(stack, torch.cuda, "manual_seed", on_gpus)
     replace(stack, torch.cuda, "manual_seed_all", on_gpus)
-
-
-def _switch(stack: ExitStack) -> None:
-    """The program may set the switch; here it stays on, and warns instead of raising."""
-    for name in ("use_deterministic_algorithms", "set_deterministic_debug_mode"):
-        replace(stack, torch, name, lambda *_, **__: None)
-    private: Any = torch._C  # noqa: SLF001
-    replace(stack, private, "_set_deterministic_algorithms", lambda *_, **__: None)

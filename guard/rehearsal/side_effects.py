@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from guard.interception import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from contextlib import ExitStack
 
 # Read by the trackers when they start.
@@ -76,6 +76,23 @@ class Written:
                 shutil.copyfile(full, self._places[full])
         return self._places[full]
 
+    def where(self, path: Any) -> Any:  # noqa: ANN401
+        """Where a file lies that the program wrote, or the path itself."""
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            return path
+        return self._places.get(os.path.abspath(os.fsdecode(path)), path)
+
+    def names_in(self, folder: Any) -> dict[str, str]:  # noqa: ANN401
+        """The files that the program wrote to a folder, and where they lie."""
+        if isinstance(folder, (int, bytes)):
+            return {}
+        full = os.path.abspath(folder)
+        return {
+            os.path.basename(name): place
+            for name, place in self._places.items()
+            if os.path.dirname(name) == full
+        }
+
     def made(self, path: Any) -> None:  # noqa: ANN401
         """A folder was made: it goes at the end, if nothing lies in it."""
         full = os.path.abspath(os.fsdecode(path))
@@ -102,6 +119,7 @@ def guard_files(stack: ExitStack, written: Written) -> None:
         made(path, *args, **options)
         written.made(path)
 
+    _list_written(stack, written)
     replace(stack, builtins, "open", open_)
     replace(stack, io, "open", open_)
     replace(stack, os, "mkdir", mkdir)
@@ -109,6 +127,76 @@ def guard_files(stack: ExitStack, written: Written) -> None:
         replace(stack, os, name, _undone(getattr(os, name), written))
     for name in ("rmtree", "move", "copyfile", "copytree"):
         replace(stack, shutil, name, _undone(getattr(shutil, name), written))
+
+
+def _list_written(stack: ExitStack, written: Written) -> None:
+    """Have the program find what it wrote, where it looks into folders."""
+    listdir, scandir, stat = os.listdir, os.scandir, os.stat
+
+    @functools.wraps(listdir)
+    def listdir_(path: Any = ".") -> list[Any]:  # noqa: ANN401
+        names = listdir(path)
+        return names + [each for each in written.names_in(path) if each not in names]
+
+    @functools.wraps(scandir)
+    def scandir_(path: Any = ".") -> _Scan:  # noqa: ANN401
+        with scandir(path) as entries:
+            found = list(entries)
+        names = {each.name for each in found}
+        more = {name: at for name, at in written.names_in(path).items() if name not in names}
+        return _Scan([*found, *(_Entry(path, name, at) for name, at in more.items())])
+
+    @functools.wraps(stat)
+    def stat_(path: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        return stat(written.where(path), *args, **options)
+
+    replace(stack, os, "listdir", listdir_)
+    replace(stack, os, "scandir", scandir_)
+    replace(stack, os, "stat", stat_)
+
+
+class _Entry:
+    """As ``os.DirEntry``, of a file that lies elsewhere."""
+
+    def __init__(self, folder: Any, name: str, at: str) -> None:  # noqa: ANN401
+        self.name, self.path, self._at = name, os.path.join(folder, name), at
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    def is_dir(self, **_: bool) -> bool:
+        return False
+
+    def is_symlink(self) -> bool:
+        return False
+
+    def is_file(self, **_: bool) -> bool:
+        return True
+
+    def stat(self, **_: bool) -> os.stat_result:
+        return os.stat(self._at)
+
+
+class _Scan:
+    """What ``os.scandir`` gives: an iterator that can be closed."""
+
+    def __init__(self, entries: list[Any]) -> None:
+        self._entries = iter(entries)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._entries
+
+    def __next__(self) -> Any:  # noqa: ANN401
+        return next(self._entries)
+
+    def __enter__(self) -> Any:  # noqa: ANN401 - Self, from Python 3.11 on
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._entries = iter(())
 
 
 def _undone(function: Callable[..., Any], written: Written) -> Callable[..., Any]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from guard.rehearsal.findings import DETERMINISTIC, FOUND, RAISES, SILENT, SWITCH, UNKNOWN
 from guard.terminal import rendered, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
 
     from guard.rehearsal.findings import Attention, Finding, Report, Trap, Verdict, Where
+
+    Row = tuple[tuple[str, str], ...]
+    _Entry = TypeVar("_Entry", Finding, Trap)
 
 _STYLES: dict[Verdict, str] = {
     RAISES: "bold red",
@@ -22,28 +25,33 @@ _STYLES: dict[Verdict, str] = {
     SWITCH: "green",
     DETERMINISTIC: "dim",
 }
+_AT, _MODULE, _TRAP_AT = 3, 4, 2  # columns
+_SHOWN = 3  # lines of those that say the same
 _SWITCHED_ON = "With torch.use_deterministic_algorithms(True), as guard sets it:"
 
 
-def render(report: Report, stream: TextIO) -> str:
-    """What ran, the worst first, then what is no operator, and what could not be seen."""
-    return rendered(_parts(report), stream)
+def render(report: Report, stream: TextIO, *, verbose: bool = False) -> str:
+    """What ran, the worst first, then what is no operator, and what could not be seen.
+
+    verbose  each line by itself, also where many say the same
+    """
+    return rendered(_parts(report, verbose=verbose), stream)
 
 
-def _parts(report: Report) -> Iterator[RenderableType]:
+def _parts(report: Report, *, verbose: bool) -> Iterator[RenderableType]:
     from rich.text import Text
 
     yield _heading(_summary(report))
     shown = [each for each in report.findings if each.verdict in (*FOUND, SWITCH)]
     if shown:
         yield Text(_SWITCHED_ON)
-        yield _table(_row(each) for each in shown)
+        yield _table(_rows(shown, _row, _AT, _is_harmless, verbose=verbose))
     if report.attention:
         yield _heading("attention")
         yield _table(_attention_row(each) for each in report.attention)
     if report.traps:
         yield _heading("not operators")
-        yield _table(_trap_row(each) for each in report.traps)
+        yield _table(_rows(report.traps, _trap_row, _TRAP_AT, _is_any, verbose=verbose))
     if report.limits:
         yield _heading("not seen")
         for limit in report.limits:
@@ -71,7 +79,8 @@ def _verdict(report: Report) -> str:
     if not found and not traps:
         if not report.complete:
             return "Nothing found in what was seen, which is not all of it."
-        return "Nothing found: with determinism on, this runs, and repeats, as far as was seen."
+        left = "; not judged: " + "; ".join(report.unjudged) if report.unjudged else ""
+        return f"Nothing found: no operator refuses{left}."
     return f"Found {_many(found, 'place')} and {_many(traps, 'trap')} that stand in the way."
 
 
@@ -87,6 +96,47 @@ def _table(rows: Iterable[tuple[tuple[str, str], ...]]) -> RenderableType:
     for row in rows:
         table.add_row(*(Text(visible(text), style=style) for text, style in row))
     return table
+
+
+def _rows(
+    entries: Sequence[_Entry],
+    row_of: Callable[[_Entry], Row],
+    at: int,
+    may_join: Callable[[_Entry], bool],
+    *,
+    verbose: bool,
+) -> Iterator[Row]:
+    """A row each, or one for all that differ by nothing but their lines, in the column ``at``."""
+    joined: dict[object, list[_Entry]] = {}
+    for index, entry in enumerate(entries):
+        alike = _alike(entry) if may_join(entry) and not verbose else index
+        joined.setdefault(alike, []).append(entry)
+    for group in joined.values():
+        total = group[0]._replace(times=sum(each.times for each in group))
+        row = list(row_of(total))
+        lines = dict.fromkeys(place(each.where) for each in group)
+        row[at] = (_several(list(lines)), row[at][1])
+        if len(lines) > 1 and at == _AT:
+            row[_MODULE] = ("", "")
+        yield tuple(row)
+
+
+def _alike(entry: Finding | Trap) -> object:
+    return entry._replace(where=None, times=0)
+
+
+def _several(lines: list[str]) -> str:
+    more = len(lines) - _SHOWN
+    shown = ", ".join(lines[:_SHOWN])
+    return f"{shown} and {_many(more, 'more line')} (--verbose)" if more > 0 else shown
+
+
+def _is_harmless(entry: Finding) -> bool:
+    return entry.verdict == SWITCH
+
+
+def _is_any(_: Trap) -> bool:
+    return True
 
 
 def _row(each: Finding) -> tuple[tuple[str, str], ...]:
@@ -105,6 +155,8 @@ def _row(each: Finding) -> tuple[tuple[str, str], ...]:
 
 
 def _why(each: Finding) -> str:
+    if each.reason and "::" in each.operator and not each.operator.startswith("aten::"):
+        return each.reason  # a whole sentence, of the table of libraries
     if each.verdict == UNKNOWN:
         return "of another library: look there for a deterministic variant, or compare two runs"
     return f"by default it {each.reason}" if each.reason else ""
@@ -125,7 +177,7 @@ def _trap_row(each: Trap) -> tuple[tuple[str, str], ...]:
     style = "bold red" if each.counts else "dim"
     return (
         (each.name, style),
-        (each.text, ""),
+        (each.text if each.times == 1 else f"{each.text}, {each.times} times", ""),
         (place(each.where), ""),
         (each.advice, "dim"),
     )

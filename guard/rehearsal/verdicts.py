@@ -18,14 +18,21 @@ if TYPE_CHECKING:
 
 # torch's own; every other is a library's, of which the table knows nothing.
 _KNOWN = {"aten", "prims", "prim", "profiler", "inductor", "c10d", "c10d_functional"}
-_COMPILED = "torch.cumsum under torch.compile"
+COMPILED = "torch.cumsum under torch.compile"
+
+
+class LibraryRow(NamedTuple):
+    """What the report says of a library's kernel, in the place of a row of torch's operators."""
+
+    name: str
+    reason: str
 
 
 class Judgement(NamedTuple):
     """A verdict, and the row of a table that it stands in."""
 
     verdict: Verdict
-    row: Operation | Switched | None = None
+    row: Operation | Switched | LibraryRow | None = None
 
 
 def judge(run: Run, node: str = "", *, compiled: bool = False) -> Judgement:
@@ -39,7 +46,7 @@ def judge(run: Run, node: str = "", *, compiled: bool = False) -> Judgement:
         return Judgement(DETERMINISTIC)
     given = run.named()
     found = [
-        row for row in rows if conditions.holds(row, given) and (compiled or row.name != _COMPILED)
+        row for row in rows if conditions.holds(row, given) and (compiled or row.name != COMPILED)
     ]
     if found:
         row = next((each for each in found if node in each.nodes), found[0])
@@ -53,7 +60,7 @@ def judge(run: Run, node: str = "", *, compiled: bool = False) -> Judgement:
 def judge_node(name: str) -> Judgement:
     """What a node's backward does on CUDA, where it is known by its name alone."""
     for row in OPERATIONS:
-        if name in row.nodes and "cuda" in row.devices and _is_in_force(row):
+        if name in row.nodes and "cuda" in row.devices and in_force(row):
             return Judgement(SILENT if row.silent else RAISES, row)
     return Judgement(DETERMINISTIC)
 
@@ -68,7 +75,7 @@ def plain_name(name: str) -> str:
 def _refused() -> dict[str, list[Operation]]:
     found: dict[str, list[Operation]] = {}
     for row in OPERATIONS:
-        if "cuda" in row.devices and _is_in_force(row):
+        if "cuda" in row.devices and in_force(row):
             for overload in row.overloads:
                 found.setdefault(overload, []).append(row)
     return found
@@ -78,13 +85,14 @@ def _refused() -> dict[str, list[Operation]]:
 def _switched() -> dict[str, list[Switched]]:
     found: dict[str, list[Switched]] = {}
     for row in SWITCHED:
-        if "cuda" in row.devices and _is_in_force(row):
+        if "cuda" in row.devices and in_force(row):
             for overload in row.overloads:
                 found.setdefault(overload, []).append(row)
     return found
 
 
-def _is_in_force(row: Operation | Switched) -> bool:
+def in_force(row: Operation | Switched) -> bool:
+    """Whether a row holds for the torch that is installed."""
     release = _release(torch.__version__)
     begun = not row.since or release >= _release(row.since)
     return begun and not (row.until and release >= _release(row.until))

@@ -6,10 +6,11 @@ from, and what other threads wrote meanwhile; the surest first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from guard.statements.pairs import NOTHING, differ
-from guard.statements.sources import is_begun, is_clock
+from guard.statements.sources import draws_file, draws_name, is_begun, is_clock, lists
+from guard.statements.traits import DRAWN, Traits
 from guard.statements.values import OPAQUE
 from guard.statements.writings import local_keys, part_keys, shared_keys
 
@@ -29,25 +30,36 @@ _OPENING = ("With", "AsyncWith", "Assign")
 _MOST = 6  # origins of one statement that are kept, the first
 
 
+class Seen(NamedTuple):
+    """What was seen of two runs.
+
+    nodes   all statements, in the order of the first run
+    either  all that was written, by run
+    states  of generators and the like
+    traits  of statements, by their files and lines
+    """
+
+    nodes: list[Node]
+    either: tuple[Written, Written]
+    states: StateOrigins
+    traits: dict[tuple[str, int], Traits]
+
+
 class Backward:
     """Of two runs, whose statements are gone through forward meanwhile.
 
+    seen     what both runs did
     written  what differs, up to here
-    either   all that was written, by run
     escapes  when results that differ went to a library, whose, and their origins; up to here
     """
 
-    def __init__(
-        self,
-        written: Written,
-        either: tuple[Written, Written],
-        escapes: Escapes,
-        states: StateOrigins,
-    ) -> None:
+    def __init__(self, seen: Seen, written: Written, escapes: Escapes) -> None:
         self._written = written
-        self._any = either
+        self._any = seen.either
         self._escapes = escapes
-        self._states = states
+        self._states = seen.states
+        self._traits = seen.traits
+        self._drawers = [each for each in seen.nodes if draws_file(each.statement)]
         self._given: dict[Node, Origins] = {}
         self._elsewhere: dict[str, tuple[int, dict[object, Node]]] = {}
 
@@ -67,8 +79,50 @@ class Backward:
         if found or (inputs and not is_clock(node.statement)):
             return _first(found)
         found = self._of_those_below(node) or self._gone_through(node, _DEEP)
-        found = found or self._of_opened(node)
-        return found or self._from_elsewhere(node) or frozenset((node,))
+        found = found or self._of_opened(node) or self._from_elsewhere(node)
+        return found or self._of_drawn_names(node, _DEEP) or frozenset((node,))
+
+    def before(self, node: Node) -> Iterator[Node]:
+        """Statements that what differs of a statement's inputs comes from, the surest first."""
+        for path, pair in self._differing(node):
+            above = node.within.above
+            keys = (*local_keys(node, path), *part_keys(node, path))
+            yield from self._last_of(keys, node.ran.began)
+            if path[0] in node.within.call.names and above is not None:
+                yield above
+            yield from self._last_of((pair, *shared_keys(node, path)), node.ran.began)
+
+    def _last_of(self, keys: Iterable[object], until: int) -> Iterator[Node]:
+        found = (self._written.last(key, until) for key in keys)
+        yield from (each for each in found if each is not None)
+
+    def _of_drawn_names(self, node: Node, deep: int) -> Origins:
+        """What drew a name that a statement takes apart: the same stands for it in both runs, so
+        that nothing before seems to differ."""
+        if not deep or draws_name(node.statement):
+            return NOTHING
+        if lists(node.statement):
+            return self._of_sorted_names(node)
+        if not self._traits_of(node).read & DRAWN:
+            return NOTHING
+        for each in self.makers(node):
+            if draws_name(each.statement):
+                return frozenset((each,))
+            if self._traits_of(each).gave & DRAWN and each is not node:
+                found = self._of_drawn_names(each, deep - 1)
+                if found:
+                    return found
+        return NOTHING
+
+    def _of_sorted_names(self, node: Node) -> Origins:
+        """What drew the names of files that are put in order as they are listed."""
+        if "sorted" not in node.statement.calls:
+            return NOTHING
+        before = [each for each in self._drawers if each.order <= node.ran.began]
+        return frozenset(before[-1:])
+
+    def _traits_of(self, node: Node) -> Traits:
+        return self._traits.get((node.file, node.statement.line), Traits())
 
     def _of_results(self, below: list[Calling]) -> Origins:
         found: set[Node] = set()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from guard.statements.flows import Flows
 from guard.statements.pairs import DEEPEST, Pairing
 from guard.statements.syntax import Statement, statements
+from guard.statements.traits import Traits
 from guard.statements.trees import recording
 
 if TYPE_CHECKING:
@@ -17,17 +18,24 @@ if TYPE_CHECKING:
 _DEEP = f"calls more than {DEEPEST} deep were not traced: the statement that makes them counts"
 
 
-def compare(first: str, second: str, step: int | None = None) -> tuple[Flows, list[str]]:
+def compare(
+    first: str, second: str, step: int | None = None, rank: int | None = None
+) -> tuple[Flows, list[str]]:
     """What flows where, of the recordings in two folders; and what a person should know.
 
     step  the last that counts: what came after it says nothing of it
+    rank  whose processes are compared, where a run has several; None for all
     """
-    ones, others = recording(first), recording(second)
+    ones, others = recording(first, rank), recording(second, rank)
     ends = tuple(each.ends.get(-1 if step is None else step) for each in (ones, others))
     pairing = Pairing(ones, others, Lookup().of)
     nodes = [each for each in pairing.nodes if _is_within(each, ends)]
     notes = [*ones.notes, *others.notes, *([_DEEP] if pairing.is_cut else [])]
-    return Flows(nodes), list(dict.fromkeys(notes))
+    traits = {
+        key: ones.traits.get(key, Traits()).joined(others.traits.get(key, Traits()))
+        for key in {**ones.traits, **others.traits}
+    }
+    return Flows(nodes, traits), list(dict.fromkeys(notes))
 
 
 def _is_within(node: Node, ends: tuple[int | None, ...]) -> bool:

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard.statements.backward import Backward
+from guard.statements.backward import Backward, Seen
 from guard.statements.pairs import NEVER, differ
 from guard.statements.state_origins import StateOrigins
+from guard.statements.traits import Traits
 from guard.statements.writings import Written, keys, shared_keys
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from guard.statements.pairs import Node, Origins
     from guard.statements.syntax import Path
 
@@ -25,8 +28,11 @@ if TYPE_CHECKING:
 class Flows:
     """Origins of all that differs between two recordings."""
 
-    def __init__(self, nodes: list[Node]) -> None:
+    def __init__(
+        self, nodes: list[Node], traits: dict[tuple[str, int], Traits] | None = None
+    ) -> None:
         self.nodes = nodes
+        self._traits = traits or {}
         self.origins: list[Node] = []  # in order
         self.tainted: list[Node] = []
         self.written = Written()  # what differs
@@ -34,7 +40,8 @@ class Flows:
         self.escapes: list[tuple[int, str, Origins]] = []  # results that went to a library
         self._states = StateOrigins(nodes)
         self.moves = self._states.moves  # statements after which a state differs
-        self._back = Backward(self.written, self._any, self.escapes, self._states)
+        seen = Seen(nodes, self._any, self._states, self._traits)
+        self._back = Backward(seen, self.written, self.escapes)
         for run in (0, 1):
             self._note_run(run)
         for node in self.nodes:
@@ -43,6 +50,14 @@ class Flows:
     def given(self, node: Node) -> Origins:
         """The origins of all that differs of what a statement reads."""
         return self._back.given(node)
+
+    def before(self, node: Node) -> Iterator[Node]:
+        """Statements that what differs of a statement's inputs comes from, the surest first."""
+        return self._back.before(node)
+
+    def traits(self, node: Node) -> Traits:
+        """What a statement's values are made of."""
+        return self._traits.get((node.file, node.statement.line), Traits())
 
     def makers(self, node: Node) -> list[Node]:
         """What made the things that a statement uses, each the last before it."""

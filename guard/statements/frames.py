@@ -7,6 +7,7 @@ from opcode import opmap
 from typing import TYPE_CHECKING, Any
 
 from guard.statements.states import NONE
+from guard.statements.traits import Traits
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -39,6 +40,7 @@ class Frame:
         "epoch",
         "number",
         "raised",
+        "read_traits",
         "reads",
         "statement",
         "touched",
@@ -55,6 +57,7 @@ class Frame:
         self.statement: Statement | None = None
         self.raised = ""
         self.began = 0
+        self.read_traits = 0
         self.reads: tuple[int, ...] = ()
         self.touched: tuple[int, ...] = ()
         self.before = NONE
@@ -121,7 +124,9 @@ class Frame:
         tracer = self._tracer
         self._lasti = frame.f_lasti
         at = (statement.line, self._code.place)
+        tracer.digests.traits = 0
         self.reads = tracer.digest(statement.reads, frame, at)
+        self.read_traits = tracer.digests.traits
         self.touched = tuple([self.reads[each] for each in statement.known])
         self.raised = ""
         self.statement = statement
@@ -135,8 +140,11 @@ class Frame:
         self.statement = None
         begun = time.thread_time()
         at = (statement.line, self._code.place)
+        tracer.digests.traits = 0
         gives = tracer.digest(statement.writes, frame, at, whole=statement.kind == "Assign")
         gives += tracer.digest(statement.touches, frame, at)
+        traits = Traits(self.read_traits, tracer.digests.traits)
+        tracer.note_traits(self._code.number, statement.line, traits)
         states = tracer.look(anew=bool(statement.calls))
         thread, ended = tracer.thread(), time.monotonic_ns()
         seen = (self.reads, self.touched, gives, self.before, states, self.raised)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from guard.statements.syntax import Path
 
 MISSING = object()
+_COMPUTING = {"datetime", "pathlib", "uuid", "decimal", "fractions"}
 # Of a class, without asking its own class for them.
 _classes_of = type.__dict__["__mro__"].__get__
 _held_by = type.__dict__["__dict__"].__get__
@@ -28,10 +29,16 @@ def value_of(path: Path, held: dict[str, Any], around: dict[str, Any]) -> Any:  
     else:
         return MISSING
     for part in path[1:]:
+        whole = value
         value = _item(value, part[1:-1]) if part[0] == "[" else attribute(value, part)
         if value is MISSING:
-            break
+            return whole if _is_told_whole(whole) else MISSING
     return value
+
+
+def _is_told_whole(value: Any) -> bool:  # noqa: ANN401
+    """Whether what a value computes of itself hangs on nothing but what it is."""
+    return type(value).__module__.partition(".")[0] in _COMPUTING
 
 
 def _item(value: Any, key: str) -> Any:  # noqa: ANN401

@@ -119,17 +119,20 @@ def _ordered(origins: Iterable[Node]) -> tuple[Node, ...]:
 def _last_resort(flows: Flows) -> tuple[Node, ...]:
     """The origin that most of what differs comes from, and that came to a library; where a clock
     was begun, only if there is no other."""
-    counted: dict[Node, int] = {}
-    for _, _, origins in flows.escapes:
-        for each in origins:
-            counted[each] = counted.get(each, 0) + 1
+    counted = _by_line(each for _, _, origins in flows.escapes for each in origins)
     if not counted:
-        for node in flows.tainted:
-            for each in node.origins:
-                counted[each] = counted.get(each, 0) + 1
-        counted = {each: count for each, count in counted.items() if count > 1}
+        all_of_them = _by_line(each for node in flows.tainted for each in node.origins)
+        counted = [each for each in all_of_them if len(each) > 1]
     if not counted:
         return ()
-    asked = [each for each in counted if not is_begun(each.statement)]
-    best = max(asked or counted, key=lambda each: (counted[each], -each.order))
-    return (best,)
+    asked = [each for each in counted if not is_begun(each[0].statement)]
+    best = max(asked or counted, key=lambda each: (len(each), -each[0].order))
+    return (best[0],)
+
+
+def _by_line(origins: Iterable[Node]) -> list[list[Node]]:
+    """Those of a line together, the first first."""
+    found: dict[tuple[str, int], list[Node]] = {}
+    for each in sorted(origins, key=lambda each: each.order):
+        found.setdefault(each.key, []).append(each)
+    return list(found.values())

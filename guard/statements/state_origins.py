@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from guard.statements.drawing import Draws
 from guard.statements.pairs import NEVER, NOTHING
+from guard.statements.sources import seeds
 from guard.statements.states import NAMES
 
 if TYPE_CHECKING:
@@ -45,6 +46,11 @@ class _Drawn:
     def until(self, ran: Ran | None) -> int:
         """How many had ended when a statement began."""
         return 0 if ran is None else bisect_right(self.ended, ran.began)
+
+    def seeded(self, start: int, end: int) -> int | None:
+        """Which of some was the last to put it into a state; None where none did."""
+        found = (at for at in range(end - 1, start - 1, -1) if seeds(self.nodes[at].statement))
+        return next(found, None)
 
     def beside(self, ran: Ran) -> Iterator[Node]:
         """Those that ran at the same time as a statement."""
@@ -87,7 +93,7 @@ class StateOrigins:
             if not self._draws.may(node, at):
                 continue
             differs = first.after[at] != second.after[at]
-            agreed = first.before[at] == second.before[at]
+            agreed = first.before[at] == second.before[at] or _is_seeded(node, at)
             if differs and agreed and first.before[at]:
                 self.moves.setdefault(name, []).append(node)
                 moved = True
@@ -96,7 +102,7 @@ class StateOrigins:
     def of(self, node: Node) -> Origins:
         """The origins of a generator's state, if it draws from one whose states differ."""
         first, second = node.first, node.second
-        if first is None or second is None:
+        if first is None or second is None or seeds(node.statement):
             return NOTHING
         found: set[Node] = set()
         for at in range(len(NAMES)):
@@ -116,11 +122,17 @@ class StateOrigins:
         ends = [each.until(node.ran_in(run)) for run, each in enumerate(drawn)]
         same = self._same(key, at, ends)
         starts = [each + 1 for each in same] if same else [0, 0]
+        seeded = [
+            each.seeded(*span)
+            for each, span in zip(drawn, zip(starts, ends, strict=True), strict=True)
+        ]
+        if None not in seeded:
+            starts = [each or 0 for each in seeded]
         one, other = (
             each.nodes[start] if start < end else None
             for each, start, end in zip(drawn, starts, ends, strict=True)
         )
-        if not same and (one is None or _differs_before(one, other, at)):
+        if not same and None in seeded and (one is None or _differs_before(one, other, at)):
             return frozenset((node,))  # nobody has seeded it
         for each in (one, other, node):
             if each is not None and each.is_in_thread:
@@ -156,6 +168,12 @@ class StateOrigins:
                 if each.within.role != node.within.role:
                     return frozenset((node if node.is_in_thread else each,))
         return NOTHING
+
+
+def _is_seeded(node: Node, at: int) -> bool:
+    """Whether a statement has put that very generator into a state."""
+    ran = node.ran
+    return seeds(node.statement) and ran.before[at] != ran.after[at]
 
 
 def _process(node: Node) -> str:

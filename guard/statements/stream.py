@@ -50,7 +50,7 @@ class Stream:
             role = self._role if self._role is not None else _role()
             path = os.path.join(self._folder, f"{os.getpid()}{SUFFIX}")
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            piece.insert(0, ("p", role, os.getppid()))
+            piece.insert(0, ("p", role, os.getppid(), os.environ.get("RANK", "0")))
         data = marshal.dumps(piece, 4)
         with suppress(OSError):
             os.write(self._file, _LENGTH.pack(len(data)) + data)

@@ -8,6 +8,7 @@ goes into.
 from __future__ import annotations
 
 import ast
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -97,8 +98,6 @@ def _of_heads(node: ast.stmt | ast.match_case, heads: list[ast.AST]) -> Statemen
     touched = tuple(path for path in found.touches if path not in found.writes)
     found.reads |= dict.fromkeys(touched)
     order = list(found.reads)
-    is_block = isinstance(node, (*_BLOCKS, ast.match_case))
-    text = " ".join(ast.unparse(each) for each in heads) if is_block else ""
     return Statement(
         0,
         type(node).__name__,
@@ -106,9 +105,20 @@ def _of_heads(node: ast.stmt | ast.match_case, heads: list[ast.AST]) -> Statemen
         tuple(found.writes),
         touched,
         tuple(found.calls),
-        text or ast.unparse(node).partition("\n")[0],
+        _text(node),
         known=tuple(order.index(each) for each in touched),
     )
+
+
+def _text(node: ast.stmt | ast.match_case) -> str:
+    """Its first line; of a block, its head."""
+    short = copy(node)
+    for name in ("body", "orelse", "decorator_list"):
+        if hasattr(short, name):
+            setattr(short, name, [ast.Pass()] if name == "body" else [])
+    if isinstance(short, ast.Match):
+        short.cases = []
+    return ast.unparse(short).strip().partition("\n")[0]
 
 
 def _heads(node: ast.stmt) -> Iterator[ast.AST]:

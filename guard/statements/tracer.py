@@ -20,6 +20,7 @@ from guard.statements.locations import MISSING, value_of
 from guard.statements.looking import Looking
 from guard.statements.states import NONE, look
 from guard.statements.stream import Stream
+from guard.statements.traits import Traits, traits_of
 from guard.statements.values import Digests
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from guard.statements.syntax import Path
+
+_TIMES = 9  # that the kinds of a statement's values are looked at
 
 
 class Tracer:
@@ -45,6 +48,8 @@ class Tracer:
         self.epoch = 0  # another one in a forked child
         self._folder = folder
         self._seen = NONE
+        self._traits: dict[tuple[int, int], Traits] = {}
+        self._counted: dict[object, int] = {}
         self._numbers = itertools.count(1)  # for threads as well
         self._codes = Codes(self._numbers)
         self._local = threading.local()
@@ -86,6 +91,7 @@ class Tracer:
         if self.is_on:
             self.epoch += 1
             self._codes.known.clear()
+            self._traits.clear()
             self._local = threading.local()
             self._threads = itertools.count(1)
             self.stream = Stream(self._folder, None)
@@ -160,7 +166,17 @@ class Tracer:
         of = self.digests.of_whole if whole else self.digests.of
         self.digests.place = at
         values = [value_of(path, held, around) for path in paths]
+        self._counted[at] = self._counted.get(at, 0) + 1
+        if self._counted[at] <= _TIMES:
+            self.digests.traits |= traits_of(each for each in values if each is not MISSING)
         return tuple([0 if each is MISSING else of(each) for each in values])
+
+    def note_traits(self, code: int, line: int, traits: Traits) -> None:
+        """What the values of a statement are made of; told when more is known than before."""
+        before = self._traits.get((code, line), Traits())
+        if before.joined(traits) != before:
+            found = self._traits[code, line] = before.joined(traits)
+            self.stream.add(("h", code, line, *found))
 
     def look(self, *, anew: bool) -> tuple[int, ...]:
         """The states of generators and the like, as they are or as they were last."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from guard.statements.states import NONE
 from guard.statements.stream import SUFFIX, read
+from guard.statements.traits import Traits
 
 
 @dataclass(eq=False, slots=True)
@@ -74,6 +75,7 @@ class Recording:
     threads  of all its processes, those of the first process first
     ends     when each step ended
     notes    what a person should know
+    traits   of the values of each statement, by its file and line
     left     from when on a statement was not always looked at, by its file and line
     """
 
@@ -81,13 +83,16 @@ class Recording:
     ends: dict[int, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     left: dict[tuple[str, int], int] = field(default_factory=dict)
+    traits: dict[tuple[str, int], Traits] = field(default_factory=dict)
 
 
-def recording(folder: str) -> Recording:
-    """All that was recorded in a folder."""
+def recording(folder: str, rank: int | None = None) -> Recording:
+    """All that was recorded in a folder; of the processes of one rank alone, if it is given."""
     found = Recording()
     names = [each for each in sorted(os.listdir(folder)) if each.endswith(SUFFIX)]
     streams = [read(os.path.join(folder, each)) for each in names]
+    if rank is not None:
+        streams = [each for each in streams if each and each[0][3] == str(rank)]
     streams.sort(key=lambda events: events[0][1] != "main" if events else True)
     for events in streams:
         _Builder(found).build(events)
@@ -127,6 +132,11 @@ class _Builder:
             number, line, now = given
             key = (self._codes[number][0], line)
             self._found.left[key] = min(now, self._found.left.get(key, now))
+        elif kind == "h":
+            number, line, read_of, gave = given
+            key = (self._codes[number][0], line)
+            known = self._found.traits.get(key, Traits())
+            self._found.traits[key] = known.joined(Traits(read_of, gave))
         elif kind == "n":
             self._found.notes.append(given[0])
         elif kind == "e":

@@ -24,6 +24,7 @@ from guard.statements.arrays import MOST_NUMBERS, of_module, of_tensor, sampled
 from guard.statements.hashing import combined, hashed
 from guard.statements.locations import attributes, of_slots
 from guard.statements.names import Names
+from guard.statements.traits import DRAWN
 
 _SIMPLE = frozenset((int, float, complex, str, bytes, bool, type(None)))
 _NUMBERS = (int, float, bool, type(None))
@@ -47,10 +48,12 @@ class Digests:
 
     names  that are others in each run
     place  where the program is: objects that are seen for the first time are told by it
+    traits  DRAWN, where a drawn name was looked at since they were last set to 0
     """
 
     def __init__(self, folder: str = "") -> None:
         self.place: object = ""
+        self.traits = 0
         self.names = Names(folder)
         self._own: dict[type, bool] = {}
         self._known: dict[int, tuple[weakref.ref[Any], int]] = {}
@@ -87,13 +90,19 @@ class Digests:
         if value is None or kind is bool:
             return 4 if value is None else 8 if value else 12
         if kind is str:
-            value = self.names.renamed(value)
+            value = self._renamed(value)
             found = hashed(value.encode(*_LOOSE))
             return found | 1 if len(value) > 3 else found & ~3 or 4
         text = hex(value) if kind is int else repr(value)  # of large numbers only hex prints all
         found = hashed(f"{kind.__name__}{text}".encode())
         is_small = kind is int and -_SMALL < value < _SMALL
         return found & ~3 or 4 if is_small or value in (0.0, 1.0) else found | 1
+
+    def _renamed(self, text: str, longest: int = 0) -> str:
+        found = self.names.renamed(text, longest)
+        if found != text:
+            self.traits |= DRAWN
+        return found
 
     def _content(self, value: Any, depth: int) -> int:  # noqa: ANN401, PLR0911 - a kind each
         kind = type(value)
@@ -125,13 +134,13 @@ class Digests:
         if start == "numpy":
             return self._of_numpy(value, depth)
         if start == "pathlib" or kind is os.DirEntry:
-            return hashed(self.names.renamed(os.fspath(value)).encode(*_LOOSE))
+            return hashed(self._renamed(os.fspath(value)).encode(*_LOOSE))
         if kind.__name__ == "deque" and module == "collections":
             return self._sequence(list(value), depth)
         if module == "random" and kind.__name__ == "Random":
             return hashed(repr(value.getstate()).encode())
         if module == "_io" and isinstance(getattr(value, "name", None), str):
-            return hashed(self.names.renamed(value.name).encode(*_LOOSE))
+            return hashed(self._renamed(value.name).encode(*_LOOSE))
         if module == "datetime":
             if self.is_own(type(getattr(value, "tzinfo", None))):
                 value = value.replace(tzinfo=None)
@@ -175,7 +184,7 @@ class Digests:
         if first is str and size <= _LISTS:
             try:
                 text, longest = _JOINT.join(value), max(map(str.__len__, value))
-                return hashed(f"{kind}{size}{self.names.renamed(text, longest)}".encode(*_LOOSE))
+                return hashed(f"{kind}{size}{self._renamed(text, longest)}".encode(*_LOOSE))
             except TypeError:
                 pass
         elif first in _NUMBERS and size <= _LISTS and set(map(type, value)) <= _SIMPLE:
@@ -208,7 +217,7 @@ class Digests:
         if isinstance(value, torch.Generator):
             return hashed(value.get_state().numpy().data) if value.device.type == "cpu" else 0
         if isinstance(value, torch.nn.Module):
-            return self.identity(value)
+            return self._of_module(value)
         if type(value).__module__.startswith("torch.utils.data.dataset"):
             return self._attributes(value, depth)
         if isinstance(value, (torch.dtype, torch.device, torch.Size)):
@@ -233,12 +242,28 @@ class Digests:
     def _attributes(self, value: Any, depth: int) -> int:  # noqa: ANN401
         torch: Any = sys.modules.get("torch")
         if torch is not None and hasattr(torch, "nn") and issubclass(type(value), torch.nn.Module):
-            return self.identity(value)
+            return self._of_module(value)
         held = attributes(value)
         slots = of_slots(value, self.is_own)
         if held is None and not slots:
             return self.identity(value)
         return self._mapping({**(held or {}), **slots}, depth + 1) or 2
+
+    def _of_module(self, value: Any) -> int:  # noqa: ANN401
+        """A module by its identity; its parts by theirs in it, whichever is met first later."""
+        is_new = id(value) not in self._known
+        found = self.identity(value)
+        if is_new:
+            self._name_parts(value, found)
+            self._identified = found
+        return found
+
+    def _name_parts(self, module: Any, whole: int) -> None:  # noqa: ANN401
+        for name, part in ((attributes(module) or {}).get("_modules") or {}).items():
+            if part is not None and id(part) not in self._known:
+                digest = hashed(f"{whole}{name}".encode()) | 1 | OPAQUE
+                self._known[id(part)] = (weakref.ref(part), digest)
+                self._name_parts(part, digest)
 
     def is_own(self, kind: type) -> bool:
         """Whether a class is of the program's own files."""

@@ -91,6 +91,8 @@ def attribute(reruns: Reruns, text: Text) -> Attribution:
 
 
 def _is_possible(name: str, text: Text) -> bool:
+    if name == circumstances.ADDRESSES.name:
+        return text.speaks_for(name)
     return text.speaks_for(name) or not text.timed
 
 

@@ -63,7 +63,14 @@ LISTINGS = Circumstance(
     "something takes its order from os.listdir, os.scandir, glob or Path.iterdir",
     "Sort what is listed: sorted(os.listdir(folder)).",
 )
-CIRCUMSTANCES = (HASHES, MEMORY, TIMING, LISTINGS)
+ADDRESSES = Circumstance(
+    "addresses",
+    "addresses of objects",
+    "something takes its order or its value from id(), or from the default hash of objects",
+    "Sort by what the objects hold, such as a number or a name, in the place of id() and of the "
+    "order of a set of objects.",
+)
+CIRCUMSTANCES = (HASHES, MEMORY, TIMING, LISTINGS, ADDRESSES)
 NAMES = tuple(each.name for each in CIRCUMSTANCES)
 
 
@@ -136,12 +143,14 @@ def vary(run_number: int | None = None) -> None:
     _varied.append(max(runs.values()))
     if HASHES.name in runs:  # Python has read it, and the environment is the user's again
         os.environ.pop("PYTHONHASHSEED", None)
-    from guard.verification import listings, timing
+    from guard.verification import addresses, listings, timing
 
     if LISTINGS.name in runs:
         listings.permute(runs[LISTINGS.name])
     if TIMING.name in runs:
         timing.disturb(runs[TIMING.name])
+    if ADDRESSES.name in runs:
+        addresses.scatter(runs[ADDRESSES.name])
     _spread()
 
 

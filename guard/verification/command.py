@@ -174,8 +174,6 @@ def _joined(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> list[s
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Refuse what does not go together."""
-    if options.nproc_per_node > 1 and options.resume_at is not None:
-        parser.error("--resume-at takes a program of one process, and no --nproc-per-node")
     if options.resume_at is None:
         if options.resume_args is not None or options.stop_args is not None:
             parser.error("--resume-args and --stop-args belong to --resume-at")

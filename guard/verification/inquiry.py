@@ -6,13 +6,16 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from guard.comparison import Cause, Comparison, examine
+from guard.comparison import Cause, Comparison, Confidence, examine
 from guard.comparison.environments import for_kernels
 from guard.errors import GuardError
-from guard.verification.attribution import LONGEST, Attribution, Reruns, attribute
+from guard.verification.attribution import LONGEST, NONE, Attribution, Reruns, attribute
 from guard.verification.bisection import Bisection, bisect, is_of_an_operator
+from guard.verification.explaining import FREE, Known, Shown, explanation
+from guard.verification.origins import origin_of
 from guard.verification.plan import recording
 from guard.verification.possibilities import Asked, advised, entered, with_possibilities
+from guard.verification.reasons import REMEDIES
 from guard.verification.sessions import session
 from guard.verification.settling import decided, drawn_in_threads, never_written, settled
 from guard.verification.sources import program_files
@@ -187,12 +190,14 @@ def explained(
         bisection = bisect(opened, difference, other, most)
     left = plan.budget - bisection.runs
     is_quick = watched.seconds < LONGEST
-    is_single = plan.ranks == 1
-    if is_quick and is_single and left >= RUNS and is_asked(difference, bisection):
+    if is_quick and left >= RUNS and is_asked(difference, bisection):
         found = entry(opened, difference, other, bisection)
         left -= found.runs
     known = any(each.row for each in bisection.operators)
-    if is_quick and not known:
+    begun = _shown(found, "")
+    if begun is not None and begun.is_whole and begun.source in FREE:
+        attribution = Attribution(NONE)  # it is varied in no run, and differs in each
+    elif is_quick and not known:
         reruns = Reruns(opened, difference, watched.processes[0], other, left)
         attribution = attribute(reruns, text)
     verdict = replace(
@@ -244,8 +249,22 @@ def with_findings(
     others = with_possibilities(by_rules, replace(asked, difference=refined))
     lines = led_by(found, others)
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
+    known = Known(refined, shown, verdict.circumstance, lines, _shown(found, verdict.circumstance))
+    cause = explanation(known)
+    if cause.confidence is Confidence.CERTAIN and cause.source in REMEDIES:
+        refined = replace(refined, advice=REMEDIES[cause.source])
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}
+    changes["explanation"] = cause
     return replace(verdict, comparison=replace(comparison, notes=notes, **changes))
+
+
+def _shown(found: Entry, circumstance: str) -> Shown | None:
+    """What the line that was found by running reads."""
+    begun = found.origin
+    if begun is None:
+        return None
+    origin = origin_of(begun.node, begun.traits, circumstance)
+    return Shown(origin.source, origin.what, begun.slice, begun.is_whole)
 
 
 def with_notes(verdict: Verdict, *notes: str) -> Verdict:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison import Cause, examine
+from guard.comparison import Cause, Link, examine
 from guard.places import Place
 from guard.statements.comparing import compare
 from guard.statements.sinks import find
+from guard.statements.slices import slice_of
 from guard.verification.decisions import cause_of
 from guard.verification.plan import recording
 from guard.verification.watching import Watch
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from guard.comparison import Difference, Suspect
+    from guard.statements.flows import Flows
     from guard.statements.pairs import Node
+    from guard.statements.sinks import Found
+    from guard.statements.traits import Traits
     from guard.verification.bisection import Bisection
     from guard.verification.decisions import Decided
     from guard.verification.processes import Process
@@ -34,7 +38,25 @@ _AGAIN = (
     "is guessed from the program's text"
 )
 _BROKEN = "what differs was not traced to a line: comparing statement by statement failed with {!r}"
+_OF_RANK = (
+    "the statements of rank {} were compared: what it got from other ranks counts as given by the "
+    "library that carried it"
+)
 _LOST = "the runs were compared statement by statement, and what differs was not traced to a line"
+
+
+class Begun(NamedTuple):
+    """The statement that a difference begins with.
+
+    traits    what its values are made of
+    slice     the statements from it to the first difference
+    is_whole  whether each of these was seen to lead to the next
+    """
+
+    node: Node
+    traits: Traits
+    slice: tuple[Link, ...]
+    is_whole: bool
 
 
 @dataclass(frozen=True)
@@ -46,6 +68,7 @@ class Entry:
     entered  the line that shows it, where that is worth telling
     runs     that it took
     decided  another cause than it seemed to have, as its line shows
+    origin   the first statement, what its values are made of, and the slice from it
     """
 
     lines: tuple[Suspect, ...] = ()
@@ -54,6 +77,7 @@ class Entry:
     runs: int = 0
     note: str = ""
     decided: Decided | None = None
+    origin: Begun | None = None
 
 
 def is_asked(difference: Difference, bisection: Bisection) -> bool:
@@ -83,14 +107,18 @@ def entry(session: Session, difference: Difference, other: int, bisection: Bisec
         place = culprit.operator.place or seen.place
         seen = replace(seen, cause=culprit.cause, place=place)
     try:
-        return _traced(ran, seen)
+        return _traced(ran, seen, session.plan.ranks)
     except Exception as error:  # noqa: BLE001 - that the runs differ is known without
         return Entry(runs=RUNS, note=_BROKEN.format(error))
 
 
-def _traced(ran: Sequence[Process], seen: Difference) -> Entry:
+def _traced(ran: Sequence[Process], seen: Difference, ranks: int) -> Entry:
     """What the recordings of both runs' statements tell."""
-    flows, notes = compare(ran[0].traces_folder, ran[1].traces_folder, seen.step)
+    folders = (ran[0].traces_folder, ran[1].traces_folder)
+    rank = seen.rank if ranks > 1 else None
+    flows, notes = compare(*folders, seen.step, rank)
+    if rank is not None:
+        notes.append(_OF_RANK.format(rank))
     found = find(flows, seen)
     if not found.origins or _is_kernel(seen, found.origins[0]):
         return Entry(runs=RUNS, note="; ".join([_LOST, *notes]))
@@ -99,7 +127,21 @@ def _traced(ran: Sequence[Process], seen: Difference) -> Entry:
     lines = tuple(suspect(each) for each in found.origins[:_MOST])
     makers = tuple(_lines(each) for each in flows.makers(found.origins[0]))
     place = None if shows is None else _place(shows)
-    return Entry(lines, makers, place, RUNS, "; ".join(notes), decided)
+    begun = _begun(flows, found)
+    return Entry(lines, makers, place, RUNS, "; ".join(notes), decided, begun)
+
+
+def _begun(flows: Flows, found: Found) -> Begun:
+    origin = found.origins[0]
+    if found.entered is None:  # what most of what differs comes from: no way was seen
+        return Begun(origin, flows.traits(origin), (_link(origin),), is_whole=False)
+    nodes, is_whole = slice_of(flows, origin, found.entered)
+    links = tuple(dict.fromkeys(map(_link, nodes)))
+    return Begun(origin, flows.traits(origin), links, is_whole)
+
+
+def _link(node: Node) -> Link:
+    return Link(node.file, node.statement.line, node.statement.text)
 
 
 def _is_kernel(difference: Difference, origin: Node) -> bool:

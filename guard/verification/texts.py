@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from guard.verification import passages, races
-from guard.verification.circumstances import HASHES, LISTINGS, MEMORY
+from guard.verification.circumstances import ADDRESSES, HASHES, LISTINGS, MEMORY
 from guard.verification.file_names import listed_by_name, named_anew, repeated
 from guard.verification.flows import Flow, is_drawn
 from guard.verification.own_seeds import own_seeds
@@ -98,6 +98,8 @@ class Text:
         """Whether there is something on which the circumstance acts."""
         if circumstance == HASHES.name:
             return any(_hashes(tree) for tree in self._all)
+        if circumstance == ADDRESSES.name:
+            return any(_hashes(tree) or _asks_address(tree) for tree in self._all)
         if circumstance == LISTINGS.name:
             return any(True for tree in self._all for _ in listed(tree))
         return self.allocates if circumstance == MEMORY.name else True
@@ -148,6 +150,11 @@ def _hashes(tree: ast.AST) -> bool:
             return True
     names = {name.rpartition(".")[2] for _, name in calls(tree)}
     return not names.isdisjoint(("hash", *_OF_SETS))
+
+
+def _asks_address(tree: ast.AST) -> bool:
+    names = (each.id for each in ast.walk(tree) if isinstance(each, ast.Name))
+    return any(each in ("id", "WeakSet", "WeakKeyDictionary") for each in names)
 
 
 def _is_keys(node: ast.expr) -> bool:

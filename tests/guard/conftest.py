@@ -22,6 +22,6 @@ def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
 
 
 @pytest.fixture(autouse=True)
-def _only_the_hash_seed_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The hash seed was drawn when pytest started: guard would warn of it, here an error."""
-    monkeypatch.setattr(environment, "_told", {"PYTHONHASHSEED"})
+def _nothing_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What guard tells once, it tells in each test."""
+    monkeypatch.setattr(environment, "_told", set())

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 pytest.importorskip("torch")
 
-DOCTOR = ("-m", "guard", "doctor")
+DOCTOR = ("-m", "guard", "doctor", "--all")
 SECTIONS = [
     "guard",
     "interpreter",
@@ -101,7 +101,7 @@ def lines_of(text: str, section: str) -> list[str]:
     lines = text.splitlines()
     following = lines[lines.index(section) + 1 :]
     ends = [index for index, line in enumerate(following) if line in SECTIONS]
-    return following[: ends[0]] if ends else following[:-2]
+    return following[: ends[0]] if ends else following[:-3]
 
 
 def test_a_bare_process_differs_and_is_told_what_to_do(
@@ -135,6 +135,33 @@ def test_a_bare_process_differs_and_is_told_what_to_do(
         r"\d+ ok, 3 differs, \d+ may differ, \d+ unknown, \d+ not applicable", lines[-2]
     )
     assert re.fullmatch(DIGEST, lines[-1])
+
+
+def test_what_matters_is_shown_first_and_one_next_step(tmp_path: Path) -> None:
+    done = python("-m", "guard", "doctor", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert not [line for line in lines if line.startswith(("ok", "not applicable"))]
+    assert len([line for line in lines if "hash(str)" in line]) == 1
+    assert (
+        "may differ      torch.utils.deterministic.fill_uninitialized_memory: on (has no effect "
+        "while torch.use_deterministic_algorithms is off; with it, torch.empty and its kin give "
+        "NaN or the largest integer instead of what lay there)"
+    ) in lines
+    folded = "may differ      guard.enable sets torch.use_deterministic_algorithms"
+    assert [line for line in lines if line.startswith(folded)]
+    (step,) = (line for line in lines if line.startswith("next: "))
+    assert step == (
+        "next: guard is off in this process: call guard.enable(seed=0) at the entrypoint, or start "
+        "the program with `python -m guard run`"
+    )
+    assert lines[-2].endswith(" not applicable (--all shows each)")
+    assert len(lines) < 25
+
+
+def test_under_guard_the_next_step_is_to_compare_runs(tmp_path: Path) -> None:
+    done = python("-m", "guard", "run", "-m", "guard", "doctor", cwd=tmp_path)
+    assert "next: compare two runs: `python -m guard verify train.py`" in done.stdout.splitlines()
 
 
 def test_each_entry_is_a_line_with_a_verdict_where_there_is_no_terminal(
@@ -201,7 +228,7 @@ def test_wrong_usage_exits_with_2(
         main(arguments)
     assert caught.value.code == 2
     told = capsys.readouterr().err.splitlines()
-    assert told[0] == "usage: python -m guard doctor [-h] [--json | --digest] [--strict]"
+    assert told[0] == "usage: python -m guard doctor [-h] [--json | --digest] [--all] [--strict]"
     assert told[-1] == f"python -m guard doctor: error: {message}"
 
 

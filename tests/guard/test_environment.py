@@ -235,24 +235,20 @@ def test_a_hash_seed_given_at_the_start_is_respected(tmp_path: Path, seed: str) 
 
 
 @pytest.mark.parametrize("given", [[], ["PYTHONHASHSEED=42"], ["PYTHONHASHSEED=0"]], ids=str)
-def test_a_hash_seed_given_after_the_start_is_told_to_come_too_late(
+def test_a_hash_seed_given_after_the_start_comes_too_late_and_is_not_warned_of(
     tmp_path: Path, given: list[str]
 ) -> None:
     script = write(tmp_path / "script.py", HASHES)
     done = python(script, *given, cwd=tmp_path)
     value = given[0].partition("=")[2] if given else "0"
     assert done.stdout.splitlines() == ["None", *[f"too late {value}"] * 2]
-    warning, line = done.stderr.splitlines()  # once, though there are two blocks
-    assert warning.startswith(f"{script}:8: LateWarning: Python drew a random seed for hash(str)")
-    assert "start the program with `python -m guard run`, or with PYTHONHASHSEED=0" in warning
-    assert line.strip() == "with applied(Settings()):"
+    assert done.stderr == ""  # the doctor says it
 
 
 def test_a_hash_seed_that_python_was_told_to_ignore_is_not_believed(tmp_path: Path) -> None:
     script = write(tmp_path / "script.py", HASHES)
     done = python("-E", script, cwd=tmp_path, environ={"PYTHONHASHSEED": "42"})
     assert done.stdout.splitlines()[:2] == ["None", "too late 42"]
-    assert "neither -E, -I nor -R" in done.stderr
 
 
 def test_processes_started_later_have_the_hash_seed(tmp_path: Path) -> None:
@@ -413,9 +409,8 @@ def test_checking_sets_nothing() -> None:
 def test_a_warning_that_became_an_error_leaves_nothing_set(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if sys.flags.hash_randomization == 0:
-        pytest.skip("this Python was started with PYTHONHASHSEED=0, so nothing is too late")
-    monkeypatch.setattr(environment, "_told", set())
+    late = [row._replace(warns=True, is_late=lambda _: True) for row in environment.VARIABLES[:1]]
+    monkeypatch.setattr(environment, "VARIABLES", late)
     for _ in range(2):  # an error is no telling: it comes again
         with pytest.raises(LateWarning), applied(Settings()):
             pass

@@ -563,6 +563,17 @@ def test_an_operator_is_explained(tmp_path: Path) -> None:
     assert "is deterministic under torch.use_deterministic_algorithms(True)" in done.stdout
 
 
+def test_what_holds_for_this_torch_is_explained_first(tmp_path: Path) -> None:
+    import torch
+
+    text = preflight("--explain", "cumsum", cwd=tmp_path).stdout
+    assert text.startswith(
+        f"torch {torch.__version__}: torch.cumsum is deterministic under "
+        "torch.use_deterministic_algorithms(True).\n"
+    )
+    assert text.index("torch.cumsum under torch.compile") < text.index("Not of this torch (before")
+
+
 def test_sarif_fits_its_schema_and_names_lines(tmp_path: Path) -> None:
     package = importlib.util.find_spec("linceo")
     if package is None or not package.submodule_search_locations:

@@ -32,7 +32,7 @@ def test_what_fails_is_told_in_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = SimpleNamespace(difference=difference)
     monkeypatch.setattr(statements, "examine", lambda *_: seen)
     monkeypatch.setattr(statements, "compare", _raising(RecursionError("too deep")))
-    session: Any = None
+    session: Any = SimpleNamespace(plan=SimpleNamespace(ranks=1))
 
     found = statements.entry(session, difference, 1, Bisection())
 

@@ -91,3 +91,27 @@ def test_it_leaves_things_as_they_were(*, on: bool) -> None:
 def test_other_warnings_pass() -> None:
     with pytest.warns(UserWarning, match="mine"), guard.survey():
         warnings.warn("mine", UserWarning, stacklevel=1)
+
+
+@pytest.mark.parametrize("name", ["use_deterministic_algorithms", "set_deterministic_debug_mode"])
+def test_a_step_that_sets_the_switch_itself_is_surveyed_as_any_other(name: str) -> None:
+    before = torch.get_deterministic_debug_mode()
+    by_name = getattr(torch, name)
+    with guard.survey() as found:
+        by_name(True if name.startswith("use") else "error")
+        torch.zeros(4).put_(INDEX, torch.ones(1))
+        getattr(torch, name)(False if name.startswith("use") else "default")
+        torch.zeros(4).put_(INDEX, torch.ones(1))
+    assert [(each.name, each.times) for each in found] == [("put_", 1), ("put_", 1)]
+    assert torch.get_deterministic_debug_mode() == before
+    assert getattr(torch, name) is by_name
+
+
+def test_what_a_step_sets_for_compiled_code_is_put_back() -> None:
+    import torch._inductor.config as inductor
+
+    before = inductor.deterministic
+    by_name = torch.use_deterministic_algorithms
+    with guard.survey():
+        by_name(True)
+    assert inductor.deterministic == before

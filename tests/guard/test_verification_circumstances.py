@@ -37,7 +37,11 @@ def test_what_the_user_set_stays() -> None:
     environ = {"PYTHONHASHSEED": "7", "MALLOC_PERTURB_": "1"}
     found = circumstances.variables(alike(1), environ)
     assert set(found) == {circumstances.VARIABLE}
-    assert json.loads(found[circumstances.VARIABLE])["runs"] == {"timing": 1, "listings": 1}
+    assert json.loads(found[circumstances.VARIABLE])["runs"] == {
+        "timing": 1,
+        "listings": 1,
+        "addresses": 1,
+    }
 
 
 def test_each_run_has_another_hash_seed_and_another_filling() -> None:

@@ -7,6 +7,8 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from planted_programs import FOLDER, read
+from planted_programs import verify as ask
 from programs import python, write
 
 from guard.__main__ import main
@@ -106,8 +108,17 @@ def test_verify_tells_what_a_rank_ends_with(folder: Path, option: str, told: str
     assert told in done.stdout
 
 
-def test_a_resumed_program_has_one_process(capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["--resume-at", "2", "--resume-args", "--resume", "--nproc-per-node", "2"]
-    with pytest.raises(SystemExit, match="2"):
-        main(["verify", *given, "train.py"])
-    assert "--resume-at takes a program of one process" in capsys.readouterr().err
+PLANTED = FOLDER / "planted"
+
+
+@pytest.mark.parametrize(
+    ("name", "rank", "source"),
+    [("ranks_with_own_noise", 1, "entropy"), ("ranks_resumed_without_schedule", 0, "state")],
+)
+@pytest.mark.slow
+def test_a_line_of_a_rank_and_a_state_that_ranks_lost(name: str, rank: int, source: str) -> None:
+    answer = ask(read(PLANTED / f"{name}.py"))
+
+    assert answer.is_right, (answer.why, answer.named, answer.error)
+    assert answer.source == source
+    assert answer.report["difference"]["rank"] == rank

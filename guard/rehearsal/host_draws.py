@@ -1,0 +1,316 @@
+"""Random numbers that no operator draws: Python's, NumPy's and the system's, and seeds from there.
+
+Only what the program or a library of its calls is looked at, and not what Python's own modules
+draw for themselves, such as names of temporary files.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import numbers
+import os
+import random
+import secrets
+import sys
+import time
+import uuid
+from collections import Counter
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from guard import places
+from guard.interception import replace
+from guard.rehearsal.findings import Trap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import ExitStack
+    from types import FrameType
+
+    Function = Callable[..., Any]
+
+_OWN = (os.path.abspath(__file__), os.path.abspath(random.__file__), "<frozen", "<__array")
+_NO_DRAWS = {
+    *("seed", "getstate", "setstate", "get_state", "set_state", "default_rng", "test"),
+    *("get_bit_generator", "set_bit_generator"),
+}
+_SECRETS = ("choice", "randbelow", "randbits", "token_bytes", "token_hex", "token_urlsafe")
+_CLOCKS = ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns")
+_SCALES = (1, 1_000, 1_000_000, 1_000_000_000)
+_WRAPS = (2**32, 2**31, 2**32 - 1, 2**31 - 1)  # what programs cut a seed to
+_SMALL = 1000  # a number that is written can be as small by chance
+_ADVICE = {
+    "random": "call guard.enable(seed=0), or random.seed(0), before it",
+    "numpy.random": "call guard.enable(seed=0), or numpy.random.seed(0), before it",
+    "numpy": "give it a seed: numpy.random.default_rng(0)",
+    "object": "give it a seed: random.Random(0)",
+    "system": "draw from a generator that has a seed: random.Random(0)",
+    "seed": "give it a number that is written down",
+}
+
+
+class HostDraws:
+    """What was drawn, and from where.
+
+    seeded  whether the global generators of ``random`` and ``numpy.random`` are taken to be
+    """
+
+    def __init__(self, *, seeded: bool) -> None:
+        self._seeded = {"random": seeded, "numpy.random": seeded}
+        self._drawn: Counter[tuple[str, str, places.Trail | None]] = Counter()
+        self._given: dict[int, str] = {}
+        self._is_drawing = False
+        self._passing: Counter[tuple[str, places.Trail | None]] = Counter()
+
+    def install(self, stack: ExitStack) -> None:
+        """Watch, until the stack is closed."""
+        self._watch_python(stack)
+        self._watch_numpy(stack)
+        self._watch_torch(stack)
+        self._watch_system(stack)
+
+    def traps(self) -> Iterator[Trap]:
+        """What was found."""
+        from guard.rehearsal.recorder import where
+
+        for (kind, what, trail), count in self._drawn.items():
+            name = "seed" if kind == "seed" else "unseeded draw"
+            yield Trap(name, what, _ADVICE[kind], where(trail), times=count)
+
+    def unjudged(self) -> Iterator[str]:
+        """Draws from the system of which nobody knows whether the training sees them."""
+        from guard.rehearsal.recorder import where
+        from guard.rehearsal.text import place
+
+        for what, trail in self._passing:
+            yield f"what becomes of {what}() ({place(where(trail))})"
+
+    # Python
+
+    def _watch_python(self, stack: ExitStack) -> None:
+        for name in random.__all__:
+            function = getattr(random, name)
+            if not isinstance(function, type) and name not in _NO_DRAWS:
+                self._watch_global(stack, random, name, "random")
+        replace(stack, random, "setstate", self._seeding(random.setstate, "random", None))
+        replace(stack, random, "seed", self._seeding(random.seed, "random", "random.seed"))
+        original = random.Random.seed
+
+        @functools.wraps(original)
+        def seed(generator: random.Random, a: Any = None, *args: Any, **options: Any) -> None:  # noqa: ANN401
+            original(generator, a, *args, **options)
+            if a is not None:
+                self._check_seed(a, "random.Random")
+            elif type(generator) is random.Random:
+                self._draw("object", "random.Random() is given no seed")
+
+        replace(stack, random.Random, "seed", seed)
+        for name in ("random", "getrandbits"):
+            self._watch_entropy(stack, random.SystemRandom, name, "random.SystemRandom")
+
+    def _watch_global(self, stack: ExitStack, module: Any, name: str, kind: str) -> None:  # noqa: ANN401
+        original = getattr(module, name)
+
+        @functools.wraps(original)
+        def draw(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+            if not self._seeded[kind]:
+                self._draw(kind, f"random numbers are drawn from {kind}, which nobody has seeded")
+            return original(*args, **options)
+
+        replace(stack, module, name, draw)
+
+    def _seeding(self, original: Function, kind: str, name: str | None) -> Function:
+        """A function that seeds a global generator; without a name it sets its state."""
+
+        @functools.wraps(original)
+        def seed(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+            given = [*args, *options.values()]
+            self._seeded[kind] = name is None or bool(given and given[0] is not None)
+            if name is not None and given:
+                self._check_seed(given[0], name)
+            return original(*args, **options)
+
+        return seed
+
+    # NumPy
+
+    def _watch_numpy(self, stack: ExitStack) -> None:
+        try:
+            numpy: Any = import_module("numpy.random")
+        except ImportError:
+            return
+        for name, function in list(vars(numpy).items()):
+            draws = callable(function) and not isinstance(function, type)
+            if draws and not name.startswith("_") and name not in _NO_DRAWS:
+                self._watch_global(stack, numpy, name, "numpy.random")
+        replace(
+            stack, numpy, "seed", self._seeding(numpy.seed, "numpy.random", "numpy.random.seed")
+        )
+        replace(stack, numpy, "set_state", self._seeding(numpy.set_state, "numpy.random", None))
+        self._watch_seed(stack, numpy, "default_rng", "numpy.random.default_rng")
+        self._watch_objects(stack, numpy)
+
+    def _watch_objects(self, stack: ExitStack, numpy: Any) -> None:  # noqa: ANN401
+        """All that NumPy makes without a seed asks one function for a number of the system's."""
+        source = numpy.bit_generator
+        if not hasattr(source, "randbits"):
+            return
+        original = source.randbits
+
+        def randbits(count: int) -> int:
+            self._draw("numpy", "a generator of NumPy is given no seed")
+            return int(original(count))
+
+        replace(stack, source, "randbits", randbits)
+        twister: Any = numpy.mtrand._MT19937  # noqa: SLF001 - what RandomState makes first, without a seed
+
+        class Kind(type(twister)):  # type: ignore[misc]
+            """Every such generator is one, also those made before."""
+
+            def __instancecheck__(cls, instance: object) -> bool:
+                return isinstance(instance, twister)
+
+        class MT19937(twister, metaclass=Kind):  # type: ignore[misc]
+            """Made without a seed, and given one at once if there is one."""
+
+            def _legacy_seeding(generator, seed: Any) -> None:  # noqa: ANN401, N805
+                if seed is not None:
+                    self._forget("numpy", "a generator of NumPy is given no seed")
+                super()._legacy_seeding(seed)
+
+        replace(stack, numpy.mtrand, "_MT19937", MT19937)
+
+    # torch, and what others give as a seed
+
+    def _watch_torch(self, stack: ExitStack) -> None:
+        self._watch_seed(stack, torch, "manual_seed", "torch.manual_seed")
+        replace(stack, torch.random, "manual_seed", torch.manual_seed)
+        for name in ("manual_seed", "manual_seed_all"):
+            self._watch_seed(stack, torch.cuda, name, f"torch.cuda.{name}")
+
+    def _watch_seed(self, stack: ExitStack, module: Any, name: str, shown: str) -> None:  # noqa: ANN401
+        original = getattr(module, name)
+
+        @functools.wraps(original)
+        def seed(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+            for each in (*args, *options.values())[:1]:
+                self._check_seed(each, shown)
+            return original(*args, **options)
+
+        replace(stack, module, name, seed)
+
+    def _check_seed(self, seed: Any, name: str) -> None:  # noqa: ANN401
+        """Whether a seed is a number that the clock or the system gave before."""
+        source = self._given.get(int(seed)) if _is_number(seed) else None
+        if source is not None:
+            self._draw("seed", f"the seed that {name} gets comes from {source}()")
+
+    # The system
+
+    def _watch_system(self, stack: ExitStack) -> None:
+        self._watch_entropy(stack, os, "urandom", "os")
+        for name in _SECRETS:
+            self._watch_entropy(stack, secrets, name, "secrets")
+        for owner, names in ((uuid, ("uuid1", "uuid4")), (time, _CLOCKS), (os, ("getpid",))):
+            for name in names:
+                self._watch_passing(stack, owner, name)
+
+    def _watch_entropy(self, stack: ExitStack, owner: Any, name: str, of: str) -> None:  # noqa: ANN401
+        original = getattr(owner, name)
+
+        @functools.wraps(original)
+        def draw(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+            if self._is_drawing or not _is_of_program():
+                return original(*args, **options)
+            self._is_drawing = True  # one of these may be made of another
+            try:
+                value = original(*args, **options)
+            finally:
+                self._is_drawing = False
+            self._draw("system", f"{of}.{name}() draws from the system and has no seed")
+            self._remember(value, f"{of}.{name}")
+            return value
+
+        replace(stack, owner, name, draw)
+
+    def _watch_passing(self, stack: ExitStack, owner: Any, name: str) -> None:  # noqa: ANN401
+        """What is mostly no part of a training: the time of day, a name for a run."""
+        original = getattr(owner, name)
+        shown = f"{owner.__name__}.{name}"
+
+        @functools.wraps(original)
+        def read(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+            value = original(*args, **options)
+            if _is_of_program():
+                self._remember(getattr(value, "int", value), shown)
+                if owner is uuid:
+                    self._passing[shown, places.here()] += 1
+            return value
+
+        replace(stack, owner, name, read)
+
+    def _remember(self, value: Any, source: str) -> None:  # noqa: ANN401
+        for each in _numbers(value):
+            for number in (each, *(each % wrap for wrap in _WRAPS)):
+                if number > _SMALL:
+                    self._given[number] = source
+
+    def _draw(self, kind: str, what: str) -> None:
+        if not _is_aside():
+            self._drawn[kind, what, places.here()] += 1
+
+    def _forget(self, kind: str, what: str) -> None:
+        key = kind, what, places.here()
+        self._drawn[key] -= 1
+        if self._drawn[key] <= 0:
+            del self._drawn[key]
+
+
+def _numbers(value: Any) -> Iterator[int]:  # noqa: ANN401
+    """The seeds that programs make of a value."""
+    if isinstance(value, bytes):
+        for part in (value, value[:4], value[:8]):
+            yield int.from_bytes(part, "big")
+            yield int.from_bytes(part, "little")
+    elif isinstance(value, float):
+        yield from (int(value * scale) for scale in _SCALES)
+    elif isinstance(value, int):
+        yield from (value, *(value // scale for scale in _SCALES[1:]))
+
+
+def _is_number(value: Any) -> bool:  # noqa: ANN401
+    return isinstance(value, numbers.Real) and math.isfinite(value)
+
+
+def _caller() -> FrameType:
+    frame = sys._getframe(1)  # noqa: SLF001 - the documented way to a frame
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OWN):
+        frame = frame.f_back
+    return frame
+
+
+def _is_of_program() -> bool:
+    """Whether the program's own code calls, and not a library."""
+    return not _is_of_library(_caller().f_code.co_filename)
+
+
+def _is_of_library(name: str) -> bool:
+    return places.is_installed(name) or places.is_library(name)
+
+
+def _is_aside() -> bool:
+    """Whether one of Python's own modules calls, for itself, or a library that is imported."""
+    frame: FrameType | None = _caller()
+    name = "" if frame is None else frame.f_code.co_filename
+    if not _is_of_library(name):
+        return False
+    if not places.is_of_package(name):
+        return places.is_installed(name)
+    while frame is not None and _is_of_library(frame.f_code.co_filename):
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,71 @@
+"""What values are made of that digests do not tell: bits, joined over all that is looked at.
+
+Two runs hold equal sets of equal objects, and give them in another order: which order that is,
+hangs on what is in the set.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from itertools import islice
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SETS = 1  # a set, whose order hangs on the hashes of its items
+STRINGS = 2  # whose hashes PYTHONHASHSEED decides
+OBJECTS = 4  # whose hashes are their addresses
+DRAWN = 8  # a name that was drawn anew in each run, and is told as the same in both
+_LOOKED_AT = 8  # items of a container
+_DEEP = 3
+_SETS = (set, frozenset)
+_HOLDING: tuple[type, ...] = (
+    list,
+    tuple,
+    dict,
+    deque,
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
+)
+_NAMED = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType)
+_BY_ADDRESS: Any = object.__hash__
+_WEAK = {"WeakSet", "WeakKeyDictionary"}
+
+
+class Traits(NamedTuple):
+    """Of a statement, over all times that it ran: of what it read, and of what it gave."""
+
+    read: int = 0
+    gave: int = 0
+
+    def joined(self, other: Traits) -> Traits:
+        """Of both."""
+        return Traits(self.read | other.read, self.gave | other.gave)
+
+
+def traits_of(values: Iterable[Any], deep: int = _DEEP) -> int:
+    """Of values, and of the first items of what holds some; no code of theirs is run."""
+    found = 0
+    for value in values:
+        kind = type(value)
+        if kind in (str, bytes) or issubclass(kind, os.PathLike):
+            found |= STRINGS
+        elif kind in (*_SETS, *_HOLDING):
+            found |= SETS if kind in _SETS else 0
+            found |= traits_of(_first(value), deep - 1) if deep else 0
+        elif kind.__name__ in _WEAK and kind.__module__ in ("_weakrefset", "weakref"):
+            found |= SETS | OBJECTS
+        elif getattr(kind, "__hash__", None) is _BY_ADDRESS and not issubclass(kind, _NAMED):
+            found |= OBJECTS
+    return found
+
+
+def _first(held: Any) -> list[Any]:  # noqa: ANN401 - of a container of Python's own
+    try:
+        return list(islice(held, _LOOKED_AT))
+    except RuntimeError:  # another thread changes it meanwhile
+        return []

@@ -1,0 +1,286 @@
+"""The cause of a difference: what its first statement reads, how sure it is, and the slice."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+import statement_runs
+from statement_runs import flows
+
+from guard.comparison import (
+    Cause,
+    Comparison,
+    Confidence,
+    Difference,
+    Explanation,
+    Link,
+    Operator,
+    Source,
+    Suspect,
+    as_json,
+    phrases,
+)
+from guard.statements.slices import slice_of
+from guard.verification import addresses
+from guard.verification.explaining import Known, Shown, explanation
+from guard.verification.operators import Culprit
+from guard.verification.origins import Origin, origin_of, source_of_call
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PREPARED = """\
+import gc, os, random, tempfile, threading, time, uuid, weakref
+from datetime import datetime
+import torch
+class Sample:
+    def __init__(self, number): self.number = number
+samples = [Sample(number) for number in range(300)]
+"""
+# A line that is another one in each run, what uses it, and what it is.
+PROGRAMS = {
+    "a clock": ("a = time.time()", "b = a % 1", Source.CLOCK),
+    "a clock that is asked later": ("a = datetime.now()", "b = a.microsecond", Source.CLOCK),
+    "a UUID": ("a = uuid.uuid4().hex", "b = int(a[:6], 16)", Source.ENTROPY),
+    "entropy": ("a = os.urandom(8)", "b = a[0] * 1000", Source.ENTROPY),
+    "an unseeded generator": ("a = random.Random(None)", "b = a.random()", Source.ENTROPY),
+    "a folder": ("a = tempfile.mkdtemp()", "b = len(a) + ord(a[-1])", Source.DRAWN_NAME),
+    "addresses": ("a = sorted(samples, key=id)", "b = a[0].number", Source.OBJECT_ADDRESS),
+    "hashes": ("a = [hash(each) % 7 for each in samples]", "b = repr(a)", Source.OBJECT_ADDRESS),
+    "a set": ("a = list(set(samples))", "b = a[0].number + 1000", Source.OBJECT_ADDRESS),
+    "a weak set": (
+        "kept = weakref.WeakSet(samples)\na = [each.number for each in kept]",
+        "b = a[0] + 1000",
+        Source.OBJECT_ADDRESS,
+    ),
+}
+
+
+@pytest.fixture
+def scattered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second of two runs makes its objects at other addresses."""
+    runs, ran = [], statement_runs.run
+
+    def run(*given: object, **told: object) -> object:
+        runs.append(given)
+        addresses.scatter(len(runs) - 1)
+        return ran(*given, **told)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(statement_runs, "run", run)
+
+
+@pytest.mark.usefixtures("scattered")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_cause_is_what_its_first_statement_reads(name: str, tmp_path: Path) -> None:
+    source, use, expected = PROGRAMS[name]
+    found = flows(tmp_path, f"{PREPARED}{source}\n{use}\n")
+    last = (PREPARED + source).count("\n") + 1
+
+    used = [each for each in found.tainted if each.statement.text == use]
+    assert used, "the difference did not come"
+    (origin,) = used[-1].origins
+    assert origin.statement.line == last
+    assert origin_of(origin, found.traits(origin)).source is expected
+    nodes, is_whole = slice_of(found, origin, used[-1])
+    assert (nodes[0], nodes[-1]) == (origin, used[-1])
+    assert is_whole or expected is Source.DRAWN_NAME or "uuid" in source
+
+
+def test_a_seed_is_followed_through_the_generator(tmp_path: Path) -> None:
+    text = "import time, torch\nseed = time.time_ns()\ntorch.manual_seed(seed)\na = torch.rand(3)\n"
+    found = flows(tmp_path, text)
+
+    drawn = next(each for each in found.tainted if each.statement.line == 4)
+    assert {each.statement.line for each in drawn.origins} == {2}
+    seeded = next(each for each in found.nodes if each.statement.line == 3)
+    assert seeded in slice_of(found, next(iter(drawn.origins)), drawn)[0]
+
+
+def test_parts_of_a_module_are_told_apart(tmp_path: Path) -> None:
+    text = """\
+    import torch
+    parts = torch.nn.ModuleList(torch.nn.Linear(2, 2) for _ in range(3))
+    chosen = parts[NUMBER]
+    found = chosen.weight
+    """
+    found = flows(tmp_path, textwrap.dedent(text), NUMBER=(0, 2))
+
+    assert 3 in [each.statement.line for each in found.tainted]
+
+
+def test_names_of_sorted_files_come_from_what_drew_them(tmp_path: Path) -> None:
+    text = """\
+    import os, tempfile
+    folder = FOLDER
+    for number in range(8):
+        handle, name = tempfile.mkstemp(dir=folder, text=True)
+        os.write(handle, str(number).encode())
+        os.close(handle)
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name)) as file:
+            number = file.read()
+    """
+    folders = [tmp_path / each for each in ("one", "two")]
+    for each in folders:
+        each.mkdir()
+    found = flows(tmp_path, textwrap.dedent(text), FOLDER=(str(folders[0]), str(folders[0])))
+
+    listed = [each for each in found.tainted if each.statement.line == 7]
+    assert {each.statement.line for node in listed for each in node.origins} <= {2, 4}
+
+
+def test_a_sum_over_threads_is_named(tmp_path: Path) -> None:
+    text = """\
+    import threading
+    total = 1.0
+    def add(n):
+        global total
+        total = total * 0.5 + n
+    threads = [threading.Thread(target=add, args=(n,)) for n in (0.1, 0.7, 0.9)]
+    for thread in ORDER(threads):
+        thread.start()
+        thread.join()
+    a = total + 1.5
+    """
+    found = flows(tmp_path, textwrap.dedent(text), ORDER=(list, lambda each: each[::-1]))
+
+    node = next(each for each in found.nodes if each.statement.line == 5)
+    assert origin_of(node, found.traits(node)) == Origin(
+        Source.THREAD_ORDER, "`total = total * 0.5 + n` runs in several threads"
+    )
+
+
+def test_a_block_is_told_by_its_head(tmp_path: Path) -> None:
+    text = "for each in sorted({3, 1}):\n    if each:\n        a = each\n"
+    found = flows(tmp_path, text)
+
+    told = {each.statement.line: each.statement.text for each in found.nodes}
+    assert told == {1: "for each in sorted({3, 1}):", 2: "if each:", 3: "a = each"}
+
+
+def known(
+    cause: Cause = Cause.BATCH_CONTENT,
+    circumstance: str = "",
+    shown: Shown | None = None,
+    operator: Culprit | None = None,
+    suspects: tuple[Suspect, ...] = (),
+) -> Known:
+    why = "It holds something else. Every recorded generator agrees, so that no seed explains it."
+    difference = Difference(0, 3, "training", None, None, cause, why)
+    return Known(difference, operator, circumstance, suspects, shown)
+
+
+LINE = Link("train.py", 3, "a = time.time()")
+
+
+def shown(source: Source, *, is_whole: bool = True) -> Shown:
+    return Shown(source, "time.time()", (LINE,), is_whole)
+
+
+def kernel(row: str | None) -> Culprit:
+    return Culprit(Operator("aten.index_put_.default", row=row), Cause.KERNEL, "")
+
+
+CONFIDENCES = {
+    "shown, and each step of it": (known(shown=shown(Source.CLOCK)), "CLOCK", "certain"),
+    "shown, with a gap": (known(shown=shown(Source.CLOCK, is_whole=False)), "CLOCK", "likely"),
+    "another circumstance": (
+        known(shown=shown(Source.OBJECT_ADDRESS), circumstance="hashes"),
+        "OBJECT_ADDRESS",
+        "likely",
+    ),
+    "a line that tells nothing": (known(shown=shown(Source.NOT_SHOWN)), "NOT_SHOWN", "likely"),
+    "a line, and a circumstance": (
+        known(shown=shown(Source.NOT_SHOWN), circumstance="memory"),
+        "UNWRITTEN_MEMORY",
+        "likely",
+    ),
+    "a known operator": (known(operator=kernel("index_put")), "KERNEL", "certain"),
+    "an operator": (known(operator=kernel(None)), "KERNEL", "likely"),
+    "a circumstance": (known(circumstance="listings"), "LISTING", "likely"),
+    "the linter alone": (
+        known(suspects=(Suspect("DET203", "os.listdir", "train.py", 3),)),
+        "LISTING",
+        "possible",
+    ),
+    "the text alone": (
+        known(suspects=(Suspect("", "id() is another value", "train.py", 3),)),
+        "OBJECT_ADDRESS",
+        "possible",
+    ),
+    "nothing": (known(circumstance="none"), "NOT_SHOWN", "possible"),
+}
+
+
+@pytest.mark.parametrize("name", CONFIDENCES)
+def test_how_sure_a_cause_is(name: str) -> None:
+    given, source, confidence = CONFIDENCES[name]
+    found = explanation(given)
+
+    assert (found.source.name, found.confidence.value) == (source, confidence)
+    assert (found.confidence is Confidence.CERTAIN) == (not found.excluded)
+
+
+def test_what_is_not_shown_says_what_was_excluded() -> None:
+    found = explanation(known(circumstance="none"))
+
+    assert found.words == "not shown"
+    assert [each.partition(":")[0] for each in found.excluded] == [
+        "generators",
+        "hashes of strings, unwritten memory and the order of listings",
+    ]
+
+
+def test_a_cause_in_words_and_in_json() -> None:
+    found = Explanation(Source.CLOCK, Confidence.CERTAIN, "time.time()", (LINE,))
+    told = as_json(Comparison(None, ("run 1", "run 2"), explanation=found))["cause"]
+
+    assert found.words == "a clock: time.time() (certain)"
+    assert (told["source"], told["confidence"]) == ("CLOCK", "certain")
+    assert told["slice"] == [{"file": "train.py", "line": 3, "text": "a = time.time()"}]
+
+
+def test_a_long_slice_is_shortened() -> None:
+    links = [Link("/a/train.py", line, "x = y") for line in range(9)]
+    told = [phrases.link(each) for each in phrases.shortened(links)]
+
+    assert told[:2] == ["train.py:0  x = y", "train.py:1  x = y"]
+    assert (len(told), told[3], told[-1]) == (7, "…", "train.py:8  x = y")
+
+
+def test_what_a_call_reads() -> None:
+    told = ("time.time() reads", "os.getpid() is", "id() is", "total grows in threads")
+    found = [source_of_call(each) for each in told]
+
+    assert found == [Source.CLOCK, Source.PROCESS, Source.OBJECT_ADDRESS, None]
+
+
+OTHERS = {
+    "an attribute id": "a = Sample(time.time_ns() % 99999)\na.id = a.number\nb = a.id + 1000",
+    "a text in braces": "c = 3\na = f'{c}' + str(len(os.urandom(3000 + os.urandom(1)[0])))",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_only_looks_like_an_address_or_a_set(name: str, tmp_path: Path) -> None:
+    found = flows(tmp_path, f"{PREPARED}{OTHERS[name]}\n")
+
+    told = {origin_of(each, found.traits(each)).source for each in found.nodes}
+    assert told.isdisjoint({Source.OBJECT_ADDRESS, Source.STRING_HASH})
+
+
+def test_a_seed_of_one_generator_is_no_source_of_another(tmp_path: Path) -> None:
+    text = """\
+    import random, torch
+    a = list(range(2000, 2100))
+    torch.manual_seed(0)
+    random.shuffle(a)
+    b = a[0]
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+
+    assert {each.line for each in (n.statement for n in found.origins)} == {4}
+    (origin,) = {each for each in found.origins if each.statement.line == 4}
+    assert origin_of(origin, found.traits(origin)).source is Source.GENERATOR
