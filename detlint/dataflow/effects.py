@@ -72,6 +72,7 @@ class Effects:
         self.holders = groups.Holders()
         self._made: dict[Op, Op] = {}
         self._unread: set[Op] = set()
+        self._lengths: dict[Function, dict[Op | str, list[Op]]] = {}
 
     def made(self, container: Op) -> Op:
         """What a container was before all that is known to change it."""
@@ -184,15 +185,22 @@ class Effects:
         whole = self._whole(value)
         if self.is_one(whole) or self._is_common(whole):
             return True
+        lengths = self._lengths_in(value.function)
         path = _path_of(whole)
-        return any(
-            self._tells_one(op, use)
-            for op in value.function.ops
-            if op.code == "call"
-            and "builtins.len" in self._values.called(op)
-            and len(op.args) > 1
-            and (self._whole(op.args[1]) is whole or (path and _path_of(op.args[1]) == path))
-        )
+        asked = [*lengths.get(whole, ()), *(lengths.get(path, ()) if path else ())]
+        return any(self._tells_one(op, use) for op in asked)
+
+    def _lengths_in(self, function: Function) -> dict[Op | str, list[Op]]:
+        """The calls of ``len`` in a function, by what they take and by how that is written."""
+        if function not in self._lengths:
+            found: dict[Op | str, list[Op]] = {}
+            for op in function.ops:
+                if op.code == "call" and len(op.args) > 1:
+                    if "builtins.len" in self._values.called(op):
+                        found.setdefault(self._whole(op.args[1]), []).append(op)
+                        found.setdefault(_path_of(op.args[1]), []).append(op)
+            self._lengths[function] = found
+        return self._lengths[function]
 
     def _whole(self, value: Op) -> Op:
         """``list(iter(x))`` → ``x``."""
