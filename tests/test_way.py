@@ -73,3 +73,14 @@ def test_the_cache_keeps_it(findings: Callable[..., list[Finding]]) -> None:
     found = findings(CODE, "DET204")
     assert load(found[0].path, json.loads(json.dumps(dump(found)))) == found
     assert [(step.row, step.text) for step in found[0].way] == STEPS
+
+
+def test_a_set_that_a_function_is_given_is_made_at_its_parameter(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    code = "def f(\n    names: set[str],\n):\n    return list(names)\n"
+    (found,) = findings(code, "DET204")
+    assert [(step.row, step.text) for step in found.way] == [
+        (2, "the set is made here"),
+        (4, "here its order shows: returned"),
+    ]

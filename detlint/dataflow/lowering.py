@@ -324,9 +324,9 @@ class _Lowering:
             for each in ast.walk(case.pattern):
                 name = getattr(each, "name", None) or getattr(each, "rest", None)
                 if isinstance(name, str):
-                    self._bind(
-                        name, self._op("unpack", [subject], (0, 0, False, False), case), case
-                    )
+                    whole = each is case.pattern and getattr(each, "pattern", None) is None
+                    part = self._op("other", [subject], "match", node.subject)
+                    self._bind(name, subject if whole else part, node)
             if case.guard is not None:
                 self._expr(case.guard)
             head = self._op("test", [subject], "match", node.subject)

@@ -263,8 +263,8 @@ class Orders:
     # Containers
 
     def _in_list(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        if use.code == "set":
-            return
+        if use.code == "set" or not use.uses:
+            return  # `a, b = x, y` makes no tuple
         if all(each.code in ("return", "yield") for each in use.uses) and use.uses:
             yield from self._escape(use, "returned", flow)
         else:

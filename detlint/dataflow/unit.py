@@ -26,6 +26,7 @@ _MEMBER = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def|class|@)")
 # A word before an assignment, a comma, an annotation, or that a loop or `with` binds.
 _BINDING = re.compile(r"([^\W\d]\w*)\s*(?=[=,:)\]|+&^-]|\bin\b|$)", re.MULTILINE)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_PLACED = (ast.expr, ast.stmt, ast.arg, ast.ExceptHandler)
 _GOES_ON = re.compile(r"(?:elif|else|except|finally)\b")
 _IMPORTS = re.compile(r"(?:[ \t]*(?:from|import)[ \t]|(?:try|if)\b)")
 
@@ -352,7 +353,7 @@ class Unit(Editable[ast.AST]):
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Start and end of a node, as offsets in the source's text."""
-        assert isinstance(node, (ast.expr, ast.stmt))  # noqa: S101 - what has a place
+        assert isinstance(node, _PLACED)  # noqa: S101 - what operations are made of
         start = self._offset(node.lineno, node.col_offset)
         return start, self._offset(node.end_lineno or 1, node.end_col_offset or 0)
 

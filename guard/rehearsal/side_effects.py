@@ -135,12 +135,12 @@ def _list_written(stack: ExitStack, written: Written) -> None:
 
     @functools.wraps(listdir)
     def listdir_(path: Any = ".") -> list[Any]:  # noqa: ANN401
-        names = listdir(path)
+        names = listdir(path)  # detlint: ignore[DET203] in the order that the program would get
         return names + [each for each in written.names_in(path) if each not in names]
 
     @functools.wraps(scandir)
     def scandir_(path: Any = ".") -> _Scan:  # noqa: ANN401
-        with scandir(path) as entries:
+        with scandir(path) as entries:  # detlint: ignore[DET203] as above
             found = list(entries)
         names = {each.name for each in found}
         more = {name: at for name, at in written.names_in(path).items() if name not in names}
