@@ -75,6 +75,17 @@ FAMILIES = {
             f"{DONE}class A:\n",
         ),
     ),
+    "results one by one": (
+        "a.py",
+        repeated(
+            "    while c:\n        r.append(next(as_completed(x)))\n", f"{DONE}def h(x, r):\n"
+        ),
+    ),
+    "results of functions in a function": (
+        "a.py",
+        repeated("    def g{i}():\n        return list(as_completed(x))\n", f"{DONE}def h(x):\n"),
+    ),
+    "results in globals": ("a.py", repeated("g{i} = list(as_completed(x))\n", DONE)),
     "sets": ("a.py", repeated("s = set(a)\nfor x in s:\n    out.append(x)\n")),
     "hashes": ("a.py", repeated("h = hash(name)\nd[h % 3] = name\n")),
     "lists of commands": ("t.sh", lambda n: SHELL + "python t.py &&\n" * n + "true\n"),
