@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 HEAD = "import os\nimport numpy as np\nimport torch\nfrom torch.utils.data import DataLoader\n"
+DONE = "from concurrent.futures import as_completed\n"
 SHELL = "# CUBLAS_WORKSPACE_CONFIG PYTHONHASHSEED NVTE_ALLOW_NONDETERMINISTIC_ALGO flash seed\n"
 
 
@@ -44,6 +45,47 @@ FAMILIES = {
     "allocations of one name": ("a.py", repeated("x17 = torch.empty(3)\n")),
     "allocations": ("a.py", repeated("x{i} = torch.empty(3, 3)\ny{i} = x{i} + 1\n")),
     "loaders": ("a.py", repeated("l = DataLoader(d, shuffle=True, num_workers=2)\n")),
+    "results": ("a.py", repeated("for f in as_completed(x):\n    rows.append(f.result())\n", DONE)),
+    "results in a function": (
+        "a.py",
+        repeated(
+            "    for f in as_completed(x):\n        rows.append(f.result())\n",
+            f"{DONE}def h(x):\n    rows = []\n",
+        ),
+    ),
+    "results in a dict": (
+        "a.py",
+        repeated(
+            "    for f in as_completed(x):\n        rows[f.name] = f.result()\n",
+            f"{DONE}def h(x):\n    rows = {{}}\n",
+        ),
+    ),
+    "results in lists of a dict": (
+        "a.py",
+        repeated(
+            "    for f in as_completed(x):\n        k, v = f.result()\n        d[k].append(v)\n",
+            f"{DONE}def h(x):\n    d = {{}}\n",
+        ),
+    ),
+    "results in an attribute": (
+        "a.py",
+        repeated(
+            "    def h{i}(self, x):\n"
+            "        for f in as_completed(x): self.rows.append(f.result())\n",
+            f"{DONE}class A:\n",
+        ),
+    ),
+    "results one by one": (
+        "a.py",
+        repeated(
+            "    while c:\n        r.append(next(as_completed(x)))\n", f"{DONE}def h(x, r):\n"
+        ),
+    ),
+    "results of functions in a function": (
+        "a.py",
+        repeated("    def g{i}():\n        return list(as_completed(x))\n", f"{DONE}def h(x):\n"),
+    ),
+    "results in globals": ("a.py", repeated("g{i} = list(as_completed(x))\n", DONE)),
     "sets": ("a.py", repeated("s = set(a)\nfor x in s:\n    out.append(x)\n")),
     "hashes": ("a.py", repeated("h = hash(name)\nd[h % 3] = name\n")),
     "lists of commands": ("t.sh", lambda n: SHELL + "python t.py &&\n" * n + "true\n"),

@@ -7,15 +7,18 @@ what it writes, returns, yields or draws. Whole numbers can be added, and sets f
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from detlint.dataflow import lattice
+from detlint.dataflow import groups, lattice
 from detlint.dataflow.use import Flow, Use
 from detlint.models import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from detlint.dataflow.groups import Holder
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.order import Orders
     from detlint.dataflow.values import Values
@@ -53,6 +56,7 @@ _WRITERS = {
     "yaml.safe_dump": 1,
     "shutil.copyfileobj": 1,
 }
+_CHANGED = frozenset(("change", "declared", "phi", "store_item"))
 # Containers as they are changed, judged as such.
 _STATES = frozenset(("augment", "change", "comprehension", "delete", "iter", "store_item"))
 _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
@@ -65,10 +69,47 @@ class Effects:
     def __init__(self, orders: Orders) -> None:
         self._orders = orders
         self._values: Values = orders.values
+        self.holders = groups.Holders()
+        self._made: dict[Op, Op] = {}
+        self._unread: set[Op] = set()
+        self._lengths: dict[Function, dict[Op | str, list[Op]]] = {}
+
+    def made(self, container: Op) -> Op:
+        """What a container was before all that is known to change it."""
+        states = []
+        each = container
+        while each not in self._made and each.code in _CHANGED and each.args:
+            states.append(each)
+            each = each.args[0]
+        found = self._made.get(each, each)
+        self._made.update(dict.fromkeys(states, found))
+        return found
+
+    def is_read(self, value: Op) -> bool:
+        """Whether anything but a test or a message takes a value, also through joints."""
+        seen, pending = {value}, [value]
+        while pending:
+            for use in pending.pop().uses:
+                if use.code != "phi":
+                    if not self.is_quiet(use):
+                        return True
+                elif use not in seen and use not in self._unread:
+                    seen.add(use)
+                    pending.append(use)
+        self._unread |= seen
+        return False
+
+    def reads(self, use: Op) -> bool:
+        """Whether a use is more than a test or a message."""
+        return self.is_read(use) if use.code == "phi" else not self.is_quiet(use)
 
     def of_loop(self, head: Op, flow: Flow) -> Iterator[Use]:
         """The uses of the order in which a loop takes its elements."""
-        yield from _Body(self._orders, head, flow).uses()
+        yield from _Body(self._orders, head.region, {head}, flow).uses()
+
+    def of_rounds(self, region: Region, elements: set[Op]) -> Iterator[Use]:
+        """The uses of the order in which the rounds of a loop take some elements, all of them."""
+        yield from _Body(self._orders, region, elements, Flow(), stops=False).uses()
 
     # Questions about expressions
 
@@ -144,15 +185,22 @@ class Effects:
         whole = self._whole(value)
         if self.is_one(whole) or self._is_common(whole):
             return True
+        lengths = self._lengths_in(value.function)
         path = _path_of(whole)
-        return any(
-            self._tells_one(op, use)
-            for op in value.function.ops
-            if op.code == "call"
-            and "builtins.len" in self._values.called(op)
-            and len(op.args) > 1
-            and (self._whole(op.args[1]) is whole or (path and _path_of(op.args[1]) == path))
-        )
+        asked = [*lengths.get(whole, ()), *(lengths.get(path, ()) if path else ())]
+        return any(self._tells_one(op, use) for op in asked)
+
+    def _lengths_in(self, function: Function) -> dict[Op | str, list[Op]]:
+        """The calls of ``len`` in a function, by what they take and by how that is written."""
+        if function not in self._lengths:
+            found: dict[Op | str, list[Op]] = {}
+            for op in function.ops:
+                if op.code == "call" and len(op.args) > 1:
+                    if "builtins.len" in self._values.called(op):
+                        found.setdefault(self._whole(op.args[1]), []).append(op)
+                        found.setdefault(_path_of(op.args[1]), []).append(op)
+            self._lengths[function] = found
+        return self._lengths[function]
 
     def _whole(self, value: Op) -> Op:
         """``list(iter(x))`` → ``x``."""
@@ -264,23 +312,30 @@ def _tests_of(op: Op) -> Iterator[Op]:
 class _Body:
     """One loop over elements in an order that varies."""
 
-    def __init__(self, orders: Orders, head: Op, flow: Flow) -> None:
+    def __init__(
+        self,
+        orders: Orders,
+        region: Region,
+        elements: set[Op],
+        flow: Flow,
+        *,
+        stops: bool | None = None,
+    ) -> None:
         self._orders = orders
         self._effects = orders.effects
         self._values = orders.values
-        self._head = head
+        self._elements = elements
+        self._unheld: set[Op] = set()  # what is in no container
         self._flow = flow
-        self._region = head.region
+        self._region = region
         self._ops = list(self._region.ops())
         self._own = self._derived()
         self._counters = self._counting()
-        self._stops = any(
-            op.code == "leave" and op.name == "break" and self._breaks(op) for op in self._ops
-        )
+        self._stops = any(map(self._breaks, self._ops)) if stops is None else stops
 
     def _derived(self) -> set[Op]:
         """What is computed of the element."""
-        found = {self._head}
+        found = set(self._elements)
         for op in self._ops:
             if self._is_joint(op):
                 continue  # what held before the round
@@ -289,6 +344,8 @@ class _Body:
         return found
 
     def _breaks(self, op: Op) -> bool:
+        if op.code != "leave" or op.name != "break":
+            return False
         loops = [region for region in op.region.around() if region.kind in ("for", "while")]
         return bool(loops) and loops[0] is self._region
 
@@ -296,8 +353,8 @@ class _Body:
         """The values that tell a round's number."""
         found: set[Op] = set()
         if self._flow.numbered:
-            parts = [x for x in self._head.uses if x.code == "unpack" and x.name[0] == 0]  # type: ignore[index]
-            found.update(parts)
+            uses = (use for each in self._elements for use in each.uses)
+            found |= {x for x in uses if x.code == "unpack" and x.name[0] == 0}  # type: ignore[index]
         for op in self._ops:
             if op.code == "augment" and self._is_joint(op.args[0]) and op.args[1] not in self._own:
                 found |= {op, op.args[0]}
@@ -314,10 +371,16 @@ class _Body:
             return
         for op in self._ops:
             judge = getattr(self, f"_on_{op.code}", None)
-            if judge is not None:
+            if judge is not None and not self._handles_failure(op):
                 yield from judge(op)
         yield from self._left_behind()
         yield from self._numbered()
+
+    def _handles_failure(self, op: Op) -> bool:
+        """What is noted of an element that failed is for people to read."""
+        return any(
+            each.kind == "except" and each.within(self._region) for each in op.region.around()
+        )
 
     def _looped(self, op: Op, *, assumed: bool = False) -> Iterator[Use]:
         yield Use(op, "looped over", assumed)
@@ -329,7 +392,8 @@ class _Body:
             yield from self._looped(op)
 
     def _on_yield(self, op: Op) -> Iterator[Use]:
-        yield from self._orders._in_return(op, op, self._flow._replace(numbered=False))
+        if not (self._own | self._counters).isdisjoint(op.args):
+            yield from self._orders._in_return(op, op, self._flow._replace(numbered=False))
 
     _on_yield_from = _on_yield
 
@@ -352,10 +416,10 @@ class _Body:
         return len(own) == 1 and self._names_element(own[0])
 
     def _names_element(self, op: Op) -> bool:
-        if op is self._head:
+        if op in self._elements:
             return True
         if op.code == "attr":
-            return op.name in ("name", "stem") and op.args[0] is self._head
+            return op.name in ("name", "stem") and op.args[0] in self._elements
         if op.code == "call" and word(op) in (
             "lower",
             "upper",
@@ -365,13 +429,16 @@ class _Body:
             "str",
         ):
             return any(self._names_element(x) for x in (*op.args[1:], *op.args[0].args))
-        return op.code == "unpack" and op.args[0] is self._head
+        return op.code == "unpack" and op.args[0] in self._elements
 
     # Containers
 
     def _on_change(self, op: Op) -> Iterator[Use]:
         owner, call = op.args
-        if owner in self._own or not self._outlives(owner):
+        if owner in self._own:
+            yield from self._grouped(op, owner)
+            return
+        if not self._outlives(owner):
             return
         varies = any(each in self._own for each in call.args[1:])
         if op.name in _COMMUTING:
@@ -408,14 +475,50 @@ class _Body:
             yield from self._looped(op)
             return
         if owner.code in ("item", "call"):
-            if not self._sorted_groups(owner):
-                yield from self._looped(op)
+            yield from self._looped(op)
             return
         yield from self._kept(op, keyed=False)
 
-    def _sorted_groups(self, owner: Op) -> bool:
-        """``for group in groups.values(): group.sort()`` is for whoever reads them."""
-        return False
+    def _grouped(self, op: Op, owner: Op) -> Iterator[Use]:
+        """What is done with the lists of a container, to which elements are added by a key."""
+        if op.name not in _ADDING:
+            return
+        container = self._holder_of(owner)
+        holder = self._effects.holders.of(container) if container is not None else None
+        if holder is None or holder.sorted_at >= self._region.end:
+            return
+        found = self._read_from(holder)
+        if found is not None:
+            yield Use(found.op, "looped over", found.assumed)
+        elif any(each.code in ("attr", "param") for each in holder.states):
+            yield from self._looped(op)
+
+    def _read_from(self, holder: Holder) -> Use | None:
+        """The first use of a container after the loop."""
+        end = self._region.end
+        start = bisect_left(holder.reads, end, key=lambda each: each[0].place)
+        for each, value in islice(holder.reads, start, None):
+            if each.place >= holder.silent_from:
+                return None
+            use = next(self._orders.at(each, value, Flow(filled=True, grouped=True)), None)
+            if use is not None and not self._orders.is_shown(use.op):
+                return use
+        if not self._orders.calls:
+            holder.silent_from = min(holder.silent_from, end)
+        return None
+
+    def _holder_of(self, owner: Op) -> Op | None:
+        """``files`` of ``files[split]``, where a file is for more than one element."""
+        held = groups.holder_of(owner, self._own, self._unheld)
+        if held is None or self._is_alone(held[1]) or not self._outlives(held[0]):
+            return None
+        return held[0]
+
+    def _is_alone(self, key: Op) -> bool:
+        """Whether a key is an element itself, or stands for one: ``index_of[future]``."""
+        if key.code == "item":
+            key = key.args[1]
+        return key in self._elements
 
     def _kept(self, op: Op, *, keyed: bool) -> Iterator[Use]:
         """What is done with a container that the loop filled."""
@@ -427,9 +530,7 @@ class _Body:
 
     def _escapes(self, op: Op) -> bool:
         """Whether others hold the container that is filled."""
-        owner = op.args[0]
-        while owner.code in ("phi", "change", "store_item") and owner.args:
-            owner = owner.args[0]
+        owner = self._effects.made(op.args[0])
         if owner.code == "param":
             return True
         if owner.code == "attr":
@@ -455,13 +556,15 @@ class _Body:
         elif self._grows(op.args[0]):
             yield from self._kept(op, keyed=True)
 
-    @staticmethod
-    def _grows(container: Op) -> bool:
+    def _grows(self, container: Op) -> bool:
         """Whether a dict takes new keys: what is there already keeps its place."""
-        while container.code in ("phi", "change", "store_item", "declared") and container.args:
-            container = container.args[0]
+        container = self._effects.made(container)
         if container.code == "dict":
             return not container.args
+        if container.code == "comprehension" or lattice.are(
+            self._values.types(container), "list", "array"
+        ):
+            return False
         return word(container) not in ("copy", "deepcopy", "state_dict", "fromkeys")
 
     def _outlives(self, owner: Op) -> bool:
@@ -492,7 +595,7 @@ class _Body:
         ):
             yield from self._looped(op)
         elif key not in self._own:
-            if value in self._own and key.code != "iter" and not self._is_unique_match(op):
+            if value in self._own and not self._is_unique_match(op):
                 yield from self._looped(op)
         else:
             yield from self._filled(op)
@@ -549,12 +652,11 @@ class _Body:
 
     def _carried(self, joint: Op, value: Op) -> Iterator[Use]:
         """A variable that the next round, or what comes after the loop, reads."""
-        read = [use for use in _read(joint) if not self._effects.is_quiet(use)]
-        after = [use for use in read if not use.within(self._region)]
         if value.code == "augment" and self._is_joint(value.args[0]):
-            yield from self._accumulated(value, after)
-        elif value in self._own and read and not self._has_no_order(joint, value):
-            yield from self._looped(value)
+            yield from self._accumulated(joint, value)
+        elif value in self._own and self._effects.is_read(joint):
+            if not self._has_no_order(joint, value):
+                yield from self._looped(value)
 
     def _left_behind(self) -> Iterator[Use]:
         """What the round that ends the loop, or the last one, leaves in a variable."""
@@ -562,13 +664,7 @@ class _Body:
             if op not in self._own or self._is_joint(op) or op.code in _STATES:
                 continue
             outside = [use for use in op.uses if not use.within(self._region)]
-            reads = [
-                read
-                for use in outside
-                for read in (_read(use) if use.code == "phi" else [use])
-                if not self._effects.is_quiet(read)
-            ]
-            if not reads:
+            if not any(map(self._effects.reads, outside)):
                 continue
             for value in self._leaves(op):
                 kept = value in self._own and value.code not in _STATES
@@ -608,7 +704,13 @@ class _Body:
                     return True
         return False
 
-    def _accumulated(self, value: Op, after: list[Op]) -> Iterator[Use]:
+    def _is_read_after(self, joint: Op) -> bool:
+        after = (use for use in _read(joint) if not use.within(self._region))
+        return self._effects.is_read(joint) and any(
+            not self._effects.is_quiet(use) for use in after
+        )
+
+    def _accumulated(self, joint: Op, value: Op) -> Iterator[Use]:
         added = value.args[1]
         if added not in self._own:
             return  # a count, whose readers are judged apart
@@ -624,7 +726,7 @@ class _Body:
             and not lattice.may_be(types, "float", "str", "list")
         ):
             yield Use(value, "looped over", assumed=True)
-        elif after or not lattice.may_be(before, "list", "str"):
+        elif not lattice.may_be(before, "list", "str") or self._is_read_after(joint):
             found = self._orders.first(value, Flow(filled=True))
             if found is not None or lattice.may_be(before, "float", "?"):
                 yield Use(value, "looped over", found.assumed if found else False)
@@ -635,9 +737,13 @@ class _Body:
             for use in counter.uses:
                 if not use.within(self._region) or use in self._counters:
                     continue
-                if use.code in ("phi", "augment", "store_item", "change") or self._effects.is_quiet(
-                    use
-                ):
+                if use.code in (
+                    "phi",
+                    "augment",
+                    "store_global",
+                    "store_item",
+                    "change",
+                ) or self._effects.is_quiet(use):
                     continue
                 if use.code == "item" and self._effects.goes_along(counter, use.args[0]):
                     continue
@@ -694,7 +800,7 @@ class _Body:
                 return True
         function = call.args[0]
         if function.code == "attr" and function.args[0] in self._own:
-            return True
+            return self._holder_of(function.args[0]) is None
         return names.works_on_file(word(call))
 
     def _writes_shared(self, call: Op) -> bool:

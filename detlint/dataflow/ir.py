@@ -80,6 +80,10 @@ class Region:
             if each is not self.head and each.within(self):
                 yield each
 
+    def within(self, region: Region) -> bool:
+        """Whether it lies in another region."""
+        return any(each is region for each in self.around())
+
     @property
     def loops(self) -> bool:
         """Whether it runs once for each element, or until a test fails."""

@@ -182,7 +182,7 @@ class _Lowering:
 
     def _assign(self, target: ast.expr, value: Op, node: ast.AST) -> None:
         if isinstance(target, ast.Name):
-            if self._is_module:
+            if self._is_module and self.region.kind != "comprehension":
                 self._op("store_global", [value], target.id, node)
             self._bind(target.id, value, node)
         elif isinstance(target, (ast.Tuple, ast.List)):

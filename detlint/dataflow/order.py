@@ -7,6 +7,7 @@ it. What sorts, counts or looks things up ends the way.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import expected, lattice
@@ -19,11 +20,11 @@ from detlint.models.model import Order
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.values import Values
 
 _DEEPEST = 4  # functions that hand the same order on
-_MOST = 3000  # operations on the way of one order
+_MOST = 10_000  # operations on the way of one order, each a few frames deep
 
 
 _HANDED_ON = (
@@ -116,12 +117,18 @@ _OF_ARRAYS = frozenset(
 
 
 class Orders:
-    """Follows orders in one file. ``distinct``: no two elements are equal, as in a set."""
+    """Follows orders in one file.
 
-    def __init__(self, values: Values, *, distinct: bool = False) -> None:
+    distinct   no two elements are equal, as in a set
+    finishing  elements are results as they come: to print each is to show progress, and which of
+               them failed is for people to read
+    """
+
+    def __init__(self, values: Values, *, distinct: bool = False, finishing: bool = False) -> None:
         self.values = values
         self.unit = values.unit
         self.distinct = distinct
+        self.finishing = finishing
         self.effects = Effects(self)
         self._seen: dict[tuple[Op, Flow], int] = {}  # with how many were seen before
         self._earliest = math.inf  # of those that were met again
@@ -129,6 +136,7 @@ class Orders:
         self._told: dict[tuple[Op, Flow], Use] = {}  # the first use that was found from each
         self._by_root = False  # whether what the root is decided something
         self._global_reads: dict[str, list[Op]] = {}
+        self._calls_by_callee: dict[Function, dict[Function, list[Op]]] = {}
         self.calls: list[Op] = []  # from which the function that is looked at was entered
         self.root: Op | None = None
 
@@ -153,6 +161,12 @@ class Orders:
             yield each
         if not found:
             self._note_harmless()
+
+    def uses_of_rounds(self, region: Region, elements: set[Op]) -> Iterator[Use]:
+        """The places where it shows in which order the rounds of a loop take some elements."""
+        assert region.head is not None  # noqa: S101 - what a loop has
+        self._begin(region.head)
+        yield from self.effects.of_rounds(region, elements)
 
     def _begin(self, root: Op) -> None:
         self._seen, self.calls, self.root = {}, [], root
@@ -188,7 +202,7 @@ class Orders:
         self._seen[key] = len(self._seen)
         if value.code == "function":
             return
-        quiet = any(names.says_little(x.rpartition(".")[2]) for x in value.function.names_of(value))
+        quiet = any(map(self._is_quiet, value.function.names_of(value)))
         for each in dict.fromkeys(value.uses):
             for use in self.at(each, value, flow):
                 if (quiet and use.how.startswith(_HANDED_ON)) or self.is_shown(use.op):
@@ -196,6 +210,11 @@ class Orders:
                 if not self.calls:
                     self._told.setdefault(key, use)
                 yield use
+
+    def _is_quiet(self, name: str) -> bool:
+        """Whether what a variable holds is for people to read, or to look up among."""
+        word = name.rpartition(".")[2]
+        return names.says_little(word) or (self.finishing and names.notes_failure(word))
 
     def at(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         """What one operation does with the order of a value that it takes."""
@@ -341,10 +360,12 @@ class Orders:
 
     def _is_for_a_script(self, name: str) -> bool:
         """Whether nobody imports a name of the module."""
+        return (not name.isupper() and self._is_script) or name == "_"
+
+    @cached_property
+    def _is_script(self) -> bool:
         text = self.unit.text
-        return (
-            not name.isupper() and ("__name__ ==" in text or "__name__==" in text)
-        ) or name == "_"
+        return "__name__ ==" in text or "__name__==" in text
 
     def _reads_of_global(self, name: str) -> list[Op]:
         if name not in self._global_reads:
@@ -360,10 +381,23 @@ class Orders:
     # What goes through it
 
     def _in_iter(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        if use.name == "comprehension":
+        if flow.grouped:
+            yield from self._in_groups(use, value, flow)
+        elif use.name == "comprehension":
             yield from self._in_clause(use, flow)
         else:
             yield from self.effects.of_loop(use, flow)
+
+    def _in_groups(self, head: Op, groups: Op, flow: Flow) -> Iterator[Use]:
+        """``for group in groups.values()``, ``for key, group in groups.items()``."""
+        inner = flow._replace(grouped=False)
+        if groups.code != "call":
+            return  # of a dict, its keys
+        if word_of(groups) == "values":
+            yield from self.follow(head, inner)
+        for each in head.uses:
+            if word_of(groups) == "items" and each.code == "unpack" and each.name[0] == 1:  # type: ignore[index]
+                yield from self.follow(each, inner)
 
     def _in_clause(self, head: Op, flow: Flow) -> Iterator[Use]:
         """``… for x in value``."""
@@ -410,6 +444,9 @@ class Orders:
         return lattice.are(self.values.types(value), "tuple")
 
     def _in_item(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        if use.args[0] is value and flow.grouped:
+            yield from self.follow(use, flow._replace(grouped=False))
+            return
         if use.args[0] is not value or flow.keyed:
             return
         loop = self.effects.counting_loop(use.args[1], value)
@@ -483,22 +520,29 @@ class Orders:
         private = name.startswith("_") and not name.startswith("__")
         if function.outer is None and not private and not self._is_script_function(name):
             return None
-        found = []
+        found: list[Op] = []
         for each in self.unit.functions_naming(name):
-            for inner in each.everything():
-                found += [
-                    op
-                    for op in inner.ops
-                    if op.code == "call" and self.values.callee(op) is function
-                ]
+            found += self._calls_in(each).get(function, ())
         return found or None
+
+    def _calls_in(self, function: Function) -> dict[Function, list[Op]]:
+        """The calls of a function, and of those in it, by what of the file they call."""
+        if function not in self._calls_by_callee:
+            found: dict[Function, list[Op]] = {}
+            for each in function.everything():
+                for op in each.ops:
+                    callee = self.values.callee(op) if op.code == "call" else None
+                    if callee is not None:
+                        found.setdefault(callee, []).append(op)
+            self._calls_by_callee[function] = found
+        return self._calls_by_callee[function]
 
     def _is_script_function(self, name: str) -> bool:
         return False
 
     def _escape(self, op: Op, how: str, flow: Flow) -> Iterator[Use]:
         """A use out of sight, which looks a dict up by its keys."""
-        if (not flow.keyed and not flow.text) or flow.text:
+        if flow.text or flow.grouped or not flow.keyed:
             yield Use(op, how)
 
     # Calls
@@ -512,8 +556,13 @@ class Orders:
                 return
 
     def is_log(self, call: Op) -> bool:
+        """Whether a call tells people something."""
         qualified = self.values.called(call)
         word, owner = word_of(call), _owner_word(call)
+        if self.finishing and "builtins.print" in qualified and call.given("file") is None:
+            return any(each.loops for each in call.region.around())
+        if self.finishing and names.is_progress(owner, word) and _is_dropped(call):
+            return True
         if "builtins.print" in qualified or word in ("print",):
             file = call.given("file")
             if file is not None and not set(self.values.qualified(file)) & {
@@ -730,7 +779,7 @@ class Orders:
             yield from self._escape(call, f"passed to {_described(call)}()", flow)
             return
         self.calls.append(call)
-        found = _surest(self.follow(parameter, flow))
+        found = surest(self.follow(parameter, flow))
         self.calls.pop()
         if found is not None:
             yield Use(call, f"passed to {_described(call)}()", found.assumed)
@@ -749,12 +798,17 @@ class Orders:
         if flow.text:
             yield from self.follow(call, flow)
             return
+        if flow.grouped and word in ("get", "pop", "setdefault"):
+            yield from self.follow(call, flow._replace(grouped=False))
+            return
         if word in _READS or word in _SET_METHODS or (word in _EXTREMES and len(call.args) == 1):
             return
         if flow.keyed and word not in ("copy", "items", "keys", "popitem", "values"):
             return
         if word in ("copy", "keys", "values", "items", "tolist"):
             yield from self.follow(call, flow._replace(keyed=flow.keyed and word == "copy"))
+        elif names.sorts(word):
+            return
         elif word in _OF_ARRAYS:
             yield Use(attribute, "read into an array")
         elif word != "pop":
@@ -772,7 +826,11 @@ def _takes_end(use: Op) -> bool:
     return value in (0, 1) and (value == 0 or key.code == "unary")
 
 
-def _surest(uses: Iterable[Use]) -> Use | None:
+def _is_dropped(call: Op) -> bool:
+    return bool(call.uses) and all(each.code in ("await", "drop", "change") for each in call.uses)
+
+
+def surest(uses: Iterable[Use]) -> Use | None:
     """The first use that is seen, else the first that is assumed."""
     assumed = None
     for use in uses:
@@ -785,7 +843,17 @@ def _surest(uses: Iterable[Use]) -> Use | None:
 def word_of(call: Op) -> str:
     """The last word of what is called."""
     function = call.args[0]
-    return str(function.name) if function.code in ("attr", "global") else _spoken(function)
+    if function.code in ("attr", "global"):
+        return str(function.name)
+    return _spoken(function).rpartition(".")[2] or _written(call)
+
+
+def _written(call: Op) -> str:
+    """The last word by which a call names what it calls."""
+    import ast
+
+    function = call.node.func if isinstance(call.node, ast.Call) else call.node
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def _owner_word(call: Op) -> str:
@@ -796,16 +864,17 @@ def _owner_word(call: Op) -> str:
 
 
 def _described(call: Op) -> str:
-    return _described_function(call.args[0])
+    found = _described_function(call.args[0])
+    return found or _written(call) or "a function"
 
 
 def _described_function(op: Op) -> str:
     """What is called, as a message names it: ``Parallel(…)``, ``readers[…]``, ``load``."""
     if op.code == "call":
-        return f"{_described_function(op.args[0])}(…)"
+        return f"{_described_function(op.args[0]) or 'a function'}(…)"
     if op.code == "item":
-        return f"{_described_function(op.args[0])}[…]"
-    return _spoken(op).rpartition(".")[2] or "a function"
+        return f"{_described_function(op.args[0]) or 'a list'}[…]"
+    return _spoken(op).rpartition(".")[2]
 
 
 def _spoken(op: Op) -> str:

@@ -29,7 +29,7 @@ _BINDING = re.compile(r"([^\W\d]\w*)\s*(?=[=,:)\]|+&^-]|\bin\b|$)", re.MULTILINE
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PLACED = (ast.expr, ast.keyword, ast.stmt, ast.arg, ast.ExceptHandler)
 _GOES_ON = re.compile(r"(?:elif|else|except|finally)\b")
-_IMPORTS = re.compile(r"(?:[ \t]*(?:from|import)[ \t]|(?:try|if|else|except)\b)")
+_IMPORTS = re.compile(r"(?:[ \t]*(?:from|import)[ \t]|(?:try|if)\b)")
 
 
 class UnparsedError(Exception):
@@ -203,11 +203,27 @@ class Unit(Editable[ast.AST]):
     @cached_property
     def module(self) -> Function:
         """What the statements of the module do, its functions and classes left out."""
-        body: list[ast.stmt] = []
-        for piece in self.pieces:
-            if not piece.kind:
-                body += self._parsed(piece) or []
+        own = [piece for piece in self.pieces if not piece.kind]
+        body = self._at_once(own)
+        if body is None:  # what does not parse is left out
+            body = [each for piece in own for each in self._parsed(piece) or []]
         return lower("", body, self)
+
+    def _at_once(self, pieces: Sequence[Piece]) -> list[ast.stmt] | None:
+        """The statements of several pieces; None if one of them does not parse."""
+        if self._tree is not None:
+            return None
+        parts, row = [], 1
+        for piece in pieces:
+            start, _ = self.source.location(piece.start)
+            text = self.text[piece.start : piece.end]
+            parts += ["\n" * (start - row), text]
+            row = start + text.count("\n")
+        try:
+            body: list[ast.stmt] = parsed("".join(parts)).body
+        except REFUSALS:
+            return None
+        return body
 
     def functions_naming(self, word: str) -> list[Function]:
         """The functions, methods and class bodies whose text holds a word, and the module."""

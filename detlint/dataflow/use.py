@@ -26,12 +26,14 @@ class Flow(NamedTuple):
     filled    what took the elements over one by one
     text      a text that holds them
     numbered  it gives the elements' places, too
+    grouped   a container that holds lists in the order, by key
     """
 
     keyed: bool = False
     filled: bool = False
     text: bool = False
     numbered: bool = False
+    grouped: bool = False
 
 
 PLAIN = Flow()

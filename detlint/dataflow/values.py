@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
     from detlint.models.model import Model
 
+    # A value, or an attribute of a class, by their names.
+    Question = Op | tuple[str, str]
+
 _DEEPEST = 400  # operations behind a value that are asked
 _BUILTINS = frozenset(dir(builtins))
 _CONSTANTS: dict[type, Types] = {
@@ -95,12 +98,13 @@ class Values:
     def __init__(self, unit: Unit, models: Sequence[tuple[str, str]] = ()) -> None:
         self.unit = unit
         self._models = {name: tables.of_project(name, says) for name, says in models}
-        self._known: dict[Op, Types] = {}
-        self._busy: dict[Op, int] = {}  # with how many are around it
+        self._known: dict[Question, Types] = {}
+        self._busy: dict[Question, int] = {}  # with how many are around it
         # What holds until a question from outside is answered, since it was taken for nothing in
         # it what something further out, at a place in ``_busy``, is.
-        self._unsure: dict[Op, tuple[Types, float]] = {}
+        self._unsure: dict[Question, tuple[Types, float]] = {}
         self._outermost = math.inf
+        self._settling = False
         self.class_named: Callable[[str], Types] = cache(self._class_named)
 
     # Names
@@ -135,6 +139,14 @@ class Values:
 
     def _may_bind(self, name: str) -> bool:
         return name not in _BUILTINS and name in self.unit.bound_names
+
+    def constant(self, op: Op) -> object:
+        """What is written out, here or where a name of the module is bound once; ``...`` for
+        anything else."""
+        if op.code == "global" and self._may_bind(str(op.name)):
+            bound = self.unit.module.bindings.get(str(op.name), ())
+            op = bound[0] if len(bound) == 1 else op
+        return op.name if op.code == "const" else ...
 
     def called(self, op: Op) -> list[str]:
         """The qualified names of what a call calls."""
@@ -173,38 +185,55 @@ class Values:
 
     def types(self, op: Op) -> Types:
         """The types of a value."""
-        if op in self._known:
-            return self._known[op]
-        if op in self._unsure:
-            found, outermost = self._unsure[op]
+        found = self._known.get(op)
+        return found if found is not None else self._asked(op, lambda: self._of(op))
+
+    def _of(self, op: Op) -> Types:
+        judge = getattr(self, f"_of_{op.code}", None)
+        return judge(op) if judge is not None else ANY
+
+    def _asked(self, what: Question, judge: Callable[[], Types]) -> Types:
+        if what in self._known:
+            return self._known[what]
+        if what in self._unsure:
+            found, outermost = self._unsure[what]
             self._outermost = min(self._outermost, outermost)
             return found
-        if op in self._busy:
-            self._outermost = min(self._outermost, self._busy[op])
+        if what in self._busy:
+            self._outermost = min(self._outermost, self._busy[what])
             return NOTHING
         if len(self._busy) > _DEEPEST:
             self._outermost = -1
             return ANY
-        return self._answered(op)
+        return self._answered(what, judge)
 
-    def _answered(self, op: Op) -> Types:
+    def _answered(self, what: Question, judge: Callable[[], Types]) -> Types:
         place, before = len(self._busy), self._outermost
-        self._busy[op], self._outermost = place, math.inf
-        judge = getattr(self, f"_of_{op.code}", None)
+        self._busy[what], self._outermost = place, math.inf
         try:
-            found: Types = judge(op) if judge is not None else ANY
+            found = judge()
         finally:
-            del self._busy[op]
+            del self._busy[what]
         if self._outermost >= place:
-            self._known[op] = found
+            self._known[what] = found
             self._outermost = before
         else:
-            self._unsure[op] = found, self._outermost
+            self._unsure[what] = found, self._outermost
             self._outermost = min(self._outermost, before)
         if not self._busy:
-            self._unsure.clear()
-            self._outermost = math.inf
+            self._settle()
         return found
+
+    def _settle(self) -> None:
+        """What a whole class tells of an attribute is asked by itself, once for all of it."""
+        fields = [each for each in self._unsure if isinstance(each, tuple)]
+        self._unsure.clear()
+        self._outermost = math.inf
+        if fields and not self._settling:
+            self._settling = True
+            for each in fields:
+                self._known.setdefault(each, self.field(*each))
+            self._settling = False
 
     def elements(self, op: Op) -> Types:
         """What going through a value gives."""
@@ -331,6 +360,9 @@ class Values:
 
     def field(self, owner: str, name: str) -> Types:
         """The types of an attribute, by all that the class and its bases assign to it."""
+        return self._asked((owner, name), lambda: self._of_field(owner, name))
+
+    def _of_field(self, owner: str, name: str) -> Types:
         stored = list(self.unit.stored(owner, name))
         for each in stored:
             given = each.args[1] if each.code == "store_attr" else each

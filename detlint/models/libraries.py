@@ -11,6 +11,7 @@ FUNCTIONS = (
     *rows("numpy", "all any count_nonzero isin", "", Order.FREE),
     *rows("numpy", "arange linspace zeros ones empty full argsort", "array[number]"),
     *rows("numpy.random", "permutation choice shuffle", "", Order.DRAWS),
+    *rows("pandas", "DataFrame Series", "instance[pandas.DataFrame]", Order.KEEPS),
     *rows("pandas", "unique", "array[E0]", Order.KEEPS),
     *rows("natsort", "natsorted", "list[E0]", Order.SORTS),
     *rows("tqdm", "tqdm", "iterator[E0]", Order.KEEPS),

@@ -27,6 +27,12 @@ _LOG_FUNCTIONS = re.compile(
     r"warnings\.warn|logging\.\w+|sys\.exit|builtins\.(?:exit|print)|pytest\.(?:fail|skip)"
     r"|traceback\.\w+|.*\brank_zero_\w+|click\.\w*echo"
 )
+_PROGRESS = re.compile(
+    r"progress|pbar|tqdm|spinner|callback|(?:^|_)(?:bar|bars|echo|console|status|hook)$",
+    re.IGNORECASE,
+)
+_LOGGING = re.compile(r"(?:^|_)log(?:_|$)")
+_FAILURES = re.compile(r"(?:^|_)(?:fail|error|exception|skipped)", re.IGNORECASE)
 _TELLING = frozenset(("echo", "pprint", "print"))
 _TOLD = frozenset(
     ["add_argument", "add_parser", "debug", "error", "fail", "info", "secho", "warn", "warning"]
@@ -234,6 +240,17 @@ def is_log(qualified: list[str], owner: str, word: str) -> bool:
         return True
     shown = word in _TOLD or not _TELLING.isdisjoint(words_of(word))
     return shown or bool(_WIDGETS.search(word) or _WIDGETS.search(owner))
+
+
+def is_progress(owner: str, word: str) -> bool:
+    """Whether a call says how far work has come: ``bar.update()``, ``on_done_callback(…)``."""
+    told = _PROGRESS.search(word) or _LOGGING.search(word) or _PROGRESS.search(owner)
+    return bool(told)
+
+
+def notes_failure(word: str) -> bool:
+    """Whether what has this name lists what went wrong: ``failed``, ``errors``."""
+    return bool(_FAILURES.search(word))
 
 
 def leaves_something(word: str) -> bool:

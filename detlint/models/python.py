@@ -101,6 +101,7 @@ FUNCTIONS = (
         Order.FREE,
     ),
     *rows("asyncio", "as_completed wait", "", Order.FREE),
+    *rows("asyncio", "gather", "list[?]", Order.KEEPS),
     *rows("sys", "getsizeof", "int", Order.FREE),
 )
 

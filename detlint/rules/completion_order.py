@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.arrivals import Arrivals
-from detlint.analysis.completions import Completions
-from detlint.analysis.conditions import call_word
-from detlint.analysis.queues import Queues
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.dataflow import lattice
+from detlint.dataflow.completions import Completions
+from detlint.dataflow.order import word_of
+from detlint.finding import Edit
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from detlint.analysis.completions import Completion
-    from detlint.finding import Edit
+    from collections.abc import Sequence
+
+    from detlint.dataflow.completions import Found
+    from detlint.dataflow.ir import Op
+
+
+# What keywords are to say instead.
+_KEPT = {"in_order": "True", "return_as": '"generator"'}
 
 
 class CompletionOrder(Rule):
@@ -26,7 +33,11 @@ class CompletionOrder(Rule):
     - `DataLoader(in_order=False)`, in torch 2.6 and later
     - the sets of futures that `wait` returns: they are in no order at all, even when all are done
     - a queue that several workers fill
-    - a dict that is filled as results finish, and then iterated over
+    - a dict that is filled as results finish, and then iterated over or written
+    - lists in a dict, to which results are added as they finish
+
+    Lowers the confidence:
+    - a call that is not seen, and only seems to show the order: reported as *possible*
 
     Not reported:
     - the order provably does not matter: stored by index, sorted, counted, only waited for
@@ -45,6 +56,10 @@ class CompletionOrder(Rule):
         "as_completed",
         "imap_unordered",
         "map_unordered",
+        "get_next_unordered",
+        "uimap(",
+        "p_umap",
+        "p_uimap",
         "wait(",
         "wait as",
         "generator_unordered",
@@ -53,7 +68,10 @@ class CompletionOrder(Rule):
         "SimpleQueue(",
         "JoinableQueue(",
     )
-    needs = ("as_completed", "unordered", "futures", "asyncio", "in_order", "Process", "Thread")
+    needs = (
+        *("as_completed", "unordered", "futures", "asyncio", "in_order", "Process", "Thread"),
+        *("uimap", "p_umap"),
+    )
     source = (
         "https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.as_completed"
     )
@@ -125,57 +143,58 @@ class CompletionOrder(Rule):
         return True
 
     @cached_property
-    def _arrivals(self) -> Arrivals:
-        return Arrivals(self.module)
-
-    @cached_property
     def _completions(self) -> Completions:
-        return Completions(self.module)
+        return Completions(self.unit)
 
-    def visit_Call(self, node: cst.Call) -> None:
-        found = self._completions.of(node)
-        if found is None:
-            if call_word(node).endswith("Queue"):
-                self._check_queue(node)
-            return
-        use = next(self._arrivals.arriving(found), None)
-        if use is not None:
-            self._report(node, found, f", and here it is {use.how}")
-        elif found.whole:
-            self._report(node, found, "")
+    def examine(self, offsets: Sequence[int]) -> None:
+        for found in self._completions.near(offsets):
+            self._tell(found)
 
-    def _check_queue(self, node: cst.Call) -> None:
-        use = next(Queues(self._arrivals).uses(node), None)
-        if use is not None:
+    def _tell(self, found: Found) -> None:
+        shown = f", and here it is {found.use.how}" if found.use is not None else ""
+        completion = found.completion
+        if completion is None:
             self.report(
-                node,
+                found.op.node,
                 "several workers fill this queue, so that results leave it in the order in which "
-                f"they finish, and here it is {use.how}",
+                f"they finish{shown}",
                 advice="send an index with each result, and sort by it",
+                confidence=self._confidence(found),
             )
+            return
+        self.report(
+            found.op.node,
+            f"{completion.name} {completion.says}{shown}",
+            advice=completion.advice,
+            edits=self._fix(found.op),
+            safe=False,
+            confidence=self._confidence(found),
+        )
 
-    def _report(self, node: cst.Call, found: Completion, use: str) -> None:
-        message = f"{found.name} {found.says}{use}"
-        self.report(node, message, advice=found.advice, edits=self._fix(node), safe=False)
+    def _confidence(self, found: Found) -> Confidence:
+        """What is only assumed to show the order may not."""
+        assumed = found.use is not None and found.use.assumed
+        return Confidence.POSSIBLE if assumed else self.confidence
 
-    def _fix(self, node: cst.Call) -> tuple[Edit, ...]:
-        word = call_word(node)
-        if word == "imap_unordered" and isinstance(node.func, cst.Attribute):
-            return (self.module.replace(node.func.attr, "imap"),)
-        for keyword, value in (("in_order", "True"), ("return_as", '"generator"')):
-            given = self.module.argument(node, keyword)
-            if given is not None:
-                return (self.module.replace(given, value),)
-        if word == "as_completed" and len(node.args) == 1:
-            return self._futures_themselves(node)
+    def _fix(self, call: Op) -> tuple[Edit, ...]:
+        node, word = call.node, word_of(call)
+        assert isinstance(node, ast.Call)  # noqa: S101 - what a call is made of
+        if word == "imap_unordered" and isinstance(node.func, ast.Attribute):
+            _, end = self.unit.span(node.func)
+            return (Edit(end - len(word), end, "imap"),)
+        for keyword in node.keywords:
+            if keyword.arg in _KEPT:
+                return (self.unit.replace(keyword.value, _KEPT[keyword.arg]),)
+        if word == "as_completed" and len(call.args) == 2:
+            return self._futures_themselves(call, node)
         return ()
 
-    def _futures_themselves(self, node: cst.Call) -> tuple[Edit, ...]:
+    def _futures_themselves(self, call: Op, node: ast.Call) -> tuple[Edit, ...]:
         """``as_completed(futures)`` → ``futures``, where that is a list, or a dict by future."""
-        if "asyncio" in (self.module.called(node) or "asyncio"):
+        values, given = self.unit.values, call.args[1]
+        if any("asyncio" in name for name in values.called(call)) or not node.args:
             return ()  # what is awaited one after the other may not run at once
-        given = node.args[0].value
-        made = self.module.names.value_of(given)
-        if not isinstance(made, (cst.List, cst.ListComp, cst.Dict, cst.DictComp)):
+        if not lattice.are(values.types(given), "list", "dict"):
             return ()
-        return (self.module.replace(node, self.module.tree.text(given)),)
+        start, end = self.unit.span(node.args[0])
+        return (self.unit.replace(node, self.unit.source.text[start:end]),)

@@ -4,9 +4,12 @@ import heapq
 import json
 import multiprocessing as mp
 import queue
+import sys
+from collections import defaultdict
 from concurrent import futures as cf
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, as_completed, wait
 from concurrent.futures import as_completed as finished
+from functools import partial
 from multiprocessing import Manager, Pool, Process, Queue
 from threading import Thread
 
@@ -14,6 +17,7 @@ import numpy as np
 import pandas as pd
 import torch
 from joblib import Parallel, delayed
+from p_tqdm import p_umap
 from torch.utils.data import DataLoader
 from torchdata.nodes import ParallelMapper
 from torchdata.stateful_dataloader import StatefulDataLoader
@@ -580,3 +584,116 @@ def breadth_first(root):
         for child in node.children:
             waiting.put(child)
     return seen
+
+
+# Lists in a dict
+
+
+def grouped_by_default(fs):
+    groups = defaultdict(list)
+    for f in as_completed(fs):  # DET205
+        status, path = f.result()
+        groups[status].append(path)
+    return dict(groups)
+
+
+def grouped_and_sorted_key_by_key(fs, verbose):
+    progbar = partial(tqdm, desc="done") if verbose else lambda x: x
+    groups = defaultdict(list)
+    for f in progbar(as_completed(fs)):
+        for key, value in f.result().items():
+            groups[key].extend(value)
+    for key in groups:
+        groups[key] = sorted(groups[key])
+    return dict(groups)
+
+
+def grouped_and_gone_through(fs):
+    groups = {}
+    for f in as_completed(fs):  # DET205
+        status, path = f.result()
+        groups.setdefault(status, []).append(path)
+    for paths in groups.values():
+        emit(paths)
+
+
+def grouped_by_future(fs):
+    groups = defaultdict(list)
+    for f in as_completed(fs):
+        groups[fs[f]].extend(f.result())
+    return groups
+
+
+def grouped_and_sorted_in_place(fs):
+    groups = {}
+    for f in as_completed(fs):
+        status, path = f.result()
+        groups.setdefault(status, []).append(path)
+    for paths in groups.values():
+        paths.sort()
+    return groups
+
+
+def written_to_one_of_several_files(pool, todos):
+    writers = {}
+    for sample in pool.imap_unordered(load, todos):  # DET205
+        for match in sample["matches"]:
+            writer = writers.get(match)
+            if writer is None:
+                writers[match] = writer = open(match, "w")
+            writer.write(sample["text"])
+
+
+# Dicts that are written
+
+
+def updated_and_dumped(fs, file):
+    found = {}
+    for f in as_completed(fs):  # DET205
+        found.update(f.result())
+    json.dump(found, file)
+
+
+def updated_and_dumped_by_key(fs, file):
+    found = {}
+    for f in as_completed(fs):
+        found.update(f.result())
+    json.dump(found, file, sort_keys=True)
+
+
+def _filled(fs):
+    found = {}
+    for f in as_completed(fs):  # DET205
+        found[fs[f]] = f.result()
+    return found
+
+
+def dumped_elsewhere(fs, file):
+    file.write(json.dumps(_filled(fs)))
+
+
+# Numbers and messages
+
+
+def numbered_for_messages(pool, lines):
+    for number, line in enumerate(pool.imap_unordered(load, lines)):  # DET205
+        sys.stdout.buffer.write(line)
+        if number % 100 == 0:
+            print(number, file=sys.stderr)
+
+
+def printed_to_a_file(fs, file):
+    for f in as_completed(fs):  # DET205
+        print(f.result(), file=file)
+
+
+# Other libraries
+
+
+def one_by_one(pool, rows):
+    while pool.has_next():
+        rows.append(pool.get_next_unordered())  # DET205
+
+
+def in_processes(pool, paths):
+    return list(pool.uimap(load, paths)), p_umap(load, paths)  # DET205 DET205

@@ -1,0 +1,213 @@
+"""Results of work that runs at the same time, and where the order in which it finishes shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.analysis.loaders import is_loader
+from detlint.dataflow.order import Orders, surest, word_of
+from detlint.dataflow.use import Flow
+from detlint.models import completions as models
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.unit import Unit
+    from detlint.dataflow.use import Use
+    from detlint.models.completions import Completion
+
+# What gives the same object again.
+_SAME = frozenset(("await", "change", "declared", "enter", "free", "phi"))
+
+
+class Found(NamedTuple):
+    """Results whose order shows: the call that gives them, or the queue that they go through.
+
+    completion  what the call gives; None for a queue
+    use  where the order shows; None where the object itself has lost it
+    """
+
+    op: Op
+    completion: Completion | None
+    use: Use | None
+
+
+class Completions:
+    """Looks for them in the functions of one file."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.values = unit.values
+        self.orders = Orders(self.values, finishing=True)
+
+    def near(self, offsets: Iterable[int]) -> Iterator[Found]:
+        """Those of the functions that some offsets lie in."""
+        for function in dict.fromkeys(filter(None, map(self.unit.at, offsets))):
+            yield from self.of_function(function)
+
+    def of_function(self, function: Function) -> Iterator[Found]:
+        """Those of a function, and of the functions in it."""
+        for each in function.everything():
+            for op in each.ops:
+                if op.code == "call":
+                    yield from self._judged(op)
+
+    def _judged(self, call: Op) -> Iterator[Found]:
+        completion = self.completion(call)
+        if completion is not None:
+            use = surest(self._uses(call, completion))
+            if use is not None or self._is_out_of_sight(call, completion):
+                yield Found(call, completion, use)
+        elif self._is_queue(call):
+            use = surest(self._of_queue(call))
+            if use is not None:
+                yield Found(call, None, use)
+
+    # What gives results
+
+    def completion(self, call: Op) -> Completion | None:
+        """What a call gives, if it is one of them."""
+        called = self.values.called(call)
+        for name in called:
+            if name in models.FUNCTIONS:
+                return self._waited(call, models.FUNCTIONS[name])
+            if name in models.JOBLIB:
+                return models.UNORDERED if self._is_unordered(call) else None
+            if (is_loader(name) or models.is_node(name)) and self._is_out_of_order(call):
+                return models.of_loader(name)
+        function = call.args[0]
+        if called or function.code != "attr" or self.values.owner(function.args[0]):
+            return None
+        return models.METHODS.get(str(function.name))
+
+    def _waited(self, call: Op, completion: Completion) -> Completion:
+        when = call.given("return_when", 2) if completion.gives == "done" else None
+        names = [str(self.values.constant(when)), *self.values.qualified(when)] if when else []
+        if not any(name.endswith("FIRST_COMPLETED") for name in names):
+            return completion
+        shown = f"{completion.name[:-1]}return_when=FIRST_COMPLETED)"
+        return completion._replace(name=shown, says=models.FIRST_SAYS)
+
+    def _is_unordered(self, call: Op) -> bool:
+        jobs = call.given("n_jobs", 0)
+        way = call.given("return_as")
+        if way is None or self.values.constant(way) != "generator_unordered":
+            return False
+        return jobs is None or self.values.constant(jobs) != 1
+
+    def _is_out_of_order(self, call: Op) -> bool:
+        """One worker keeps the order, and so does a loader without workers."""
+        in_order = call.given("in_order")
+        if in_order is None or self.values.constant(in_order) is not False:
+            return False
+        workers = call.given("num_workers")
+        if workers is None:
+            return any(name in ("*", "**") for name, _ in call.arguments())
+        count = self.values.constant(workers)
+        return not isinstance(count, int) or count > 1
+
+    @staticmethod
+    def _is_out_of_sight(call: Op, completion: Completion) -> bool:
+        """Whether an object has lost its order, and nothing shows what becomes of it."""
+        if completion.gives == "calls":
+            return not any(_calls_of(call))
+        return completion.gives == "object"
+
+    # Where the order shows
+
+    def _uses(self, call: Op, completion: Completion) -> Iterator[Use]:
+        if completion.gives == "results":
+            yield from self.orders.uses(call)
+        elif completion.gives == "one":
+            yield from self._of_rounds([call])
+        elif completion.gives in ("calls", "done"):
+            given = _calls_of if completion.gives == "calls" else _done_of
+            for each in given(call):
+                yield from self.orders.uses(each)
+
+    def _of_queue(self, made: Op) -> Iterator[Use]:
+        if any(self._goes_to_many(each) for each in _same(made)):
+            yield from self._of_rounds(
+                call
+                for each in _same(made)
+                for method in each.uses
+                if method.code == "attr" and method.name in ("get", "get_nowait")
+                for call in method.uses
+                if call.code == "call"
+            )
+
+    def _is_queue(self, call: Op) -> bool:
+        called = self.values.called(call)
+        if any(map(models.is_queue, called)):
+            return True
+        function = call.args[0]
+        if called or function.code != "attr" or not str(function.name).endswith("Queue"):
+            return False
+        owner = function.args[0]
+        makers = [owner, *owner.args] if owner.code in _SAME else [owner]
+        names = [name for each in makers for name in self.values.called(each)]
+        return any(models.MANAGERS.fullmatch(name) for name in names)
+
+    def _goes_to_many(self, queue: Op) -> bool:
+        """Whether a loop starts workers that are given a queue."""
+        pending, seen = [queue], {queue}
+        while pending:
+            for use in pending.pop().uses:
+                if use.code == "call" and models.starts_worker(word_of(use)):
+                    if any(region.loops for region in use.region.around()):
+                        return True
+                elif use.code in ("dict", "entry", "list", "star", "tuple") and use not in seen:
+                    seen.add(use)
+                    pending.append(use)
+        return False
+
+    def _of_rounds(self, calls: Iterable[Op]) -> Iterator[Use]:
+        """``rows.append(queue.get())`` in a loop, ``[queue.get() for …]``."""
+        rounds: dict[Op, set[Op]] = {}
+        for call in calls:
+            region = next((each for each in call.region.around() if each.loops), None)
+            if region is not None and region.head is not None:
+                rounds.setdefault(region.head, set()).add(call)
+        for head, taken in rounds.items():
+            if head.region.kind == "comprehension":
+                yield from self._of_comprehension(head)
+            else:
+                # A loop that ends at a mark, or when the queue is empty, still takes all of it.
+                yield from self.orders.uses_of_rounds(head.region, taken)
+
+    def _of_comprehension(self, head: Op) -> Iterator[Use]:
+        for made in head.uses:
+            if made.code == "comprehension" and head in made.args[1:]:
+                yield from self.orders.uses(made, Flow(keyed=made.name == "dict"))
+
+
+def _same(value: Op) -> Iterator[Op]:
+    """A value, and all that stands for the same object."""
+    pending, seen = [value], {value}
+    while pending:
+        each = pending.pop()
+        yield each
+        for use in each.uses:
+            changes = use.code == "change" and use.args[0] is not each
+            if use.code in _SAME and not changes and use not in seen:
+                seen.add(use)
+                pending.append(use)
+
+
+def _calls_of(made: Op) -> Iterator[Op]:
+    """``Parallel(…)(jobs)``, or ``parallel(jobs)`` of the local that holds it."""
+    for each in _same(made):
+        yield from (use for use in each.uses if use.code == "call" and use.args[0] is each)
+
+
+def _done_of(waited: Op) -> Iterator[Op]:
+    """The first of the two sets: ``done, _ = wait(…)``, ``wait(…).done``, ``wait(…)[0]``."""
+    for each in _same(waited):
+        for use in each.uses:
+            if (
+                (use.code == "attr" and use.name == "done")
+                or (use.code == "unpack" and use.name[0] == 0)
+                or (use.code == "item" and use.args[1].code == "const" and use.args[1].name == 0)
+            ):
+                yield use

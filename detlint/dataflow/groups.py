@@ -1,0 +1,127 @@
+"""Lists in a dict, to which a loop adds: ``groups[key].append(x)``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from detlint.models import names
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from detlint.dataflow.ir import Op
+
+_PICKING = frozenset(("get", "pop", "setdefault"))
+# What gives the same object, or its next state.
+_STATES = frozenset(("change", "declared", "delete", "free", "phi", "store_item"))
+# What leads to what a container holds.
+_PARTS = frozenset(("attr", "call", "item", "iter", "phi", "unpack"))
+
+
+@dataclass
+class Holder:
+    """A container of containers.
+
+    states  all that stands for it, before and after what changes it
+    sorted_at  the last place where what it holds is sorted, or -1
+    reads  what takes it, with the state that is taken, by place
+    silent_from  the place from which on no read shows an order, as far as somebody looked
+    """
+
+    states: frozenset[Op]
+    sorted_at: int
+    reads: list[tuple[Op, Op]]
+    silent_from: float = math.inf
+
+
+class Holders:
+    """The containers of containers that were asked for; each is looked at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Op, Holder] = {}
+
+    def of(self, container: Op) -> Holder:
+        """What is known of a container, by any of its states."""
+        if container not in self._known:
+            states = frozenset(_states_of(container))
+            reads = [(use, x) for x in states for use in dict.fromkeys(x.uses) if use not in states]
+            reads.sort(key=lambda each: each[0].place)
+            found = Holder(states, _sorted_at(states), reads)
+            self._known.update(dict.fromkeys(states, found))
+        return self._known[container]
+
+
+def holder_of(group: Op, own: Collection[Op], others: set[Op]) -> tuple[Op, Op] | None:
+    """The container that holds another, which is looked up by a key of ``own``, and the key;
+    ``others`` gets what no such container holds."""
+    states = []
+    for each in _states_before(group, others):
+        states.append(each)
+        if each.code == "item" and each.args[1] in own and each.args[0] not in own:
+            return each.args[0], each.args[1]
+        if each.code == "call" and each.args[0].code == "attr" and len(each.args) > 1:
+            method = each.args[0]
+            picks = method.name in _PICKING and each.args[1] in own
+            if picks and method.args[0] not in own:
+                return method.args[0], each.args[1]
+    others.update(states)
+    return None
+
+
+def _states_before(value: Op, others: Collection[Op]) -> Iterator[Op]:
+    pending, seen = [value], {value}
+    while pending:
+        each = pending.pop()
+        if each in others:
+            continue
+        yield each
+        if each.code in _STATES:
+            before = each.args if each.code in ("free", "phi") else each.args[:1]
+            pending += [x for x in before if x not in seen]
+            seen.update(before)
+
+
+def _states_of(container: Op) -> set[Op]:
+    found, pending = {container}, [container]
+    while pending:
+        each = pending.pop()
+        near = [use for use in each.uses if use.code in _STATES and _goes_on(use, each)]
+        if each.code in _STATES:
+            near += each.args if each.code in ("free", "phi") else each.args[:1]
+        pending += [x for x in near if x not in found]
+        found.update(near)
+    return found
+
+
+def _goes_on(use: Op, value: Op) -> bool:
+    return use.code in ("free", "phi") or use.args[0] is value
+
+
+def _sorted_at(states: Collection[Op]) -> int:
+    """``groups[key].sort()``, ``groups[key] = sorted(…)``, ``for group in groups.values(): …``."""
+    seen, pending, last = set(states), list(states), -1
+    while pending:
+        each = pending.pop()
+        for use in each.uses:
+            if _sorts(use, each, states):
+                last = max(last, use.place)
+            if use not in seen and use.code in _PARTS and use.args[0] is each:
+                seen.add(use)
+                pending.append(use)
+    return last
+
+
+def _sorts(use: Op, value: Op, states: Collection[Op]) -> bool:
+    if use.code == "change" and use.name == "sort":
+        return use.args[0] is value and value not in states
+    if use.code == "store_item" and use.args[0] is value and value in states:
+        made = use.args[2]
+        return made.code == "call" and names.sorts(_word(made))
+    return False
+
+
+def _word(call: Op) -> str:
+    function = call.args[0]
+    return str(function.name) if function.code in ("attr", "global", "free") else ""

@@ -1,0 +1,123 @@
+"""What gives results in the order in which work that runs at the same time finishes."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+FINISHED = "gives results in the order in which they finish"
+
+
+class Completion(NamedTuple):
+    """A call whose results nobody put in order.
+
+    name    as a message writes it
+    says    what is true of the order
+    advice  what keeps it
+    gives   what has the order: "results" (what the call gives), "done" (the first of the two sets
+            that it gives), "one" (one result a call), "calls" (what calling its result gives) or
+            "object" (whatever becomes of it)
+    """
+
+    name: str
+    says: str
+    advice: str
+    gives: str = "results"
+
+
+_AS_SUBMITTED = "read the futures as submitted, or put each result at its index"
+_GATHERED = "await asyncio.gather(…), or put each result at its index"
+
+
+def _each(modules: str, name: str, made: Completion) -> dict[str, Completion]:
+    return {f"{module}.{name}": made for module in modules.split()}
+
+
+_AS_COMPLETED = Completion("as_completed()", FINISHED, _AS_SUBMITTED)
+_OF_TASKS = Completion("asyncio.as_completed()", FINISHED, _GATHERED)
+_BY_ADDRESS = "returns sets, in which futures stand by their addresses"
+_MADE = "go through the futures in the order in which they were made"
+
+FUNCTIONS = {
+    **_each(
+        """concurrent.futures concurrent.futures._base concurrent.futures.thread
+        concurrent.futures.process distributed dask.distributed loky joblib.externals.loky""",
+        "as_completed",
+        _AS_COMPLETED,
+    ),
+    **_each(
+        """asyncio asyncio.tasks tqdm.asyncio.tqdm tqdm.asyncio.tqdm_asyncio tqdm.auto.tqdm
+        tqdm.auto.tqdm_asyncio""",
+        "as_completed",
+        _OF_TASKS,
+    ),
+    **_each(
+        "concurrent.futures concurrent.futures._base",
+        "wait",
+        Completion("wait()", _BY_ADDRESS, _MADE, "done"),
+    ),
+    **_each(
+        "asyncio asyncio.tasks",
+        "wait",
+        Completion("asyncio.wait()", _BY_ADDRESS, _MADE, "done"),
+    ),
+    "p_tqdm.p_uimap": Completion("p_uimap()", FINISHED, "use p_imap(), which keeps the order"),
+    "p_tqdm.p_umap": Completion("p_umap()", FINISHED, "use p_map(), which keeps the order"),
+}
+# Of ``return_when``: which futures are in the sets differs, too.
+FIRST_SAYS = "returns what happens to have finished first"
+
+# Methods of pools; those of no other class have these names.
+METHODS = {
+    name: Completion(f"{name}()", FINISHED, f"use {kept}(), which keeps the order", gives)
+    for name, kept, gives in (
+        ("imap_unordered", "imap", "results"),
+        ("map_unordered", "map", "results"),
+        ("uimap", "imap", "results"),
+        ("get_next_unordered", "get_next", "one"),
+    )
+}
+
+JOBLIB = frozenset(
+    ("joblib.Parallel", "joblib.parallel.Parallel", "sklearn.utils.parallel.Parallel")
+)
+UNORDERED = Completion(
+    "Parallel(return_as='generator_unordered')", FINISHED, "use return_as='generator'", "calls"
+)
+
+# What takes ``in_order=False``, and has workers.
+_NODES = re.compile(r"torchdata\.nodes(?:\.\w+)?\.(?:ParallelMapper|Mapper)")
+_BATCHES = "gives batches in the order in which its workers finish them"
+
+
+def of_loader(name: str) -> Completion:
+    """What a class with ``in_order=False`` gives, by its qualified name."""
+    shown = f"{name.rpartition('.')[2]}(in_order=False)"
+    return Completion(shown, _BATCHES, "leave in_order=True, the default", "object")
+
+
+def is_node(name: str) -> bool:
+    """Whether a class is a node of torchdata that has workers."""
+    return _NODES.fullmatch(name) is not None
+
+
+# Queues of threads, processes and tasks, and what has methods that make one.
+_QUEUE = re.compile(
+    r"(?:queue|multiprocessing(?:\.queues)?|torch\.multiprocessing|multiprocess|asyncio)"
+    r"\.(?:Simple|Joinable|Lifo)?Queue"
+)
+MANAGERS = re.compile(r"(?:torch\.)?multiprocessing\.(?:Manager|get_context)")
+# What runs a function that it is given, at the same time as the rest.
+_STARTING = re.compile(
+    r"Process$|Thread$|^(?:submit|apply_async|create_task|ensure_future|start_new_thread)$"
+)
+
+
+def is_queue(name: str) -> bool:
+    """Whether a class is a queue, by its qualified name."""
+    return _QUEUE.fullmatch(name) is not None
+
+
+def starts_worker(word: str) -> bool:
+    """Whether a call of this name starts work that runs at the same time."""
+    return _STARTING.search(word) is not None
