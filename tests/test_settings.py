@@ -303,8 +303,8 @@ KEYS = (
         ),
         pytest.param(
             'models = {"mylib.ordered" = "sort"}',
-            "models.\"mylib.ordered\": must be 'sorts', 'keeps', 'ignores' or 'reads', not a string "
-            "('sort') (did you mean sorts?)",
+            "models.\"mylib.ordered\": must be 'sorts', 'keeps', 'ignores' or 'reads', not a "
+            "string ('sort') (did you mean sorts?)",
             id="a model that says something else",
         ),
         pytest.param(

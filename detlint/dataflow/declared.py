@@ -56,9 +56,15 @@ _DICTS = frozenset(
 _WRAPPERS = frozenset(
     ("Optional", "Union", "Annotated", "Final", "ClassVar", "Required", "NotRequired")
 )
-
-# What the name of a class in an annotation means.
-Resolve = "Callable[[str], Types]"
+_HOLDERS = {
+    **dict.fromkeys(_SETS, "set"),
+    **dict.fromkeys(_LISTS, "list"),
+    **dict.fromkeys(_ITERATORS, "iterator"),
+    **dict.fromkeys(_DICTS, "dict"),
+    **dict.fromkeys(("tuple", "Tuple"), "tuple"),
+    "KeysView": "keys",
+    "Counter": "counter",
+}
 
 
 def of(node: ast.AST | None, resolve: Callable[[str], Types]) -> Types:
@@ -103,22 +109,13 @@ def _of_generic(word: str, inner: list[ast.expr], resolve: Callable[[str], Types
         return joined(*(_of_literal(each) for each in inner))
     given = [of(each, resolve) for each in inner if not _is_ellipsis(each)]
     first = given[0] if given else ANY
-    if word in _SETS:
-        return container("set", first)
-    if word in _LISTS:
-        return container("list", first)
-    if word in _ITERATORS:
-        return container("iterator", first)
-    if word in _DICTS:
+    holder = _HOLDERS.get(word)
+    if holder == "dict":
         return container("dict", first, given[1] if len(given) > 1 else ANY)
-    if word == "KeysView":
-        return container("keys", first)
-    if word == "Counter":
-        return container("counter", first)
-    if word in ("tuple", "Tuple"):
-        if not inner or any(map(_is_ellipsis, inner)):
-            return container("list", first)
+    if holder == "tuple" and inner and not any(map(_is_ellipsis, inner)):
         return container("tuple", *given)
+    if holder is not None:
+        return container("list" if holder == "tuple" else holder, first)
     return plain(_NAMES[word]) if word in _NAMES else resolve(word)
 
 

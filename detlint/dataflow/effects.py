@@ -16,7 +16,7 @@ from detlint.dataflow.use import Flow, Use
 from detlint.models import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from detlint.dataflow.groups import Holder
     from detlint.dataflow.ir import Function, Op, Region

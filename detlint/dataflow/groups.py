@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from detlint.models import names
@@ -20,7 +19,6 @@ _STATES = frozenset(("change", "declared", "delete", "free", "phi", "store_item"
 _PARTS = frozenset(("attr", "call", "item", "iter", "phi", "unpack"))
 
 
-@dataclass
 class Holder:
     """A container of containers.
 
@@ -30,10 +28,11 @@ class Holder:
     silent_from  the place from which on no read shows an order, as far as somebody looked
     """
 
-    states: frozenset[Op]
-    sorted_at: int
-    reads: list[tuple[Op, Op]]
-    silent_from: float = math.inf
+    def __init__(self, states: frozenset[Op], sorted_at: int, reads: list[tuple[Op, Op]]) -> None:
+        self.states = states
+        self.sorted_at = sorted_at
+        self.reads = reads
+        self.silent_from = math.inf
 
 
 class Holders:

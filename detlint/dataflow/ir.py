@@ -101,11 +101,11 @@ class Op:
 
     __slots__ = ("args", "code", "name", "node", "place", "region", "uses")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - one for each field, and made a million times
         self,
         code: str,
         args: Sequence[Op],
-        name: Any,
+        name: Any,  # noqa: ANN401 - a constant's own value among them
         node: ast.AST,
         region: Region,
         place: int,

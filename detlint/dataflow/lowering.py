@@ -467,11 +467,11 @@ class _Lowering:
             args.append(self._expr(keyword.value))
             names.append(keyword.arg or "**")
         made = self._op("call", args, tuple(names), node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
-            if function.code == "attr":
-                owner = function.args[0]
-                state = self._op("change", [owner, made], node.func.attr, node)
-                self._rebind(node.func.value, owner, state)
+        changes = isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING
+        if changes and isinstance(node.func, ast.Attribute) and function.code == "attr":
+            owner = function.args[0]
+            state = self._op("change", [owner, made], node.func.attr, node)
+            self._rebind(node.func.value, owner, state)
         return made
 
     def _binary(self, node: ast.BinOp) -> Op:
@@ -608,25 +608,26 @@ def _changed(loop: ast.stmt) -> set[str]:
     """The names and attribute paths that a loop assigns to or changes."""
     found: set[str] = set()
     for each in ast.walk(loop):
-        place: ast.expr | None = None
-        if isinstance(each, ast.Name):
-            if not isinstance(each.ctx, ast.Load):
-                found.add(each.id)
-            continue
-        if isinstance(each, ast.Attribute):
-            if not isinstance(each.ctx, ast.Load):
-                place = each
-        elif isinstance(each, ast.Subscript):
-            place = each.value if not isinstance(each.ctx, ast.Load) else None
-        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
-            place = each.func.value if each.func.attr in CHANGING else None
-        elif isinstance(each, _FUNCTIONS):
+        if isinstance(each, _FUNCTIONS):
             found.add(each.name)
+            continue
+        place = _changed_by(each)
         if isinstance(place, ast.Name):
             found.add(place.id)
         elif place is not None and (path := _path(place)):
             found.add(path)
     return found
+
+
+def _changed_by(node: ast.AST) -> ast.expr | None:
+    """What an expression assigns to or changes."""
+    if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+        if isinstance(node.ctx, ast.Load):
+            return None
+        return node.value if isinstance(node, ast.Subscript) else node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.value if node.func.attr in CHANGING else None
+    return None
 
 
 _COMPREHENSIONS = {

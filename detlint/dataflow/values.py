@@ -31,13 +31,13 @@ from detlint.models import tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import TypeAlias
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
     from detlint.models.model import Model
 
-    # A value, or an attribute of a class, by their names.
-    Question = Op | tuple[str, str]
+    Question: TypeAlias = Op | tuple[str, str]  # a value, or an attribute of a class by their names
 
 _DEEPEST = 400  # operations behind a value that are asked
 _BUILTINS = frozenset(dir(builtins))
@@ -391,24 +391,23 @@ class Values:
         return self.types(op.args[0])
 
     def _of_call(self, op: Op) -> Types:
-        row = self.function_row(op)
-        if row is None:
-            row = self.method_row(op)
+        row = self.function_row(op) or self.method_row(op)
         if row is not None and row.returns:
             return self._instantiated(row, op)
-        if any(name == "builtins.super" for name in self.called(op)):
-            return ANY
         function = self.callee(op)
         if function is not None:
             return self.returned(function)
         made = [one for one in self.types(op.args[0]) if one.name == "type" and one.of]
         if made:
             return self.class_named(made[0].of[1:])
-        if op.args[0].code == "attr" and op.args[0].name in ("pop", "popleft"):
-            owner = self.types(op.args[0].args[0])
-            return lattice.values(owner)
-        if op.args[0].code == "attr" and op.args[0].name == "copy":
-            return self.types(op.args[0].args[0])
+        return self._of_method(op.args[0])
+
+    def _of_method(self, method: Op) -> Types:
+        """What methods give that several types have."""
+        if method.code == "attr" and method.name in ("pop", "popleft"):
+            return lattice.values(self.types(method.args[0]))
+        if method.code == "attr" and method.name == "copy":
+            return self.types(method.args[0])
         return ANY
 
     def returned(self, function: Function) -> Types:
@@ -636,28 +635,30 @@ _SET_OPERATORS = frozenset(("Sub", "BitAnd", "BitOr", "BitXor"))
 
 
 def _combined(operator: str, left: Types, right: Types) -> Types:
-    if operator in _SET_OPERATORS and (
-        lattice.may_be(left, "set", "keys") or (lattice.may_be(right, "set", "keys"))
-    ):
+    either = joined(left, right)
+    if operator in _SET_OPERATORS and lattice.may_be(either, "set", "keys"):
         return _of_sets(operator, left, right)
-    if operator == "Add" and (lattice.may_be(left, "str") or lattice.may_be(right, "str")):
-        return TEXT
-    if operator == "Mod" and lattice.may_be(left, "str"):
-        return TEXT
-    if operator == "Mult" and (lattice.may_be(left, "str") or lattice.may_be(right, "str")):
-        return TEXT
-    if operator == "Div" and (lattice.may_be(left, "path") or lattice.may_be(right, "str")):
+    if lattice.may_be(left if operator == "Mod" else either, "str"):
+        return _of_text(operator)
+    if operator == "Div" and lattice.may_be(left, "path"):
         return lattice.PATH
-    if operator == "Add" and lattice.may_be(left, "list"):
-        return container("list", joined(elements(left), elements(right)))
+    if operator in ("Add", "Mult") and lattice.may_be(left, "list"):
+        return container("list", elements(either)) if operator == "Add" else left
     if operator == "BitOr" and lattice.may_be(left, "dict"):
-        return joined(left, right)
-    if operator == "Mult" and lattice.may_be(left, "list"):
-        return left
-    numbers = {"int", "float", "bool"}
-    if {one.name for one in left | right} <= numbers:
-        return _NUMBER if operator in ("Div", "Pow") else joined(left, right)
+        return either
+    return _of_numbers(operator, either)
+
+
+def _of_numbers(operator: str, either: Types) -> Types:
+    if {one.name for one in either} <= {"int", "float", "bool"}:
+        return _NUMBER if operator in ("Div", "Pow") else either
     return ANY
+
+
+def _of_text(operator: str) -> Types:
+    if operator in ("Add", "Mod", "Mult"):
+        return TEXT
+    return lattice.PATH if operator == "Div" else ANY
 
 
 def _of_sets(operator: str, left: Types, right: Types) -> Types:

@@ -43,11 +43,23 @@ GENERATORS = {
 }
 # Methods of generators that draw nothing.
 STATE_METHODS = frozenset(
-    """__getstate__ __setstate__ clone_state get_state getstate initial_seed jumped manual_seed seed
-    set_state setstate spawn""".split()
+    [
+        "__getstate__",
+        "__setstate__",
+        "clone_state",
+        "get_state",
+        "getstate",
+        "initial_seed",
+        "jumped",
+        "manual_seed",
+        "seed",
+        "set_state",
+        "setstate",
+        "spawn",
+    ]
 )
 # Those that start one anew.
-RESEEDING = frozenset("__setstate__ manual_seed seed set_state setstate spawn".split())
+RESEEDING = frozenset(["__setstate__", "manual_seed", "seed", "set_state", "setstate", "spawn"])
 # Parameters through which a function is given what to draw from.
 DRAWN_FROM = frozenset(("generator", "np_random", "random_generator", "random_state", "rng"))
 # Objects of libraries that draw from generators of their own. Those of albumentations: 1.4.21 to
@@ -84,10 +96,42 @@ _STILL = re.compile(
 )
 # Modules that are no part of any project that uses them.
 _LIBRARIES = frozenset(
-    """PIL albumentations builtins collections copy cv2 faker functools guard imgaug itertools
-    json lightning math monai numpy os pandas pathlib pytorch_lightning random scipy sklearn sys
-    tensorflow torch torch_geometric torchaudio torchdata torchtext torchvision transformers
-    typing webdataset""".split()
+    [
+        "PIL",
+        "albumentations",
+        "builtins",
+        "collections",
+        "copy",
+        "cv2",
+        "faker",
+        "functools",
+        "guard",
+        "imgaug",
+        "itertools",
+        "json",
+        "lightning",
+        "math",
+        "monai",
+        "numpy",
+        "os",
+        "pandas",
+        "pathlib",
+        "pytorch_lightning",
+        "random",
+        "scipy",
+        "sklearn",
+        "sys",
+        "tensorflow",
+        "torch",
+        "torch_geometric",
+        "torchaudio",
+        "torchdata",
+        "torchtext",
+        "torchvision",
+        "transformers",
+        "typing",
+        "webdataset",
+    ]
 )
 # Classes of data sets, and those of libraries whose loaders are others.
 _DATASETS = re.compile(

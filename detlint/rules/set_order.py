@@ -30,8 +30,8 @@ class SetOrder(Rule):
     - the same of what set operations give, on sets and on the keys of a dict
 
     Lowers the confidence:
-    - nothing tells what the elements are: *likely* where they are numbered, drawn or picked by their
-      order, else *possible*
+    - nothing tells what the elements are: *likely* where they are numbered, drawn or picked by
+      their order, else *possible*
 
     Not reported:
     - sets of numbers, whose hashes do not change
