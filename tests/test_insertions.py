@@ -74,14 +74,14 @@ IMPORTS = {
 LOADS = "loader = DataLoader(rows, shuffle=True, num_workers=4)\n"
 TRAINS = "torch.nn.Linear(2, 1)(torch.rand(3, 2)).sum().backward(); optimizer.step()"
 BODIES = {
-    "as it loads": f"rows = [1]\n{LOADS}{TRAINS}\n",
-    "one line": f"rows = [1]; {LOADS}{TRAINS}",
+    "as it loads": f"rows = build()\n{LOADS}{TRAINS}\n",
+    "one line": f"rows = build(); {LOADS}{TRAINS}",
     "main block": (
-        f"def main():\n    rows = [1]\n    {LOADS}    {TRAINS}\n\n"
+        f"def main():\n    rows = build()\n    {LOADS}    {TRAINS}\n\n"
         'if __name__ == "__main__":\n    # Go.\n    main()\n'
     ),
     "main block of a line": (
-        f"def main():\n    rows = [1]\n    {LOADS}    {TRAINS}\n\n"
+        f"def main():\n    rows = build()\n    {LOADS}    {TRAINS}\n\n"
         'if __name__ == "__main__": print("é"); main()'
     ),
 }

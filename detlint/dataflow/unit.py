@@ -29,7 +29,7 @@ _BINDING = re.compile(r"([^\W\d]\w*)\s*(?=[=,:)\]|+&^-]|\bin\b|$)", re.MULTILINE
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PLACED = (ast.expr, ast.keyword, ast.stmt, ast.arg, ast.ExceptHandler)
 _GOES_ON = re.compile(r"(?:elif|else|except|finally)\b")
-_IMPORTS = re.compile(r"(?:[ \t]*(?:from|import)[ \t]|(?:try|if)\b)")
+_IMPORTS = re.compile(r"(?:^|[;:])[ \t]*(?:from|import)[ \t]", re.MULTILINE)
 
 
 class UnparsedError(Exception):
@@ -361,9 +361,7 @@ class Unit(Editable[ast.AST]):
         """What each name that the module imports may stand for: ``{"np": ["numpy"]}``."""
         found: dict[str, list[str]] = {}
         for piece in self.pieces:
-            if piece.kind or not _IMPORTS.match(self.text, piece.start):
-                continue
-            if "import" not in self.text[piece.start : piece.end]:
+            if piece.kind or not _IMPORTS.search(self.text, piece.start, piece.end):
                 continue
             for each in self._parsed(piece) or []:
                 for node in ast.walk(each):
