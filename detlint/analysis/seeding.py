@@ -51,7 +51,6 @@ _LABELS = frozenset(
         "suffix",
         "prefix",
         "tag",
-        "label",
         "key",
         "host",
         "address",

@@ -181,6 +181,13 @@ def labels(data):
     return {"session_id": random.Random().getrandbits(32), "noise": random.Random().random()}, run_id  # DET101
 
 
+# A label of data is what a model learns.
+def noisy_labels(points, labels, shares):
+    for point in points:
+        new_label = np.random.default_rng().choice(labels, p=shares)  # DET101
+        point.set_label(new_label)
+
+
 # Bits of identifiers have to differ; noise has not.
 class SpanIdGenerator:
     def __init__(self):
