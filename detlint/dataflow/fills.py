@@ -41,7 +41,7 @@ class PartialFill(NamedTuple):
 
 def partial_fill(engine: Initialisation, allocation: Op) -> PartialFill | None:
     """What an allocation is, if a loop certainly can leave it partly unwritten."""
-    written = allocation.function.names_of(allocation)
+    written = allocation.function.names_of(allocation) or list(_holders(allocation))
     write = _only_write(engine, allocation)
     if not written or write is None:
         return None
@@ -53,6 +53,13 @@ def partial_fill(engine: Initialisation, allocation: Op) -> PartialFill | None:
     if skip is None or not _is_returned(loop, name):
         return None
     return PartialFill(allocation, name, skip)
+
+
+def _holders(allocation: Op) -> Iterator[str]:
+    """The names of a dict that an array is written into: ``rows = {"x": np.empty(n)}``."""
+    for entry in allocation.uses:
+        for outer in entry.uses if entry.code == "entry" else ():
+            yield from outer.function.names_of(outer)
 
 
 def _only_write(engine: Initialisation, allocation: Op) -> Op | None:
@@ -67,7 +74,9 @@ def _only_write(engine: Initialisation, allocation: Op) -> Op | None:
 
 
 def _in_return(op: Op) -> bool:
-    """Whether the result of an operation is only returned, in the statement that has it."""
+    """Whether an operation returns, or its result is only returned in the statement that has it."""
+    if op.code == "return":
+        return True
     return bool(op.uses) and all(
         use.code == "return" or (use.code not in _JOINS and _in_return(use)) for use in op.uses
     )
