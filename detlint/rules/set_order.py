@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
     from detlint.finding import Edit
 
 _LONGEST = 50
+# A dict, by its first key, or a set of what is written out as a number: most braces are dicts.
+_NO_SET = re.compile(
+    r"""(?:in\ |=\ |\(|\[\*)\{\s*(?:\} | \*\* | (?:\#.*\n\s*)*
+      (?:[rbfu]{0,2}(?:"[^"\\\n]*" | '[^'\\\n]*') | [\w.]+(?:\([\w.,\ ]*\))?)\s*:
+      | -?\d[\w.]*\s*[,}:])""",
+    re.VERBOSE,
+)
 
 
 class SetOrder(Rule):
@@ -110,6 +118,11 @@ class SetOrder(Rule):
             """,
         ),
     )
+
+    @classmethod
+    def concerns(cls, text: str, offset: int) -> bool:
+        """Whether the token may begin a set."""
+        return _NO_SET.match(text, offset) is None
 
     @cached_property
     def _sets(self) -> Sets:
