@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from detlint.dataflow import lattice
-from detlint.models import libraries, listings, memory, python, tables
+from detlint.models import libraries, memory, python, tables
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
@@ -87,11 +87,6 @@ def test_what_a_row_returns_can_be_read(row: Model) -> None:
 def test_a_row_stands_once() -> None:
     names = [row.name for row in (*python.FUNCTIONS, *libraries.FUNCTIONS)]
     assert sorted(names) == sorted(set(names))
-
-
-@pytest.mark.parametrize("name", [name for name in listings.FUNCTIONS if "." in name])
-def test_listings_are_there(name: str) -> None:
-    assert callable(_found(name))
 
 
 @pytest.mark.parametrize(

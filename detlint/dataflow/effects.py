@@ -59,6 +59,7 @@ _WRITERS = {
 _CHANGED = frozenset(("change", "declared", "phi", "store_item"))
 # Containers as they are changed, judged as such.
 _STATES = frozenset(("augment", "change", "comprehension", "delete", "iter", "store_item"))
+_WRITING = frozenset(("add", "append", "write", "writelines", "writerow"))
 _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
 _HASHES = ("hashlib.", "zlib.", "xxhash.", "blake3.", "tarfile.")
 
@@ -121,11 +122,11 @@ class Effects:
             called = self._values.called(op)
             if not _SEEDING.isdisjoint(called):
                 return None
-            if self._draws(op, called):
+            if self.draws(op, called):
                 return op
         return None
 
-    def _draws(self, call: Op, called: list[str]) -> bool:
+    def draws(self, call: Op, called: list[str]) -> bool:
         if any(name.startswith(_DRAWS) and name not in _NO_DRAWS for name in called):
             return True
         function = call.args[0]
@@ -140,7 +141,7 @@ class Effects:
     def counts(self, head: Op) -> bool:
         """Whether the number that ``enumerate`` gives is used for more than messages."""
         counter = next(
-            (x for x in head.uses if x.code == "unpack" and x.name[0] == 0),  # type: ignore[index]
+            (x for x in head.uses if x.code == "unpack" and x.name[0] == 0),
             None,
         )
         if counter is None:
@@ -171,8 +172,8 @@ class Effects:
         return None
 
     def goes_along(self, key: Op, value: Op) -> bool:
-        """``for i, name in enumerate(names): … sizes[i]``, where ``sizes`` was made of ``names``."""
-        if key.code != "unpack" or key.name[0] != 0 or key.args[0].code != "iter":  # type: ignore[index]
+        """``for i, x in enumerate(names): … sizes[i]``, where ``sizes`` was made of ``names``."""
+        if key.code != "unpack" or key.name[0] != 0 or key.args[0].code != "iter":
             return False
         over = key.args[0].args[0]
         if "builtins.enumerate" not in self._values.called(over) or len(over.args) != 2:
@@ -195,10 +196,10 @@ class Effects:
         if function not in self._lengths:
             found: dict[Op | str, list[Op]] = {}
             for op in function.ops:
-                if op.code == "call" and len(op.args) > 1:
-                    if "builtins.len" in self._values.called(op):
-                        found.setdefault(self._whole(op.args[1]), []).append(op)
-                        found.setdefault(_path_of(op.args[1]), []).append(op)
+                measures = op.code == "call" and len(op.args) > 1
+                if measures and "builtins.len" in self._values.called(op):
+                    found.setdefault(self._whole(op.args[1]), []).append(op)
+                    found.setdefault(_path_of(op.args[1]), []).append(op)
             self._lengths[function] = found
         return self._lengths[function]
 
@@ -221,7 +222,7 @@ class Effects:
         if not self._orders.distinct:
             return False
         if value.code == "binary":
-            return value.name == "BitAnd"
+            return bool(value.name == "BitAnd")
         if value.code == "call":
             return word(value) == "intersection"
         return False
@@ -354,7 +355,7 @@ class _Body:
         found: set[Op] = set()
         if self._flow.numbered:
             uses = (use for each in self._elements for use in each.uses)
-            found |= {x for x in uses if x.code == "unpack" and x.name[0] == 0}  # type: ignore[index]
+            found |= {x for x in uses if x.code == "unpack" and x.name[0] == 0}
         for op in self._ops:
             if op.code == "augment" and self._is_joint(op.args[0]) and op.args[1] not in self._own:
                 found |= {op, op.args[0]}
@@ -393,7 +394,7 @@ class _Body:
 
     def _on_yield(self, op: Op) -> Iterator[Use]:
         if not (self._own | self._counters).isdisjoint(op.args):
-            yield from self._orders._in_return(op, op, self._flow._replace(numbered=False))
+            yield from self._orders.in_return(op, op, self._flow._replace(numbered=False))
 
     _on_yield_from = _on_yield
 
@@ -622,12 +623,9 @@ class _Body:
 
     def _on_store_attr(self, op: Op) -> Iterator[Use]:
         owner, value = op.args
-        if owner not in self._own and value in self._own and self._outlives(owner):
-            if not self._has_no_order(op, value):
-                yield from self._looped(op)
-
-    def _on_store_global(self, op: Op) -> Iterator[Use]:
-        yield from ()
+        kept = owner not in self._own and value in self._own and self._outlives(owner)
+        if kept and not self._has_no_order(op, value):
+            yield from self._looped(op)
 
     # Variables
 
@@ -646,17 +644,19 @@ class _Body:
             if each.code == "phi" and each.within(self._region) and not self._is_joint(each):
                 pending += [x for x in each.args if x not in seen]
                 seen.update(each.args)
-            elif each.within(self._region) and not self._is_joint(each):
-                if each.code not in _STATES or each.code in ("augment", "comprehension", "iter"):
-                    yield each
+                continue
+            own = each.within(self._region) and not self._is_joint(each)
+            if own and each.code not in _STATES - {"augment", "comprehension", "iter"}:
+                yield each
 
     def _carried(self, joint: Op, value: Op) -> Iterator[Use]:
         """A variable that the next round, or what comes after the loop, reads."""
         if value.code == "augment" and self._is_joint(value.args[0]):
             yield from self._accumulated(joint, value)
-        elif value in self._own and self._effects.is_read(joint):
-            if not self._has_no_order(joint, value):
-                yield from self._looped(value)
+            return
+        kept = value in self._own and self._effects.is_read(joint)
+        if kept and not self._has_no_order(joint, value):
+            yield from self._looped(value)
 
     def _left_behind(self) -> Iterator[Use]:
         """What the round that ends the loop, or the last one, leaves in a variable."""
@@ -698,11 +698,12 @@ class _Body:
 
     def _is_extreme(self, joint: Op, value: Op) -> bool:
         """``if size > best: best, name = size, path``."""
-        for op in self._ops:
-            if op.code == "compare" and set(op.name) & {"Gt", "Lt", "GtE", "LtE"}:  # type: ignore[arg-type]
-                if any(self._is_joint(each) for each in op.args):
-                    return True
-        return False
+        return any(
+            op.code == "compare"
+            and not {"Gt", "Lt", "GtE", "LtE"}.isdisjoint(op.name)
+            and any(map(self._is_joint, op.args))
+            for op in self._ops
+        )
 
     def _is_read_after(self, joint: Op) -> bool:
         after = (use for use in _read(joint) if not use.within(self._region))
@@ -759,9 +760,9 @@ class _Body:
             if each in seen:
                 continue
             seen.add(each)
-            if each.code == "call" and each.code not in self._own and not self._orders.is_log(each):
-                if any(x in self._own for x in each.args):
-                    return True
+            called = each.code == "call" and not self._orders.is_log(each)
+            if called and any(x in self._own for x in each.args):
+                return True
             pending += [x for x in each.uses if x.within(self._region)]
         return False
 
@@ -844,24 +845,18 @@ class _Body:
         """Whether a function of the file leaves something behind that the next call meets."""
         for each in function.everything():
             for op in each.ops:
-                if op.code == "call" and self._effects._draws(op, self._values.called(op)):
+                if op.code == "call" and self._effects.draws(op, self._values.called(op)):
                     return not self._seeds(function)
-                if op.code == "change" and op.name in _ADDING | {"update", "setdefault"}:
-                    if _root(op.args[0]).code in ("param", "global", "attr") and not _is_local(op):
-                        return True
-                if op.code == "drop" and op.args[0].code == "call":
-                    inner = op.args[0]
-                    owner = inner.args[0].args[0] if inner.args[0].code == "attr" else None
-                    if (
-                        owner is not None
-                        and names.leaves_something(word(inner))
-                        and not self._orders.is_log(inner)
-                        and _root(owner).code in ("param", "global")
-                        and inner.code == "call"
-                        and word(inner) in ("write", "writerow", "add", "append", "writelines")
-                    ):
-                        return True
+                if _adds_outside(op) or (op.code == "drop" and self._writes_outside(op.args[0])):
+                    return True
         return False
+
+    def _writes_outside(self, call: Op) -> bool:
+        """``file.write(x)``, to a file that a function is given."""
+        if call.code != "call" or call.args[0].code != "attr" or self._orders.is_log(call):
+            return False
+        owner = _root(call.args[0].args[0])
+        return owner.code in ("param", "global") and word(call) in _WRITING
 
     def _seeds(self, function: Function) -> bool:
         return any(
@@ -886,7 +881,7 @@ def _path_of(op: Op) -> str:
         if isinstance(node, (ast.Name, ast.Attribute)):
             return ast.unparse(node)
         if op.code == "param":
-            return str(op.name[1])  # type: ignore[index]
+            return str(op.name[1])
         if isinstance(op.name, str) and op.code == "phi":
             return op.name
     return ""
@@ -906,5 +901,8 @@ def _root(op: Op) -> Op:
     return op
 
 
-def _is_local(op: Op) -> bool:
-    return _root(op.args[0]).code in ("list", "dict", "set", "call")
+def _adds_outside(op: Op) -> bool:
+    """``found.append(x)``, to what a function is given or an object holds."""
+    if op.code != "change" or op.name not in _ADDING | {"update", "setdefault"}:
+        return False
+    return _root(op.args[0]).code in ("param", "global", "attr")

@@ -10,7 +10,7 @@ import math
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow import expected, lattice
+from detlint.dataflow import lattice
 from detlint.dataflow.effects import Effects
 from detlint.dataflow.keys import leaves_ties
 from detlint.dataflow.use import PLAIN, Flow, Use
@@ -27,6 +27,18 @@ _DEEPEST = 4  # functions that hand the same order on
 _MOST = 10_000  # operations on the way of one order, each a few frames deep
 
 
+_BY_ORDER = {
+    Order.KEEPS: "_if_kept",
+    Order.KEYED: "_if_keyed",
+    Order.SORTS: "_if_sorted",
+    Order.EXTREME: "_if_searched",
+    Order.JOINS: "_if_joined",
+    Order.ADDS: "_if_added",
+    Order.PICKS: "_if_picked",
+    Order.PAIRS: "_if_paired",
+    Order.DRAWS: "_if_read",
+    Order.READS: "_if_read",
+}
 _HANDED_ON = (
     *("assigned", "collected", "cut", "indexed", "joined", "passed", "returned", "sliced"),
     *("stored", "unpacked"),
@@ -134,7 +146,6 @@ class Orders:
         self._earliest = math.inf  # of those that were met again
         self._harmless: set[tuple[Op, Flow]] = set()
         self._told: dict[tuple[Op, Flow], Use] = {}  # the first use that was found from each
-        self._by_root = False  # whether what the root is decided something
         self._global_reads: dict[str, list[Op]] = {}
         self._calls_by_callee: dict[Function, dict[Function, list[Op]]] = {}
         self.calls: list[Op] = []  # from which the function that is looked at was entered
@@ -170,11 +181,11 @@ class Orders:
 
     def _begin(self, root: Op) -> None:
         self._seen, self.calls, self.root = {}, [], root
-        self._by_root, self._earliest = False, math.inf
+        self._earliest = math.inf
 
     def _note_harmless(self) -> None:
         """What a whole search went through without finding a use is not searched again."""
-        if not self._by_root and len(self._seen) <= _MOST:
+        if len(self._seen) <= _MOST:
             self._harmless.update(self._seen)
 
     def first(self, value: Op, flow: Flow) -> Use | None:
@@ -182,7 +193,7 @@ class Orders:
         start, before = len(self._seen), self._earliest
         self._earliest = math.inf
         found = next(self.follow(value, flow), None)
-        alone = found is None and self._earliest >= start and not self._by_root
+        alone = found is None and self._earliest >= start
         if alone and not self.calls and len(self._seen) <= _MOST:
             self._harmless.update(list(self._seen)[start:])
         self._earliest = min(before, self._earliest)
@@ -308,7 +319,7 @@ class Orders:
         name = str(use.name)
         if held is not value or names.says_little(name):
             return
-        if owner.code == "param" and owner.name[1] in ("self", "cls"):  # type: ignore[index]
+        if owner.code == "param" and owner.name[1] in ("self", "cls"):
             yield from self._in_field(use, name, flow)
         elif not self._sorted_later(use, name):
             yield from self._escape(use, f"assigned to {_spoken(owner)}.{name}", flow)
@@ -396,7 +407,7 @@ class Orders:
         if word_of(groups) == "values":
             yield from self.follow(head, inner)
         for each in head.uses:
-            if word_of(groups) == "items" and each.code == "unpack" and each.name[0] == 1:  # type: ignore[index]
+            if word_of(groups) == "items" and each.code == "unpack" and each.name[0] == 1:
                 yield from self.follow(each, inner)
 
     def _in_clause(self, head: Op, flow: Flow) -> Iterator[Use]:
@@ -421,13 +432,9 @@ class Orders:
                 yield from self.follow(made, Flow(keyed=True))
         else:
             after = list(self.follow(made, Flow(text=flow.text)))
-            if numbered and not after and not self._counts_only(made):
+            if numbered and not after:
                 yield Use(made, "numbered")
             yield from after
-
-    @staticmethod
-    def _counts_only(made: Op) -> bool:
-        return False
 
     def _in_comprehension(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         heads = [each for each in use.args if each.code == "iter"]
@@ -435,7 +442,7 @@ class Orders:
             yield from self._escape(use, "collected", flow)
 
     def _in_unpack(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        index, count, _, _ = use.name  # type: ignore[misc]
+        index, count, _, _ = use.name
         if count > 1 and not flow.keyed and index == 0 and not self.is_product(value):
             yield Use(use, "unpacked")
 
@@ -458,13 +465,13 @@ class Orders:
     def _in_slice(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[0] is not value or flow.keyed:
             return
-        if not any(use.name) or flow.text:  # type: ignore[arg-type]
+        if not any(use.name) or flow.text:
             yield from self.follow(use, flow)
         else:
             yield Use(use, "sliced")
 
     def _in_compare(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        operators: tuple[str, ...] = use.name  # type: ignore[assignment]
+        operators: tuple[str, ...] = use.name
         if any(each in ("In", "NotIn", "Is", "IsNot") for each in operators) or flow.keyed:
             return
         other = next((each for each in use.args if each is not value), None)
@@ -479,7 +486,8 @@ class Orders:
 
     # Where it leaves
 
-    def _in_return(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
+    def in_return(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
+        """What becomes of an order that a function returns or yields."""
         function = use.function
         if function.node is not None and function.name.rpartition(".")[2] in names.DESCRIBING:
             return
@@ -504,14 +512,16 @@ class Orders:
         else:
             yield from self._escape(use, "returned", flow)
 
+    _in_return = in_return
+
     def _in_lambda(self, function: Function, flow: Flow) -> Iterator[Use]:
         yield from ()
 
     def _in_yield(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        yield from self._in_return(use, value, flow)
+        yield from self.in_return(use, value, flow)
 
     def _in_yield_from(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        for each in self._in_return(use, value, flow):
+        for each in self.in_return(use, value, flow):
             yield each._replace(how="yielded") if each.how == "returned" else each
 
     def _calls_of(self, function: Function) -> list[Op] | None:
@@ -563,7 +573,7 @@ class Orders:
             return any(each.loops for each in call.region.around())
         if self.finishing and names.is_progress(owner, word) and _is_dropped(call):
             return True
-        if "builtins.print" in qualified or word in ("print",):
+        if "builtins.print" in qualified or word == "print":
             file = call.given("file")
             if file is not None and not set(self.values.qualified(file)) & {
                 "sys.stdout",
@@ -600,38 +610,37 @@ class Orders:
     def _argument(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         if keyword is not None and keyword not in ("*", "**") and names.says_little(keyword):
             return
-        row = self.values.function_row(call)
-        order = row.order if row is not None else None
-        if order is None:
-            method = self.values.method_row(call)
-            order = method.order if method is not None else None
-        if row is not None and row.name == "builtins.print":
-            order = Order.READS
+        order = self._order_of(call)
         if order is not None:
             yield from self._modelled(call, keyword, value, flow, order)
-            return
-        word = word_of(call)
-        if word == "join" and call.args[0].code == "attr":
+        else:
+            yield from self._by_name(call, keyword, value, flow)
+
+    def _order_of(self, call: Op) -> Order | None:
+        """What a model says of the order of what a call is given."""
+        row = self.values.function_row(call)
+        if row is not None and row.name == "builtins.print":
+            return Order.READS
+        if row is None or row.order is None:
+            row = self.values.method_row(call)
+        return row.order if row is not None else None
+
+    def _by_name(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        word, method = word_of(call), call.args[0].code == "attr"
+        updates = word == "update" and keyword is None
+        if word == "join" and method:
             yield from self._joined(call, flow)
-        elif (
-            word in _SET_METHODS
-            or names.removes(word)
-            or (word in ("update",) and keyword is None and not self._updates_dict(call))
-        ):
+        elif word in _SET_METHODS or names.removes(word) or updates:
             return
-        elif word in ("extend", "extendleft") and call.args[0].code == "attr":
+        elif word in ("extend", "extendleft") and method:
             yield from self._extended(call, flow)
         elif names.sorts(word):
-            key = call.given("key")
-            if key is not None and leaves_ties(self.values, key):
+            if self._leaves_ties(call):
                 yield from self.follow(call, flow)
         elif names.is_bar(word):
             yield from self.follow(call, flow)
         else:
             yield from self._handed_on(call, keyword, value, flow)
-
-    def _updates_dict(self, call: Op) -> bool:
-        return False
 
     def _extended(self, call: Op, flow: Flow) -> Iterator[Use]:
         for each in call.uses:
@@ -647,40 +656,53 @@ class Orders:
     def _modelled(
         self, call: Op, keyword: str | None, value: Op, flow: Flow, order: Order
     ) -> Iterator[Use]:
-        if order is Order.KEEPS:
-            numbered = flow.numbered or "builtins.enumerate" in self.values.called(call)
-            kept = flow._replace(keyed=flow.keyed and word_of(call) in ("copy", "deepcopy"))
-            yield from self.follow(call, kept._replace(numbered=numbered))
-        elif order is Order.KEYED:
-            if keyword is None:
-                yield from self.follow(call, flow._replace(keyed=True))
-            else:
-                yield from self._escape(call, "stored", flow)
-        elif order is Order.SORTS:
-            key = call.given("key")
-            if key is not None and leaves_ties(self.values, key):
-                for use in self.follow(call, flow):
-                    yield use._replace(how="sorted by a key, which leaves equals as they come")
-        elif order is Order.EXTREME:
-            key = call.given("key")
-            if key is not None and leaves_ties(self.values, key):
-                yield Use(
-                    call, f"searched by {word_of(call)}(key=…), which keeps the first of equals"
-                )
-        elif order is Order.JOINS:
-            yield from self._joined(call, flow)
-        elif order is Order.ADDS:
-            if self._adds_floats(value):
-                yield Use(call, "added up as floats")
-        elif order is Order.PICKS:
-            yield from self._picked(call, value, flow)
-        elif order is Order.PAIRS:
-            if len(call.args) > 2 and not self._pairs_itself(call, value):
-                yield from self._paired(call, flow)
-            else:
-                yield from self.follow(call, flow)
-        elif order is Order.DRAWS or order is Order.READS:
-            yield Use(call, f"passed to {word_of(call)}()")
+        judge = _BY_ORDER.get(order)
+        if judge is not None:
+            yield from getattr(self, judge)(call, keyword, value, flow)
+
+    def _if_kept(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        numbered = flow.numbered or "builtins.enumerate" in self.values.called(call)
+        kept = flow._replace(keyed=flow.keyed and word_of(call) in ("copy", "deepcopy"))
+        yield from self.follow(call, kept._replace(numbered=numbered))
+
+    def _if_keyed(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        if keyword is None:
+            yield from self.follow(call, flow._replace(keyed=True))
+        else:
+            yield from self._escape(call, "stored", flow)
+
+    def _leaves_ties(self, call: Op) -> bool:
+        key = call.given("key")
+        return key is not None and leaves_ties(self.values, key)
+
+    def _if_sorted(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        if self._leaves_ties(call):
+            for use in self.follow(call, flow):
+                yield use._replace(how="sorted by a key, which leaves equals as they come")
+
+    def _if_searched(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        if self._leaves_ties(call):
+            how = f"searched by {word_of(call)}(key=…), which keeps the first of equals"
+            yield Use(call, how)
+
+    def _if_joined(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        yield from self._joined(call, flow)
+
+    def _if_added(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        if self._adds_floats(value):
+            yield Use(call, "added up as floats")
+
+    def _if_picked(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        yield from self._picked(call, value, flow)
+
+    def _if_paired(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        if len(call.args) > 2 and not self._pairs_itself(call, value):
+            yield from self._paired(call, flow)
+        else:
+            yield from self.follow(call, flow)
+
+    def _if_read(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        yield Use(call, f"passed to {word_of(call)}()")
 
     def _paired(self, call: Op, flow: Flow) -> Iterator[Use]:
         sorted_again = [each for each in call.uses if each.code == "call"]
@@ -730,16 +752,8 @@ class Orders:
         return bool(op.uses) and all(map(tests, op.uses))
 
     def holds_one(self, value: Op, use: Op) -> bool:
-        """Whether a value that one element is taken of holds no other, or is not to."""
-        if self.effects.is_counted_one(value, use):
-            return True
-        root = self.root
-        if self.distinct or root is None:
-            return False
-        self._by_root = True
-        if expected.seeks_one(self.values, root) or expected.asks_kind(self.values, use):
-            return True
-        return _takes_end(use) and expected.expects_one(self.values, root)
+        """Whether a value that one element is taken of holds no other."""
+        return self.effects.is_counted_one(value, use)
 
     def _handed_on(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         """A function that is no library's: of the file, or not seen."""
@@ -751,7 +765,7 @@ class Orders:
         if made:
             function = self.unit.method(made[0].of[1:], "__init__")
             if function is not None and len(self.calls) < _DEEPEST:
-                yield from self._entered(function, call, keyword, value, flow, skip=1)
+                yield from self._entered(function, call, keyword, value, flow)
                 return
         if self._only_tested(call) and any(each.code != "drop" for each in call.uses):
             return
@@ -772,9 +786,8 @@ class Orders:
         keyword: str | None,
         value: Op,
         flow: Flow,
-        skip: int = 0,
     ) -> Iterator[Use]:
-        parameter = _parameter(function, call, keyword, value, skip)
+        parameter = parameter_of(function, call, keyword, value)
         if parameter is None:
             yield from self._escape(call, f"passed to {_described(call)}()", flow)
             return
@@ -815,15 +828,6 @@ class Orders:
             yield Use(attribute, f"asked for .{word}")
         elif not (self.holds_one(attribute.args[0], call) or self.effects.is_worklist(call)):
             yield Use(attribute, "asked for .pop()")
-
-
-def _takes_end(use: Op) -> bool:
-    """``x[0]``, ``x[-1]``, ``next(x)``."""
-    if use.code != "item":
-        return True
-    key = use.args[1]
-    value = key.args[0].name if key.code == "unary" else key.name if key.code == "const" else None
-    return value in (0, 1) and (value == 0 or key.code == "unary")
 
 
 def _is_dropped(call: Op) -> bool:
@@ -887,14 +891,14 @@ def _spoken(op: Op) -> str:
     if isinstance(node, (ast.Name, ast.Attribute)):
         return ast.unparse(node)
     if op.code == "param":
-        return str(op.name[1])  # type: ignore[index]
+        return str(op.name[1])
     if isinstance(op.name, str) and op.code in ("global", "free", "phi", "import"):
         return op.name
     return ""
 
 
 def _is_self(op: Op) -> bool:
-    name = op.name[1] if op.code == "param" else op.name  # type: ignore[index]
+    name = op.name[1] if op.code == "param" else op.name
     return op.code in ("param", "free", "global") and name in ("self", "cls")
 
 
@@ -908,13 +912,11 @@ def _behind(op: Op) -> set[Op]:
     return found
 
 
-def _parameter(
-    function: Function, call: Op, keyword: str | None, value: Op, skip: int
-) -> Op | None:
+def parameter_of(function: Function, call: Op, keyword: str | None, value: Op) -> Op | None:
     """The parameter that an argument of a call is given for."""
     if keyword is not None:
         return function.params.get(keyword)
-    plain = [op for op in function.params.values() if not op.name[0]]  # type: ignore[index]
+    plain = [op for op in function.params.values() if not op.name[0]]
     method = "." in function.name and call.args[0].code == "attr"
     place = 0
     for name, given in call.arguments():
@@ -923,5 +925,5 @@ def _parameter(
         if given is value:
             break
         place += name is None
-    place += 1 if method or skip else 0
+    place += 1 if method or function.name.endswith(".__init__") else 0
     return plain[place] if place < len(plain) else None
