@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -215,11 +216,14 @@ class Linker:
         if doubted and self._settings.bar(finding.code) > Confidence.POSSIBLE:
             return None
         judges = self._judges(finding, rule, programs)
-        left = [each for each in judges if not rule.cleared(finding, each, self._settings)]
-        if judges and not left:
+        # One after the other: most are asked of no more than the first program.
+        left = (each for each in judges if not rule.cleared(finding, each, self._settings))
+        first = next(left, None)
+        if judges and first is None:
             return None
-        if left:
-            doubted = doubted or all(rule.doubted(finding, x, self._settings) for x in left)
+        if first is not None and not doubted:
+            rest = itertools.chain([first], left)
+            doubted = all(rule.doubted(finding, each, self._settings) for each in rest)
         return finding._replace(confidence=Confidence.POSSIBLE) if doubted else finding
 
     @staticmethod

@@ -87,7 +87,12 @@ def _is_of_torch(program: Program) -> bool:
     """Whether the switch chooses PyTorch's own attention: a file that names it calls that, none
     such a library that has another, and no file imports FlashAttention."""
     texts = list(program.texts())
-    naming = list(filter(_SWITCH.search, texts))
+    naming = [each for each in texts if "use_flash_att" in each and _SWITCH.search(each)]
     return any(map(_OWN.search, naming)) and not (
-        any(map(_LIBRARY.search, naming)) or any(map(_FLASH.search, texts))
+        any(map(_LIBRARY.search, naming)) or any(map(_imports_flash, texts))
     )
+
+
+def _imports_flash(text: str) -> bool:
+    named = "flash_attn" in text or "transformer_engine" in text
+    return named and _FLASH.search(text) is not None
