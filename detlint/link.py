@@ -212,14 +212,14 @@ class Linker:
     ) -> Finding | None:
         """What programs leave of a finding: None where all that its file is part of clear it, for
         in one that does not, the line makes runs differ."""
-        doubted = rule.doubted_by_all(finding, programs, self._settings, self._python)
-        if doubted and self._settings.bar(finding.code) > Confidence.POSSIBLE:
-            return None
         judges = self._judges(finding, rule, programs)
         # One after the other: most are asked of no more than the first program.
         left = (each for each in judges if not rule.cleared(finding, each, self._settings))
         first = next(left, None)
         if judges and first is None:
+            return None
+        doubted = rule.doubted_by_all(finding, programs, self._settings, self._python)
+        if doubted and self._settings.bar(finding.code) > Confidence.POSSIBLE:
             return None
         if first is not None and not doubted:
             rest = itertools.chain([first], left)
