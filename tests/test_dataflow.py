@@ -192,3 +192,28 @@ def test_a_project_says_what_its_functions_do_with_an_order(
     rules = [rule for rule in every_rule() if rule.code == "DET204"]
     engine = Engine(rules, settings, known=["DET204"])
     assert len(engine.lint(Source("a.py", code))) == found
+
+
+@pytest.mark.parametrize("first", ["read", "fill"])
+def test_what_a_method_adds_to_a_field_is_known_whoever_asks_first(first: str) -> None:
+    code = """
+        class Timers:
+            def __init__(self):
+                self.names = set()
+
+            def read(self):
+                return self.names
+
+            def fill(self):
+                self.names.add("wait")
+                return self.names
+    """
+    unit = unit_of(code)
+    functions = {name: unit.defined(name, "Timers") for name in ("read", "fill")}
+    told = {}
+    for name in (first, *functions):
+        function = functions[name]
+        assert function is not None
+        told[name] = spoken(unit.values.types(function.returns[0].args[0]))
+    # What it is before anything is added is one of the two, if that was looked at.
+    assert set(told.values()) <= {"set[str]", "set[nothing] | set[str]"}

@@ -313,8 +313,8 @@ class Values:
         word, owner = str(op.name), self.owner(op.args[0])
         if owner:
             found = self.field(owner, word)
-            if found - NONE:
-                return found
+            if found - NONE or self.unit.stored(owner, word):
+                return found  # nothing yet, where it is what is asked about
         row = self._of_type(tables.MEMBERS, word, op.args[0])
         return self._instantiated(row, op) if row is not None else ANY
 
@@ -370,7 +370,7 @@ class Values:
                 says = self.types(given)
                 if not declared.is_vague(says):
                     return says
-        return joined(*map(self.types, stored))
+        return lattice.absorbed(joined(*map(self.types, stored)))
 
     def _of_store_attr(self, op: Op) -> Types:
         return self.types(op.args[1])
