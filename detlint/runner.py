@@ -150,7 +150,7 @@ def _in_pool(
     done = False
     try:
         futures = {pool.submit(_work, batch): batch for batch in batches}
-        for future in as_completed(futures):  # detlint: ignore[DET205] put in order later
+        for future in as_completed(futures):
             try:
                 yield future.result()
             except BrokenProcessPool:  # noqa: PERF203 - a batch takes milliseconds

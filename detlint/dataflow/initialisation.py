@@ -70,6 +70,7 @@ class Initialisation:
         self._within: list[Op] = []  # parameters of functions that are being asked
         self._given: dict[Op, Op] = {}  # calls of functions that return memory → what made it
         self.grown: dict[Op, Op] = {}  # tensors → the calls that make them larger
+        self._out_of_sight: dict[Function, list[Op]] = {}
 
     def allocations(self, offsets: Iterable[int]) -> Iterator[Op]:
         """The allocations in the functions that some offsets lie in, whose values matter."""
@@ -94,6 +95,17 @@ class Initialisation:
                 if self._is_unwritten(value, by, root) and self.matters(by):
                     return Read(allocation, by, _mention(by, value), self._seems(by, value))
         return None
+
+    def calls_out_of_sight(self, function: Function) -> list[Op]:
+        """The calls of a function that go to no library's."""
+        if function not in self._out_of_sight:
+            called = self.values.called
+            self._out_of_sight[function] = [
+                op
+                for op in function.ops
+                if op.code == "call" and all(name.startswith(".") for name in called(op))
+            ]
+        return self._out_of_sight[function]
 
     def memory(self, root: Op) -> Memory:
         """What happens to the memory that an operation gives."""
@@ -612,11 +624,9 @@ class Memory:
 
     def _share(self, use: Op) -> None:
         """From here on, functions that are no library's may write it."""
-        for op in use.function.ops:
+        for op in self._engine.calls_out_of_sight(use.function):
             later = op.place > use.place or op.region is not use.region
-            if op.code != "call" or not later or op is self._root or self._is_method_of_it(op):
-                continue
-            if all(name.startswith(".") for name in self._engine.values.called(op)):
+            if later and op is not self._root and not self._is_method_of_it(op):
                 self.writes.append(op)
 
     def _is_method_of_it(self, call: Op) -> bool:
