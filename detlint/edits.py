@@ -38,6 +38,18 @@ class Editable(Generic[Node]):
         _, end = self.span(node)
         return Edit(end, end, text)
 
+    def _after_last(self, call: Node, last: Node | None, argument: str) -> Edit:
+        """Add an argument behind the last one of a call, laid out as that is."""
+        start, end = self.span(call)
+        if last is None:
+            return Edit(end - 1, end - 1, argument)
+        place, end = self.span(last)
+        row, column = self.source.location(place)
+        indent = self.source.line(row)[: column - 1]
+        own_line = not indent.strip() and row > self.source.location(start)[0]
+        separator = f",{self.source.newline}{indent}" if own_line else ", "
+        return Edit(end, end, f"{separator}{argument}")
+
     def drops_comment(self, edit: Edit) -> bool:
         """Whether an edit's range holds a comment that its replacement does not."""
         return any(

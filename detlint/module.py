@@ -8,7 +8,6 @@ import libcst as cst
 
 from detlint.bindings import Bindings
 from detlint.edits import Editable
-from detlint.finding import Edit
 from detlint.layout import layout_of
 from detlint.names import Names
 from detlint.narrowing import narrow, whole
@@ -17,6 +16,7 @@ from detlint.tree import Tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.finding import Edit
     from detlint.narrowing import Region
     from detlint.source import Source
 
@@ -136,17 +136,7 @@ class Module(Editable[cst.CSTNode]):
 
     def add_argument(self, call: cst.Call, argument: str) -> Edit:
         """Add ``keyword=value`` as the last argument, laid out as the others are."""
-        if not call.args:
-            _, end = self.tree.span(call)
-            return Edit(end - 1, end - 1, argument)
-        last = call.args[-1]
-        start, _ = self.tree.span(last)
-        _, end = self.tree.span(last)
-        row, column = self.source.location(start)
-        indent = self.source.line(row)[: column - 1]
-        own_line = not indent.strip() and row > self.source.location(self.tree.span(call)[0])[0]
-        separator = f",{self.source.newline}{indent}" if own_line else ", "
-        return Edit(end, end, f"{separator}{argument}")
+        return self._after_last(call, call.args[-1] if call.args else None, argument)
 
 
 def read(source: Source, region: Region, others: dict[Region, Module] | None = None) -> Module:

@@ -7,9 +7,9 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.file_names import names as file_names
-from detlint.analysis.seeding import words_of
 from detlint.analysis.uses import last_name, words
 from detlint.layout import layout_of
+from detlint.models.names import words_of
 from detlint.rule import cst
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from detlint.analysis.call_names import WRITING, ordered_words
 from detlint.analysis.conditions import call_word
 from detlint.analysis.groups import Groups
 from detlint.analysis.later_sorts import is_sorted_later
+from detlint.models.names import works_on_file
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class BodyCalls:
     def _works_on_file(self, call: cst.Call) -> bool:
         """Whether a call changes or writes a file that the element names."""
         name = self._module.called(call)
-        if name in reductions.FILE_OPERATIONS or reductions.FILE_WORDS.search(call_word(call)):
+        if name in reductions.FILE_OPERATIONS or works_on_file(call_word(call)):
             return True
         return self._elements.varies(self._written(call))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from detlint.analysis.seeding import words_of
 from detlint.analysis.uses import words
+from detlint.models.names import words_of
 
 # Each call leaves something to those that follow. What other verbs do, to upload, to save or to
 # check, is done to each element by itself as far as anyone can tell.

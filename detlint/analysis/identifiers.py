@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis.conditions import call_word
-from detlint.analysis.seeding import target_name, words_of
+from detlint.analysis.seeding import target_name
 from detlint.analysis.uses import words
 from detlint.mentions import mentions
+from detlint.models.names import words_of
 from detlint.rule import cst
 
 if TYPE_CHECKING:

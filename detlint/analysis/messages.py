@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from detlint.analysis.conditions import Conditions, call_word
-from detlint.analysis.seeding import words_of
 from detlint.analysis.uses import words
+from detlint.models.names import words_of
 from detlint.rule import cst
 from detlint.scope import dotted
 

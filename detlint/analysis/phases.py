@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.analysis.branches import jumps
-from detlint.analysis.seeding import words_of
 from detlint.analysis.uses import last_name, words
+from detlint.models.names import words_of
 from detlint.rule import cst
 
 if TYPE_CHECKING:

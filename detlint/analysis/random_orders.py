@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.analysis.loaders import TORCH, is_loader
+from detlint.models.loading import LOADERS, hands_on
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -48,8 +48,8 @@ def _drawing(module: Module, call: cst.Call) -> Drawing | None:
     package, _, last = name.rpartition(".")
     if package in _MODULES and last in _DRAWING:
         return _DRAWING[last]
-    if is_loader(name) and _shuffles(module, call, plain=name in TORCH):
-        return Drawing(f"{last}(shuffle=True)", "order", _GENERATOR if name in TORCH else None)
+    if hands_on(name) and _shuffles(module, call, plain=name in LOADERS):
+        return Drawing(f"{last}(shuffle=True)", "order", _GENERATOR if name in LOADERS else None)
     return None
 
 

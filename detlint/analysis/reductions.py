@@ -85,12 +85,6 @@ FILE_WRITERS = dict.fromkeys(
     1,
 )
 FILE_KEYWORDS = ("f", "fdst", "file", "filename", "fname", "fp", "stream")
-# Functions of a project that say so in their name: `remove_file`, `self._cleanup`.
-FILE_WORDS = re.compile(
-    r"(?:^|_)(?:chmod|chown|clean|cleanup|copy|copyfile|copytree|delete|extractall|extract_archive"
-    r"|makedirs?|mkdir|move|remove|rename|rm|rmdir|rmtree|symlink|touch|unlink|unpack_archive|untar"
-    r"|unzip)(?:_|$)"
-)
 # A whole number whatever its arguments: adding such does not depend on the order.
 INTEGERS = _words("builtins.int builtins.len builtins.ord builtins.bool os.path.getsize")
 # Random numbers: which element gets which depends on the order.

@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.lexer import comments
+from detlint.models.names import words_of
 from detlint.rule import cst
 
 if TYPE_CHECKING:
     from detlint.module import Module
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # What may follow the word in the name of a seed: `seed_value`, but not `seed_file`.
 _TAILS = frozenset(
     [
@@ -100,11 +100,6 @@ class Fallback(NamedTuple):
         """Who falls back, to begin a message with."""
         who = "callers who pass no `{}` get" if self.optional else "a missing `{}` is replaced by"
         return who.format(self.subject)
-
-
-def words_of(name: str) -> list[str]:
-    """The words of a name, in lower case: ``manualSeed``, ``manual_seed``."""
-    return [word.lower() for word in _WORD.findall(name)]
 
 
 def means_seed(name: str) -> bool:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from detlint.analysis.conditions import call_word
 from detlint.analysis.handlers import handler
-from detlint.analysis.loaders import is_loader
 from detlint.analysis.own_calls import OwnCalls, parameter_of
+from detlint.models.loading import hands_on
 from detlint.rule import cst
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Travels:
         keyword = argument.keyword.value if argument.keyword is not None else ""
         place = list(call.args).index(argument)
         name = self._module.called(call)
-        if is_loader(name):
+        if hands_on(name):
             if keyword in _SAMPLERS or (not keyword and place in (3, 4)):
                 self._pending.append(call)
         elif self._carries(call):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.analysis.loaders import is_loader
 from detlint.dataflow.order import Orders, surest, word_of
 from detlint.dataflow.use import Flow
 from detlint.models import completions as models
+from detlint.models.loading import hands_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -74,7 +74,7 @@ class Completions:
                 return self._waited(call, models.FUNCTIONS[name])
             if name in models.JOBLIB:
                 return models.UNORDERED if self._is_unordered(call) else None
-            if (is_loader(name) or models.is_node(name)) and self._is_out_of_order(call):
+            if (hands_on(name) or models.is_node(name)) and self._is_out_of_order(call):
                 return models.of_loader(name)
         function = call.args[0]
         if called or function.code != "attr" or self.values.owner(function.args[0]):

@@ -624,7 +624,7 @@ class _Body:
     def _on_store_attr(self, op: Op) -> Iterator[Use]:
         owner, value = op.args
         kept = owner not in self._own and value in self._own and self._outlives(owner)
-        if kept and not self._has_no_order(op, value):
+        if kept and not self._has_no_order(value):
             yield from self._looped(op)
 
     # Variables
@@ -655,7 +655,7 @@ class _Body:
             yield from self._accumulated(joint, value)
             return
         kept = value in self._own and self._effects.is_read(joint)
-        if kept and not self._has_no_order(joint, value):
+        if kept and not self._has_no_order(value):
             yield from self._looped(value)
 
     def _left_behind(self) -> Iterator[Use]:
@@ -668,19 +668,15 @@ class _Body:
                 continue
             for value in self._leaves(op):
                 kept = value in self._own and value.code not in _STATES
-                if kept and not self._has_no_order(op, value):
+                if kept and not self._has_no_order(value):
                     yield from self._looped(value)
 
-    def _has_no_order(self, joint: Op, value: Op) -> bool:
+    def _has_no_order(self, value: Op) -> bool:
         """Whether the same is kept whatever the order: the one element that a test asks for, the
         largest, a union."""
-        return (
-            self._joins(value) is True
-            or self._is_unique_match(value)
-            or self._is_extreme(joint, value)
-        )
+        return self._joins(value) or self._is_unique_match(value) or self._is_extreme()
 
-    def _joins(self, value: Op) -> bool | None:
+    def _joins(self, value: Op) -> bool:
         """Whether what a variable gets is made of what it was in a way that has no order."""
         if value.code == "call":
             called = self._values.called(value)
@@ -691,12 +687,10 @@ class _Body:
                 if names.removes(word(value)) or word(value) in ("union", "intersection"):
                     return True
                 if word(value) == "replace" and len(value.args) == 3:
-                    return True if value.args[2].code == "const" else None
-        if value.code == "binary" and self._values.is_set(value):
-            return True
-        return None
+                    return value.args[2].code == "const"
+        return value.code == "binary" and self._values.is_set(value)
 
-    def _is_extreme(self, joint: Op, value: Op) -> bool:
+    def _is_extreme(self) -> bool:
         """``if size > best: best, name = size, path``."""
         return any(
             op.code == "compare"

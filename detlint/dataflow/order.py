@@ -149,43 +149,35 @@ class Orders:
         self._global_reads: dict[str, list[Op]] = {}
         self._calls_by_callee: dict[Function, dict[Function, list[Op]]] = {}
         self.calls: list[Op] = []  # from which the function that is looked at was entered
-        self.root: Op | None = None
 
     def uses(self, value: Op, flow: Flow = PLAIN) -> Iterator[Use]:
         """The places where the order of a value shows."""
-        self._begin(value)
-        found = False
-        for use in self.follow(value, flow):
-            found = True
-            yield use
-        if not found:
-            self._note_harmless()
+        self._begin()
+        yield from self._whole_search(self.follow(value, flow))
 
     def uses_at(self, value: Op, use: Op) -> Iterator[Use]:
         """The places where it shows what one operation takes of a value, in its order."""
-        self._begin(value)
-        found = False
-        attribute = use.args[0] if use.code == "call" and value in use.args[0].args else None
-        judged = self.at(use, value, PLAIN)
-        for each in judged if attribute is None else self._method(use, attribute, PLAIN):
-            found = True
-            yield each
-        if not found:
-            self._note_harmless()
+        self._begin()
+        method = use.code == "call" and value in use.args[0].args
+        judged = self._method(use, use.args[0], PLAIN) if method else self.at(use, value, PLAIN)
+        yield from self._whole_search(judged)
 
     def uses_of_rounds(self, region: Region, elements: set[Op]) -> Iterator[Use]:
         """The places where it shows in which order the rounds of a loop take some elements."""
-        assert region.head is not None  # noqa: S101 - what a loop has
-        self._begin(region.head)
+        self._begin()
         yield from self.effects.of_rounds(region, elements)
 
-    def _begin(self, root: Op) -> None:
-        self._seen, self.calls, self.root = {}, [], root
+    def _begin(self) -> None:
+        self._seen, self.calls = {}, []
         self._earliest = math.inf
 
-    def _note_harmless(self) -> None:
-        """What a whole search went through without finding a use is not searched again."""
-        if len(self._seen) <= _MOST:
+    def _whole_search(self, uses: Iterator[Use]) -> Iterator[Use]:
+        """What it went through is not searched again where it ends without finding a use."""
+        found = False
+        for use in uses:
+            found = True
+            yield use
+        if not found and len(self._seen) <= _MOST:
             self._harmless.update(self._seen)
 
     def first(self, value: Op, flow: Flow) -> Use | None:
@@ -293,8 +285,7 @@ class Orders:
         if use.args[0] is not value:
             return
         if use.name == "sort":
-            key = use.args[1].given("key")
-            if key is not None and leaves_ties(self.values, key):
+            if self._leaves_ties(use.args[1]):
                 yield from self.follow(use, flow)
         elif use.name != "clear":
             yield from self.follow(use, flow)
@@ -343,13 +334,11 @@ class Orders:
             yield from self.follow(read, flow)
 
     def _reads_of(self, owner: str, name: str) -> Iterator[Op]:
-        for piece in self.unit.classes.get(owner, ()):
-            if name in self.unit.text[piece.start : piece.end]:
-                function = self.unit.function(piece)
-                for each in function.everything() if function is not None else ():
-                    for op in each.ops:
-                        if op.code == "attr" and op.name == name and _is_self(op.args[0]):
-                            yield op
+        for function in self.unit.methods_naming(owner, name):
+            for each in function.everything():
+                for op in each.ops:
+                    if op.code == "attr" and op.name == name and _is_self(op.args[0]):
+                        yield op
 
     def _in_store_global(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         name = str(use.name)

@@ -121,21 +121,14 @@ class Sets:
         """The functions that read an attribute or a name of the module that is a set here."""
         for op in function.ops:
             if op.code == "store_attr" and self._may_be_set(op.args[1]):
-                yield from self._of_class(function, str(op.name))
+                yield from self.unit.methods_naming(function.class_name, str(op.name))
             elif op.code == "store_global" and self._may_be_set(op.args[0]):
                 yield from self.unit.functions_naming(str(op.name))
         if not isinstance(function.node, ast.ClassDef):
             return
         for name, bound in function.bindings.items():
             if any(map(self._may_be_set, bound)):
-                yield from self._of_class(function, name)
-
-    def _of_class(self, function: Function, name: str) -> Iterator[Function]:
-        for piece in self.unit.classes.get(function.class_name, ()):
-            if name in self.unit.text[piece.start : piece.end]:
-                found = self.unit.function(piece)
-                if found is not None:
-                    yield found
+                yield from self.unit.methods_naming(function.class_name, name)
 
     def _may_be_set(self, op: Op) -> bool:
         return lattice.may_be(self.values.types(op), "set")

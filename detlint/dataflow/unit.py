@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.lowering import lower
 from detlint.edits import Editable
-from detlint.finding import Edit
 from detlint.layout import layout_of
 from detlint.mentions import mentions
 from detlint.syntax import REFUSALS, parsed
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.values import Values
+    from detlint.finding import Edit
     from detlint.layout import Block
     from detlint.source import Source
 
@@ -308,15 +308,18 @@ class Unit(Editable[ast.AST]):
         for each in self._with_bases(owner):
             yield from self.stored_by(each, name)
 
+    def methods_naming(self, owner: str, name: str) -> Iterator[Function]:
+        """The methods of a class, and its body, whose text holds a name."""
+        for piece in self.classes.get(owner, ()):
+            if name in self.text[piece.start : piece.end]:
+                function = self.function(piece)
+                if function is not None:
+                    yield function
+
     def stored_by(self, owner: str, name: str) -> Iterator[Op]:
         """The same of a class alone."""
-        for piece in self.classes[owner]:
-            if name not in self.text[piece.start : piece.end]:
-                continue
-            function = self.function(piece)
-            if function is None:
-                continue
-            if piece.kind == "class":
+        for function in self.methods_naming(owner, name):
+            if isinstance(function.node, ast.ClassDef):
                 yield from function.bindings.get(name, ())
             else:
                 yield from self._stores(function, name)
@@ -334,16 +337,8 @@ class Unit(Editable[ast.AST]):
     def add_argument(self, call: ast.Call, argument: str) -> Edit:
         """Add ``keyword=value`` as the last argument, laid out as the others are."""
         given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
-        start, end = self.span(call)
-        if not given:
-            return Edit(end - 1, end - 1, argument)
-        last = max(given, key=lambda each: (each.lineno, each.col_offset))
-        place, end = self.span(last)
-        row, column = self.source.location(place)
-        indent = self.source.line(row)[: column - 1]
-        own_line = not indent.strip() and row > self.source.location(start)[0]
-        separator = f",{self.source.newline}{indent}" if own_line else ", "
-        return Edit(end, end, f"{separator}{argument}")
+        last = max(given, key=lambda each: (each.lineno, each.col_offset), default=None)
+        return self._after_last(call, last, argument)
 
     # Names
 

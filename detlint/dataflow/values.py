@@ -30,7 +30,7 @@ from detlint.dataflow.lattice import (
 from detlint.models import tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from detlint.dataflow.ir import Function, Op
@@ -673,10 +673,3 @@ def _of_sets(operator: str, left: Types, right: Types) -> Types:
             return container("set", joined(of_left, of_right))
         return container("set", of_left)
     return container("set", joined(of_left, of_right))
-
-
-def iterated(function: Function) -> Iterator[Op]:
-    """What the loops and comprehensions of a function go through."""
-    for op in function.ops:
-        if op.code == "iter":
-            yield op

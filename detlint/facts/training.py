@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from detlint.analysis.loaders import is_loader
 from detlint.analysis.uses import last_name
 from detlint.facts.facts import TRAINER
 from detlint.facts.vocabulary import MADE, TRAINING
+from detlint.models.loading import hands_on
 
 if TYPE_CHECKING:
     from detlint.module import Module
@@ -55,7 +55,7 @@ def _fitted_with(module: Module, owner: cst.BaseExpression, call: cst.Call) -> s
     if last_name(call.func) != "fit":
         return "keras"
     made = module.names.value_of(call.args[0].value) if call.args else None
-    loaded = isinstance(made, cst.Call) and is_loader(module.called(made))
+    loaded = isinstance(made, cst.Call) and hands_on(module.called(made))
     if loaded or (module.instance_of(owner) or "").startswith("skorch."):
         return "torch"
     fitted = last_name(owner.func if isinstance(owner, cst.Call) else owner)  # UMAP(…).fit(x)

@@ -13,15 +13,23 @@ LOADERS = frozenset(
         "torchdata.stateful_dataloader.stateful_dataloader.StatefulDataLoader",
     )
 )
-# Those of other libraries that hand its keywords on. MONAI's seed what is in their workers.
+_OF_GRAPHS = r"""torch_geometric\.(?:loader|data)(?:\.\w+)?\.(?:
+        (?:Data|DataList|DenseData|TemporalData)Loader
+      | (?:Neighbor|LinkNeighbor|HGT|Cluster|RandomNode|Node|Link|Zip|IBMBBatch|IBMBNode)Loader
+      | (?:GraphSAINT(?:Node|Edge|RandomWalk)?Sampler|ShaDowKHopSampler)
+    )"""
+# Those of other libraries that hand its keywords on, and leave the workers to torch.
 _DERIVED = re.compile(
-    r"""(?: torch_geometric\.(?:loader|data)(?:\.\w+)?\.(?:
-            (?:Data|DataList|DenseData|TemporalData)Loader
-          | (?:Neighbor|LinkNeighbor|HGT|Cluster|RandomNode|Node|Link|Zip|IBMBBatch|IBMBNode)Loader
-          | (?:GraphSAINT(?:Node|Edge|RandomWalk)?Sampler|ShaDowKHopSampler)
-        )
+    rf"""(?: {_OF_GRAPHS}
       | (?:litdata|lightning\.data|lightning\.pytorch\.data)(?:\.streaming)?(?:\.dataloader)?
         \.StreamingDataLoader
+    )""",
+    re.VERBOSE,
+)
+# Those that hand its keywords on; MONAI's and webdataset's seed what is in their workers.
+_HANDING_ON = re.compile(
+    rf"""(?: {_OF_GRAPHS}
+      | (?:monai|webdataset)(?:\.\w+)*\.(?:DataLoader|ThreadDataLoader|WebLoader)
     )""",
     re.VERBOSE,
 )
@@ -149,6 +157,11 @@ ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 def is_loader(name: str) -> bool:
     """Whether a class, by its qualified name, is a loader that leaves the workers to torch."""
     return name in LOADERS or _DERIVED.fullmatch(name) is not None
+
+
+def hands_on(name: str | None) -> bool:
+    """Whether a class, by its qualified name, is a loader of torch, or hands its keywords on."""
+    return name is not None and (name in LOADERS or _HANDING_ON.fullmatch(name) is not None)
 
 
 def wraps(name: str) -> bool:

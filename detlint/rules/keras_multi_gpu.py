@@ -6,9 +6,9 @@ import re
 from functools import cached_property
 
 from detlint.analysis.branches import behind_setting
-from detlint.analysis.seeding import words_of
 from detlint.analysis.switches import code
 from detlint.analysis.tf_datasets import TensorFlowDatasets, plain_name
+from detlint.models.names import words_of
 from detlint.rule import Confidence, Example, Rule, cst
 
 _MULTI_GPU = re.compile(
