@@ -43,7 +43,7 @@ class Completions:
 
     def near(self, offsets: Iterable[int]) -> Iterator[Found]:
         """Those of the functions that some offsets lie in."""
-        for function in dict.fromkeys(filter(None, map(self.unit.at, offsets))):
+        for function in self.unit.functions_at(offsets):
             yield from self.of_function(function)
 
     def of_function(self, function: Function) -> Iterator[Found]:

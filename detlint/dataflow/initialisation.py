@@ -74,16 +74,9 @@ class Initialisation:
 
     def allocations(self, offsets: Iterable[int]) -> Iterator[Op]:
         """The allocations in the functions that some offsets lie in, whose values matter."""
-        functions = dict.fromkeys(filter(None, map(self.unit.at, offsets)))
-        for function in functions:
-            for each in function.everything():
-                for op in each.ops:
-                    if (
-                        op.code == "call"
-                        and self.allocates.is_allocation(op)
-                        and not self._is_muted(op)
-                    ):
-                        yield op
+        for op in self.unit.ops_at(offsets):
+            if self.allocates.is_allocation(op) and not self._is_muted(op):
+                yield op
 
     def read(self, allocation: Op) -> Read | None:
         """The first read of an allocation that nothing has written."""

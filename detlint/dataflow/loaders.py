@@ -72,12 +72,10 @@ class Loaders:
 
     def near(self, offsets: Iterable[int]) -> Iterator[Loader]:
         """Those in the functions that some offsets lie in."""
-        for outer in dict.fromkeys(filter(None, map(self._unit.at, offsets))):
-            for function in outer.everything():
-                for op in function.ops:
-                    found = self._loader(op, function) if op.code == "call" else None
-                    if found is not None:
-                        yield found
+        for op in self._unit.ops_at(offsets):
+            found = self._loader(op, op.function)
+            if found is not None:
+                yield found
 
     def _loader(self, op: Op, function: Function) -> Loader | None:
         if _is_super_init(op):

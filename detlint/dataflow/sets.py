@@ -111,7 +111,7 @@ class Sets:
     def read_near(self, offsets: Iterable[int]) -> Iterator[Reading]:
         """Where sets are read in the functions that some offsets lie in, and in those that share
         a set with them."""
-        functions = dict.fromkeys(filter(None, map(self.unit.at, offsets)))
+        functions = dict.fromkeys(self.unit.functions_at(offsets))
         for each in list(functions):
             functions.update(dict.fromkeys(self._sharing(each)))
         for each in functions:

@@ -15,7 +15,7 @@ from detlint.mentions import mentions
 from detlint.syntax import REFUSALS, parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.values import Values
@@ -165,6 +165,19 @@ class Unit(Editable[ast.AST]):
         if found is None or (not piece.kind and self._parsed(piece) is None):
             raise UnparsedError
         return found
+
+    def functions_at(self, offsets: Iterable[int]) -> list[Function]:
+        """What some offsets lie in, once each, in their order. Raises UnparsedError."""
+        return list(dict.fromkeys(filter(None, map(self.at, offsets))))
+
+    def ops_at(self, offsets: Iterable[int], code: str = "call") -> Iterator[Op]:
+        """The operations of a code in the functions that some offsets lie in, and in those that
+        these define. Raises UnparsedError."""
+        for outer in self.functions_at(offsets):
+            for function in outer.everything():
+                for op in function.ops:
+                    if op.code == code:
+                        yield op
 
     def _lowered(self, piece: Piece) -> Function | None:
         body = self._parsed(piece)

@@ -114,7 +114,7 @@ class UninitializedParameter(Rule):
         return _PLACE.match(text, offset, offset + _NEARBY) is not None
 
     def examine(self, offsets: Sequence[int]) -> None:
-        functions = filter(None, map(self.unit.at, offsets))
+        functions = self.unit.functions_at(offsets)
         for name in dict.fromkeys(each.class_name for each in functions):
             if name in self.unit.classes:
                 self._judge(ModuleClass(self.unit, name))
