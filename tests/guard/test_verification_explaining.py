@@ -38,6 +38,7 @@ import torch
 class Sample:
     def __init__(self, number): self.number = number
 samples = [Sample(number) for number in range(300)]
+numbers = lambda given: [each.number for each in given]
 """
 # A line that is another one in each run, what uses it, and what it is.
 PROGRAMS = {
@@ -47,12 +48,12 @@ PROGRAMS = {
     "entropy": ("a = os.urandom(8)", "b = a[0] * 1000", Source.ENTROPY),
     "an unseeded generator": ("a = random.Random(None)", "b = a.random()", Source.ENTROPY),
     "a folder": ("a = tempfile.mkdtemp()", "b = len(a) + ord(a[-1])", Source.DRAWN_NAME),
-    "addresses": ("a = sorted(samples, key=id)", "b = a[0].number", Source.OBJECT_ADDRESS),
+    "addresses": ("a = sorted(samples, key=id)", "b = numbers(a)", Source.OBJECT_ADDRESS),
     "hashes": ("a = [hash(each) % 7 for each in samples]", "b = repr(a)", Source.OBJECT_ADDRESS),
-    "a set": ("a = list(set(samples))", "b = a[0].number + 1000", Source.OBJECT_ADDRESS),
+    "a set": ("a = list(set(samples))", "b = numbers(a)", Source.OBJECT_ADDRESS),
     "a weak set": (
         "kept = weakref.WeakSet(samples)\na = [each.number for each in kept]",
-        "b = a[0] + 1000",
+        "b = repr(a)",
         Source.OBJECT_ADDRESS,
     ),
 }
