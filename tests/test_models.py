@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from detlint.dataflow import lattice
-from detlint.models import libraries, memory, python, tables
+from detlint.models import libraries, loading, memory, python, randomness, tables
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
@@ -147,3 +147,23 @@ def test_what_works_in_place_keeps_what_was_there(name: str) -> None:
     given = {"add_": (1,), "clamp_": (-9, 9), "mul_": (2,)}.get(name, ())
     one, other = torch.ones(3, 3), torch.full((3, 3), 4.0)
     assert not torch.equal(getattr(one, name)(*given), getattr(other, name)(*given))
+
+
+@pytest.mark.parametrize("name", sorted(randomness.SEEDING | randomness.STARTING))
+def test_what_seeds_or_starts_programs_is_there(name: str) -> None:
+    pytest.importorskip(name.partition(".")[0])
+    _found(name)
+
+
+@pytest.mark.parametrize("name", ["RandomSampler", "SubsetRandomSampler", "random_split"])
+def test_what_draws_an_order_takes_its_generator_at_that_place(name: str) -> None:
+    data = pytest.importorskip("torch.utils.data")
+    drawing = loading.drawing(f"torch.utils.data.{name}")
+    assert drawing is not None
+    assert list(inspect.signature(getattr(data, name)).parameters)[drawing.position] == "generator"  # type: ignore[index]
+
+
+def test_the_parameters_of_a_loader_stand_at_their_places() -> None:
+    data = pytest.importorskip("torch.utils.data")
+    names = list(inspect.signature(data.DataLoader).parameters)
+    assert {each: names.index(each) for each in loading.PLACES} == loading.PLACES

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from detlint.models.loading import LOADERS, hands_on
+from detlint.models import loading
+from detlint.models.loading import LOADERS, Drawing, hands_on
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -12,22 +13,6 @@ if TYPE_CHECKING:
     from detlint.module import Module
 
 
-class Drawing(NamedTuple):
-    """What a call is named in messages, what it draws, and where it takes ``generator``."""
-
-    name: str
-    drawn: str
-    position: int | None
-
-
-# Without the module: torch.utils.data has each of them under several.
-_DRAWING = {
-    "RandomSampler": Drawing("RandomSampler()", "order", 3),
-    "WeightedRandomSampler": Drawing("WeightedRandomSampler()", "choice", 3),
-    "SubsetRandomSampler": Drawing("SubsetRandomSampler()", "order", 1),
-    "random_split": Drawing("random_split()", "split", 2),
-}
-_MODULES = ("torch.utils.data", "torch.utils.data.sampler", "torch.utils.data.dataset")
 # Their places in the signature of torch's DataLoader.
 _SHUFFLE, _SAMPLER, _BATCH_SAMPLER, _GENERATOR = 2, 3, 4, 12
 
@@ -45,12 +30,10 @@ def _drawing(module: Module, call: cst.Call) -> Drawing | None:
     name = module.called(call)
     if name is None:
         return None
-    package, _, last = name.rpartition(".")
-    if package in _MODULES and last in _DRAWING:
-        return _DRAWING[last]
     if hands_on(name) and _shuffles(module, call, plain=name in LOADERS):
-        return Drawing(f"{last}(shuffle=True)", "order", _GENERATOR if name in LOADERS else None)
-    return None
+        shown = f"{name.rpartition('.')[2]}(shuffle=True)"
+        return Drawing(shown, "order", _GENERATOR if name in LOADERS else None)
+    return loading.drawing(name)
 
 
 def _shuffles(module: Module, call: cst.Call, *, plain: bool) -> bool:

@@ -14,18 +14,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.origins import Origins
     from detlint.dataflow.unit import Unit
 
-# Places in the signature of torch's DataLoader.
-_PLACES = {
-    "dataset": 0,
-    "shuffle": 2,
-    "sampler": 3,
-    "batch_sampler": 4,
-    "num_workers": 5,
-    "collate_fn": 6,
-    "worker_init_fn": 10,
-    "generator": 12,
-}
-
 
 class Loader(NamedTuple):
     """A call that builds a loader; ``plain``: with the signature of torch's DataLoader."""
@@ -36,7 +24,7 @@ class Loader(NamedTuple):
 
     def given(self, keyword: str) -> Op | None:
         """What is given for a parameter of torch's DataLoader."""
-        place = _PLACES[keyword] if self.plain or keyword == "dataset" else None
+        place = loading.PLACES[keyword] if self.plain or keyword == "dataset" else None
         return self.call.given(keyword, place)
 
     @property

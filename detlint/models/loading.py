@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 # Classes that take the arguments of torch's DataLoader, at the same places.
 LOADERS = frozenset(
@@ -13,6 +14,36 @@ LOADERS = frozenset(
         "torchdata.stateful_dataloader.stateful_dataloader.StatefulDataLoader",
     )
 )
+# The places of its parameters.
+PLACES = {
+    "dataset": 0,
+    "shuffle": 2,
+    "sampler": 3,
+    "batch_sampler": 4,
+    "num_workers": 5,
+    "collate_fn": 6,
+    "worker_init_fn": 10,
+    "generator": 12,
+}
+
+
+class Drawing(NamedTuple):
+    """A call that draws from torch's global generator: what messages call it, what it draws, and
+    at which place it may be given ``generator``."""
+
+    name: str
+    drawn: str
+    position: int | None
+
+
+_DRAWING = {
+    "RandomSampler": Drawing("RandomSampler()", "order", 3),
+    "WeightedRandomSampler": Drawing("WeightedRandomSampler()", "choice", 3),
+    "SubsetRandomSampler": Drawing("SubsetRandomSampler()", "order", 1),
+    "random_split": Drawing("random_split()", "split", 2),
+}
+# torch.utils.data has each of them under several.
+_DRAWING_MODULES = ("torch.utils.data", "torch.utils.data.sampler", "torch.utils.data.dataset")
 _OF_GRAPHS = r"""torch_geometric\.(?:loader|data)(?:\.\w+)?\.(?:
         (?:Data|DataList|DenseData|TemporalData)Loader
       | (?:Neighbor|LinkNeighbor|HGT|Cluster|RandomNode|Node|Link|Zip|IBMBBatch|IBMBNode)Loader
@@ -162,6 +193,12 @@ def is_loader(name: str) -> bool:
 def hands_on(name: str | None) -> bool:
     """Whether a class, by its qualified name, is a loader of torch, or hands its keywords on."""
     return name is not None and (name in LOADERS or _HANDING_ON.fullmatch(name) is not None)
+
+
+def drawing(name: str) -> Drawing | None:
+    """What a sampler, or a function that splits data, draws."""
+    module, _, last = name.rpartition(".")
+    return _DRAWING.get(last) if module in _DRAWING_MODULES else None
 
 
 def wraps(name: str) -> bool:

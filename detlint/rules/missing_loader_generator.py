@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.random_orders import drawing
 from detlint.insertions import with_import
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.models import loading
+from detlint.models.loading import Drawing
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from detlint.finding import Edit
+    from collections.abc import Callable, Sequence
 
+    from detlint.dataflow.ir import Op
 
 _SEEDING = frozenset({"torch.manual_seed", "torch.random.manual_seed"})
 
-
-def _is_line(node: cst.CSTNode) -> bool:
-    return isinstance(node, cst.SimpleStatementLine)
+_NO_DRAW = re.compile(r"builtins\.")
 
 
 class MissingLoaderGenerator(Rule):
@@ -85,30 +87,65 @@ class MissingLoaderGenerator(Rule):
         ),
     )
 
-    def visit_Call(self, node: cst.Call) -> None:
-        found = drawing(self.module, node)
-        if found is None or self._is_seeded_right_before(node):
-            return
+    def examine(self, offsets: Sequence[int]) -> None:
+        for op in self.unit.ops_at(offsets):
+            found = self._drawing(op)
+            if found is not None and not self._is_seeded_right_before(op):
+                self._tell(op, *found)
+
+    def _drawing(self, call: Op) -> tuple[Drawing, Op | None] | None:
+        """What a call draws from the global generator, and what stands for its generator."""
+        found = next(filter(None, map(self._named(call), self.unit.values.called(call))), None)
+        if found is None or any(name in ("*", "**") for name, _ in call.arguments()):
+            return None
+        given = call.given("generator", found.position)
+        own = given is not None and self.unit.values.constant(given) is not None
+        return None if own else (found, given)
+
+    def _named(self, call: Op) -> Callable[[str], Drawing | None]:
+        def drawing(name: str) -> Drawing | None:
+            plain = name in loading.LOADERS
+            if loading.hands_on(name) and self._shuffles(call, plain=plain):
+                shown = f"{name.rpartition('.')[2]}(shuffle=True)"
+                return Drawing(shown, "order", loading.PLACES["generator"] if plain else None)
+            return loading.drawing(name)
+
+        return drawing
+
+    def _shuffles(self, call: Op, *, plain: bool) -> bool:
+        """Whether a loader certainly draws an order itself."""
+
+        def given(keyword: str) -> object:
+            value = call.given(keyword, loading.PLACES[keyword] if plain else None)
+            return self.unit.values.constant(value) if value is not None else None
+
+        own = given("sampler") is None and given("batch_sampler") is None
+        return own and given("shuffle") is True
+
+    def _is_seeded_right_before(self, call: Op) -> bool:
+        """Whether torch is seeded, and nothing runs between that may draw."""
+        around = set(call.region.around())
+        for place in range(call.place - 1, -1, -1):
+            op = call.function.ops[place]
+            names = self.unit.values.called(op)
+            if not _SEEDING.isdisjoint(names):
+                return op.region in around
+            if op.code == "call" and not all(map(_NO_DRAW.match, names or [""])):
+                return False
+        return False
+
+    def _tell(self, call: Op, found: Drawing, given: Op | None) -> None:
+        assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
+        made = "guard.generator(0)"
+        if given is not None:
+            edit = self.unit.replace(given.node, made)
+        else:
+            edit = self.unit.add_argument(call.node, f"generator={made}")
         self.report(
-            node,
+            call.node,
             f"{found.name} has no generator: its {found.drawn} depends on how many numbers "
             "were drawn before",
             advice="pass generator=guard.generator(seed), or a torch.Generator with a seed",
-            edits=self._fix(node, self.module.argument(node, "generator", found.position)),
+            edits=with_import(self.unit.source, "guard", edit),
             safe=False,
         )
-
-    def _is_seeded_right_before(self, call: cst.Call) -> bool:
-        """Whether the statement above seeds torch: ``torch.manual_seed(0)``."""
-        line = next((each for each in self.module.ancestors(call) if _is_line(each)), None)
-        above = self.module.tree.before(line) if line is not None else None
-        small = above.body[0] if isinstance(above, cst.SimpleStatementLine) else None
-        value = small.value if isinstance(small, cst.Expr) else None
-        return self.module.called(value) in _SEEDING
-
-    def _fix(self, call: cst.Call, given: cst.BaseExpression | None) -> tuple[Edit, ...]:
-        made = "guard.generator(0)"
-        if given is not None:
-            return with_import(self.module.source, "guard", self.module.replace(given, made))
-        edit = self.module.add_argument(call, f"generator={made}")
-        return with_import(self.module.source, "guard", edit)
