@@ -1,4 +1,4 @@
-"""The blocks in which ``guard.pytest_plugin`` runs guarded tests."""
+"""The blocks in which detlint's pytest plugin runs guarded tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from guard.settings import LARGEST_SEED, Settings, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
+
+OPEN: list[Settings] = []  # of the blocks that are open now, inner ones last
 
 
 class Blocks:
@@ -115,8 +116,14 @@ def _integer(text: str | None) -> Any:  # noqa: ANN401 - Settings refuses what i
         return text
 
 
-def _deterministic(settings: Settings) -> AbstractContextManager[Settings]:
-    return activation.deterministic(**dataclasses.asdict(settings))
+@contextmanager
+def _deterministic(settings: Settings) -> Iterator[Settings]:
+    with activation.deterministic(**dataclasses.asdict(settings)) as given:
+        OPEN.append(given)
+        try:
+            yield given
+        finally:
+            OPEN.pop()
 
 
 def _explanation(error: RuntimeError) -> RuntimeError | None:

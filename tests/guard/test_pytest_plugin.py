@@ -15,7 +15,9 @@ import pytest
 import torch
 from programs import python
 
-from guard.pytest_plugin import seed_torch
+from detlint.integrations.pytest_plugin import seed_torch
+from guard import pytest_blocks
+from guard.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from forks import Forks
 
 needs_entry_points = pytest.mark.skipif(
-    not any(each.name == "guard" for each in entry_points(group="pytest11")),
+    not any(each.name == "detlint" for each in entry_points(group="pytest11")),
     reason="installed before the plugin was: pip install -e . again",
 )
 pytestmark = needs_entry_points
@@ -194,16 +196,24 @@ class TestRandomly:
         other = session("--guard", "--guard-seed=1", "--randomly-seed=1")
         assert other.notes["test_one"] != first.notes["test_one"]
 
-    @pytest.mark.parametrize("seed", ["7", "99999999999999999999999"])
-    def test_without_guard_its_seed_reaches_torch(
-        self, folder: Path, session: Callable[..., Session], seed: str
+    def test_without_guard_torch_draws_as_if_detlint_were_not_there(
+        self, folder: Path, session: Callable[..., Session]
     ) -> None:
-        write(folder, DRAWS)
-        option = f"--randomly-seed={seed}"
-        first, second = session(option), session(option)
-        assert first.status == second.status == 0, first.told
-        assert first.notes == second.notes
-        assert first.notes["test_one"][2] != first.notes["test_two"][3]
+        write(
+            folder,
+            """
+            import torch
+
+            torch.manual_seed(5)
+
+            def test_draws(note):
+                note(torch.rand(1).item())
+            """,
+        )
+        done = session("--randomly-seed=7")
+        assert done.status == 0, done.told
+        torch.manual_seed(5)
+        assert done.notes["test_draws"] == [torch.rand(1).item()]
 
     def test_its_seed_returns_after_a_guarded_test(
         self, folder: Path, session: Callable[..., Session]
@@ -440,7 +450,9 @@ def test_nothing_is_imported_before_a_test_asks(folder: Path) -> None:
 
         def test_modules():
             ours = {name for name in sys.modules if name.partition(".")[0] in ("guard", "detlint")}
-            assert ours == {"guard", "guard.pytest_hooks", "guard.pytest_plugin"}
+            modules = ("presence", "pytest_hooks", "pytest_plugin")
+            names = {f"detlint.integrations.{each}" for each in modules}
+            assert ours == {"detlint", "detlint.integrations", *names}
             assert not {"torch", "libcst"} & sys.modules.keys()
         """,
     )
@@ -449,13 +461,15 @@ def test_nothing_is_imported_before_a_test_asks(folder: Path) -> None:
 
 
 def test_seeder_does_not_import_torch() -> None:
-    script = "from guard.pytest_plugin import seed_torch; seed_torch(1); import sys; "
+    script = "import sys, guard.pytest_blocks; guard.pytest_blocks.OPEN.append(1); "
+    script += "from detlint.integrations.pytest_plugin import seed_torch; seed_torch(1); "
     check = "sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", script + check], check=True, timeout=60)
 
 
 @pytest.mark.parametrize("seed", [0, 2**32, 2**33 + 1, 2**64 - 1, -1, 10**30])
-def test_seeder_takes_any_integer(seed: int) -> None:
+def test_seeder_takes_any_integer(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pytest_blocks, "OPEN", [Settings()])
     before = torch.get_rng_state()
     try:
         seed_torch(seed)
@@ -473,7 +487,8 @@ def test_pytest_may_be_started_by_guard_run(folder: Path) -> None:
     record = folder / "sample-1.dist-info"
     record.mkdir()
     (record / "METADATA").write_text("Metadata-Version: 2.1\nName: sample\nVersion: 1\n")
-    (record / "entry_points.txt").write_text("[pytest11]\nguard = guard.pytest_plugin\n")
+    plugin = "[pytest11]\ndetlint = detlint.integrations.pytest_plugin\n"
+    (record / "entry_points.txt").write_text(plugin)
     (record / "RECORD").write_text("guard/__init__.py,,\ndetlint/__init__.py,,\n")
     done = subprocess.run(
         [sys.executable, "-m", "guard", "run", "-m", "pytest", "-p", "no:randomly"],

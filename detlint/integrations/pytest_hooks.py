@@ -1,10 +1,13 @@
-"""The hooks of ``guard.pytest_plugin``: options, marker, fixture, and when blocks open."""
+"""The hooks of ``pytest_plugin``: options, marker, fixture, and when blocks open."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from detlint.integrations.presence import others_guard
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -37,10 +40,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(trylast=True)  # what the project's own conftest.py says comes first
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker; end at once where an option could not work for any test."""
+    """Register the marker; end at once where an option could not work for any test; be gone
+    where the name is another's."""
+    asked = config.getoption("guard") or config.getoption("guard_seed") is not None
+    other = others_guard(config)
+    if other and asked:
+        raise pytest.UsageError(f"--guard is detlint's, and {other}")
+    if other:
+        config.pluginmanager.unregister(sys.modules[__name__])
+        return
     config.addinivalue_line("markers", _MARKER)
-    if config.getoption("guard") or config.getoption("guard_seed") is not None:
+    if asked:
         _blocks(config).check()
 
 
