@@ -36,6 +36,7 @@ _EPILOG = """\
 other commands:
   detlint explain CODE   what a rule finds, why, and what to do instead
   detlint rules          all rules
+  detlint baseline PATH  keep what is found now as known; --prune only drops what is mended
 
 exit status: 0 clean, 1 findings, 2 wrong usage or internal error
 """
@@ -79,6 +80,18 @@ class _Parser(argparse.ArgumentParser):
             write(sys.stdout, [message])
         else:
             tell(message.splitlines())
+
+
+def parse_baseline(arguments: Sequence[str]) -> argparse.Namespace:
+    """The same for ``detlint baseline``."""
+    parser = _parser(None)
+    parser.prog = "detlint baseline"
+    parser.description = "Keep the findings of now as known, so that only new ones are reported."
+    parser.epilog = "The file belongs into the repository."
+    parser.add_argument(
+        "--prune", action="store_true", help="only drop what is mended, and add nothing"
+    )
+    return parser.parse_args(arguments)
 
 
 def _parser(width: int | None) -> argparse.ArgumentParser:
@@ -139,6 +152,15 @@ def _add_files(group: argparse._ArgumentGroup) -> None:
         action="store_false",
         default=None,
         help="read files that git ignores",
+    )
+    add("--baseline", metavar="FILE", help="what is known (default: detlint-baseline.json)")
+    add("--no-baseline", action="store_true", help="report known findings too")
+    group = group.add_mutually_exclusive_group()
+    group.add_argument(
+        "--diff-base", metavar="COMMIT", help="report only what a branch adds to one: origin/main"
+    )
+    group.add_argument(
+        "--staged", action="store_true", help="report only what is added since the last commit"
     )
     add("--stdin-filename", metavar="PATH", help="the name to give to standard input")
 

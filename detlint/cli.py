@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from detlint.engine import Engine
     from detlint.finding import Finding
     from detlint.notebooks.notebook import Notebook
+    from detlint.novelty import Novelty
     from detlint.rule import Rule
     from detlint.runner import Linted
     from detlint.settings import Settings
@@ -83,21 +84,27 @@ def _say_failed(traceback: str, where: str = "") -> None:
 
 def _lint(arguments: list[str]) -> int:
     from detlint import arguments as options_module
-    from detlint import settings as settings_module
 
     options = options_module.parse(arguments)
+    settings = _settings(options)
+    if "-" in options.paths:
+        return _lint_stdin(options, settings)
+    return _lint_paths(options, settings)
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    from detlint import arguments as options_module
+    from detlint import settings as settings_module
+
     if not options.paths:
         raise UsageError("give at least one file or folder to lint: `detlint .`")
-    settings = settings_module.load(
+    return settings_module.load(
         _first_path(options),
         config=options.config,
         isolated=options.isolated,
         overrides=options_module.overrides(options),
         codes=lambda: [rule.code for rule in _catalogue(options)],
     )
-    if "-" in options.paths:
-        return _lint_stdin(options, settings)
-    return _lint_paths(options, settings)
 
 
 def _first_path(options: argparse.Namespace) -> str:
@@ -140,14 +147,42 @@ def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
     linted = _lint_all(options, settings, engine, paths)
     if not paths:
         _say("warning: no file to lint found under the given paths")
+    new = _new(options, settings, engine, linted.findings)
     if options.fix or options.diff:
-        linted, status = _fix(options, settings, engine, linted, paths)
+        linted, status = _fix(options, settings, engine, linted, paths, new)
     else:
-        _report(options, settings, linted.findings, files=len(paths))
-        status = _status(options, linted.findings)
+        findings = new.of(linted.findings, _decoded)
+        known = len(linted.findings) - len(findings)
+        _report(options, settings, findings, files=len(paths), known=known)
+        status = _status(options, findings)
+        if gone := new.gone(linted.findings, paths, _decoded):
+            _say(
+                f"{gone} known finding{'s' * (gone != 1)} of the baseline "
+                f"{'are' if gone != 1 else 'is'} mended: `detlint baseline --prune .` drops them"
+            )
     for path, failure in linted.failures.items():
         _say_failed(failure, f" at {path}, which is not linted")
     return FAILED if linted.failures else status
+
+
+def _new(
+    options: argparse.Namespace,
+    settings: Settings,
+    engine: Callable[[], Engine],
+    findings: Sequence[Finding],
+) -> Novelty:
+    """What leaves out known findings; all of them are new where nothing says what is known."""
+    from detlint.novelty import Novelty, asked, novelty
+
+    if not asked(options, settings):
+        return Novelty()
+
+    def lint(settings: Settings, paths: Sequence[str]) -> Sequence[Finding]:
+        from detlint.cache import Cache
+
+        return _found(options, settings, engine, paths, Cache.disabled(), []).findings
+
+    return novelty(options, settings, findings, lint, _decoded)
 
 
 def _lint_all(
@@ -157,15 +192,27 @@ def _lint_all(
     paths: Sequence[str],
 ) -> Linted:
     """The files as they stand, with what programs show."""
+    results = _cache(options, settings)
+    linted = _found(options, settings, engine, paths, results, options.paths)
+    results.save()
+    return linted
+
+
+def _found(  # noqa: PLR0913, PLR0917 - what a run has
+    options: argparse.Namespace,
+    settings: Settings,
+    engine: Callable[[], Engine],
+    paths: Sequence[str],
+    results: Cache,
+    given: Sequence[str],
+) -> Linted:
     from detlint.context import Context
     from detlint.runner import lint_files
 
-    results = _cache(options, settings)
     with _Progress(len(paths)) as progress:
         linted = lint_files(paths, engine, results, options.jobs, progress)
-    context = Context(paths, settings, given=options.paths)
+    context = Context(paths, settings, given=given)
     findings = _linked(linted, context, engine, results, jobs=options.jobs)
-    results.save()
     return linted._replace(findings=_not_ignored(findings, settings))
 
 
@@ -202,18 +249,25 @@ def _linked(
     return findings
 
 
-def _fix(
+def _fix(  # noqa: PLR0913, PLR0917 - what a run has
     options: argparse.Namespace,
     settings: Settings,
     engine: Callable[[], Engine],
     linted: Linted,
     paths: Sequence[str],
+    new: Novelty,
 ) -> tuple[Linted, int]:
     """What is left after fixes, and the exit status."""
     from detlint.fixer import fix_files
 
-    lint = _filtered(engine(), settings, paths)
-    outcome = fix_files(linted.findings, lint, unsafe=options.unsafe_fixes, dry_run=options.diff)
+    every = _filtered(engine(), settings, paths)
+    found = new.of(linted.findings, _decoded)
+    outcome = fix_files(
+        found,
+        lambda source: new.of(every(source), lambda _path: source),
+        unsafe=options.unsafe_fixes,
+        dry_run=options.diff,
+    )
     for failure in outcome.failures:
         _say(failure)
     if options.diff:
@@ -221,8 +275,10 @@ def _fix(
     else:
         if outcome.fixed:  # a fix may mend what is found in another file
             linted = _lint_all(options, settings, engine, paths)
-        _report(options, settings, linted.findings, files=len(paths), fixed=outcome.fixed)
-        status = _status(options, linted.findings)
+            found = new.of(linted.findings, _decoded)
+        known = len(linted.findings) - len(found)
+        _report(options, settings, found, files=len(paths), fixed=outcome.fixed, known=known)
+        status = _status(options, found)
     return linted, FAILED if outcome.failures else status
 
 
@@ -280,15 +336,25 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
 
     path = options.stdin_filename or "<stdin>"
     data = sys.stdin.buffer.read()
+    if options.diff_base or options.staged:
+        raise UsageError("standard input is of no commit: --diff-base and --staged take files")
     engine = _engine(options, settings)
-    findings = _linted_bytes(path, data, engine, _cache(options, settings), settings)
+    every = _linted_bytes(path, data, engine, _cache(options, settings), settings)
+    new = _new(options, settings, lambda: engine, every)
+    findings = new.of(every, lambda _path: _shown(path, data))
+    known = len(every) - len(findings)
     fixable = any(each.fixable and (each.safe or options.unsafe_fixes) for each in findings)
     fixed = 0
     if (options.fix or options.diff) and fixable:
         from detlint.fixes import diff, fix
 
         before = decode(path, data)
-        result = fix(before, _filtered(engine, settings), unsafe=options.unsafe_fixes)
+        lint = _filtered(engine, settings)
+        result = fix(
+            before,
+            lambda source: new.of(lint(source), lambda _path: source),
+            unsafe=options.unsafe_fixes,
+        )
         if options.diff:
             return _show_patches([diff(path, before, result.source)], len(result.fixed))
         data, fixed = result.source.encode(), len(result.fixed)
@@ -296,7 +362,13 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
     if options.fix:
         write(sys.stdout, [data])
     _report(
-        options, settings, findings, files=1, fixed=fixed, read=lambda _path: _shown(path, data)
+        options,
+        settings,
+        findings,
+        files=1,
+        fixed=fixed,
+        known=known,
+        read=lambda _path: _shown(path, data),
     )
     return _status(options, findings)
 
@@ -331,6 +403,7 @@ def _report(  # noqa: PLR0913 - what a run has
     *,
     files: int,
     fixed: int = 0,
+    known: int = 0,
     read: Callable[[str], Source | None] | None = None,
 ) -> None:
     """``read`` gives what was read from standard input, in which case ``--fix`` writes the
@@ -347,6 +420,7 @@ def _report(  # noqa: PLR0913 - what a run has
         [_placed(each, sources) for each in findings],
         files=files,
         fixed=fixed,
+        known=known,
         colour=terminal and not os.environ.get("NO_COLOR"),
         show_source=terminal if options.show_source is None else options.show_source,
         statistics=options.statistics,
@@ -442,4 +516,39 @@ def _listed(rule: type[Rule]) -> str:
     return f"{rule.code}  {state}  {rule.confidence!s:<7}  {rule.name():<32}  {rule.summary}\n"
 
 
-_COMMANDS: dict[str, Callable[[list[str]], int]] = {"explain": _explain, "rules": _rules}
+def _baseline(arguments: list[str]) -> int:
+    from detlint import arguments as options_module
+    from detlint.baseline import Baseline
+    from detlint.configuration import shown
+    from detlint.discovery import discover
+    from detlint.settings import BASELINE, project_root
+
+    options = options_module.parse_baseline(arguments)
+    settings = _settings(options)
+    root = project_root(settings)
+    file = options.baseline or os.path.join(root, BASELINE)
+    known = Baseline.load(root, file) if os.path.isfile(file) else Baseline(root)
+    paths = discover(options.paths, settings, lambda text: _say(f"warning: {text}"))
+    engine = cache(lambda: _engine(options, settings))
+    linted = _lint_all(options, settings, engine, paths)
+    for path, failure in linted.failures.items():
+        _say_failed(failure, f" at {path}, which is not linted")
+    if linted.failures:
+        return FAILED
+    still = known.shrunk(linted.findings, _decoded)
+    found = still if options.prune else Baseline.of(root, linted.findings, _decoded)
+    beside = known.kept_beside(paths)
+    found.joined(beside).save(file)
+    kept, gone = len(found) + len(beside), len(known) - len(still) - len(beside)
+    _say(
+        f"{shown(file)}: {kept} known finding{'s' * (kept != 1)}, of which "
+        f"{len(found) - len(still)} new; {gone} gone"
+    )
+    return CLEAN
+
+
+_COMMANDS: dict[str, Callable[[list[str]], int]] = {
+    "baseline": _baseline,
+    "explain": _explain,
+    "rules": _rules,
+}

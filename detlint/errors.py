@@ -3,6 +3,7 @@
 DetlintError              exit 2, a line on standard error for each argument
 ├── UsageError            the command line names something that is not there
 ├── SettingsError         the configuration cannot be read or is not valid
+├── BaselineError         the baseline cannot be read or written
 └── OutputError           the output cannot be written; no line where nobody reads it
 """
 
@@ -22,6 +23,10 @@ class UsageError(DetlintError):
 
 class SettingsError(DetlintError):
     """A configuration file cannot be read, or holds a key or value that is not known."""
+
+
+class BaselineError(DetlintError):
+    """The file of known findings cannot be read or written, or holds something else."""
 
 
 class OutputError(DetlintError):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from detlint.finding import Finding
 
+BASELINE = "detlint-baseline.json"  # in the root of a project: its known findings
 # A command line that gives these adds to the table; its other keys replace.
 _ADDING = frozenset(("extend_select", "ignore", "per_file_ignores", "extend_exclude"))
 

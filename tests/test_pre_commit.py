@@ -149,6 +149,27 @@ def test_the_hook_leaves_excluded_files_alone_though_pre_commit_names_them(sampl
     assert (status, "Passed" in output) == (0, True), output
 
 
+def test_the_hook_reports_what_the_commit_adds(sample: Sample) -> None:
+    sample.write("train.py", LEAKY)
+    commit_all(sample.folder, sample.environment)
+    sample.write("train.py", f"# Trains.\n{LEAKY}")
+    sample.write("other.py", LEAKY)
+
+    status, output = sample.hook("detlint")
+
+    assert status == 1, output
+    assert "other.py:3:1: DET301" in output
+    assert "train.py" not in output
+
+    commit_all(sample.folder, sample.environment)
+
+    status, output = sample.hook("detlint")  # as CI runs it: nothing is staged
+
+    assert status == 1, output
+    assert "other.py:3:1: DET301" in output
+    assert "train.py:4:1: DET301" in output
+
+
 def test_the_hook_reads_scripts_and_leaves_other_files_alone(sample: Sample) -> None:
     sample.write("notes.txt", LEAKY)
 

@@ -25,6 +25,7 @@ DOCUMENTATION = "https://github.com/detlint/detlint/blob/main/docs/rules.md"
 class Report(NamedTuple):
     """What a run found, and how to show it.
 
+    ``known`` is how many findings are left out, as a baseline or an earlier commit has them.
     ``root`` gives the folder of the project, asked only by a format that names files from it.
     ``sources`` gives the source of a path, or None where it has gone; ``rules`` the rule
     behind a code, or None for a code that has none. Both are asked only for what a format
@@ -35,6 +36,7 @@ class Report(NamedTuple):
     findings: Sequence[Finding]
     files: int = 0
     fixed: int = 0
+    known: int = 0
     colour: bool = False
     show_source: bool = False
     statistics: bool = False

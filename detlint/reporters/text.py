@@ -73,11 +73,13 @@ def summary(report: Report) -> str:
     """What was mended, what remains, and what would mend it."""
     fixed = f"Fixed {_count(report.fixed, 'finding')}. " if report.fixed else ""
     checked = f"({_count(report.files, 'file')} checked)"
+    known = f" {_count(report.known, 'known finding')} left out." if report.known else ""
     if not report.findings:
-        return f"{fixed}All checks passed {checked}." if report.files else "No files to check."
+        passed = f"{fixed}All checks passed {checked}.{known}"
+        return passed if report.files else "No files to check."
     files = len({finding.path for finding in report.findings})
     found = f"Found {_count(len(report.findings), 'finding')} in {_count(files, 'file')} {checked}."
-    return f"{fixed}{found}{_remedy(report.findings)}"
+    return f"{fixed}{found}{known}{_remedy(report.findings)}"
 
 
 def _remedy(findings: Sequence[Finding]) -> str:

@@ -1,0 +1,208 @@
+"""Findings that are known already: by what stands there, not by the number of the line.
+
+A finding is known by its file, its code, the function around it and the text of its lines. So it
+stays known where lines move, and once only: a second one of the same text is new. What stood in a
+file that is gone is looked for in the others, which may be that file under another name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from detlint.errors import BaselineError
+from detlint.kinds import NOTEBOOK, PYTHON
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from detlint.finding import Finding
+    from detlint.source import Source
+
+    Read = Callable[[str], Source | None]
+
+_VERSION = 1
+_LONGEST = 200  # characters of a line that are kept
+_DEFINITION = re.compile(r"([ \t]*)(?:async[ \t]+def|def|class)[ \t]+(\w+)")
+
+
+class Known(NamedTuple):
+    """What a finding is known by.
+
+    path   from the root of the project, with slashes
+    within the functions and classes around it, outer ones first: ``Model.forward``
+    text   its lines without what they are indented by
+    """
+
+    path: str
+    code: str
+    within: str
+    text: str
+
+
+class Baseline:
+    """How often each finding is known, in a project with a root."""
+
+    def __init__(self, root: str, known: Iterable[Known] = ()) -> None:
+        self._root = os.path.realpath(root)
+        self._counts = Counter(known)
+
+    @classmethod
+    def of(cls, root: str, findings: Sequence[Finding], read: Read) -> Baseline:
+        """One in which all of some findings are known."""
+        made = cls(root)
+        made._counts.update(made._known(findings, read))
+        return made
+
+    @classmethod
+    def load(cls, root: str, file: str) -> Baseline:
+        """The one that a file holds. Raises BaselineError."""
+        try:
+            with open(file, encoding="utf-8") as stream:
+                return cls(root, _read(json.load(stream)))
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise BaselineError(f"{file}: cannot be read: {reason}") from error
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise BaselineError(
+                f"{file}: not a baseline of detlint: {error or type(error).__name__}; "
+                f"`detlint baseline` writes one anew"
+            ) from error
+
+    def __len__(self) -> int:
+        return self._counts.total()
+
+    def new(self, findings: Sequence[Finding], read: Read) -> list[Finding]:
+        """The findings that are not known, in their order."""
+        return self._matched(findings, read)[0]
+
+    def shrunk(self, findings: Sequence[Finding], read: Read) -> Baseline:
+        """The part of it that is still found, under the names that files have now."""
+        _, matched = self._matched(findings, read)
+        return Baseline(self._root, matched)
+
+    def _matched(
+        self, findings: Sequence[Finding], read: Read
+    ) -> tuple[list[Finding], list[Known]]:
+        """The new findings, and what the known ones are known by."""
+        left, kept, matched = self._counts.copy(), dict(enumerate(findings)), []
+        known = self._known(findings, read)
+        for match in (self._as_it_was, self._within_another, self._in_another_file):
+            for index in list(kept):
+                found = match(known[index], left)
+                if found is not None:
+                    left[found] -= 1
+                    matched.append(known[index])
+                    del kept[index]
+        return list(kept.values()), matched
+
+    @staticmethod
+    def _as_it_was(known: Known, left: Counter[Known]) -> Known | None:
+        return known if left[known] > 0 else None
+
+    @staticmethod
+    def _within_another(known: Known, left: Counter[Known]) -> Known | None:
+        """The same line of a function that is called otherwise by now, or moved to another."""
+        return _first(left, lambda each: each._replace(within=known.within) == known)
+
+    def _in_another_file(self, known: Known, left: Counter[Known]) -> Known | None:
+        return _first(
+            left,
+            lambda each: each._replace(path=known.path) == known and not self._is_there(each.path),
+        )
+
+    def _is_there(self, path: str) -> bool:
+        return os.path.exists(os.path.join(self._root, path))
+
+    def _known(self, findings: Sequence[Finding], read: Read) -> list[Known]:
+        sources = lru_cache(maxsize=1)(read)
+        return [self._of(each, sources(each.path)) for each in findings]
+
+    def _of(self, finding: Finding, source: Source | None) -> Known:
+        path = self._named(finding.path)
+        if source is None:
+            return Known(path, finding.code, "", "")
+        rows = range(finding.row, min(finding.end_row, len(source.line_starts)) + 1)
+        text = "\n".join(source.line(row).strip() for row in rows)[:_LONGEST]
+        return Known(path, finding.code, ".".join(_within(source, finding.row)), text)
+
+    def kept_beside(self, paths: Iterable[str]) -> Baseline:
+        """What it says of other files than those, as far as they are still there."""
+        named = {self._named(path) for path in paths}
+        left = (each for each in self._counts.elements() if each.path not in named)
+        return Baseline(self._root, (each for each in left if self._is_there(each.path)))
+
+    def joined(self, other: Baseline) -> Baseline:
+        """What either says, of different files."""
+        return Baseline(self._root, (*self._counts.elements(), *other._counts.elements()))
+
+    def moved_to(self, root: str) -> Baseline:
+        """The same for a project that lies elsewhere."""
+        return Baseline(root, self._counts.elements())
+
+    def _named(self, path: str) -> str:
+        return os.path.relpath(os.path.realpath(path), self._root).replace(os.sep, "/")
+
+    def save(self, file: str) -> None:
+        """Write it as a whole, or leave what is there. Raises BaselineError."""
+        temporary = f"{file}.{os.urandom(4).hex()}.tmp"
+        try:
+            with open(temporary, "x", encoding="utf-8", newline="\n") as stream:
+                stream.write(self.dump())
+            os.replace(temporary, file)
+        except OSError as error:
+            with suppress(OSError):
+                os.unlink(temporary)
+            reason = (error.strerror or str(error)).lower()
+            raise BaselineError(f"{file}: cannot be written: {reason}") from error
+
+    def dump(self) -> str:
+        """What its file holds: sorted, one line an entry, so that a change of it can be read."""
+        files: dict[str, list[str]] = {}
+        for known, count in sorted(self._counts.items()):
+            if count > 0:
+                entry = {"code": known.code, "in": known.within, "line": known.text}
+                told = json.dumps(entry | ({"count": count} if count > 1 else {}))
+                files.setdefault(known.path, []).append(f"      {told}")
+        listed = (
+            f"    {json.dumps(path)}: [\n" + ",\n".join(entries) + "\n    ]"
+            for path, entries in files.items()
+        )
+        inside = ",\n".join(listed)
+        body = f"{{\n{inside}\n  }}" if files else "{}"
+        return f'{{\n  "version": {_VERSION},\n  "findings": {body}\n}}\n'
+
+
+def _first(left: Counter[Known], fits: Callable[[Known], bool]) -> Known | None:
+    return next((each for each, count in left.items() if count > 0 and fits(each)), None)
+
+
+def _read(data: Any) -> Iterator[Known]:  # noqa: ANN401 - whatever a file may hold
+    version = data["version"]
+    if version != _VERSION:
+        raise ValueError(f"its version is {version!r}, and this detlint reads {_VERSION}")
+    for path, entries in data["findings"].items():
+        for each in entries:
+            known = Known(path, str(each["code"]), str(each["in"]), str(each["line"]))
+            yield from [known] * int(each.get("count", 1))
+
+
+def _within(source: Source, row: int) -> list[str]:
+    """The names of the functions and classes that a row lies in, by how they are indented."""
+    if source.kind not in (PYTHON, NOTEBOOK):
+        return []
+    names: list[str] = []
+    line = source.line(row)
+    margin = len(line) - len(line.lstrip())
+    while margin and row > 1:
+        row -= 1
+        found = _DEFINITION.match(source.line(row))
+        if found is not None and len(found[1]) < margin:
+            names.insert(0, found[2])
+            margin = len(found[1])
+    return names
