@@ -116,7 +116,8 @@ def _add_fixes(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--fix", action="store_true", help="fix what changes nothing but run-to-run variation")
     add("--unsafe-fixes", action="store_true", help="also fix what a person must look over")
-    add("--diff", action="store_true", help="print what --fix would change, and change nothing")
+    add("--add-ignore", metavar="REASON", help="write comments that silence what is found")
+    add("--diff", action="store_true", help="print what would change, and change nothing")
 
 
 def _add_rules(group: argparse._ArgumentGroup) -> None:

@@ -86,6 +86,12 @@ def _lint(arguments: list[str]) -> int:
     from detlint import arguments as options_module
 
     options = options_module.parse(arguments)
+    if options.add_ignore is not None:
+        from detlint.ignoring import checked
+
+        options.add_ignore = checked(options.add_ignore)
+        if options.fix:
+            raise UsageError("--fix mends, and --add-ignore keeps: give one of them")
     settings = _settings(options)
     if "-" in options.paths:
         return _lint_stdin(options, settings)
@@ -148,7 +154,9 @@ def _lint_paths(options: argparse.Namespace, settings: Settings) -> int:
     if not paths:
         _say("warning: no file to lint found under the given paths")
     new = _new(options, settings, engine, linted.findings)
-    if options.fix or options.diff:
+    if options.add_ignore is not None:
+        status = _ignore(options, settings, engine, linted, paths, new)
+    elif options.fix or options.diff:
         linted, status = _fix(options, settings, engine, linted, paths, new)
     else:
         findings = new.of(linted.findings, _decoded)
@@ -282,6 +290,32 @@ def _fix(  # noqa: PLR0913, PLR0917 - what a run has
     return linted, FAILED if outcome.failures else status
 
 
+def _ignore(  # noqa: PLR0913, PLR0917 - what a run has
+    options: argparse.Namespace,
+    settings: Settings,
+    engine: Callable[[], Engine],
+    linted: Linted,
+    paths: Sequence[str],
+    new: Novelty,
+) -> int:
+    """Comments for what is found; the exit status."""
+    from detlint.ignoring import ignore_files
+
+    every = _filtered(engine(), settings, paths)
+    outcome = ignore_files(
+        new.of(linted.findings, _decoded),
+        lambda source: new.of(every(source), lambda _path: source),
+        options.add_ignore,
+        dry_run=options.diff,
+    )
+    write(sys.stdout, outcome.patches)
+    would = "would silence" if options.diff else "silenced"
+    _say(f"{would} {outcome.silenced} finding{'s' * (outcome.silenced != 1)}")
+    for path in outcome.left:
+        _say(f"{path}: has findings left that no comment can silence: use per-file-ignores")
+    return FOUND if outcome.left else CLEAN
+
+
 def _not_ignored(findings: Sequence[Finding], settings: Settings) -> list[Finding]:
     if not settings.per_file_ignores:
         return list(findings)
@@ -336,6 +370,8 @@ def _lint_stdin(options: argparse.Namespace, settings: Settings) -> int:
 
     path = options.stdin_filename or "<stdin>"
     data = sys.stdin.buffer.read()
+    if options.add_ignore is not None:
+        raise UsageError("--add-ignore writes into files: it takes no standard input")
     if options.diff_base or options.staged:
         raise UsageError("standard input is of no commit: --diff-base and --staged take files")
     engine = _engine(options, settings)

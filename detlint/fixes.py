@@ -65,7 +65,7 @@ def fix(source: Source, lint: Callable[[Source], list[Finding]], *, unsafe: bool
     compile, have another docstring, or not hold the same text once encoded and read again."""
     findings = lint(source)
     fixed: list[Finding] = []
-    if _edited(source, ()) is None:
+    if edited(source, ()) is None:
         return Fixed(source, fixed, findings)
     seen = {source.text}
     limit = 2 * len(source.text) + _GROWTH
@@ -73,7 +73,7 @@ def fix(source: Source, lint: Callable[[Source], list[Finding]], *, unsafe: bool
     for _ in range(_PASSES):
         offered = [each for each in findings if _identity(source, each) not in refused]
         edits, applied = choose_edits(len(source.text), offered, unsafe=unsafe)
-        changed = _edited(source, edits) if applied else source
+        changed = edited(source, edits) if applied else source
         if changed is None:
             changed, good = _one_by_one(source, applied)
             refused.update(_identity(source, each) for each in applied if each not in good)
@@ -200,7 +200,7 @@ def _fits(edits: list[Edit], taken: list[tuple[int, int]], size: int) -> bool:
     return True
 
 
-def _edited(source: Source, edits: Sequence[Edit]) -> Source | None:
+def edited(source: Source, edits: Sequence[Edit]) -> Source | None:
     """The source after edits; None if these broke it, or it cannot be written and read."""
     try:
         changed = source.rewritten(edits)
@@ -244,7 +244,7 @@ def _one_by_one(source: Source, findings: list[Finding]) -> tuple[Source, list[F
     good: list[Finding] = []
     for finding in findings:
         edits, _ = choose_edits(len(source.text), [*good, finding], unsafe=True)
-        trial = _edited(source, edits)
+        trial = edited(source, edits)
         if trial is not None:
             best, good = trial, [*good, finding]
     return best, good

@@ -109,7 +109,7 @@ class _Page:
     def __init__(self, source: Source, where: Sequence[Span]) -> None:
         self.source = source
         self.spans = where
-        self.directives = list(_directives(source, self.spans))
+        self.directives = list(directives(source, self.spans))
         self.ranges = [each for each in self.directives if each.kind in ("off", "on")]
         self.used: set[Code] = set()
         self._ends: list[int] | None = None
@@ -215,7 +215,7 @@ class _Page:
     def _last_row(self, row: int) -> int:
         """The last row of the logical line that ``row`` is a part of."""
         if self._ends is None:
-            self._ends = _logical_ends(self.source, self.spans)
+            self._ends = logical_ends(self.source, self.spans)
         at = bisect_left(self._ends, row)
         return self._ends[at] if at < len(self._ends) else row
 
@@ -224,7 +224,7 @@ def _row(directive: Directive) -> int:
     return directive.row
 
 
-def _directives(source: Source, where: Sequence[Span]) -> Iterator[Directive]:
+def directives(source: Source, where: Sequence[Span]) -> Iterator[Directive]:
     """Every directive in a real comment, in order."""
     text = source.text
     for match in _MARK.finditer(text):
@@ -296,7 +296,7 @@ def _without(text: str, directive: Directive, code: Code) -> Edit:
     return Edit(start, min(end, len(text)), "")
 
 
-def _logical_ends(source: Source, where: Sequence[Span]) -> list[int]:
+def logical_ends(source: Source, where: Sequence[Span]) -> list[int]:
     """Rows that end a logical line: no bracket, string or backslash carries on to the next."""
     text = source.text
     ends: list[int] = []
