@@ -45,7 +45,23 @@ exit status: 0 clean, 1 findings, 2 wrong usage or internal error
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the options. Exits with status 2 and a message when they make no sense."""
     asked = not _HELP.isdisjoint(arguments)
-    return _parser(None if asked else _WIDTH).parse_args(arguments)
+    parser = _parser(None if asked else _WIDTH)
+    options = parser.parse_args(arguments)
+    options.outputs = _outputs(parser, options)
+    return options
+
+
+def _outputs(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[tuple[str, str]]:
+    """The formats, each with its file, "" for standard output."""
+    usual = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
+    outputs: list[tuple[str, str]] = options.outputs or [(usual, "")]
+    if options.output_file:
+        if len(outputs) > 1 or outputs[0][1]:
+            parser.error("--output-file is for one format: give others as FORMAT=FILE")
+        outputs = [(outputs[0][0], options.output_file)]
+    if sum(not file for _, file in outputs) > 1:
+        parser.error("two formats for standard output: write all but one to a file, FORMAT=FILE")
+    return outputs
 
 
 def overrides(options: argparse.Namespace) -> dict[str, object]:
@@ -56,6 +72,14 @@ def overrides(options: argparse.Namespace) -> dict[str, object]:
 
 def _codes(text: str) -> tuple[str, ...]:
     return tuple(code.strip() for code in text.split(",") if code.strip())
+
+
+def _output(text: str) -> tuple[str, str]:
+    name, _, file = text.partition("=")
+    if name not in FORMATS:
+        legal = ", ".join(FORMATS)
+        raise argparse.ArgumentTypeError(f"no such format: {name!r}; there are {legal}")
+    return name, file
 
 
 def _jobs(text: str) -> int:
@@ -168,7 +192,15 @@ def _add_files(group: argparse._ArgumentGroup) -> None:
 
 def _add_output(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add("--output-format", choices=FORMATS, default="text", help="default: text")
+    add(
+        "--output-format",
+        type=_output,
+        action="append",
+        dest="outputs",
+        metavar="FORMAT[=FILE]",
+        help=f"{', '.join(FORMATS)}; may be repeated (default: text, under GitHub Actions github)",
+    )
+    add("--output-file", metavar="FILE", help="write the report there")
     add(
         "--show-source",
         action=argparse.BooleanOptionalAction,

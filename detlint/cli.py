@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from detlint import __version__
-from detlint.errors import DetlintError, UsageError
+from detlint.errors import DetlintError, OutputError, UsageError
 from detlint.kinds import NOTEBOOK, kind_of_name
 from detlint.streams import open_closed, tell, write
 from detlint.terminal import leading, visible
@@ -21,6 +21,7 @@ from detlint.terminal import leading, visible
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Sequence
+    from typing import TextIO
 
     from detlint.cache import Cache
     from detlint.catalogue import Entry
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.notebooks.notebook import Notebook
     from detlint.novelty import Novelty
+    from detlint.reporters import Report
     from detlint.rule import Rule
     from detlint.runner import Linted
     from detlint.settings import Settings
@@ -444,12 +446,10 @@ def _report(  # noqa: PLR0913 - what a run has
 ) -> None:
     """``read`` gives what was read from standard input, in which case ``--fix`` writes the
     fixed source to standard output."""
-    from detlint.reporters import Report, load
+    from detlint.reporters import Report
     from detlint.settings import project_root
 
     stream = sys.stderr if read and options.fix else sys.stdout
-    if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="backslashreplace")  # a name or a line may not fit its encoding
     terminal = stream.isatty()
     sources = lru_cache(maxsize=1)(read or _decoded)
     report = Report(
@@ -457,14 +457,37 @@ def _report(  # noqa: PLR0913 - what a run has
         files=files,
         fixed=fixed,
         known=known,
-        colour=terminal and not os.environ.get("NO_COLOR"),
-        show_source=terminal if options.show_source is None else options.show_source,
         statistics=options.statistics,
         sources=sources,
         rules=lambda code: next((rule for rule in _every_rule() if rule.code == code), None),
         root=lambda: project_root(settings),
     )
-    write(stream, load(options.output_format)(report))
+    colour = terminal and not os.environ.get("NO_COLOR")
+    show = terminal if options.show_source is None else options.show_source
+    for name, file in options.outputs:
+        if file:
+            _write_report(name, file, report._replace(show_source=bool(options.show_source)))
+        else:
+            _print_report(name, stream, report._replace(colour=colour, show_source=show))
+
+
+def _print_report(name: str, stream: TextIO, report: Report) -> None:
+    from detlint.reporters import load
+
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")  # a name or a line may not fit its encoding
+    write(stream, load(name)(report))
+
+
+def _write_report(name: str, file: str, report: Report) -> None:
+    from detlint.reporters import load
+
+    try:
+        with open(file, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+            stream.writelines(load(name)(report))
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise OutputError(f"{file}: cannot be written: {reason}") from error
 
 
 def _decoded(path: str) -> Source | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from detlint.engine import Look
     from detlint.finding import Finding
+
+os.environ.pop("GITHUB_ACTIONS", None)  # it chooses another format, also for runs of their own
 
 
 class Linter(Engine):

@@ -84,7 +84,7 @@ def test_exit_zero_shows_findings_and_exits_0(leaky: Path) -> None:
         pytest.param(["nope.py"], "nope.py: no such file", id="missing path"),
         pytest.param(["notes.txt"], "notes.txt", id="unsupported kind"),
         pytest.param([".", "--select", "DET999"], "DET999", id="unknown code"),
-        pytest.param([".", "--output-format", "xml"], "invalid choice: 'xml'", id="unknown format"),
+        pytest.param([".", "--output-format", "xml"], "no such format: 'xml'", id="unknown format"),
         pytest.param([".", "--jobs", "0"], "'0' is not a number of processes", id="no jobs"),
         pytest.param([".", "-", "--jobs", "1"], "`-` reads one source", id="stdin and a path"),
         pytest.param(["--nonsense"], "--nonsense", id="unknown option"),

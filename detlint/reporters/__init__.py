@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from detlint.source import Source
 
 # The name of a format is the name of the module that renders it.
-FORMATS = ("text", "json", "github", "sarif")
+FORMATS = ("text", "json", "github", "sarif", "gitlab", "junit", "rdjson")
 
 DOCUMENTATION = "https://github.com/detlint/detlint/blob/main/docs/rules.md"
 
@@ -74,6 +74,17 @@ def excerpted(finding: Finding, source: Source | None) -> Source | None:
         return source
     whole = notebook(finding, source)
     return whole.cell_source(finding.cell) if whole else None
+
+
+def file_rows(finding: Finding, source: Source | None) -> tuple[int, int]:
+    """The first and last line of a finding in its file; a notebook's are those of its JSON."""
+    if finding.cell is None:
+        return finding.row, finding.end_row
+    whole = notebook(finding, source)
+    if whole is None:
+        return 1, 1
+    first, last = (whole.file_row(finding.cell, row) for row in (finding.row, finding.end_row))
+    return first, last
 
 
 def documentation(finding: Finding) -> str:

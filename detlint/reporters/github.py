@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from detlint.finding import Confidence
-from detlint.reporters import notebook, reader
+from detlint.reporters import file_rows, reader
 from detlint.terminal import visible
 
 if TYPE_CHECKING:
@@ -54,8 +54,7 @@ def _properties(finding: Finding, read: _Read) -> dict[str, str | int]:
 def _place(finding: Finding, read: _Read) -> dict[str, str | int]:
     if finding.cell is not None:
         # Annotations count lines of the file, which holds JSON.
-        whole = notebook(finding, read(finding))
-        return {"line": whole.file_row(finding.cell, finding.row) if whole else 1}
+        return {"line": file_rows(finding, read(finding))[0]}
     if finding.row != finding.end_row:
         # GitHub drops columns from a range of several lines.
         return {"line": finding.row, "endLine": finding.end_row}

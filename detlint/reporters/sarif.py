@@ -5,11 +5,9 @@ Paragraphs are those of https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections import Counter
-from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -17,6 +15,7 @@ from detlint import __version__
 from detlint.docs import markdown
 from detlint.finding import Confidence
 from detlint.reporters import documentation, excerpted, notebook, reader
+from detlint.reporters.places import below, fingerprint
 from detlint.rule import WHY
 
 if TYPE_CHECKING:
@@ -40,8 +39,6 @@ _LEVELS = {
 }
 # How much a result deserves a look, from 0 to 100 (3.27.25).
 _RANKS = {Confidence.CERTAIN: 90.0, Confidence.LIKELY: 60.0, Confidence.POSSIBLE: 30.0}
-# Characters that make a line known again; splitting megabytes of one would take gigabytes.
-_LINE = 1000
 
 
 def render(report: Report) -> Iterator[str]:
@@ -122,7 +119,7 @@ def _results(report: Report, codes: list[str], root: str) -> Iterator[Object]:
             "message": {"text": finding.message},
             "locations": [{"physicalLocation": {"artifactLocation": location, "region": place}}],
             "partialFingerprints": {
-                "detlint/v1": _fingerprint(
+                "detlint/v1": fingerprint(
                     finding, location["uri"], excerpted(finding, source), seen
                 )
             },
@@ -176,35 +173,10 @@ def _fix(finding: Finding, source: Source, location: dict[str, str]) -> Object:
 
 def _artifact(path: str, root: str) -> dict[str, str]:
     """A path below the project's root relative to it, any other as an absolute address."""
-    folder, name = os.path.split(os.path.abspath(path))
-    full = os.path.join(_real(folder), name)
-    above = os.path.join(root, "")
-    if path == "-" or full.startswith(above):
-        inside = path if path == "-" else full[len(above) :]
-        # The bytes of the name: what is not UTF-8 in it has no other spelling in an address.
-        return {"uri": quote(os.fsencode(inside.replace(os.sep, "/"))), "uriBaseId": _ROOT}
-    from pathlib import Path
+    inside = below(path, root)
+    if os.path.isabs(inside):
+        from pathlib import Path
 
-    return {"uri": Path(full).as_uri()}
-
-
-@lru_cache(1)  # findings come sorted by file
-def _real(folder: str) -> str:
-    return os.path.realpath(folder)
-
-
-def _fingerprint(finding: Finding, uri: str, source: Source | None, seen: Counter[str]) -> str:
-    """The same as long as the line that the finding is on stays, wherever in the file it moves.
-
-    Where the same finding stands on several such lines, their order tells them apart.
-    """
-    line = finding.message
-    if source is not None and finding.row <= len(source.line_starts):
-        line = source.line(finding.row)[:_LINE]
-    content = _digest(finding.code, uri, " ".join(line.split()))
-    seen[content] += 1
-    return _digest(content, str(seen[content]))
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+        return {"uri": Path(inside).as_uri()}
+    # The bytes of the name: what is not UTF-8 in it has no other spelling in an address.
+    return {"uri": quote(os.fsencode(inside)), "uriBaseId": _ROOT}
