@@ -157,7 +157,7 @@ def _add_rules(group: argparse._ArgumentGroup) -> None:
     )
     add("--strict", action="store_true", default=None, help=argparse.SUPPRESS)  # says what to write
     add("--target-torch", metavar="X.Y", help="the torch release that the code runs on")
-    add("--config", metavar="FILE", help="read this file instead of the nearest pyproject.toml")
+    add("--config", metavar="FILE", help="read this file instead of the nearest")
     add("--isolated", action="store_true", help="read no configuration file")
 
 

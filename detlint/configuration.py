@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,13 +18,16 @@ from detlint.finding import Confidence
 from detlint.gitignore import is_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 # The releases whose behaviour the rules know: from the first with use_deterministic_algorithms
 # to the last that was read.
 _RELEASES = (*((1, minor) for minor in range(8, 14)), *((2, minor) for minor in range(14)))
 # `detlint` as a part of a table's name or a key, and not as a mere dependency.
 _OUR_NAME = re.compile(rb"detlint['\"]?\s*[\].=]")
+# Files that are ours alone, the first of them before the others; and the one that tools share.
+_OURS = ("detlint.toml", ".detlint.toml")
+_SHARED = "pyproject.toml"
 # What TOML calls the types that it has.
 _KINDS = {
     "str": "a string",
@@ -49,10 +53,15 @@ class Document(NamedTuple):
 
 
 def nearest(path: str) -> Document | None:
-    """The first pyproject.toml above a path that has our table. Raises SettingsError."""
+    """The first file of ours at or above a path: a detlint.toml, or a pyproject.toml that has our
+    table. Raises SettingsError."""
     folder = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path) or os.curdir)
     while True:
-        file = os.path.join(folder, "pyproject.toml")
+        for name in _OURS:
+            file = os.path.join(folder, name)
+            if os.path.isfile(file):
+                return read(file)
+        file = os.path.join(folder, _SHARED)
         if os.path.isfile(file):
             data = _read_bytes(file)
             # Looked at as bytes first: the TOML parser costs 30 ms to import.
@@ -72,20 +81,79 @@ def read(file: str) -> Document:
 
 
 def values(document: Document, codes: Callable[[], Iterable[str]]) -> dict[str, Any]:
-    """The checked values of a file, by the fields of Settings.
+    """The checked values of a file, by the fields of Settings, over those of the one that it
+    extends. What adds to something is added, and all else replaces.
 
     A pyproject.toml has the table ``[tool.detlint]``; the keys of another file may also
     stand at its top.
     """
-    name = shown(document.path)
+    found: dict[str, Any] = {}
+    for each in reversed(list(_lineage(document))):
+        own = checked(each.table, partial("{}: {}".format, each.name), codes)
+        for key, value in own.items():
+            found[key] = _ADDED[key](found.get(key, ()), value) if key in _ADDED else value
+    return found
+
+
+class _Table(NamedTuple):
+    """The keys of one file, without `extend`."""
+
+    name: str
+    table: dict[str, object]
+
+
+def _lineage(document: Document) -> Iterator[_Table]:
+    """The table of a file, of the one that it extends, and so on."""
+    seen: list[str] = []
+    while True:
+        name = shown(document.path)
+        table = dict(_table(document, name))
+        extended = table.pop("extend", None)
+        yield _Table(name, table)
+        if extended is None:
+            return
+        if not isinstance(extended, str) or not extended:
+            raise SettingsError(
+                f"{name}: extend: must be the path of another file, from this one's folder, "
+                f"not {_kind(extended)}"
+            )
+        seen.append(os.path.realpath(document.path))
+        path = os.path.join(os.path.dirname(document.path), os.path.expanduser(extended))
+        if os.path.realpath(path) in seen:
+            raise SettingsError(f"{name}: extend: {extended} extends this file in turn")
+        document = read(path)
+
+
+def _table(document: Document, name: str) -> dict[str, object]:
     table = document.table
     if table is None:
-        if os.path.basename(name) == "pyproject.toml":
+        if os.path.basename(name) == _SHARED:
             raise SettingsError(f"{name}: has no table [tool.detlint]")
         table = document.content
     if not isinstance(table, dict):
         raise SettingsError(f"{name}: tool.detlint must be a table, not {_kind(table)}")
-    return checked(table, lambda key: f"{name}: {key}", codes)
+    return table
+
+
+def _after(before: tuple[Any, ...], own: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (*before, *own)
+
+
+def _by_name(
+    before: tuple[tuple[str, Any], ...], own: tuple[tuple[str, Any], ...]
+) -> tuple[tuple[str, Any], ...]:
+    return tuple((dict(before) | dict(own)).items())
+
+
+# What a file says beside the one that it extends.
+_ADDED: dict[str, Callable[[Any, Any], Any]] = {
+    "extend_select": _after,
+    "ignore": _after,
+    "extend_exclude": _after,
+    "per_file_ignores": _after,
+    "confidence": _by_name,
+    "models": _by_name,
+}
 
 
 def checked(

@@ -105,6 +105,56 @@ def test_the_nearest_table_wins_and_files_without_one_are_passed_over(project: P
     assert read("other/deep") == Settings(ignore=("DET3",), root=other, project=other)
 
 
+@pytest.mark.parametrize("name", ["detlint.toml", ".detlint.toml"])
+def test_a_file_of_our_own_comes_before_the_one_that_tools_share(project: Path, name: str) -> None:
+    write(project, "[tool.detlint]\nignore = ['DET2']\n")
+    write(project, "ignore = ['DET3']\n", name)
+    here = str(project)
+    assert read() == Settings(ignore=("DET3",), root=here, project=here)
+    write(project, "", name)  # also where it says nothing
+    assert read() == Settings(root=here, project=here)
+
+
+def test_a_file_extends_another(project: Path) -> None:
+    write(
+        project / "shared",
+        "ignore = ['DET2']\nexclude = ['a']\nextend-exclude = ['b']\ntarget-torch = '2.5'\n"
+        "[models]\n'm.f' = 'sorts'\n'm.g' = 'keeps'\n",
+        "base.toml",
+    )
+    write(
+        project / "code",
+        "[tool.detlint]\nextend = '../shared/base.toml'\nignore = ['DET3']\nexclude = ['c']\n"
+        "extend-exclude = ['d']\n[tool.detlint.models]\n'm.g' = 'reads'\n",
+    )
+    folder = str(project / "code")
+    assert read("code") == Settings(
+        ignore=("DET2", "DET3"),
+        exclude=("c",),
+        extend_exclude=("b", "d"),
+        target_torch=(2, 5),
+        models=(("m.f", "sorts"), ("m.g", "reads")),
+        root=folder,
+        project=folder,
+    )
+
+
+@pytest.mark.parametrize(
+    ("extend", "told"),
+    [
+        ("3", "pyproject.toml: extend: must be the path of another file, from this one's folder, "),
+        ("'pyproject.toml'", "pyproject.toml: extend: pyproject.toml extends this file in turn"),
+        ("'missing.toml'", "missing.toml: cannot be read: no such file or directory"),
+        ("'wrong.toml'", "wrong.toml: nonsense: no such setting"),
+        ("'circle.toml'", "circle.toml: extend: pyproject.toml extends this file in turn"),
+    ],
+)
+def test_what_a_file_cannot_extend_is_told(project: Path, extend: str, told: str) -> None:
+    write(project, "nonsense = 1\n", "wrong.toml")
+    write(project, "extend = 'pyproject.toml'\n", "circle.toml")
+    assert error(f"[tool.detlint]\nextend = {extend}\n", project).startswith(told)
+
+
 @pytest.mark.parametrize(
     "text",
     [
