@@ -57,22 +57,26 @@ def nearest(path: str) -> Document | None:
     table. Raises SettingsError."""
     folder = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path) or os.curdir)
     while True:
-        for name in _OURS:
-            file = os.path.join(folder, name)
-            if os.path.isfile(file):
-                return read(file)
-        file = os.path.join(folder, _SHARED)
-        if os.path.isfile(file):
-            data = _read_bytes(file)
-            # Looked at as bytes first: the TOML parser costs 30 ms to import.
-            if _OUR_NAME.search(data):
-                document = _parse(data, file)
-                if document.table is not None:
-                    return document
+        found = in_folder(folder)
         above = os.path.dirname(folder)
-        if above == folder:
-            return None
+        if found is not None or above == folder:
+            return found
         folder = above
+
+
+def in_folder(folder: str) -> Document | None:
+    """The file of ours in a folder. Raises SettingsError."""
+    for name in _OURS:
+        file = os.path.join(folder, name)
+        if os.path.isfile(file):
+            return read(file)
+    file = os.path.join(folder, _SHARED)
+    if not os.path.isfile(file):
+        return None
+    data = _read_bytes(file)
+    # Looked at as bytes first: the TOML parser costs 30 ms to import.
+    document = _parse(data, file) if _OUR_NAME.search(data) else None
+    return document if document is not None and document.table is not None else None
 
 
 def read(file: str) -> Document:

@@ -1,0 +1,47 @@
+"""``detlint baseline``: keep the findings of now as known."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from detlint.baseline import Baseline
+from detlint.cli import parts
+from detlint.cli.report import decoded
+from detlint.cli.said import counted, say
+from detlint.cli.status import CLEAN, FAILED
+from detlint.configuration import shown
+from detlint.settings import BASELINE, project_root
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def run(arguments: list[str]) -> int:
+    """Write the baselines of the projects that are named."""
+    from detlint.arguments import parse_baseline
+
+    options = parse_baseline(arguments)
+    parts.check(options)
+    statuses = [_written(options, part) for part in parts.found(options)]
+    return max(statuses, default=CLEAN)
+
+
+def _written(options: argparse.Namespace, part: parts.Part) -> int:
+    """Write the baseline of one project; the exit status."""
+    root = project_root(part.settings)
+    file = options.baseline or os.path.join(root, BASELINE)
+    known = Baseline.load(root, file) if os.path.isfile(file) else Baseline(root)
+    linted = part.lint(options)
+    if linted.failures:
+        return FAILED
+    still = known.shrunk(linted.findings, decoded)
+    found = still if options.prune else Baseline.of(root, linted.findings, decoded)
+    beside = known.kept_beside(part.paths)
+    found.joined(beside).save(file)
+    kept, gone = len(found) + len(beside), len(known) - len(still) - len(beside)
+    say(
+        f"{shown(file)}: {counted(kept, 'known finding')}, of which "
+        f"{len(found) - len(still)} new; {gone} gone"
+    )
+    return CLEAN

@@ -1,0 +1,30 @@
+"""``detlint explain CODE``: what a rule finds, why, and what to do instead."""
+
+from __future__ import annotations
+
+import sys
+
+from detlint.cli.status import CLEAN
+from detlint.docs import explain
+from detlint.errors import UsageError
+from detlint.rules import every_rule
+from detlint.streams import write
+
+_USAGE = "usage: detlint explain CODE …; `detlint rules` lists the codes"
+
+
+def run(arguments: list[str]) -> int:
+    """Print the pages of rules, by their codes or names."""
+    if arguments and arguments[0] in ("-h", "--help"):
+        write(sys.stdout, [f"{_USAGE}\n"])
+        return CLEAN
+    known = {rule.code: rule for rule in every_rule()}
+    by_name = {rule.name(): rule for rule in every_rule()}
+    if not arguments:
+        raise UsageError(_USAGE)
+    for word in arguments:
+        rule = known.get(word.upper()) or by_name.get(word)
+        if rule is None:
+            raise UsageError(f"no rule {word!r}; there are {', '.join(known)}")
+        write(sys.stdout, [explain(rule)])
+    return CLEAN

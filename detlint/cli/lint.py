@@ -1,0 +1,238 @@
+"""``detlint PATH …``: report, fix, show what a fix would change, or silence."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.cli import parts
+from detlint.cli.report import decoded, quoted, report
+from detlint.cli.said import counted, say
+from detlint.cli.status import CLEAN, FAILED, FOUND
+from detlint.errors import UsageError
+from detlint.streams import write
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Sequence
+
+    from detlint.cli.parts import Part
+    from detlint.finding import Finding
+    from detlint.novelty import Novelty
+    from detlint.source import Source
+
+
+class Outcome(NamedTuple):
+    """What became of one part of the files.
+
+    known   how many findings are left out
+    gone    how many known findings are mended
+    patches what would change, or is silenced
+    left    files with findings that no comment silences
+    """
+
+    findings: Sequence[Finding]
+    known: int = 0
+    gone: int = 0
+    fixed: int = 0
+    patches: Sequence[bytes] = ()
+    left: Sequence[str] = ()
+    failed: bool = False
+
+
+def run(arguments: list[str]) -> int:
+    """Lint what is named; the exit status."""
+    from detlint.arguments import parse
+
+    options = parse(arguments)
+    parts.check(options)
+    if options.add_ignore is not None:
+        from detlint.ignoring import checked
+
+        options.add_ignore = checked(options.add_ignore)
+        if options.fix:
+            raise UsageError("--fix mends, and --add-ignore keeps: give one of them")
+    if "-" in options.paths:
+        return _lint_stdin(options)
+    return _lint_paths(options)
+
+
+def _lint_paths(options: argparse.Namespace) -> int:
+    found = parts.found(options)
+    done = [_outcome(options, part) for part in found]
+    whole = _joined(done)
+    files = sum(len(each.paths) for each in found)
+    if not files:
+        say("warning: no file to lint found under the given paths")
+    if options.add_ignore is not None:
+        status = _told_silenced(options, whole)
+    elif options.diff:
+        status = _show_patches(whole.patches, whole.fixed)
+    else:
+        report(
+            options,
+            found[0].settings,
+            whole.findings,
+            files=files,
+            fixed=whole.fixed,
+            known=whole.known,
+        )
+        status = FOUND if whole.findings and not options.exit_zero else CLEAN
+    if whole.gone:
+        say(
+            f"{counted(whole.gone, 'known finding')} of the baseline "
+            f"{'are' if whole.gone != 1 else 'is'} mended: `detlint baseline --prune .` drops them"
+        )
+    return FAILED if whole.failed else status
+
+
+def _joined(done: Sequence[Outcome]) -> Outcome:
+    if len(done) == 1:
+        return done[0]
+    return Outcome(
+        sorted((each for one in done for each in one.findings), key=lambda each: each[:6]),
+        sum(each.known for each in done),
+        sum(each.gone for each in done),
+        sum(each.fixed for each in done),
+        [patch for each in done for patch in each.patches],
+        [path for each in done for path in each.left],
+        any(each.failed for each in done),
+    )
+
+
+def _outcome(options: argparse.Namespace, part: Part) -> Outcome:
+    linted = part.lint(options)
+    new = _new(options, part, linted.findings)
+    found = new.of(linted.findings, decoded)
+    failed = bool(linted.failures)
+    if options.add_ignore is not None:
+        return _silenced(options, part, new, found)._replace(failed=failed)
+    outcome = Outcome(found, len(linted.findings) - len(found), failed=failed)
+    if options.fix or options.diff:
+        return _fixed(options, part, new, outcome)
+    return outcome._replace(gone=new.gone(linted.findings, part.paths, decoded))
+
+
+def _new(options: argparse.Namespace, part: Part, findings: Sequence[Finding]) -> Novelty:
+    """What leaves out known findings; all of them are new where nothing says what is known."""
+    from detlint.novelty import Novelty, asked, novelty
+
+    if not asked(options, part.settings):
+        return Novelty()
+    return novelty(options, part.settings, findings, part.lint_elsewhere, decoded)
+
+
+def _fixed(options: argparse.Namespace, part: Part, new: Novelty, outcome: Outcome) -> Outcome:
+    """What is left after fixes."""
+    from detlint.fixer import fix_files
+
+    fixes = fix_files(
+        outcome.findings,
+        _new_in(part.again(), new),
+        unsafe=options.unsafe_fixes,
+        dry_run=options.diff,
+    )
+    say(*fixes.failures)
+    outcome = outcome._replace(
+        fixed=fixes.fixed, patches=fixes.patches, failed=outcome.failed or bool(fixes.failures)
+    )
+    if options.diff or not fixes.fixed:
+        return outcome
+    linted = part.lint(options)  # a fix may mend what is found in another file
+    found = new.of(linted.findings, decoded)
+    return outcome._replace(findings=found, known=len(linted.findings) - len(found))
+
+
+def _silenced(
+    options: argparse.Namespace, part: Part, new: Novelty, found: Sequence[Finding]
+) -> Outcome:
+    """What is left after comments."""
+    from detlint.ignoring import ignore_files
+
+    done = ignore_files(
+        found,
+        _new_in(part.again(), new),
+        options.add_ignore,
+        dry_run=options.diff,
+    )
+    return Outcome((), fixed=done.silenced, patches=done.patches, left=done.left)
+
+
+def _told_silenced(options: argparse.Namespace, outcome: Outcome) -> int:
+    write(sys.stdout, outcome.patches)
+    would = "would silence" if options.diff else "silenced"
+    say(f"{would} {counted(outcome.fixed, 'finding')}")
+    for path in outcome.left:
+        say(f"{path}: has findings left that no comment can silence: use per-file-ignores")
+    return FOUND if outcome.left else CLEAN
+
+
+def _show_patches(patches: Iterable[bytes], fixed: int) -> int:
+    write(sys.stdout, patches)
+    say(f"would fix {counted(fixed, 'finding')}")
+    return FOUND if fixed else CLEAN
+
+
+def _lint_stdin(options: argparse.Namespace) -> int:
+    if options.paths != ["-"]:
+        raise UsageError("`-` reads one source from standard input: give no other path with it")
+    if options.add_ignore is not None:
+        raise UsageError("--add-ignore writes into files: it takes no standard input")
+    if options.diff_base or options.staged:
+        raise UsageError("standard input is of no commit: --diff-base and --staged take files")
+    from detlint.decoding import decode
+
+    path = options.stdin_filename or "<stdin>"
+    part = parts.Part(options, parts.settings_of(options, options.stdin_filename or "."), [path])
+    data = sys.stdin.buffer.read()
+    every = _linted_bytes(path, data, part)
+    new = _new(options, part, every)
+    findings = new.of(every, lambda _path: quoted(path, data))
+    known, fixed = len(every) - len(findings), 0
+    fixable = any(each.fixable and (each.safe or options.unsafe_fixes) for each in findings)
+    if (options.fix or options.diff) and fixable:
+        from detlint.fixes import diff, fix
+
+        before = decode(path, data)
+        result = fix(before, _new_in(part.again(), new), unsafe=options.unsafe_fixes)
+        if options.diff:
+            return _show_patches([diff(path, before, result.source)], len(result.fixed))
+        data, fixed = result.source.encode(), len(result.fixed)
+        findings = result.remaining
+    if options.fix:
+        write(sys.stdout, [data])
+    report(
+        options,
+        part.settings,
+        findings,
+        files=1,
+        fixed=fixed,
+        known=known,
+        read=lambda _path: quoted(path, data),
+    )
+    return FOUND if findings and not options.exit_zero else CLEAN
+
+
+def _new_in(
+    lint: Callable[[Source], list[Finding]], new: Novelty
+) -> Callable[[Source], list[Finding]]:
+    return lambda source: new.of(lint(source), lambda _path: source)
+
+
+def _linted_bytes(path: str, data: bytes, part: Part) -> list[Finding]:
+    from detlint.callgraph.callers import are_asked, ignored
+    from detlint.context import Context
+    from detlint.decoding import decode
+    from detlint.link import Linker
+    from detlint.source import DecodeError
+
+    findings = part.engine.lint_bytes(path, data)
+    with suppress(DecodeError):
+        context = Context([path], part.settings)
+        linker = Linker(part.engine.rules, part.results(), context)
+        findings = linker.link_one(decode(path, data), findings)
+        if are_asked(findings):
+            settled = ignored(findings, context.files)
+            findings = [each for each in findings if each not in settled]
+    return parts.not_ignored(findings, part.settings)

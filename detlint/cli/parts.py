@@ -1,0 +1,239 @@
+"""What a run lints: files that share settings, each with those of the nearest configuration."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+from detlint import __version__, configuration
+from detlint import settings as settings_module
+from detlint.cli.progress import Progress
+from detlint.cli.said import say, say_failed
+from detlint.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator, Sequence
+
+    from detlint.cache import Cache
+    from detlint.catalogue import Entry
+    from detlint.context import Context
+    from detlint.engine import Engine
+    from detlint.finding import Finding
+    from detlint.runner import Linted
+    from detlint.settings import Settings
+    from detlint.source import Source
+
+# Reading this many files takes longer than a fork.
+_WORTH_A_FORK = 500
+
+
+def check(options: argparse.Namespace) -> None:
+    """Raise UsageError where nothing is named."""
+    if not options.paths:
+        raise UsageError("give at least one file or folder to lint: `detlint .`")
+
+
+def found(options: argparse.Namespace) -> list[Part]:
+    """The files below the named paths, by their settings. Raises SettingsError, UsageError."""
+    from detlint.discovery import discover
+
+    first = settings_of(options, _first_path(options))
+    paths = discover(options.paths, first, lambda text: say(f"warning: {text}"))
+    if options.isolated or options.config:
+        return [Part(options, first, paths)]
+    real, known = cache(os.path.realpath), dict[str, str]()
+    groups: dict[str, list[str]] = {}
+    for path in paths:
+        folder = real(os.path.dirname(path) or os.curdir)
+        groups.setdefault(_configuration_of(folder, known), []).append(path)
+    own = _configuration_of(first.project, known) if first.project else ""
+    return [
+        Part(options, first, named) if file == own else _other(options, named)
+        for file, named in groups.items()
+    ] or [Part(options, first, [])]
+
+
+def _configuration_of(folder: str, known: dict[str, str]) -> str:
+    """The nearest file of ours at or above a folder, "" for none; ``known`` of those before."""
+    passed = []
+    while folder not in known:
+        passed.append(folder)
+        document = configuration.in_folder(folder)
+        above = os.path.dirname(folder)
+        if document is not None or above == folder:
+            known[folder] = document.path if document else ""
+        folder = above
+    file = known[passed[-1] if passed and passed[-1] in known else folder]
+    known.update(dict.fromkeys(passed, file))
+    return file
+
+
+def _other(options: argparse.Namespace, paths: Sequence[str]) -> Part:
+    """Files of a project within the first one, or beside it: it excludes files of its own."""
+    from detlint.discovery import discover
+
+    settings = settings_of(options, paths[0])
+    named = {os.path.realpath(each) for each in options.paths}
+    kept = [each for each in paths if os.path.realpath(each) in named]
+    found = discover(paths, settings._replace(force_exclude=True), lambda _: None)
+    if not settings.force_exclude:
+        found = sorted({*found, *kept})
+    return Part(options, settings, found)
+
+
+def _first_path(options: argparse.Namespace) -> str:
+    first: str = options.paths[0]
+    if first == "-":
+        first = options.stdin_filename or "."
+    return first
+
+
+def settings_of(options: argparse.Namespace, path: str) -> Settings:
+    """The settings for a path, the command line laid over the nearest configuration."""
+    from detlint.arguments import overrides
+
+    return settings_module.load(
+        path,
+        config=options.config,
+        isolated=options.isolated,
+        overrides=overrides(options),
+        codes=lambda: [rule.code for rule in _catalogue(options)],
+    )
+
+
+def _catalogue(options: argparse.Namespace) -> Sequence[Entry]:
+    from detlint.cache import folder_of
+    from detlint.catalogue import catalogue
+
+    # Also with --no-cache: it knows the rules, as compiled files do, and nothing of what is linted.
+    return catalogue(folder_of(options.cache_dir), _version())
+
+
+class Part:
+    """Some files and the settings for them."""
+
+    def __init__(
+        self, options: argparse.Namespace, settings: Settings, paths: Sequence[str]
+    ) -> None:
+        self.settings = settings
+        self.paths = paths
+        self._options = options
+
+    @cached_property
+    def engine(self) -> Engine:
+        """All rules that the settings choose. Raises UsageError where none is left."""
+        from detlint.engine import Engine
+        from detlint.settings import enabled
+
+        rules = _catalogue(self._options)
+        chosen = [rule for rule in rules if enabled(self.settings, rule.code, rule.default)]
+        if not any(rule.code != "DET000" for rule in chosen):
+            raise UsageError("no rule is left: --select and --ignore cancel out")
+        return Engine(chosen, self.settings, known={rule.code for rule in rules})
+
+    def lint(self, options: argparse.Namespace) -> Linted:
+        """What is found in the files as they stand, with what programs show; failures are told."""
+        results = self.results()
+        linted = self._found(self.settings, self.paths, results, options.paths)
+        results.save()
+        for path, failure in linted.failures.items():
+            say_failed(failure, f" at {path}, which is not linted")
+        return linted
+
+    def lint_elsewhere(self, settings: Settings, paths: Sequence[str]) -> Sequence[Finding]:
+        """The same for other files by the same rules, of which nothing is kept."""
+        from detlint.cache import Cache
+
+        return self._found(settings, paths, Cache.disabled(), ()).findings
+
+    def _found(
+        self, settings: Settings, paths: Sequence[str], results: Cache, given: Sequence[str]
+    ) -> Linted:
+        from detlint.context import Context
+        from detlint.runner import lint_files
+
+        jobs: int = self._options.jobs
+        with Progress(len(paths)) as progress:
+            linted = lint_files(paths, lambda: self.engine, results, jobs, progress)
+        context = Context(paths, settings, given=given)
+        findings = self._linked(linted, context, results)
+        return linted._replace(findings=not_ignored(findings, settings))
+
+    def _linked(self, linted: Linted, context: Context, results: Cache) -> list[Finding]:
+        """With what programs show: their own findings, and without those that they clear."""
+        from detlint.callgraph.callers import are_asked, ignored
+        from detlint.callgraph.scripts import may_differ, together
+
+        scripted, returned = may_differ(context.paths), are_asked(linted.findings)
+        if not (linted.entrypoints or scripted or linted.findings or context.may_start()):
+            return linted.findings
+        from detlint.unchanged import recall, remember
+
+        known = recall(results, context)
+        if known is not None:
+            return known
+        from detlint.aside import begun
+        from detlint.link import Linker
+
+        findings = linted.findings
+        if scripted:
+            findings = together(findings, context, self.engine)
+        # Both look into most files, and neither asks the other.
+        aside = self._options.jobs > 1 and len(context.files) >= _WORTH_A_FORK
+        pointless = begun(ignored, findings, context.files, forks=aside) if returned else set
+        linker = Linker(self.engine.rules, results, context, jobs=self._options.jobs)
+        findings = linker.link(findings, linted.entrypoints)
+        settled = pointless()
+        findings = [each for each in findings if each not in settled]
+        if results.keeps:
+            remember(results, context, linker.looked_at(), findings)
+        return findings
+
+    def again(self) -> Callable[[Source], list[Finding]]:
+        """What fixes re-lint a source by: they leave alone what ``per-file-ignores`` silences."""
+        from detlint.cache import Cache
+        from detlint.context import Context
+        from detlint.link import Linker
+
+        context = Context(self.paths, self.settings)
+        linker = Linker(self.engine.rules, Cache.disabled(), context)
+        return lambda source: not_ignored(
+            linker.link_one(source, self.engine.lint(source)), self.settings
+        )
+
+    def results(self) -> Cache:
+        """What is kept of earlier runs."""
+        from detlint.cache import Cache
+
+        if self._options.no_cache:
+            return Cache.disabled()
+        key = f"{_version()} {sys.version_info[:2]} {self.settings!r}"
+        return Cache.open(self._options.cache_dir, self.settings.root or os.getcwd(), key)
+
+
+def not_ignored(findings: Sequence[Finding], settings: Settings) -> list[Finding]:
+    """Those that ``per-file-ignores`` does not silence."""
+    if not settings.per_file_ignores:
+        return list(findings)
+    from detlint.settings import ignored_for
+
+    return [each for each in findings if not ignored_for(settings, each.path, each.code)]
+
+
+@cache
+def _version() -> str:
+    """Changes with any file of the package, so that a development install needs no new version."""
+    package = os.path.dirname(os.path.dirname(__file__))
+    return " ".join(sorted([__version__, *_files(package)]))
+
+
+def _files(package: str) -> Iterator[str]:
+    with os.scandir(package) as inside:
+        folders = [package, *(each.path for each in inside if each.is_dir())]
+    for folder in folders:
+        with os.scandir(folder) as files:
+            for file in files:
+                yield f"{file.name} {file.stat().st_mtime_ns}"

@@ -1,0 +1,26 @@
+"""What is said on standard error."""
+
+from __future__ import annotations
+
+from detlint.streams import tell
+from detlint.terminal import leading, visible
+
+
+def say(*lines: str) -> None:
+    """Lines with our name before them."""
+    tell(f"detlint: {visible(line)}" for line in lines)
+
+
+def say_failed(traceback: str, where: str = "") -> None:
+    """An internal error, with where to report it."""
+    lines = traceback.strip().split("\n")
+    tell(map(leading, lines))
+    say(
+        f"internal error{where}: {lines[-1]}. Please report it, with the lines above, at",
+        "https://github.com/detlint/detlint/issues",
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 finding``, ``2 findings``."""
+    return f"{number} {noun}{'s' * (number != 1)}"
