@@ -46,7 +46,8 @@ def may_skip(op: Op, loop: Region) -> bool:
 
 def is_certain(op: Op) -> bool:
     """Whether an operation runs whenever its function does, failures and early returns aside."""
-    return op.region.kind == "function" and not is_chosen(op)
+    around = next(each for each in op.region.around() if each.kind != "finally")
+    return around.kind == "function" and not is_chosen(op)
 
 
 def is_chosen(op: Op) -> bool:
@@ -83,6 +84,20 @@ def _falls_through(earlier: Op, later: Op) -> bool:
     return not (inner and _is_beside(inner[-1], later)) and not _leaves(earlier, inner)
 
 
+def conditions(op: Op) -> Iterator[Op]:
+    """What is tested by the branches that an operation lies in, inner ones first."""
+    for region in op.region.around():
+        if region.kind in ("if", "else") and region.head is not None:
+            yield region.head.args[0]
+
+
+def exclude(one: Op, other: Op) -> bool:
+    """Whether only one of two operations of a function runs: in two branches of a statement, or
+    one where the other has been left by an early ``return``."""
+    first, second = sorted((one, other), key=lambda each: each.place)
+    return not _falls_through(first, second)
+
+
 def are_sides(one: Op, other: Op) -> bool:
     """Whether only one of two operations runs, as they lie in two branches of a statement."""
     return any(_is_beside(region, other) for region in one.region.around())
@@ -91,9 +106,14 @@ def are_sides(one: Op, other: Op) -> bool:
 def _is_beside(region: Region, later: Op) -> bool:
     """Whether an operation lies in another branch of the same statement."""
     return region.kind in _SIDES and any(
-        each is not region and each.kind in _SIDES and each.node is region.node
+        each is not region and each.kind in _SIDES and _is_same_choice(each, region)
         for each in later.region.around()
     )
+
+
+def _is_same_choice(one: Region, other: Region) -> bool:
+    """Branches of one statement, or of one ``a if b else c``."""
+    return one.node is other.node or (one.head is not None and one.head is other.head)
 
 
 def _leaves(op: Op, regions: list[Region]) -> bool:

@@ -50,6 +50,9 @@ class _Lowering:
 
     def run(self, body: Sequence[ast.stmt]) -> None:
         node = self.function.node
+        decorators = getattr(node, "decorator_list", None)
+        if decorators:
+            self._decorated(decorators)
         try:
             if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
                 self._parameters(node.args)
@@ -62,6 +65,13 @@ class _Lowering:
         if self.function.outer is None:
             for each in self.function.everything():
                 _settle(each)
+
+    def _decorated(self, decorators: Sequence[ast.expr]) -> None:
+        """What decorators call, which is no part of what the function does."""
+        function = self.function
+        inner = Function("<decorators>", None, function.unit, function.outer)
+        function.nested.append(inner)
+        _Lowering(inner).run([ast.copy_location(ast.Expr(each), each) for each in decorators])
 
     # Making operations
 
@@ -305,8 +315,8 @@ class _Lowering:
         if node.finalbody:
             alive = self.env is not None
             self.env = self.env if alive else dict(entry or {})
-            self._block(node.finalbody)
-            self.env = self.env if alive else None
+            after_all = self._branch("finally", node.finalbody, None, node)
+            self.env = after_all if alive else None
 
     def _with(self, node: ast.With | ast.AsyncWith) -> None:
         for item in node.items:

@@ -394,8 +394,14 @@ def _note_import(node: ast.AST, found: dict[str, list[str]]) -> None:
     if isinstance(node, ast.Import):
         for each in node.names:
             bound = each.asname or each.name.partition(".")[0]
-            found.setdefault(bound, []).append(each.name if each.asname else bound)
+            _note(bound, each.name if each.asname else bound, found)
     elif isinstance(node, ast.ImportFrom):
         module = "." * node.level + (node.module or "")
         for each in node.names:
-            found.setdefault(each.asname or each.name, []).append(f"{module}.{each.name}")
+            _note(each.asname or each.name, f"{module}.{each.name}", found)
+
+
+def _note(bound: str, name: str, found: dict[str, list[str]]) -> None:
+    names = found.setdefault(bound, [])
+    if name not in names:  # `import torch, torch.nn`
+        names.append(name)

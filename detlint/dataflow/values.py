@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import declared, lattice
+from detlint.dataflow.folding import folded
 from detlint.dataflow.lattice import (
     ANY,
     BOOLEAN,
@@ -120,9 +121,17 @@ class Values:
             return [f"{each}.{op.name}" for each in self.qualified(op.args[0])]
         if op.code in ("phi", "choice", "free"):
             parts = op.args[1:] if op.code == "choice" else op.args
-            found = [self.qualified(each) for each in parts[:4] if each.code == "import"]
+            found = [self.qualified(each) for each in parts[:4] if _is_path(each)]
             return [name for names in found for name in names]
-        return []
+        return self._got(op) if op.code == "call" else []
+
+    def _got(self, op: Op) -> list[str]:
+        """``getattr(torch.backends, "cudnn")``."""
+        if len(op.args) < 3 or (op.args[0].code, op.args[0].name) != ("global", "getattr"):
+            return []
+        name = self.constant(op.args[2])
+        owners = self.qualified(op.args[1]) if _is_path(op.args[1]) else []
+        return [f"{each}.{name}" for each in owners if isinstance(name, str)]
 
     def _global_names(self, name: str) -> list[str]:
         imported = self.unit.imported.get(name)
@@ -143,10 +152,14 @@ class Values:
     def constant(self, op: Op) -> object:
         """What is written out, here or where a name of the module is bound once; ``...`` for
         anything else."""
+        return folded(self.bound_to(op))
+
+    def bound_to(self, op: Op) -> Op:
+        """What a name of the module stands for that is bound once; of anything else, itself."""
         if op.code == "global" and self._may_bind(str(op.name)):
             bound = self.unit.module.bindings.get(str(op.name), ())
-            op = bound[0] if len(bound) == 1 else op
-        return op.name if op.code == "const" else ...
+            return bound[0] if len(bound) == 1 else op
+        return op
 
     def called(self, op: Op) -> list[str]:
         """The qualified names of what a call calls."""
@@ -606,6 +619,13 @@ class Values:
             if own is not None:
                 return self.returned(own)
         return ANY
+
+
+def _is_path(op: Op) -> bool:
+    """``torch.backends``: a name of the module, or an attribute below one."""
+    while op.code == "attr":
+        op = op.args[0]
+    return op.code in ("import", "global")
 
 
 def _name_of(op: Op) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.environments import assignments
 from detlint.analysis.exports import export, unseen_by
 from detlint.analysis.launches import replaced
-from detlint.analysis.uses import words
 from detlint.callgraph.start import setting
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.dataflow.settings import options_at
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.program import Program
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.settings import Setting
     from detlint.documents.document import Variable
     from detlint.finding import Finding
     from detlint.settings import Settings
@@ -24,9 +26,11 @@ _VALUES = (":4096:8", ":16:8")
 _WANTED = ":4096:8"
 _ADVICE = f"set it to {_VALUES[0]}, or to {_VALUES[1]}, which takes less memory"
 # Calls of torch.cuda that leave the device alone.
-_IDLE = words(
-    """is_available device_count manual_seed manual_seed_all is_initialized init_seed
-    is_bf16_supported"""
+_IDLE = frozenset(
+    (
+        *("is_available", "device_count", "is_initialized", "is_bf16_supported"),
+        *("manual_seed", "manual_seed_all", "init_seed"),
+    )
 )
 # The first release in which cuBLAS without the variable is no longer refused.
 _UNCHECKED = (2, 13)
@@ -101,42 +105,33 @@ class CublasWorkspace(Rule):
         ),
     )
 
-    def visit_Assign(self, node: cst.Assign) -> None:
-        self._check(node)
+    @cached_property
+    def _started(self) -> dict[Function, Op | None]:
+        """What starts cuBLAS in each function."""
+        return {}
 
-    def visit_Call(self, node: cst.Call) -> None:
-        self._check(node)
-
-    def visit_DictElement(self, node: cst.DictElement) -> None:
-        """``env={**os.environ, "CUBLAS_WORKSPACE_CONFIG": ":4096:2"}``."""
-        given = self.module.literal(node.value)
-        if self.module.literal(node.key) == _VARIABLE and isinstance(given, str):
-            mapping = self.module.parent(node)
-            argument = self.module.parent(mapping) if mapping is not None else None
-            keyword = argument.keyword if isinstance(argument, cst.Arg) else None
-            if keyword is not None and keyword.value == "env":
-                self._check_value(node.value, given)
-
-    def _check_value(self, node: cst.BaseExpression, given: str) -> None:
-        if given and given not in _VALUES:  # "" takes it away again
-            edits = (self.module.replace(node, f'"{_WANTED}"'),)
-            self.report(node, _told(given), advice=_ADVICE, edits=edits)
-
-    def _check(self, node: cst.Assign | cst.Call) -> None:
-        for name, value in assignments(self.module, node):
-            given = self.module.literal(value)
-            if self.module.literal(name) != _VARIABLE or not isinstance(given, str):
+    def examine(self, offsets: Sequence[int]) -> None:
+        for each in options_at(self.unit, offsets, (_VARIABLE,)):
+            given = each.constant
+            if each.form not in ("environment", "child") or not isinstance(given, str):
                 continue
-            if given not in _VALUES:
-                self._check_value(value, given)
-            elif (work := self._earlier_work(node)) is not None:
-                line = self.module.source.spoken_place(self.module.tree.span(work)[0])
-                self.report(
-                    node,
-                    f"{_VARIABLE} is set after the work on the GPU in {line} has started "
-                    "cuBLAS, which reads it then",
-                    advice="set it before torch is imported, or in the script that starts the run",
-                )
+            if given and given not in _VALUES:  # "" takes it away again
+                edits = each.replaced(f'"{_WANTED}"')
+                self.report(each.node, _told(given), advice=_ADVICE, edits=edits)
+            elif given and each.form == "environment":
+                self._check_place(each)
+
+    def _check_place(self, setting: Setting) -> None:
+        """Whether what starts cuBLAS comes before it."""
+        work = self._first_work(setting.op.function)
+        if work is not None and work.place < setting.op.place:
+            line = self.unit.source.spoken_place(self.unit.span(work.node)[0])
+            self.report(
+                setting.op.node,
+                f"{_VARIABLE} is set after the work on the GPU in {line} has started "
+                "cuBLAS, which reads it then",
+                advice="set it before torch is imported, or in the script that starts the run",
+            )
 
     def visit_Variable(self, node: Variable) -> None:
         if node.name != _VARIABLE or not node.value:
@@ -149,30 +144,24 @@ class CublasWorkspace(Rule):
             edits = export(self.document, node)
             self.report(node, message, advice="export it", edits=edits)
 
-    def _earlier_work(self, node: cst.CSTNode) -> cst.Call | None:
-        around = self.module.enclosing_function(node)
-        start, _ = self.module.tree.span(node)
-        for each in self.module.tree.descendants(around or self.module.tree.module):
-            if (
-                isinstance(each, cst.Call)
-                and self.module.tree.span(each)[0] < start
-                and self.module.enclosing_function(each) is around
-                and self._is_work(each)
-            ):
-                return each
-        return None
+    def _first_work(self, function: Function) -> Op | None:
+        if function not in self._started:
+            self._started[function] = next(filter(self._is_work, function.ops), None)
+        return self._started[function]
 
-    def _is_work(self, call: cst.Call) -> bool:
+    def _is_work(self, op: Op) -> bool:
         """``model.cuda()``, ``x.to("cuda")``, ``torch.ones(2, device="cuda")``."""
-        name = self.module.called(call) or ""
-        if name.startswith("torch.cuda."):
-            return name.rpartition(".")[2] not in _IDLE
-        method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-        if method == "cuda" and not call.args:
+        if op.code != "call":
+            return False
+        method = op.args[0].name if op.args[0].code == "attr" else ""
+        called = self.unit.values.called(op)
+        if any(each.startswith("torch.cuda.") for each in called):
+            return any(each.rpartition(".")[2] not in _IDLE for each in called)
+        if method == "cuda" and len(op.args) == 1:
             return True
-        device = self.module.argument(call, "device", 0 if method == "to" else None)
-        value = self.module.literal(device) if device is not None else None
-        moves = method == "to" or name.startswith("torch.")
+        device = op.given("device", 0 if method == "to" else None)
+        value = self.unit.values.constant(device) if device is not None else None
+        moves = method == "to" or any(each.startswith("torch.") for each in called)
         return moves and isinstance(value, str) and value.startswith("cuda")
 
     @classmethod

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis.branches import behind_setting
 from detlint.analysis.command_options import is_trainer
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.launches import switched
-from detlint.analysis.lightning import trainer_argument
-from detlint.analysis.options import options
-from detlint.analysis.switches import BENCHMARK, code, switches
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.dataflow.settings import flags_at, is_left_open, options_at
+from detlint.models.settings import BENCHMARK, TRAINER
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from detlint.dataflow.settings import Setting
     from detlint.documents.document import Command, Entry
-    from detlint.finding import Edit
 
 _OPTIONS = frozenset({"cudnn_benchmark", "CUDNN_BENCHMARK"})
-# Forms that say what the program does; a parameter's default is up to its callers.
-_FORMS = frozenset({"keyword", "key", "attribute", "variable"})
+_FLAGS = frozenset({BENCHMARK, f"{TRAINER}.benchmark"})
 _ADVICE = "set it to False"
 
 
@@ -108,41 +107,15 @@ class CudnnBenchmark(Rule):
     def visit_Entry(self, node: Entry) -> None:
         report_setting(self, node)
 
-    def visit_Assign(self, node: cst.Assign) -> None:
-        self._check(node)
+    def examine(self, offsets: Sequence[int]) -> None:
+        for each in flags_at(self.unit, offsets):
+            if each.name in _FLAGS:
+                self._check(each, each.shown("True"))
+        for each in options_at(self.unit, offsets, _OPTIONS):
+            self._check(each, f"{each.name}=True")
 
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-        self._check(node)
-
-    def visit_DictElement(self, node: cst.DictElement) -> None:
-        self._check(node)
-
-    def visit_Call(self, node: cst.Call) -> None:
-        self._check(node)
-        given = trainer_argument(self.module, node, "benchmark")
-        if given is not None and self.module.literal(given.value) is True:
-            self._report(given, given.value, f"{code(node.func)}(benchmark=True)")
-
-    def _check(self, node: cst.CSTNode) -> None:
-        for switch in switches(self.module, node):
-            if switch.flag == BENCHMARK and self._is_on(switch.value, switch.node):
-                edits = (self.module.replace(switch.value, "False"),) if switch.alone else ()
-                self._report(switch.node, switch.value, switch.shown("True"), edits)
-        for option in options(self.module, node, _OPTIONS):
-            if option.form in _FORMS and self._is_on(option.value, option.node):
-                self._report(option.node, option.value, f"{option.name}=True")
-
-    def _is_on(self, value: cst.BaseExpression, node: cst.CSTNode) -> bool:
-        return self.module.literal(value) is True and not behind_setting(self.module, node)
-
-    def _report(
-        self,
-        node: cst.CSTNode,
-        value: cst.BaseExpression,
-        shown: str,
-        edits: tuple[Edit, ...] | None = None,
-    ) -> None:
-        if edits is None:
-            edits = (self.module.replace(value, "False"),)
-        message = f"{shown} has cuDNN pick its kernels by timing them"
-        self.report(node, message, advice=_ADVICE, edits=edits)
+    def _check(self, setting: Setting, shown: str) -> None:
+        if setting.constant is True and not is_left_open(setting.op):
+            message = f"{shown} has cuDNN pick its kernels by timing them"
+            edits = setting.replaced("False")
+            self.report(setting.node, message, advice=_ADVICE, edits=edits)

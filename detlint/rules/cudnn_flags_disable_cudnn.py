@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from detlint.analysis.switches import CUDNN, code
-from detlint.rule import Example, Rule, cst
+import ast
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.settings import said
+from detlint.models.settings import CUDNN
+from detlint.rule import Example, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from detlint.dataflow.ir import Op
 
 
 class CudnnFlagsDisableCudnn(Rule):
@@ -46,20 +55,23 @@ class CudnnFlagsDisableCudnn(Rule):
         ),
     )
 
-    def visit_Call(self, node: cst.Call) -> None:
-        # The first positional argument is `enabled`.
-        given = [each.keyword.value for each in node.args if each.keyword is not None]
-        if not given or len(given) != len(node.args) or "enabled" in given:
-            return
-        if self.module.called(node) != f"{CUDNN}.flags":
-            return
-        arguments = ", ".join(f"{each}=…" for each in given)
-        if len(given) == 1:
-            arguments = " ".join(self.module.tree.text(node.args[0]).rstrip(", \n").split())
+    def examine(self, offsets: Sequence[int]) -> None:
+        for op in self.unit.ops_at(offsets):
+            # The first positional argument is `enabled`.
+            named = all(name not in (None, "*", "**", "enabled") for name in op.name)
+            if op.name and named and f"{CUDNN}.flags" in self.unit.values.called(op):
+                self._tell(op)
+
+    def _tell(self, op: Op) -> None:
+        call = op.node
+        assert isinstance(call, ast.Call)  # noqa: S101 - what operations are made of
+        arguments = ", ".join(f"{each}=…" for each in op.name)
+        if len(op.name) == 1:
+            arguments = ast.unparse(call.keywords[0])
         self.report(
-            node,
-            f"{code(node.func)}({arguments}) leaves enabled at its default, False: "
+            call,
+            f"{said(op)}({arguments}) leaves enabled at its default, False: "
             "the block runs without cuDNN",
             advice="pass enabled=True",
-            edits=(self.module.add_argument(node, "enabled=True"),),
+            edits=(self.unit.add_argument(call, "enabled=True"),),
         )

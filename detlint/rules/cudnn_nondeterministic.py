@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis.branches import in_teardown, other_side
 from detlint.analysis.command_options import is_trainer
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.launches import switched
-from detlint.analysis.lightning import trainer_argument
-from detlint.analysis.switches import DETERMINISTIC, code, turned
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.dataflow.settings import flags_at, switched_off
+from detlint.models.settings import DETERMINISTIC, TRAINER
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from detlint.documents.document import Command, Entry
+
+_EFFECTS = {
+    DETERMINISTIC: "lets cuDNN use kernels whose results differ from run to run",
+    f"{TRAINER}.deterministic": "switches deterministic algorithms off",
+}
 
 
 class CudnnNondeterministic(Rule):
@@ -88,44 +94,8 @@ class CudnnNondeterministic(Rule):
     def visit_Entry(self, node: Entry) -> None:
         report_setting(self, node)
 
-    def visit_Assign(self, node: cst.Assign) -> None:
-        self._check(node)
-
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-        self._check(node)
-
-    def visit_Call(self, node: cst.Call) -> None:
-        self._check(node)
-        given = trainer_argument(self.module, node, "deterministic")
-        if (
-            given is not None
-            and self.module.literal(given.value) is False
-            and not self._is_reset(node)
-        ):
-            self.report(
-                given,
-                f"{code(node.func)}(deterministic=False) switches deterministic algorithms off",
-                advice="set it to True",
-                edits=(self.module.replace(given.value, "True"),),
-            )
-
-    def _check(self, node: cst.CSTNode) -> None:
-        for switch in turned(self.module, node, DETERMINISTIC, to=False):
-            if not self._is_reset(node):
-                shown = switch.shown("False")
-                self.report(
-                    switch.node,
-                    f"{shown} lets cuDNN use kernels whose results differ from run to run",
-                    advice="set it to True",
-                    edits=(self.module.replace(switch.value, "True"),) if switch.alone else (),
-                )
-
-    def _is_reset(self, node: cst.CSTNode) -> bool:
-        return in_teardown(self.module, node) or other_side(self.module, node, self._turns_on)
-
-    def _turns_on(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, cst.Call):
-            given = trainer_argument(self.module, node, "deterministic")
-            if given is not None and self.module.literal(given.value) is True:
-                return True
-        return any(turned(self.module, node, DETERMINISTIC, to=True))
+    def examine(self, offsets: Sequence[int]) -> None:
+        for each in switched_off(flags_at(self.unit, offsets), _EFFECTS):
+            shown, effect = each.shown("False"), _EFFECTS[each.name]
+            edits = each.replaced("True")
+            self.report(each.node, f"{shown} {effect}", advice="set it to True", edits=edits)

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.analysis.branches import in_teardown, other_side
 from detlint.analysis.command_options import is_trainer
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.launches import switched
-from detlint.analysis.lightning import trainer_argument
-from detlint.analysis.switches import code
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.dataflow.settings import flags_at, is_reset, is_teardown, said
+from detlint.models.settings import ALGORITHMS, DEBUG_MODE, TRAINER, WARN_ONLY
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from detlint.documents.document import Command
+    from collections.abc import Sequence
 
-_SWITCHES = {
-    "torch.use_deterministic_algorithms": "mode",
-    "torch.set_deterministic": "d",  # its name until torch 1.8
-    "torch._C._set_deterministic_algorithms": "",
+    from detlint.dataflow.settings import Setting
+    from detlint.documents.document import Command, Entry
+
+_TRAINER = f"{TRAINER}.deterministic"
+_FLAGS = frozenset({ALGORITHMS, WARN_ONLY, DEBUG_MODE, _TRAINER})
+# What turns each of them on.
+_ON: dict[str, tuple[object, ...]] = {
+    ALGORITHMS: (True,),
+    WARN_ONLY: (),
+    DEBUG_MODE: (1, 2, "warn", "error"),
+    _TRAINER: (True, "warn"),
 }
 _ADVICE = "leave it on, and let nondeterministic operations raise"
 # On command lines, by name.
@@ -32,17 +38,11 @@ _OPTIONS = frozenset(
         "torch_deterministic",
     }
 )
-_DEBUG_MODE = "torch.set_deterministic_debug_mode"
 _LEVELS = {0: "2", 1: "2", "default": '"error"', "warn": '"error"'}
-_MSPROBE = frozenset({"msprobe", "ptdbg_ascend"})
-
-if TYPE_CHECKING:
-    from detlint.documents.document import Entry
 
 
 class _Weakening(NamedTuple):
-    value: cst.BaseExpression  # what to replace …
-    strict: str  # … by this
+    strict: str  # what the value should be
     shown: str  # how the source says it
     warns: bool = False  # nondeterministic operations warn instead of passing in silence
 
@@ -146,71 +146,34 @@ class DeterministicAlgorithmsOff(Rule):
     def visit_Entry(self, node: Entry) -> None:
         report_setting(self, node)
 
-    def visit_Call(self, node: cst.Call) -> None:
-        found = self._weakening(node)
-        if found is None or in_teardown(self.module, node):
-            return
-        if other_side(self.module, node, self._turns_on) and not found.warns:
-            return
-        what = (
-            "only warns where an operation has no deterministic kernel"
-            if found.warns
-            else "switches deterministic algorithms off"
-        )
-        edits = (self.module.replace(found.value, found.strict),)
-        self.report(node, f"{found.shown} {what}", advice=_ADVICE, edits=edits)
+    def examine(self, offsets: Sequence[int]) -> None:
+        settings = [each for each in flags_at(self.unit, offsets) if each.name in _FLAGS]
+        on = [each.op for each in settings if each.constant in _ON[each.name]]
+        for each in settings:
+            found = _weakening(each)
+            if found is None or is_teardown(each.op) or (not found.warns and is_reset(each.op, on)):
+                continue
+            what = (
+                "only warns where an operation has no deterministic kernel"
+                if found.warns
+                else "switches deterministic algorithms off"
+            )
+            edits = each.replaced(found.strict)
+            self.report(each.op.node, f"{found.shown} {what}", advice=_ADVICE, edits=edits)
 
-    def _weakening(self, call: cst.Call) -> _Weakening | None:
-        name = self.module.called(call)
-        if name in _SWITCHES:
-            return self._switch(call, _SWITCHES[name])
-        if name == _DEBUG_MODE:
-            return self._debug_mode(call)
-        if name is not None and name.endswith(".seed_all") and name.split(".")[0] in _MSPROBE:
-            mode = self.module.argument(call, "mode", 1)
-            if mode is not None and self.module.literal(mode) is False:
-                return _Weakening(mode, "True", f"{code(call.func)}(mode=False)")
-        given = trainer_argument(self.module, call, "deterministic")
-        if given is not None and self.module.literal(given.value) == "warn":
-            shown = f'{code(call.func)}(deterministic="warn")'
-            return _Weakening(given.value, "True", shown, warns=True)
-        return None
 
-    def _switch(self, call: cst.Call, keyword: str) -> _Weakening | None:
-        mode = self.module.argument(call, keyword, 0)
-        warn = self.module.argument(call, "warn_only")
-        if mode is None:
-            return None
-        if self.module.literal(mode) is False:
-            return _Weakening(mode, "True", f"{code(call.func)}(False)")
-        if (
-            warn is not None
-            and self.module.literal(mode) is True
-            and self.module.literal(warn) is True
-        ):
-            return _Weakening(warn, "False", f"{code(call.func)}(True, warn_only=True)", warns=True)
-        return None
-
-    def _debug_mode(self, call: cst.Call) -> _Weakening | None:
-        mode = self.module.argument(call, "debug_mode", 0)
-        level = self.module.literal(mode)
-        if mode is None or not isinstance(level, (int, str)) or level not in _LEVELS:
-            return None
-        shown = f'"{level}"' if isinstance(level, str) else str(level)
-        warns = level in (1, "warn")
-        return _Weakening(mode, _LEVELS[level], f"{code(call.func)}({shown})", warns=warns)
-
-    def _turns_on(self, node: cst.CSTNode) -> bool:
-        if not isinstance(node, cst.Call):
-            return False
-        name = self.module.called(node)
-        if name in _SWITCHES:
-            mode = self.module.argument(node, _SWITCHES[name], 0)
-            return self.module.literal(mode) is True
-        if name == _DEBUG_MODE:
-            mode = self.module.argument(node, "debug_mode", 0)
-            return self.module.literal(mode) in (1, 2, "warn", "error")
-        if name is not None and name.endswith(".seed_all"):
-            return self.module.literal(self.module.argument(node, "mode", 1)) is True
-        given = trainer_argument(self.module, node, "deterministic")
-        return given is not None and self.module.literal(given.value) in (True, "warn")
+def _weakening(setting: Setting) -> _Weakening | None:
+    value, name = setting.constant, said(setting.op)
+    if setting.name == ALGORITHMS and value is False:
+        return _Weakening("True", setting.shown("False"))
+    if setting.name == WARN_ONLY and value is True:
+        mode = setting.op.given("mode", 0)
+        values = setting.op.function.unit.values
+        if mode is not None and values.constant(mode) is True:
+            return _Weakening("False", f"{name}(True, warn_only=True)", warns=True)
+    if setting.name == DEBUG_MODE and isinstance(value, (int, str)) and value in _LEVELS:
+        shown = f'"{value}"' if isinstance(value, str) else str(value)
+        return _Weakening(_LEVELS[value], f"{name}({shown})", warns=value in (1, "warn"))
+    if setting.name == _TRAINER and value == "warn":
+        return _Weakening("True", setting.shown('"warn"'), warns=True)
+    return None

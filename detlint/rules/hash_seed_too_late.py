@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.analysis.hash_seeds import faults
 from detlint.analysis.launches import launches
 from detlint.dataflow.environment import Environment
+from detlint.dataflow.settings import options
 from detlint.models import randomness
 from detlint.rule import Example, Rule
 
@@ -108,9 +109,10 @@ class HashSeedTooLate(Rule):
         for outer in self.unit.functions_at(offsets):
             for function in outer.everything():
                 environment = Environment(function)
-                for op, value in environment.assignments(_VARIABLE):
-                    if not (environment.is_read(value) or _is_for_children(function)):
-                        self._report(op.node)
+                for each in options(function, (_VARIABLE,)):
+                    read = each.value is not None and environment.is_read(each.value)
+                    if each.form == "environment" and not (read or _is_for_children(function)):
+                        self._report(each.op.node)
 
     def _report(self, node: ast.AST | Variable) -> None:
         self.report(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis.environments import assignments
 from detlint.analysis.launches import launches, may_train, replaced
-from detlint.rule import Example, Rule, cst
+from detlint.dataflow.settings import options_at
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from detlint.documents.document import Variable
 
 _VARIABLE = "HCCL_DETERMINISTIC"
@@ -67,27 +69,12 @@ class HcclDeterminism(Rule):
         ),
     )
 
-    def visit_Assign(self, node: cst.Assign) -> None:
-        self._check(node)
-
-    def visit_Call(self, node: cst.Call) -> None:
-        self._check(node)
-
-    def visit_DictElement(self, node: cst.DictElement) -> None:
-        """``env={**os.environ, "HCCL_DETERMINISTIC": "false"}``."""
-        given = self.module.literal(node.value)
-        if self.module.literal(node.key) == _VARIABLE and isinstance(given, str) and _is_off(given):
-            edits = (self.module.replace(node.value, '"true"'),)
-            self.report(node.value, _told(given), advice=_ADVICE, edits=edits)
-
-    def _check(self, node: cst.Assign | cst.Call) -> None:
-        for name, value in assignments(self.module, node):
-            given = self.module.literal(value)
-            if isinstance(self.module.parent(value), cst.DictElement):
-                continue  # found by itself
-            if self.module.literal(name) == _VARIABLE and isinstance(given, str) and _is_off(given):
-                edits = (self.module.replace(value, '"true"'),)
-                self.report(value, _told(given), advice=_ADVICE, edits=edits)
+    def examine(self, offsets: Sequence[int]) -> None:
+        for each in options_at(self.unit, offsets, (_VARIABLE,)):
+            given = each.constant
+            if isinstance(given, str) and _is_off(given):
+                edits = each.replaced('"true"')
+                self.report(each.node, _told(given), advice=_ADVICE, edits=edits)
 
     def visit_Variable(self, node: Variable) -> None:
         if node.name != _VARIABLE or node.value is None or not _is_off(node.value):

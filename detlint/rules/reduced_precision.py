@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from detlint.analysis.branches import behind_setting
-from detlint.analysis.switches import CUBLAS_TF32, CUDNN_TF32, code, switches
-from detlint.rule import Confidence, Example, Rule, cst
+import ast
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.settings import flags_at, is_left_open
+from detlint.models.settings import (
+    CUBLAS_TF32,
+    CUDNN_TF32,
+    MATMUL_PRECISION,
+    TENSORFLOW_TF32,
+    TRAINING_TF32,
+)
+from detlint.rule import Confidence, Example, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from detlint.dataflow.settings import Setting
 
 _MATMUL = "torch.backends.cuda.matmul"
 _REDUCTIONS = (
@@ -18,10 +32,12 @@ _BFLOAT16 = "multiplies float32 in bfloat16, on machines that have it"
 _FLAGS = {
     CUBLAS_TF32: _TF32,
     CUDNN_TF32: _TF32,
+    TENSORFLOW_TF32: _TF32,
+    TRAINING_TF32: _TF32,
     **{f"{_MATMUL}.{name}": _REDUCED for name in _REDUCTIONS},
 }
 # What took the place of allow_tf32 in torch 2.9.
-_PRECISIONS = {
+_PRECISIONS = {MATMUL_PRECISION} | {
     f"torch.backends.{owner}fp32_precision"
     for owner in (
         "",
@@ -31,13 +47,6 @@ _PRECISIONS = {
     )
 }
 _EFFECTS = {"tf32": _TF32, "bf16": _BFLOAT16, "high": _TF32, "medium": _BFLOAT16}
-# Calls that set a precision or a flag, with the name of their parameter.
-_SETTERS = {
-    "torch.set_float32_matmul_precision": "precision",
-    "torch._C._set_float32_matmul_precision": "",
-    "tensorflow.config.experimental.enable_tensor_float_32_execution": "enabled",
-}
-_ARGUMENTS = frozenset({"transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments"})
 _ADVICE = "switch it off where results have to agree across machines"
 
 
@@ -109,46 +118,17 @@ class ReducedPrecision(Rule):
         ),
     )
 
-    def visit_Assign(self, node: cst.Assign) -> None:
-        self._check_switches(node)
+    def examine(self, offsets: Sequence[int]) -> None:
+        for each in flags_at(self.unit, offsets):
+            effect = _effect(each)
+            if effect and not is_left_open(each.op):
+                shown = each.shown(ast.unparse(each.written) if each.written else "True")
+                self.report(each.node, f"{shown} {effect}", advice=_ADVICE)
 
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-        self._check_switches(node)
 
-    def visit_Call(self, node: cst.Call) -> None:
-        self._check_switches(node)
-        name = self.module.called(node)
-        value = None
-        if name in _SETTERS:
-            value = self.module.argument(node, _SETTERS[name], 0)
-        elif name in _ARGUMENTS:
-            value = self.module.argument(node, "tf32")
-        if value is None:
-            return
-        setting = self.module.literal(value)
-        effect = _TF32 if setting is True else self._effect(setting)
-        if effect:
-            written = self.module.tree.text(value)
-            shown = f"tf32={written}" if name in _ARGUMENTS else written
-            self._report(node, f"{code(node.func)}({shown})", effect)
-
-    def _check_switches(self, node: cst.CSTNode) -> None:
-        for switch in switches(self.module, node):
-            value = self.module.literal(switch.value)
-            effect = ""
-            # (allow, allow_splitk): since torch 2.10
-            if switch.flag in _FLAGS and (value is True or value == (True, True)):
-                effect = _FLAGS[switch.flag]
-            elif switch.flag in _PRECISIONS:
-                effect = self._effect(value)
-            if effect:
-                shown = switch.shown(self.module.tree.text(switch.value))
-                self._report(switch.node, shown, effect)
-
-    @staticmethod
-    def _effect(value: object) -> str:
+def _effect(setting: Setting) -> str:
+    value = setting.constant if setting.name in _FLAGS or setting.name in _PRECISIONS else ...
+    if setting.name in _PRECISIONS:
         return _EFFECTS.get(value, "") if isinstance(value, str) else ""
-
-    def _report(self, node: cst.CSTNode, shown: str, effect: str) -> None:
-        if not behind_setting(self.module, node):
-            self.report(node, f"{shown} {effect}", advice=_ADVICE)
+    # (allow, allow_splitk): since torch 2.10
+    return _FLAGS[setting.name] if value is True or value == (True, True) else ""

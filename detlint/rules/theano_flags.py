@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.branches import behind_setting
-from detlint.analysis.environments import variables
-from detlint.analysis.switches import switches
-from detlint.rule import Example, Rule, cst
+from detlint.dataflow.settings import entries, flags_at, is_left_open, keywords, options_at
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import ast
+    from collections.abc import Sequence
 
+    from detlint.dataflow.ir import Op
     from detlint.documents.document import Variable
 
-_BACKWARD = re.compile(r"dnn\.conv\.algo_bwd(?:_data|_filter)?$")
+_VARIABLE = "THEANO_FLAGS"
+_BACKWARD = frozenset(f"dnn.conv.algo_bwd{part}" for part in ("", "_data", "_filter"))
 _CHOICES = {
     "time_once": "by timing them",
     "time_on_shape_change": "by timing them",
@@ -24,7 +24,6 @@ _CHOICES = {
 }
 _CONFIGS = ("theano.config.", "theano.configdefaults.config.")
 _CHANGES = frozenset(f"theano.{place}change_flags" for place in ("", "config.", "configparser."))
-_FLAG = re.compile(r"([\w.]+)\s*=\s*([\w.-]*)")
 
 
 class TheanoFlags(Rule):
@@ -85,59 +84,41 @@ class TheanoFlags(Rule):
         ),
     )
 
-    def visit_Assign(self, node: cst.Assign) -> None:
-        self._check(node)
+    def examine(self, offsets: Sequence[int]) -> None:
+        for each in options_at(self.unit, offsets, (_VARIABLE,)):
+            if not is_left_open(each.op):
+                self._check(each.node, each.known_text)
+        for each in flags_at(self.unit, offsets):
+            for config in _CONFIGS:
+                if each.name.startswith(config) and not is_left_open(each.op):
+                    self._tell(each.node, each.name.removeprefix(config), each.constant)
+        for op in self.unit.ops_at(offsets):
+            if not _CHANGES.isdisjoint(self.unit.values.called(op)) and not is_left_open(op):
+                self._changed(op)
 
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-        self._check(node)
-
-    def visit_DictElement(self, node: cst.DictElement) -> None:
-        self._check(node)
-
-    def visit_Call(self, node: cst.Call) -> None:
-        self._check(node)
-        name = self.module.called(node)
-        if name in _CHANGES:
-            for flag, value in self._changed(node):
-                self._judge(node, flag, self.module.literal(value))
-
-    def _changed(self, call: cst.Call) -> Iterator[tuple[str, cst.BaseExpression]]:
-        """The flags that ``change_flags`` is given: ``dnn__conv__algo_bwd_data="…"``."""
-        for argument in call.args:
-            if argument.keyword is not None:
-                yield argument.keyword.value.replace("__", "."), argument.value
-            elif isinstance(argument.value, cst.Dict):
-                for element in argument.value.elements:
-                    key = self.module.literal(getattr(element, "key", None))
-                    if isinstance(key, str):
-                        yield key, element.value
-
-    def _check(self, node: cst.CSTNode) -> None:
-        for variable in variables(self.module, node, "THEANO_FLAGS"):
-            for flag, value in _FLAG.findall(variable.text):
-                if self._judge(variable.node, flag, value):
-                    break
-        for switch in switches(self.module, node):
-            place = next((each for each in _CONFIGS if switch.flag.startswith(each)), None)
-            if place is not None:
-                flag = switch.flag.removeprefix(place)
-                self._judge(switch.node, flag, self.module.literal(switch.value))
+    def _changed(self, call: Op) -> None:
+        """What ``change_flags`` is given: ``dnn__conv__algo_bwd_data="…"``, or a dict."""
+        values = self.unit.values
+        dicts = [value for name, value in call.arguments() if name is None]
+        for each in (*keywords(values, call), *(x for y in dicts for x in entries(values, y))):
+            flag = each.name.replace("__", ".")
+            self._tell(call.node, flag, values.constant(each.value))
 
     def visit_Variable(self, node: Variable) -> None:
-        if node.name == "THEANO_FLAGS":
+        if node.name == _VARIABLE:
             raw = self.document.source.text[node.value_start : node.value_end]
-            for flag, value in _FLAG.findall(node.value or raw):
-                if self._tell(node, flag, value):
-                    break
+            self._check(node, node.value or raw)
 
-    def _judge(self, node: cst.CSTNode, flag: str, value: object) -> bool:
-        if not isinstance(value, str) or behind_setting(self.module, node):
-            return False
-        return self._tell(node, flag, value)
+    def _check(self, node: ast.AST | Variable, text: str) -> None:
+        """Tell the first of several flags."""
+        for part in text.split(","):
+            flag, _, value = part.partition("=")
+            if self._tell(node, flag.split()[-1] if flag.split() else "", value.strip()):
+                return
 
-    def _tell(self, node: cst.CSTNode | Variable, flag: str, value: str) -> bool:
-        if _BACKWARD.match(flag) and value in _CHOICES:
-            what = f"has cuDNN choose the kernels of the backward pass {_CHOICES[value]}"
+    def _tell(self, node: ast.AST | Variable, flag: str, value: object) -> bool:
+        if flag in _BACKWARD and value in _CHOICES:
+            what = f"has cuDNN choose the kernels of the backward pass {_CHOICES[str(value)]}"
             self.report(node, f"{flag}={value} {what}", advice=f"set {flag}=deterministic")
             return True
         if flag == "deterministic" and value == "default":

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from detlint.analysis.branches import in_teardown, other_side
-from detlint.analysis.switches import FILL, turned
-from detlint.rule import Example, Rule, cst
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.settings import flags_at, switched_off
+from detlint.models.settings import FILL
+from detlint.rule import Example, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class UninitializedMemoryNotFilled(Rule):
@@ -47,27 +52,11 @@ class UninitializedMemoryNotFilled(Rule):
         ),
     )
 
-    def visit_Assign(self, node: cst.Assign) -> None:
-        self._check(node)
-
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-        self._check(node)
-
-    def visit_Call(self, node: cst.Call) -> None:
-        self._check(node)
-
-    def _check(self, node: cst.CSTNode) -> None:
-        for switch in turned(self.module, node, FILL, to=False):
-            if not self._is_reset(node):
-                self.report(
-                    switch.node,
-                    f"{switch.shown('False')} leaves new tensors holding whatever lay in memory",
-                    advice="set it to True",
-                    edits=(self.module.replace(switch.value, "True"),) if switch.alone else (),
-                )
-
-    def _is_reset(self, node: cst.CSTNode) -> bool:
-        return in_teardown(self.module, node) or other_side(self.module, node, self._turns_on)
-
-    def _turns_on(self, node: cst.CSTNode) -> bool:
-        return any(turned(self.module, node, FILL, to=True))
+    def examine(self, offsets: Sequence[int]) -> None:
+        for each in switched_off(flags_at(self.unit, offsets), (FILL,)):
+            self.report(
+                each.node,
+                f"{each.shown('False')} leaves new tensors holding whatever lay in memory",
+                advice="set it to True",
+                edits=each.replaced("True"),
+            )

@@ -137,7 +137,6 @@ if __name__ == "__main__":
 
 torch.backends.cudnn.benchmark = False
 cudnn.benchmark = os.environ["FAST"] == "1"
-cudnn.benchmark = not cudnn.deterministic
 cudnn.benchmark = True if len(sys.argv) > 1 else False
 cudnn.benchmark_limit = True
 cudnn.enabled = True
@@ -161,6 +160,7 @@ print("torch.backends.cudnn.benchmark = True")
 
 
 def by_setting(args, cfg, train, benchmark=True, cudnn_benchmark=True):
+    cudnn.benchmark = not cudnn.deterministic
     cudnn.benchmark = benchmark
     cudnn.benchmark = args.benchmark
     cudnn.benchmark = cudnn_benchmark

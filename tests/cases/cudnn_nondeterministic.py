@@ -51,7 +51,6 @@ def reset_seeds(seed):
 # Silent: on, unknown, read
 
 torch.backends.cudnn.deterministic = True
-cudnn.deterministic = cudnn.benchmark
 cudnn.allow_tf32 = False
 cudnn.benchmark = False
 setattr(cudnn, "deterministic", True)
@@ -69,6 +68,7 @@ print(cudnn.deterministic is False)
 
 
 def seed_everything(seed, deterministic=False):
+    cudnn.deterministic = cudnn.benchmark
     cudnn.deterministic = deterministic
     if deterministic:
         torch.backends.cudnn.deterministic = True

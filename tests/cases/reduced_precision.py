@@ -32,9 +32,9 @@ cudnn.conv.fp32_precision = "tf32"  # DET308
 torch.backends.mkldnn.matmul.fp32_precision = "bf16"  # DET308
 tf.config.experimental.enable_tensor_float_32_execution(True)  # DET308
 TrainingArguments("out", tf32=True)  # DET308
-Seq2SeqTrainingArguments(  # DET308
+Seq2SeqTrainingArguments(
     output_dir="out",
-    tf32=True,
+    tf32=True,  # DET308
 )
 PRECISION = "high"
 torch.set_float32_matmul_precision(PRECISION)  # DET308
