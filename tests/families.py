@@ -34,8 +34,23 @@ def notebook(lines: int) -> str:
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
 
 
+def calling_each_other(lines: int) -> str:
+    """A data set whose methods call each other, around and around."""
+    methods = (
+        f"    def m{number}(self, x):\n"
+        f"        y = self.m{(number + 1) % lines}(x).sample()\n"
+        f"        return self.m{(number + 2) % lines}(y) + self.m{(number * 7) % lines}(y)\n"
+        for number in range(lines)
+    )
+    head = "class Data(torch.utils.data.Dataset):\n"
+    entry = "    def __getitem__(self, i):\n        return self.m0(i).sample()\n"
+    loader = "loader = DataLoader(Data(), shuffle=True, num_workers=2)\n"
+    return "".join((HEAD, head, entry, *methods, loader))
+
+
 # Name of the file → what stands in it, by how many lines.
 FAMILIES = {
+    "methods that call each other": ("a.py", calling_each_other),
     "listings": ("a.py", repeated("for f in os.listdir(p): g(f)\n")),
     "listings in a function": (
         "a.py",

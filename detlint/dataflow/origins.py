@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 30  # questions that a question leads to, and calls in calls
 _MOST = 3000  # operations that one question may look at
+_BUDGET = 20_000  # the same of all questions; real files ask a hundredth of it
 _SELF = ("self", "cls")
 _JOINS = frozenset(("phi", "boolean", "free", "enter", "await", "declared"))
 _HELD = frozenset(("list", "set", "tuple"))
@@ -86,11 +87,17 @@ class Origins:
     def __init__(self, find: Find | None = None) -> None:
         self._find = find
         self.is_cut = False
+        self._steps = 0
         self._busy: set[tuple[Op, Frame | None]] = set()
         self._known: dict[tuple[Op, Frame | None], list[Made | None]] = {}
         self._lineages: dict[Place | None, list[Place]] = {}
         self._frames: dict[tuple[object, ...], Frame] = {}
         self._values: dict[tuple[object, ...], Made] = {}
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether there was too much to see: from then on nothing is."""
+        return self._steps > _BUDGET
 
     def frame(
         self,
@@ -123,7 +130,7 @@ class Origins:
         if asked in self._busy:
             return []
         if asked not in self._known:
-            if len(self._busy) > _DEEPEST or _depth(frame) > _DEEPEST:
+            if self.is_spent or len(self._busy) > _DEEPEST or _depth(frame) > _DEEPEST:
                 return [None]
             self._busy.add(asked)
             self._known[asked] = self._asked(op, frame)
@@ -138,6 +145,7 @@ class Origins:
             if step in seen or len(seen) > _MOST:
                 continue
             seen.add(step)
+            self._steps += 1
             for each in self._behind(*step):
                 if isinstance(each, Made) or each is None:
                     if each not in found:

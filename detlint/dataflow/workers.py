@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 BUILDING = ("__init__", "__post_init__")
 _CALLED = ("__call__", "forward", "transform")
 _LONGEST_CHAIN = 12  # of calls from a sample's method to a draw
+_MOST_RUNS = 400  # of functions, each for a call; beyond, what is left is not seen
 _GUARD = "guard.generator"
 
 
@@ -58,6 +59,7 @@ class Workers:
         self._numpy = numpy
         self._running: list[Function] = []
         self._met: set[tuple[object, ...]] = set()
+        self._runs = 0
         self.is_blind = False
 
     def of_dataset(self, value: Op, frame: Frame | None = None) -> Iterator[Draw]:
@@ -116,8 +118,12 @@ class Workers:
 
     def _run(self, function: Function, frame: Frame) -> Iterator[Draw]:
         owner = frame.owner
-        if self._is_met(function, owner, frame.call) or len(self._running) > _LONGEST_CHAIN:
+        if function in self._running or self._is_met(function, owner, frame.call):
+            return  # it calls itself: what it draws is told already
+        if len(self._running) > _LONGEST_CHAIN or self._runs >= _MOST_RUNS:
+            self.is_blind = True
             return
+        self._runs += 1
         self._running.append(function)
         for inner in function.everything():
             for op in inner.ops:

@@ -165,7 +165,7 @@ class MissingWorkerInitFn(Rule):
             self._tell(loader, draw)
         elif origins.is_cut:  # it may turn out to be certain
             self._tell_unseen(loader, Confidence.CERTAIN)
-        elif workers.is_blind:
+        elif workers.is_blind or origins.is_spent:
             self._tell_unseen(loader, Confidence.POSSIBLE)
 
     def _draws(self, loader: Loader, workers: Workers) -> Iterator[Draw]:
