@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from detlint.models.randomness import DRAWS
+
 # Classes that take the arguments of torch's DataLoader, at the same places.
 LOADERS = frozenset(
     (
@@ -121,13 +123,6 @@ _GLOBAL_DRAWS = re.compile(
     r"(?:tensorflow|tf)\.(?:compat\.v1\.)?random\.(?:uniform|normal|shuffle"
     r"|truncated_normal|gamma|poisson|categorical)"
 )
-# The same of NumPy, which torch seeds in a worker since 1.9.
-_NUMPY_DRAWS = re.compile(
-    r"numpy\.random\.(?:beta|binomial|bytes|chi\w+|choice|dirichlet|exponential|f|gamma|geometric"
-    r"|gumbel|hyper\w+|laplace|log\w+|multi\w+|negative\w+|non\w+|normal|pareto|permutation|poisson"
-    r"|power|rand|randint|randn|random\w*|ranf|rayleigh|sample|shuffle|standard\w+|triangular"
-    r"|uniform|vonmises|wald|weibull|zipf)"
-)
 # Data sets of libraries that draw nothing by themselves.
 _STILL = re.compile(
     r"torch\.utils\.data(?:\.\w+)?\.TensorDataset|datasets\.load_(?:dataset|from_disk)"
@@ -230,7 +225,7 @@ def draws_globally(name: str) -> bool:
 
 def draws_from_numpy(name: str) -> bool:
     """Whether a function draws from NumPy's global generator."""
-    return _NUMPY_DRAWS.fullmatch(name) is not None
+    return DRAWS.get(name) == "numpy"
 
 
 def is_known(name: str) -> bool:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.origins import Origins
+from detlint.dataflow.seeding import drawn_from
 from detlint.finding import Edit
-from detlint.rule import Example, Rule, cst
+from detlint.models import loading
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.program import Located, Program
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.origins import Made
     from detlint.finding import Finding
     from detlint.settings import Settings
 
@@ -20,8 +25,6 @@ _LOADERS = frozenset(
     f"torchdata.stateful_dataloader.{module}StatefulDataLoader"
     for module in ("", "stateful_dataloader.")
 )
-# In the loader's signature.
-_SAMPLER, _BATCH_SAMPLER = 3, 4
 _STATELESS = frozenset(
     f"torch.utils.data.{module}{name}Sampler"
     for module in ("", "sampler.")
@@ -131,46 +134,56 @@ class WorkerSeedsLeftOut(Rule):
             )
             yield program.finding(cls, seeding, message, _RANKS_ADVICE, _passed(program, seeding))
 
-    def visit_Call(self, node: cst.Call) -> None:
-        if self.module.called(node) not in _LOADERS:
-            return
-        for name, place in (("sampler", _SAMPLER), ("batch_sampler", _BATCH_SAMPLER)):
-            given = self.module.argument(node, name, place)
-            sampler = self._stateless(given) if given is not None else ""
-            if sampler:
-                self.report(
-                    node,
-                    f"the state of this loader leaves out what {sampler} has drawn: "
-                    "a resumed run goes on in another order",
-                    advice=_STATE_ADVICE,
-                )
+    def examine(self, offsets: Sequence[int]) -> None:
+        origins = Origins()
+        for op in self.unit.ops_at(offsets):
+            if not _LOADERS.isdisjoint(self.unit.values.called(op)):
+                for name in ("sampler", "batch_sampler"):
+                    given = op.given(name, loading.PLACES[name])
+                    sampler = _stateless(given, origins) if given is not None else ""
+                    if sampler:
+                        self._tell(op, sampler)
 
-    def _stateless(self, given: cst.BaseExpression) -> str:
-        """The class of a sampler that draws and has no state to save; "" for any other."""
-        made = self.module.names.value_of(given)
-        if not isinstance(made, cst.Call):
-            return ""
-        name = self.module.called(made) or ""
-        if name in _BATCHES and made.args:
-            return self._stateless(made.args[0].value)
-        if name in _STATELESS:
-            return name.rpartition(".")[2]
-        owner = self.module.names.definition(made.func)
-        draws = isinstance(owner, cst.ClassDef) and self._draws_without_state(owner)
-        return owner.name.value if draws else ""  # type: ignore[union-attr]
-
-    def _draws_without_state(self, owner: cst.ClassDef) -> bool:
-        # Not at the top: it imports libcst, which clean files need not.
-        from detlint.facts.draws import drawn_from
-
-        bases = [self.module.qualified_name(each.value) or "" for each in owner.bases]
-        if not bases or not all(each.startswith("torch.utils.data.") for each in bases):
-            return False
-        nodes = list(self.module.tree.descendants(owner))
-        defined = {each.name.value for each in nodes if isinstance(each, cst.FunctionDef)}
-        return "state_dict" not in defined and any(
-            isinstance(each, cst.Call) and drawn_from(self.module, each) for each in nodes
+    def _tell(self, loader: Op, sampler: str) -> None:
+        self.report(
+            loader.node,
+            f"the state of this loader leaves out what {sampler} has drawn: "
+            "a resumed run goes on in another order",
+            advice=_STATE_ADVICE,
         )
+
+
+def _stateless(given: Op, origins: Origins) -> str:
+    """The class of a sampler that draws and has no state to save; "" for any other."""
+    for made in origins.of(given):
+        if made is None or not made.called:
+            continue
+        if not _BATCHES.isdisjoint(made.names):
+            inner = made.op.given("sampler", 0)
+            return _stateless(inner, origins) if inner is not None else ""
+        name = next(filter(_STATELESS.__contains__, made.names), "")
+        if name:
+            return name.rpartition(".")[2]
+        if made.place is not None and _draws_without_state(made, origins):
+            return made.place.name
+    return ""
+
+
+def _draws_without_state(made: Made, origins: Origins) -> bool:
+    """The same of a class of the project, whose bases all are torch's."""
+    bases = origins.foreign(made)
+    if not bases or not all(each.startswith("torch.utils.data.") for each in bases):
+        return False
+    if origins.method(made, "state_dict") is not None:
+        return False
+    running = (
+        function
+        for place in origins.lineage(made)
+        for piece in place.unit.classes[place.name]
+        if (outer := place.unit.function(piece)) is not None
+        for function in outer.everything()
+    )
+    return any(drawn_from(op) for function in running for op in function.ops)
 
 
 def _drawn_by_workers(program: Program) -> Iterator[Located]:
