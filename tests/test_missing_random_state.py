@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
 
 IMPORTS = """
+import guard
+import numpy
+import numpy as np
 from datasets import load_dataset
 from sklearn.cluster import KMeans
 from sklearn.model_selection import train_test_split

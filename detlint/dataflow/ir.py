@@ -141,6 +141,19 @@ class Op:
                 position = None  # what follows cannot be counted
         return None
 
+    def written(self, keyword: str, position: int | None = None) -> ast.expr | None:
+        """The same as it is written in the call."""
+        value = self.given(keyword, position)
+        assert isinstance(self.node, ast.Call)  # noqa: S101 - what a call is made of
+        nodes = [*self.node.args, *(each.value for each in self.node.keywords)]
+        pairs = zip(self.args[1:], nodes, strict=True)
+        return next((node for op, node in pairs if op is value), None)
+
+    @property
+    def unpacks(self) -> bool:
+        """Whether some arguments of a call are not to be seen: ``**options``."""
+        return any(name in ("*", "**") for name, _ in self.arguments())
+
     def arguments(self) -> Iterator[tuple[str | None, Op]]:
         """The arguments of a call, with their keywords; "*" and "**" of what is unpacked."""
         assert isinstance(self.name, tuple)  # noqa: S101 - what a call has

@@ -36,7 +36,7 @@ class Loader(NamedTuple):
     @property
     def unpacks(self) -> bool:
         """Whether some arguments are not to be seen: ``**options``."""
-        return any(name in ("*", "**") for name, _ in self.call.arguments())
+        return self.call.unpacks
 
     @property
     def shuffles(self) -> bool:

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.order import word_of
 from detlint.models import randomness
+from detlint.models.loading import is_known
+from detlint.models.names import means_seeding, words_of
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
     from detlint.dataflow.ir import Op
+    from detlint.dataflow.unit import Unit
+
+# What the text of a function that seeds holds.
+_PARTS = (
+    *("seed", "Seed", "determinis", "set_state", "setstate", "set_rng_state", "guard"),
+    *("reproducib", "hyperpyyaml", "prepare_environment"),
+)
+_MAKING = frozenset(("get", "make", "manual", "new", "spawn"))
+_MOST = 200  # operations behind a seed that are asked
 
 
 def drawn_from(op: Op) -> str:
@@ -16,3 +32,94 @@ def drawn_from(op: Op) -> str:
         return ""
     found = (randomness.DRAWS.get(name) for name in op.function.unit.values.called(op))
     return next(filter(None, found), "")
+
+
+class Seeding:
+    """Answers for one file."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    def seeds(self, library: str) -> bool:
+        """Whether code of the file seeds the global generator of a library."""
+        return any(library in libraries for _, libraries in self._calls)
+
+    def seeds_apart(self, library: str, drawn: Op, names: Container[str], *, last: bool) -> bool:
+        """The same, with something other than what a call draws, or what has one of some names;
+        ``last``: so does an attribute."""
+        return any(
+            library in libraries and not _takes(op, drawn, names, last=last)
+            for op, libraries in self._calls
+        )
+
+    @cached_property
+    def _calls(self) -> list[tuple[Op, tuple[str, ...]]]:
+        return [
+            (op, libraries)
+            for outer in self._unit.functions_holding(*_PARTS, *self._unit.own_seeding)
+            for function in outer.everything()
+            for op in function.ops
+            if (libraries := self._seeded(op))
+        ]
+
+    def _seeded(self, op: Op) -> tuple[str, ...]:
+        """The libraries that an operation seeds."""
+        values = self._unit.values
+        if op.code == "import":
+            named = isinstance(op.node, ast.Import) and any(
+                each.name in randomness.GUARD for each in op.node.names
+            )
+            return randomness.LIBRARIES if named else ()
+        if op.code != "call":
+            return ()
+        row = values.function_row(op)
+        if row is not None and row.seeds:
+            return row.seeds if _has_seed(op) or row.name not in randomness.SEEDING else ()
+        called = values.called(op)
+        if not randomness.GUARD.isdisjoint(called):
+            return randomness.LIBRARIES
+        # What a function of the file does is seen in it.
+        helps = values.callee(op) is None and _is_helper(op, called)
+        return randomness.LIBRARIES if helps else ()
+
+
+def _is_helper(call: Op, called: list[str]) -> bool:
+    """Whether a function out of sight seeds, by its name: what, cannot be seen."""
+    word = word_of(call)
+    if word in randomness.HELPERS:
+        return True
+    if word == "seed" or not means_seeding(word) or word[0].isupper() or not _has_seed(call):
+        return False
+    return words_of(word)[0] not in _MAKING and not any(map(is_known, called))
+
+
+def _has_seed(call: Op) -> bool:
+    given = [value for _, value in call.arguments()]
+    return bool(given) and not (given[0].code == "const" and given[0].name is None)
+
+
+def _takes(call: Op, drawn: Op, names: Container[str], *, last: bool) -> bool:
+    """Whether what a call is given is made of a draw, or has one of some names."""
+    given = [value for _, value in call.arguments()]
+    return bool(given) and any(
+        each is drawn or _named(each, last=last) in names for each in _behind(given)
+    )
+
+
+def _named(op: Op, *, last: bool) -> str:
+    if op.code == "param":
+        return str(op.name[1])
+    return str(op.name) if op.code in ("global", "free") or (last and op.code == "attr") else ""
+
+
+def _behind(values: list[Op]) -> Iterator[Op]:
+    """What some values are made of."""
+    seen = set(values)
+    pending = list(values)
+    for each in pending:  # grows
+        yield each
+        if len(pending) < _MOST and each.code != "param":
+            for inner in each.args:
+                if inner not in seen:
+                    seen.add(inner)
+                    pending.append(inner)

@@ -12,12 +12,14 @@ from detlint.dataflow.lowering import lower
 from detlint.edits import Editable
 from detlint.layout import layout_of
 from detlint.mentions import mentions
+from detlint.models.randomness import SAID
 from detlint.syntax import REFUSALS, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.seeding import Seeding
     from detlint.dataflow.values import Values
     from detlint.finding import Edit
     from detlint.layout import Block
@@ -55,7 +57,7 @@ class Piece(NamedTuple):
 class Unit(Editable[ast.AST]):
     """One file, as the engine sees it; ``whole``: parsed as a whole, not piece by piece.
 
-    ``models``: what functions of the project do with an order, as the settings say it.
+    ``models``: what functions of the project do, as the settings say it.
     """
 
     def __init__(
@@ -77,6 +79,26 @@ class Unit(Editable[ast.AST]):
         from detlint.dataflow.values import Values
 
         return Values(self, self._models)
+
+    @cached_property
+    def seeding(self) -> Seeding:
+        """What the file seeds."""
+        from detlint.dataflow.seeding import Seeding
+
+        return Seeding(self)
+
+    @property
+    def own_seeding(self) -> list[str]:
+        """By which words the file may call functions of the project that seed, as the settings
+        say it."""
+        full = [name for name, says in self._models if says in SAID]
+        words = [name.rpartition(".")[2] for name in full]
+        bound = (
+            each
+            for each, names in self.imported.items()
+            if any(name.rpartition(".")[2] in words for name in names)
+        )
+        return [*words, *bound] if full else []
 
     @cached_property
     def pieces(self) -> list[Piece]:
@@ -243,6 +265,16 @@ class Unit(Editable[ast.AST]):
         if word not in self._naming:
             self._naming[word] = list(self._find_naming(word))
         return self._naming[word]
+
+    def functions_holding(self, *parts: str) -> Iterator[Function]:
+        """The same of those whose text holds any of some parts of words."""
+        module = False
+        for piece in self.pieces:
+            if any(self.text.find(each, piece.start, piece.end) >= 0 for each in parts):
+                found = self.function(piece) if piece.kind else self.module
+                if found is not None and (piece.kind or not module):
+                    yield found
+                module |= not piece.kind
 
     def _find_naming(self, word: str) -> Iterator[Function]:
         seen: set[int] = set()

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 _DEEPEST = 400  # operations behind a value that are asked
 _BUILTINS = frozenset(dir(builtins))
+# What comes with `import *`, if nothing else binds it.
+_SPELLED = {"nn": "torch.nn", "np": "numpy", "numpy": "numpy", "random": "random", "torch": "torch"}
 _CONSTANTS: dict[type, Types] = {
     str: TEXT,
     bytes: lattice.BYTES,
@@ -144,6 +146,8 @@ class Values:
             return [
                 each for op in bound if op.code in ("attr", "import") for each in self.qualified(op)
             ]
+        if name in _SPELLED and "*" in self.unit.imported and name not in self.unit.bound_names:
+            return [_SPELLED[name]]
         return [f"builtins.{name}"] if name in _BUILTINS else []
 
     def _may_bind(self, name: str) -> bool:

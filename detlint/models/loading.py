@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from detlint.models.model import words
 from detlint.models.randomness import DRAWS
 
 # Classes that take the arguments of torch's DataLoader, at the same places.
@@ -128,6 +129,42 @@ _STILL = re.compile(
     r"torch\.utils\.data(?:\.\w+)?\.TensorDataset|datasets\.load_(?:dataset|from_disk)"
     r"|(?:torchvision|torchaudio|torchtext|torch_geometric)\.datasets\.(?:\w+\.)*\w+"
 )
+# What pandas' ``sample`` takes; another keyword tells of another ``sample``.
+SAMPLE = "sample"
+OF_SAMPLE = words("n frac replace weights random_state axis ignore_index")
+# Distributions, replay buffers, generators: not tables.
+_NO_TABLES = re.compile(
+    r"(?:^|_)(?:buffer|chain|dist|distribution|env|generator|gmm|kde|kernel|memory|model|pipe"
+    r"|policy|pop|population|posterior|prior|process|random|replay|rng|sampler|space|study|trial"
+    r"|self|cls|p|q|rv|pi)s?\d*$|(?i:dist|distribution|space|sampler|buffer)$"
+)
+# Methods of Hugging Face's data sets that draw, and what they take.
+SHUFFLES = {
+    "shuffle": words(
+        """seed seeds generator buffer_size max_buffer_input_shards keep_in_memory
+    load_from_cache_file indices_cache_file_name writer_batch_size new_fingerprint"""
+    ),
+    "train_test_split": words(
+        """test_size train_size shuffle stratify_by_column seed generator keep_in_memory
+    load_from_cache_file train_indices_cache_file_name test_indices_cache_file_name
+    writer_batch_size train_new_fingerprint test_new_fingerprint test_shuffle"""
+    ),
+}
+# Of a stream.
+STREAMED = frozenset(("buffer_size", "max_buffer_input_shards"))
+# Methods that give such a data set again.
+CHAINED = words(
+    """add_column cast cast_column class_encode_column filter flatten map remove_columns
+    rename_column rename_columns select select_columns shard shuffle skip sort take
+    to_iterable_dataset train_test_split with_format with_transform repeat"""
+)
+_DATA_SETS = re.compile(
+    r"datasets\.(?:\w+\.)*(?:load_dataset|load_from_disk|concatenate_datasets|interleave_datasets"
+    r"|(?:Dataset|DatasetDict|IterableDataset|IterableDatasetDict)(?:\.from_\w+)?)"
+)
+_NAMED_DATA_SETS = re.compile(
+    r"(?:^|_)(?:data|dataset|datasets|ds|train|test|eval|val|valid|split)\d*$"
+)
 # Modules that are no part of any project that uses them.
 _LIBRARIES = frozenset(
     [
@@ -211,6 +248,21 @@ def is_dataset(name: str) -> bool:
 def draws_nothing(name: str) -> bool:
     """Whether a library's data set gives the same sample for the same index."""
     return _STILL.fullmatch(name) is not None
+
+
+def makes_data_set(name: str) -> bool:
+    """Whether a class or function gives a data set of Hugging Face."""
+    return _DATA_SETS.fullmatch(name) is not None
+
+
+def names_data_set(name: str) -> bool:
+    """Whether a name is that of one."""
+    return name in CHAINED or _NAMED_DATA_SETS.search(name) is not None
+
+
+def is_no_table(name: str) -> bool:
+    """Whether a name is of what has another ``sample`` than tables have."""
+    return _NO_TABLES.search(name) is not None
 
 
 def keeps_generator(name: str) -> bool:

@@ -46,12 +46,14 @@ class Model(NamedTuple):
              if it is a function; ``S`` is the type of a method's object, ``E`` of its elements,
              ``V`` of what it holds by key. "" says nothing.
     order    what becomes of the order of its arguments (of a method's object: ``own``)
+    seeds    the libraries whose global generators it seeds with what it is given first
     """
 
     name: str
     returns: str = ""
     order: Order | None = None
     own: Order | None = None
+    seeds: tuple[str, ...] = ()
 
 
 def rows(
@@ -64,3 +66,8 @@ def rows(
     """A row for each of some names below a prefix."""
     for each in names.split():
         yield Model(f"{prefix}.{each}", returns, order, own)
+
+
+def words(text: str) -> frozenset[str]:
+    """A set of names, written one after the other."""
+    return frozenset(text.split())

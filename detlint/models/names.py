@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
+
+from detlint.models.model import words
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Calls whose output is for people to read.
@@ -223,6 +226,17 @@ _INITIALISING = re.compile(
     r"^(?!__).*init|(?:normal|uniform|zeros?|ones|constant|fill|copy|eye|orthogonal|dirac|sparse)_$"
 )
 
+_SIZE = re.compile(r"size|ratio|frac|split|percent|test|num|^n_|^k$")
+# What may follow the word in the name of a seed: `seed_value`, but not `seed_file`.
+_TAILS = words("""base int np num number numpy python seq sequence torch used val value""")
+_LABELS = words(
+    """address dir directory file filename folder host id ids key name names path port ports
+    prefix session suffix tag token uid url uuid"""
+)
+_MADE_UP = frozenset(("id", "name", "path", "port", "tag", "uuid"))
+_IDENTIFIERS = words("""fingerprint fingerprints id ids name names nonce token tokens uuid uuids""")
+_GENERATORS = frozenset(("gen", "generator", "prng", "rng", "rs"))
+
 
 def words_of(name: str) -> list[str]:
     """The words of a name, in lower case: ``manualSeed``, ``manual_seed``."""
@@ -345,3 +359,57 @@ def fills(word: str) -> bool:
 def initialises(word: str) -> bool:
     """Whether a function fills weights at the start: ``xavier_uniform_``."""
     return bool(_INITIALISING.search(word))
+
+
+def is_size(name: str) -> bool:
+    """Whether a name is that of a share or a number of samples."""
+    return _SIZE.search(name) is not None
+
+
+def means_seed(name: str) -> bool:
+    """Whether a name is that of a seed: ``data_seed``, ``manualSeed``, ``random_state``."""
+    parts = words_of(name)
+    while len(parts) > 1 and (parts[-1] in _TAILS or parts[-1].isdigit() or len(parts[-1]) == 1):
+        parts.pop()
+    if parts[-2:] == ["random", "state"] or parts[-1:] == ["randomstate"]:
+        return True
+    seeds = bool(parts) and parts[-1].removesuffix("s").endswith("seed")
+    return seeds and not _hashes(parts)
+
+
+def means_seeding(name: str) -> bool:
+    """Whether a function of this name takes a seed: ``set_seed``, ``seed_everything``."""
+    parts = words_of(name)
+    seeds = not {"seed", "seeds", "reseed"}.isdisjoint(parts) and _LABELS.isdisjoint(parts)
+    return seeds and not _hashes(parts)
+
+
+def _hashes(parts: list[str]) -> bool:
+    """``hash_seed``: of a hash function, not of a generator."""
+    return any(
+        word.startswith(("hash", "salt", "crypt")) and after.startswith("seed")
+        for word, after in pairwise(parts)
+    )
+
+
+def means_label(name: str) -> bool:
+    """Whether a name is that of a run, a file or a port."""
+    parts = words_of(name)
+    return bool(parts) and parts[-1] in _LABELS
+
+
+def makes_label(function: str) -> bool:
+    """Whether a function of this name makes up one. Not ``key``: JAX seeds with keys."""
+    parts = words_of(function)
+    return bool(parts) and parts[-1] in _MADE_UP
+
+
+def identifies(name: str) -> bool:
+    """Whether a name is that of what identifies something, and so has to differ."""
+    return not _IDENTIFIERS.isdisjoint(words_of(name))
+
+
+def is_generator(name: str) -> bool:
+    """Whether a name is that of a seed or of a generator of random numbers."""
+    parts = words_of(name)
+    return means_seed(name) or (bool(parts) and parts[-1] in _GENERATORS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from detlint.models.model import Model, words
+
 # Functions that draw from the global generator of a library, by its name in findings.
 _DRAWING = {
     "random": """betavariate binomialvariate choice choices expovariate gammavariate gauss
@@ -21,17 +23,140 @@ DRAWS = {
     for module, names in _DRAWING.items()
     for name in names.split()
 }
-# Functions that seed a generator of this process.
-SEEDING = frozenset(
+# Whose global generators a function may seed.
+LIBRARIES = ("random", "numpy", "torch", "tensorflow")
+# What the settings of a project say of its functions.
+SAID = {**{f"seeds {each}": (each,) for each in LIBRARIES}, "seeds all": LIBRARIES}
+# Functions that seed, with what they are given first; without a seed, or with None, some of them
+# take one from the operating system.
+_SEEDING = {
+    "random.seed": ("random",),
+    "numpy.random.seed": ("numpy",),
+    "torch.manual_seed": ("torch",),
+    "torch.random.manual_seed": ("torch",),
+    "torch.cuda.manual_seed": ("torch",),
+    "torch.cuda.manual_seed_all": ("torch",),
+    "random.setstate": ("random",),
+    "numpy.random.set_state": ("numpy",),
+    "torch.set_rng_state": ("torch",),
+    "torch.random.set_rng_state": ("torch",),
+    "tensorflow.random.set_seed": ("tensorflow",),
+    "tensorflow.set_random_seed": ("tensorflow",),
+    "tensorflow.compat.v1.set_random_seed": ("tensorflow",),
+    "tensorflow.keras.utils.set_random_seed": ("random", "numpy", "tensorflow"),
+    "keras.utils.set_random_seed": LIBRARIES,
+}
+FUNCTIONS = [Model(name, seeds=seeds) for name, seeds in _SEEDING.items()]
+SEEDING = frozenset(name for name in _SEEDING if "state" not in name)
+# Those that seed whatever is installed, also without a seed of their own.
+HELPERS = words(
+    """enable_full_determinism fix_random_seed fix_seed improve_reproducibility init_seed
+    init_seeds load_hyperpyyaml prepare_environment reset_seed seed_all seed_everything
+    seed_everywhere set_determinism set_global_seed set_global_seeds set_random_seed
+    set_random_seeds set_seed set_seeds setup_seed"""
+)
+GUARD = frozenset(("guard.auto", "guard.enable"))
+# Functions and classes that make a generator, each with the parameter of its seed.
+_BITS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+SEED_PARAMETER = {
+    "random.Random": "x",
+    "keras.random.SeedGenerator": "seed",
+    "tensorflow.keras.random.SeedGenerator": "seed",
+    "tf_keras.random.SeedGenerator": "seed",
+    **{
+        f"{library}.random.{name}": "seed"
+        for library in ("numpy", "cupy")
+        for name in ("default_rng", "RandomState", *_BITS)
+    },
+    **{f"cupy.random.{name}": "seed" for name in ("XORWOW", "MRG32k3a", "Philox4x3210")},
+    "numpy.random.SeedSequence": "entropy",
+    "numpy.random.mtrand.RandomState": "seed",
+}
+# Those of JAX, of which the first argument is the seed.
+KEYS = frozenset(("jax.random.key", "jax.random.PRNGKey", "flax.nnx.Rngs"))
+# What draws from the operating system, and cannot be seeded.
+SYSTEM = frozenset(("random.SystemRandom", "secrets.SystemRandom"))
+# Methods of TensorFlow's generators that take their state from the operating system.
+STATE_OF_SYSTEM = frozenset(
+    f"tensorflow.{version}random.{module}Generator.from_non_deterministic_state"
+    for version in ("", "compat.v1.", "compat.v2.")
+    for module in ("", "experimental.")
+)
+# Functions that give back the generator that they are given, or one that draws from it.
+WRAPPING = frozenset(
+    f"{library}.random.{name}"
+    for library in ("numpy", "cupy")
+    for name in ("Generator", "RandomState", "default_rng")
+)
+# Variables of graphs: whoever runs the graph puts a seeded generator there.
+SHARED = frozenset(("aesara.shared", "pytensor.shared", "theano.shared"))
+# Calls that seed from the operating system if they are given no seed, or None.
+RESEEDING = frozenset(("cupy.random.seed", "numpy.random.seed", "random.seed"))
+# Those that always do.
+TORCH_RESEEDING = frozenset(
     [
-        "random.seed",
-        "numpy.random.seed",
-        "torch.manual_seed",
-        "torch.random.manual_seed",
-        "torch.cuda.manual_seed",
-        "torch.cuda.manual_seed_all",
+        *("torch.seed", "torch.random.seed", "torch.default_generator.seed", "torch.mps.seed"),
+        *(
+            f"torch.{device}.{module}{name}"
+            for device in ("cuda", "xpu")
+            for module in ("", "random.")
+            for name in ("seed", "seed_all")
+        ),
     ]
 )
+# Calls that read the state of the generator that others put back.
+STATES = {
+    "random": frozenset(("random.getstate",)),
+    "numpy": frozenset(("numpy.random.get_state",)),
+    "torch": frozenset(("torch.get_rng_state", "torch.random.get_rng_state")),
+}
+# Where a value that differs in each run comes from, in words.
+ENTROPY = {
+    **dict.fromkeys(
+        [
+            "time.time",
+            "time.time_ns",
+            "time.perf_counter",
+            "time.perf_counter_ns",
+            "time.monotonic",
+            "time.monotonic_ns",
+            "time.process_time",
+            "time.process_time_ns",
+            "time.clock",
+            "timeit.default_timer",
+            "datetime.datetime.now",
+            "datetime.datetime.utcnow",
+            "datetime.datetime.today",
+            "datetime.date.today",
+            "pandas.Timestamp.now",
+        ],
+        "the clock",
+    ),
+    **dict.fromkeys(
+        [
+            "os.getpid",
+            "os.getppid",
+            "threading.get_ident",
+            "threading.get_native_id",
+            "multiprocessing.current_process",
+        ],
+        "the process",
+    ),
+    **dict.fromkeys(
+        [
+            *("os.urandom", "os.getrandom", "uuid.uuid1", "uuid.uuid4", "random.SystemRandom"),
+            *("secrets.SystemRandom", "secrets.choice", "secrets.randbelow", "secrets.randbits"),
+            *("secrets.token_bytes", "secrets.token_hex", "secrets.token_urlsafe"),
+        ],
+        "the operating system",
+    ),
+    **dict.fromkeys(TORCH_RESEEDING, "the operating system"),
+    "builtins.id": "the address of an object",
+}
+# Draws that are no seeds, and those of which what they choose from tells.
+NOISE = frozenset(("betavariate", "gauss", "normal", "randn", "triangular"))
+CHOICES = frozenset(("random.choice", "random.choices", "random.sample"))
+CHOICES |= frozenset(("numpy.random.choice", "numpy.random.permutation"))
 # What starts other programs, or processes that read their environment anew.
 STARTING = frozenset(
     [

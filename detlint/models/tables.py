@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from functools import cache
 
-from detlint.models import libraries, python
+from detlint.models import libraries, python, randomness
 from detlint.models.model import Model, Order
 
 _SOURCES = (python, libraries)
 
-FUNCTIONS: dict[str, Model] = {row.name: row for each in _SOURCES for row in each.FUNCTIONS}
+FUNCTIONS: dict[str, Model] = {
+    row.name: row for each in (*_SOURCES, randomness) for row in each.FUNCTIONS
+}
 ATTRIBUTES: dict[str, Model] = {row.name: row for each in _SOURCES for row in each.ATTRIBUTES}
 
 
@@ -36,6 +38,8 @@ _SAID = {
 
 def of_project(name: str, says: str) -> Model:
     """The row of a function of a project, as its settings say it."""
+    if says in randomness.SAID:
+        return Model(name, seeds=randomness.SAID[says])
     return Model(name, *_SAID[says])
 
 

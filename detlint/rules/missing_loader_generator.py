@@ -96,7 +96,7 @@ class MissingLoaderGenerator(Rule):
     def _drawing(self, call: Op) -> tuple[Drawing, Op | None] | None:
         """What a call draws from the global generator, and what stands for its generator."""
         found = next(filter(None, map(self._named(call), self.unit.values.called(call))), None)
-        if found is None or any(name in ("*", "**") for name, _ in call.arguments()):
+        if found is None or call.unpacks:
             return None
         given = call.given("generator", found.position)
         own = given is not None and self.unit.values.constant(given) is not None

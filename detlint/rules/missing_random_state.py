@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.data_sets import SAMPLES, SHUFFLES, draws_from_system, sampled, shuffled
-from detlint.analysis.global_numpy import (
-    is_asked,
-    is_seeded_later,
-    is_seeded_outside,
-    seeds_numpy,
-)
-from detlint.analysis.scikit_learn import drawing, draws, short_names
-from detlint.analysis.seeding import uncommented
-from detlint.analysis.uses import last_name
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.dataflow import data_sets
+from detlint.dataflow.estimators import Estimators, draws
+from detlint.dataflow.order import word_of
+from detlint.dataflow.origins import Origins
+from detlint.models import estimators
+from detlint.models.loading import SAMPLE, SHUFFLES
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from detlint.analysis.scikit_learn import Drawing
+    from collections.abc import Sequence
+
+    from detlint.dataflow.ir import Op
     from detlint.finding import Edit
+    from detlint.models.estimators import Drawing
 
 _GLOBAL = "draws from NumPy's global generator, which nothing in this file seeds"
 _SYSTEM = "is seeded by the operating system, whatever else is seeded"
 
-_NAMES = frozenset({*short_names(), *(each.rstrip("(") for each in (*SAMPLES, *SHUFFLES))})
+_METHODS = frozenset((SAMPLE, *SHUFFLES))
+_NAMES = frozenset((*estimators.short_names(), *_METHODS))
 _TOKEN = re.compile(r"(\w+)[ \t]*(?:\(|as\b|#|$)", re.MULTILINE)
-_BY_KEYWORD = re.compile(r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*?\b(?:frac|n)\s*=(?!=)")
 
 
 class MissingRandomState(Rule):
@@ -55,7 +55,7 @@ class MissingRandomState(Rule):
 
     code = "DET104"
     summary = "a random choice is given no seed"
-    triggers = (*short_names(), *SAMPLES, *SHUFFLES)
+    triggers = (*estimators.short_names(), *(f"{each}(" for each in sorted(_METHODS)))
     needs = ("sklearn", "imblearn", "sample(", "datasets")
     source = "https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness"
     shown = "CPU"
@@ -105,81 +105,59 @@ class MissingRandomState(Rule):
             return False
         method = offset > 0 and text[offset - 1] == "."
         if found[1] == "sample":
-            return method and _BY_KEYWORD.match(text, found.end()) is not None
-        if f"{found[1]}(" in SHUFFLES and method and "datasets" in text:
+            return method and ("frac" in text or "pandas" in text)
+        if found[1] in ("shuffle", "train_test_split") and method and "datasets" in text:
             return True
         own = text.endswith("self.", 0, offset)
         return not own and ("sklearn" in text or "imblearn" in text)
 
-    def visit_Call(self, node: cst.Call) -> None:
-        name = self.module.called(node)
-        row = drawing(name) if name is not None else None
-        if row is not None:
-            self._check_row(node, row)
-        elif not isinstance(node.func, cst.Attribute) or not self._is_near(node.func.attr):
+    def examine(self, offsets: Sequence[int]) -> None:
+        for op in self.unit.ops_at(offsets):
+            names = self.unit.values.called(op)
+            row = next(filter(None, map(estimators.drawing, names)), None)
+            if row is not None:
+                self._check_row(op, row)
+            elif op.args[0].code == "attr" and op.args[0].name in _METHODS and not op.unpacks:
+                self._check_method(op)
+
+    def _check_row(self, call: Op, row: Drawing) -> None:
+        given = call.given("random_state", row.position)
+        if not (_is_missing(given) and draws(call, row)):
             return
-        elif keyword := sampled(self.module, node):
-            self._check_sample(node, keyword)
-        elif shuffled(self.module, node):
-            self._check_data_set(node)
+        if not (self.unit.seeding.seeds("numpy") or self._estimators.seeds(call)):
+            written = call.written("random_state", row.position)
+            self._report(call, f"{word_of(call)}()", "random_state", written, _GLOBAL)
 
-    def _is_near(self, name: cst.Name) -> bool:
-        """What narrowing leaves out is left out of whole files, too."""
-        return self.concerns(self.module.source.text, self.module.tree.span(name)[0])
+    def _check_method(self, call: Op) -> None:
+        if keyword := data_sets.sampled(call):
+            if _is_missing(call.given("random_state")) and not self.unit.seeding.seeds("numpy"):
+                written = call.written("random_state")
+                self._report(call, f"sample({keyword}=…)", "random_state", written, _GLOBAL)
+        elif data_sets.shuffled(call, self._origins):
+            self._check_data_set(call)
 
-    def _check_row(self, call: cst.Call, row: Drawing) -> None:
-        if isinstance(call.func, cst.Call) or not draws(self.module, call, row):
+    def _check_data_set(self, call: Op) -> None:
+        given = [call.given(each) for each in ("seed", "seeds", "generator")]
+        streamed = data_sets.draws_from_system(call)
+        if not all(map(_is_missing, given)) or (not streamed and self.unit.seeding.seeds("numpy")):
             return
-        given = self.module.argument(call, "random_state", row.position)
-        if self._is_missing(given) and not self._is_seeded(call):
-            self._report(call, f"{last_name(call.func)}()", "random_state", given, _GLOBAL)
-
-    def _is_seeded(self, call: cst.Call) -> bool:
-        if self._seeds_numpy or is_seeded_later(self._code):
-            return True
-        return is_asked(self.module, call) or is_seeded_outside(self.module, call, self._code)
-
-    def _check_sample(self, call: cst.Call, keyword: str) -> None:
-        given = self.module.argument(call, "random_state")
-        shown = isinstance(self.module.parent(call), cst.Expr)  # the last line of a notebook's cell
-        if self._is_missing(given) and not self._seeds_numpy and not shown:
-            self._report(call, f"sample({keyword}=…)", "random_state", given, _GLOBAL)
-
-    def _check_data_set(self, call: cst.Call) -> None:
-        seeds = [self.module.argument(call, each) for each in ("seed", "seeds", "generator")]
-        streamed = draws_from_system(self.module, call)
-        if not all(map(self._is_missing, seeds)) or (self._seeds_numpy and not streamed):
-            return
-        if last_name(call.func) == "train_test_split":
-            ordered = self.module.argument(call, "shuffle", 2)
-            if ordered is not None and self.module.literal(ordered) is not True:
-                return
-        draws_how = _SYSTEM if streamed else _GLOBAL
-        self._report(call, f"{last_name(call.func)}()", "seed", seeds[0], draws_how)
-
-    def _is_missing(self, value: cst.BaseExpression | None) -> bool:
-        """Whether an argument is not given, or None: the word, or a local of the function."""
-        if isinstance(value, cst.Name) and value.value != "None":
-            here = self.module.bindings.scope_of(value)
-            return value.value in here.bindings and self.module.literal(value) is None
-        return value is None or self.module.literal(value) is None
+        ordered = call.given("shuffle", 2) if word_of(call) == "train_test_split" else None
+        if ordered is None or self.unit.values.constant(ordered) is True:
+            how = _SYSTEM if streamed else _GLOBAL
+            self._report(call, f"{word_of(call)}()", "seed", call.written("seed"), how)
 
     def _report(
-        self,
-        call: cst.Call,
-        function: str,
-        keyword: str,
-        given: cst.BaseExpression | None,
-        how: str,
+        self, call: Op, function: str, keyword: str, given: ast.expr | None, how: str
     ) -> None:
+        assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
         edits: tuple[Edit, ...] = ()
         if given is None:
-            edits = (self.module.add_argument(call, f"{keyword}=0"),)
-        elif self.module.tree.text(given) == "None":
-            edits = (self.module.replace(given, "0"),)
+            edits = (self.unit.add_argument(call.node, f"{keyword}=0"),)
+        elif isinstance(given, ast.Constant):
+            edits = (self.unit.replace(given, "0"),)
         lacks = f"has no {keyword}" if given is None else f"gets None as its {keyword}"
         self.report(
-            call,
+            call.node,
             f"{function} {lacks}: it {how}",
             advice=f"pass the seed of the run: {keyword}=seed",
             edits=edits,
@@ -187,9 +165,14 @@ class MissingRandomState(Rule):
         )
 
     @cached_property
-    def _code(self) -> str:
-        return uncommented(self.module.source.text)
+    def _estimators(self) -> Estimators:
+        return Estimators(self.unit)
 
     @cached_property
-    def _seeds_numpy(self) -> bool:
-        return seeds_numpy(self._code)
+    def _origins(self) -> Origins:
+        return Origins()
+
+
+def _is_missing(value: Op | None) -> bool:
+    """Whether an argument is not given, or None: the word, or a local that is."""
+    return value is None or (value.code == "const" and value.name is None)

@@ -10,11 +10,7 @@ only (``QuantileTransformer``, ``TheilSenRegressor``), to settle exact ties
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from detlint.module import Module
-    from detlint.rule import cst
+from typing import NamedTuple
 
 # One row for each name: package and name, the release that brought it or its ``random_state``
 # (as far as its page says), and what else it takes:
@@ -183,6 +179,24 @@ imblearn.under_sampling.OneSidedSelection
 imblearn.under_sampling.RandomUnderSampler
 """
 
+# They set the ``random_state`` of the estimators that they are given.
+_SEEDING = frozenset(
+    [
+        "AdaBoostClassifier",
+        "AdaBoostRegressor",
+        "BaggingClassifier",
+        "BaggingRegressor",
+        "BalancedBaggingClassifier",
+        "ClassifierChain",
+        "EasyEnsembleClassifier",
+        "InstanceHardnessThreshold",
+        "IterativeImputer",
+        "RANSACRegressor",
+        "RUSBoostClassifier",
+        "RegressorChain",
+    ]
+)
+
 
 class Drawing(NamedTuple):
     """What makes one function or class draw: a row of the table."""
@@ -211,6 +225,16 @@ def short_names() -> tuple[str, ...]:
     return tuple(sorted({name.rpartition(".")[2] for name in drawings()}))
 
 
+def is_known(name: str) -> bool:
+    """Whether a function is of these libraries."""
+    return name.partition(".")[0] in ("sklearn", "imblearn")
+
+
+def seeds_arguments(name: str) -> bool:
+    """Whether a class seeds the estimators that it is given."""
+    return is_known(name) and name.rpartition(".")[2] in _SEEDING
+
+
 def _row(words: list[str]) -> tuple[str, Drawing]:
     name, since = words.pop(0), ""
     needs: dict[str, frozenset[str]] = {}
@@ -227,29 +251,3 @@ def _row(words: list[str]) -> tuple[str, Drawing]:
         elif word != "at":
             since = word
     return name, Drawing(since, needs, keeps, position)
-
-
-def draws(module: Module, call: cst.Call, row: Drawing) -> bool:
-    """Whether a call makes what certainly draws, as far as its arguments tell."""
-    if module.has_unpacking(call):
-        return False
-    needed = [_matches(module, call, key, values) for key, values in row.needs.items()]
-    if needed and not any(needed):
-        return False
-    return all(
-        _matches(module, call, key, values) is not False for key, values in row.keeps.items()
-    )
-
-
-def _matches(module: Module, call: cst.Call, key: str, values: frozenset[str]) -> bool | None:
-    """Whether an argument has one of the values; None if it is not given."""
-    name, _, place = key.partition("@")
-    given = module.argument(call, name, int(place) if place else None)
-    if given is None:
-        return None
-    value = module.literal(given)
-    if "several" in values:
-        return value not in (None, 0, 1)
-    if not isinstance(value, (bool, int, float, str, type(None))):
-        return False
-    return str(value) in values or ("some" in values and bool(value))

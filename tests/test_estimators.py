@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from detlint.analysis.scikit_learn import drawing, drawings, short_names
-from detlint.analysis.uses import words
+from detlint.models.estimators import drawing, drawings, short_names
+from detlint.models.model import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from detlint.analysis.scikit_learn import Drawing
+    from detlint.models.estimators import Drawing
 
 sklearn = pytest.importorskip("sklearn")
 np = pytest.importorskip("numpy")
@@ -64,13 +64,11 @@ ARGUMENTS = {
 }
 # Left to the survey that the table comes from: they are slow, or take estimators.
 NOT_TRIED = words(
-    """
-    SearchCV fetch_ TSNE TunedThreshold OutputCode Chain Imputer PatchExtractor patches
+    """SearchCV fetch_ TSNE TunedThreshold OutputCode Chain Imputer PatchExtractor patches
     LogisticRegressionCV permutation_importance learning_curve MultiTask Dictionary dict_
     TargetEncoder fastica non_negative randomized_ smacof spectral_ Spectral fast_mcd k_means
-    kmeans_plusplus mutual_info ridge_regression silhouette GaussianProcess Neighborhood NMF PCA
-    RANSAC
-    """
+    kmeans_plusplus mutual_info ridge_regression silhouette GaussianProcess Neighborhood NMF
+    PCA RANSAC"""
 )
 VALUES = {"True": True, "some": 2, "several": 3}
 

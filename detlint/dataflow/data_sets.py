@@ -1,0 +1,126 @@
+"""Random choices of data sets: Hugging Face's ``datasets``, and pandas' by method name."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from detlint.models import loading
+from detlint.models.names import is_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.origins import Origins
+
+_JOINS = frozenset(("await", "boolean", "declared", "free", "phi"))
+
+
+def sampled(call: Op) -> str:
+    """``frac`` or ``n`` for a call of pandas' ``sample`` by that keyword, else ""."""
+    function, keywords = call.args[0], {name for name in call.name if name}
+    unit = call.function.unit
+    if function.name != loading.SAMPLE or not keywords <= loading.OF_SAMPLE:
+        return ""
+    if unit.values.qualified(function) or loading.is_no_table(_root(call)) or _is_alone(call):
+        return ""
+    if "frac" in keywords:
+        return "frac"
+    # Other libraries have such a parameter, too.
+    return "n" if "n" in keywords and "pandas" in unit.text else ""
+
+
+def _is_alone(call: Op) -> bool:
+    """The last line of a notebook's cell only shows it."""
+    return any(each.code == "drop" for each in call.uses)
+
+
+def _root(call: Op) -> str:
+    """``frames`` of ``frames["x"].sample()``, ``groupby`` of ``frame.groupby("x").sample()``."""
+    assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
+    node = call.node.func
+    owner = node.value if isinstance(node, ast.Attribute) else node
+    while isinstance(owner, (ast.Subscript, ast.Call)):
+        owner = owner.value if isinstance(owner, ast.Subscript) else owner.func
+    return owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+
+
+def shuffled(call: Op, origins: Origins) -> bool:
+    """Whether a call is ``shuffle`` or ``train_test_split`` of a data set, by a seed not given."""
+    method = str(call.args[0].name)
+    known = loading.SHUFFLES.get(method)
+    if known is None or _is_alone(call):  # they return what they make
+        return False
+    keywords = {name for name in call.name if name}
+    places = [value for name, value in call.arguments() if name is None]
+    most = 0 if method == "shuffle" else 2
+    if not keywords <= known or len(places) > most or not all(map(_is_size, places)):
+        return False
+    if _is_data_set(call.args[0].args[0], origins):
+        return True
+    return keywords.isdisjoint(loading.STREAMED) and _looks_like_one(call)
+
+
+def _is_size(op: Op) -> bool:
+    if op.code == "const":
+        return isinstance(op.name, (int, float))
+    name = op.name[1] if op.code == "param" else op.name
+    return op.code in ("binary", "unary") or (isinstance(name, str) and is_size(name))
+
+
+def draws_from_system(call: Op) -> bool:
+    """Whether a shuffled data set is a stream, which takes its seed from nothing that is seeded."""
+    if not loading.STREAMED.isdisjoint(call.name):
+        return True
+    for each in _chain(call):
+        if each.code == "attr" and each.name == "to_iterable_dataset":
+            return True
+        streams = each.given("streaming") if each.code == "call" else None
+        if streams is not None and streams.code == "const" and streams.name is True:
+            return True
+    return False
+
+
+def _is_data_set(op: Op, origins: Origins) -> bool:
+    """Whether a value certainly is, or once was, a data set of Hugging Face."""
+    return any(
+        made is not None and any(map(loading.makes_data_set, made.names))
+        for each in _chain(op)
+        if each.code not in ("attr", "item")
+        for made in origins.of(each)
+    )
+
+
+def _chain(op: Op) -> Iterator[Op]:
+    """What a value is made of by methods of data sets, and by choosing a part."""
+    pending, seen = [op], {op}
+    for each in pending:  # grows
+        yield each
+        inner: list[Op] = []
+        if each.code == "call":
+            function = each.args[0]
+            chained = function.code == "attr" and function.name in loading.CHAINED
+            inner = [function] if chained else []
+        elif each.code == "item" or (each.code == "attr" and each.name in loading.CHAINED):
+            inner = [each.args[0]]
+        elif each.code in _JOINS:
+            inner = each.args
+        elif each.code == "choice":
+            inner = each.args[1:]
+        for value in inner:
+            if value not in seen:
+                seen.add(value)
+                pending.append(value)
+
+
+def _looks_like_one(call: Op) -> bool:
+    """Whether a name says so, in a file that imports the library."""
+    name, unit = _root(call), call.function.unit
+    if name in ("self", "cls") or unit.values.qualified(call.args[0].args[0]):
+        return False
+    return loading.names_data_set(name) and any(
+        each == "datasets" or loading.makes_data_set(each)
+        for names in unit.imported.values()
+        for each in names
+    )

@@ -1,0 +1,146 @@
+"""Estimators of scikit-learn: whether a call makes one that draws, and whether anything seeds it
+afterwards."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from detlint.models import estimators
+from detlint.models.names import is_generator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.unit import Unit
+    from detlint.models.estimators import Drawing
+
+_HOLDING = frozenset(("boolean", "choice", "declared", "dict", "entry", "free", "list", "phi"))
+_HOLDING |= frozenset(("return", "star", "store_item", "tuple"))
+_ASKED = frozenset(("__class__", "get_params"))
+_STATE = "random_state"
+
+
+def draws(call: Op, row: Drawing) -> bool:
+    """Whether a call makes what certainly draws, as far as its arguments tell."""
+    if call.unpacks:
+        return False
+    needed = [_matches(call, key, values) for key, values in row.needs.items()]
+    if needed and not any(needed):
+        return False
+    return all(_matches(call, key, values) is not False for key, values in row.keeps.items())
+
+
+def _matches(call: Op, key: str, values: frozenset[str]) -> bool | None:
+    """Whether an argument has one of the values; None if it is not given."""
+    name, _, place = key.partition("@")
+    given = call.given(name, int(place) if place else None)
+    if given is None:
+        return None
+    value = call.function.unit.values.constant(given)
+    if "several" in values:
+        return value not in (None, 0, 1)
+    if not isinstance(value, (bool, int, float, str, type(None))):
+        return False
+    return str(value) in values or ("some" in values and bool(value))
+
+
+class Estimators:
+    """Follows estimators of one file to what may seed them."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._known: dict[str, bool] = {}  # by the names of variables and attributes
+
+    def seeds(self, made: Op) -> bool:
+        """Whether an estimator gets its ``random_state`` after it was made, is left to
+        subclasses, or is made only to be asked for its parameters."""
+        if isinstance(made.function.node, ast.ClassDef):
+            return True
+        if made.uses and all(each.code == "attr" and each.name in _ASKED for each in made.uses):
+            return True
+        return self._is_seeded(made)
+
+    def _is_seeded(self, start: Op) -> bool:
+        pending, seen = [start], {start}
+        for value in pending:  # grows
+            for use in value.uses:
+                if self._seeds(use, value):
+                    return True
+                if self._holds(use) and use not in seen:
+                    seen.add(use)
+                    pending.append(use)
+        return False
+
+    def _seeds(self, use: Op, value: Op) -> bool:
+        """Whether something done with an estimator, or with what holds it, seeds it."""
+        if use.code == "attr":
+            return use.name == "set_params" and any(map(_names_state, use.uses))
+        if use.code == "store_attr":
+            if use.args[0] is value:
+                return str(use.name) == _STATE
+            return self._by_name(str(use.name))
+        if use.code == "store_global":
+            return self._by_name(str(use.name))
+        return use.code == "call" and value in use.args[1:] and self._takes_seed(use, value)
+
+    def _takes_seed(self, call: Op, value: Op) -> bool:
+        """``clone(estimator, random_state)``; of scikit-learn, few hand it on."""
+        called = self._unit.values.called(call)
+        if "builtins.setattr" in called:
+            key = call.given("name", 1)
+            return key is not None and _ends_in_state(key)
+        if any(map(_ends_in_state, _within(call))):
+            return True
+        known = any(map(estimators.is_known, called))
+        if known and not any(map(estimators.seeds_arguments, called)):
+            return False
+        return any(
+            each is not value and (is_generator(name or "") or is_generator(_name(each)))
+            for name, each in call.arguments()
+        )
+
+    def _holds(self, use: Op) -> bool:
+        if use.code == "call":
+            return any(map(estimators.is_known, self._unit.values.called(use)))
+        return use.code in _HOLDING
+
+    def _by_name(self, name: str) -> bool:
+        """Whether what is kept under a name is seeded where it is read."""
+        if name not in self._known:
+            self._known[name] = False
+            self._known[name] = any(map(self._is_seeded, self._reads(name)))
+        return self._known[name]
+
+    def _reads(self, name: str) -> Iterator[Op]:
+        for outer in self._unit.functions_naming(name):
+            for function in outer.everything():
+                for op in function.ops:
+                    if op.code in ("attr", "global") and op.name == name:
+                        yield op
+
+
+def _names_state(call: Op) -> bool:
+    return call.code == "call" and any(
+        (keyword or "").endswith(_STATE) for keyword, _ in call.arguments()
+    )
+
+
+def _within(call: Op) -> Iterator[Op]:
+    """What a call is given, and the keys of dicts among that."""
+    for _, each in call.arguments():
+        yield each
+        if each.code == "dict":
+            yield from (entry.args[0] for entry in each.args if entry.code == "entry")
+
+
+def _ends_in_state(op: Op) -> bool:
+    return op.code == "const" and isinstance(op.name, str) and op.name.endswith(_STATE)
+
+
+def _name(op: Op) -> str:
+    """What a value that is read is called."""
+    if op.code == "param":
+        return str(op.name[1])
+    return str(op.name) if op.code in ("attr", "free", "global") else ""
