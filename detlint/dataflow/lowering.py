@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.ir import CHANGING, Function, Op, Region
@@ -495,8 +496,8 @@ class _Lowering:
     def _boolean(self, node: ast.BoolOp) -> Op:
         kind = "if" if isinstance(node.op, ast.And) else "else"
         values = [self._expr(node.values[0])]
-        for each in node.values[1:]:
-            head = self._op("test", [values[-1]], type(node.op).__name__, each)
+        for before, each in pairwise(node.values):
+            head = self._op("test", [values[-1]], type(node.op).__name__, before)
             values.append(self._under(kind, each, head))
         return self._op("boolean", values, type(node.op).__name__, node)
 

@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
-import re
+import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.fresh_values import gives_fresh
-from detlint.analysis.generators import escapes, holder, is_label, is_seeded, is_shared
-from detlint.analysis.identifiers import makes_identifiers
-from detlint.analysis.seeding import SEED_PARAMETER, fallback, uncommented
-from detlint.rule import Example, Rule, cst
+from detlint.dataflow.fallbacks import fallback
+from detlint.dataflow.fresh_values import gives_fresh
+from detlint.dataflow.generators import Generators, only_names
+from detlint.dataflow.order import word_of
+from detlint.finding import Edit
+from detlint.models import randomness
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
-    from detlint.analysis.generators import Holder
-    from detlint.finding import Edit
+    from collections.abc import Sequence
 
-_SYSTEM = frozenset({"random.SystemRandom", "secrets.SystemRandom"})
-_NON_DETERMINISTIC = re.compile(
-    r"tensorflow(?:\.compat\.v[12])?\.random(?:\.experimental)?\.Generator"
-    r"\.from_non_deterministic_state"
+    from detlint.dataflow.generators import Fate
+    from detlint.dataflow.ir import Op
+
+# Libraries whose functions draw from the generator that they are given, and never seed it.
+_CONSUMERS = ("torch.", "torchvision.", "torchaudio.", "diffusers.", "torch_geometric.")
+_DRAWS = frozenset(
+    [
+        "normal_",
+        "uniform_",
+        "random_",
+        "bernoulli_",
+        "bernoulli",
+        "exponential_",
+        "geometric_",
+        "log_normal_",
+        "cauchy_",
+        "multinomial",
+        "randn_tensor",
+    ]
+)
+# Methods after which a generator does not start from the operating system, or torch's default.
+_RESTORING = frozenset(("__setstate__", "set_state", "setstate"))
+_SEEDING_TORCH = frozenset(
+    ("clone_state", "graphsafe_set_state", "manual_seed", "seed", "set_state")
 )
 _LONGEST = 60
 
@@ -138,113 +159,153 @@ class UnseededGenerator(Rule):
         ),
     )
 
-    def visit_Call(self, node: cst.Call) -> None:
-        name = self.module.called(node)
-        if name is None:
-            return
-        if name == "torch.Generator":
-            self._check_torch(node)
-        elif name in SEED_PARAMETER:
-            if self._lacks_seed(node, name):
-                edits = self._seed_edit(node, name)
-                self._check(node, "its seed comes from the operating system", edits)
-        elif name in _SYSTEM:
-            self._check_system(node)
-        elif _NON_DETERMINISTIC.fullmatch(name) and isinstance(node.func, cst.Attribute):
-            edits = (
-                self.module.replace(node.func.attr, "from_seed"),
-                self.module.add_argument(node, "0" if not node.args else "seed=0"),
-            )
-            self._check(node, "its state comes from the operating system", edits)
+    def examine(self, offsets: Sequence[int]) -> None:
+        for op in self.unit.ops_at(offsets):
+            for name in self.unit.values.called(op):
+                self._check(op, name)
+            self._check_factory(op)
 
-    def visit_Arg(self, node: cst.Arg) -> None:
-        if node.keyword is None or node.keyword.value != "default_factory":
-            return
-        name = self.module.qualified_name(node.value)
-        if name in SEED_PARAMETER or name in _SYSTEM:
-            text = self.module.tree.text(node.value)
+    def _check(self, call: Op, name: str) -> None:
+        if name == "torch.Generator":
+            self._check_torch(call)
+        elif name in randomness.SEED_PARAMETER:
+            if _lacks_seed(call, name):
+                edits = self._seed_edit(call, randomness.SEED_PARAMETER[name])
+                self._tell(call, name, "its seed comes from the operating system", edits)
+        elif name in randomness.SYSTEM:
+            if not only_names(call, self._generators.fate(call)):
+                reason = "draws from the operating system and cannot be seeded"
+                self._report(call, reason, "Use `random.Random(seed)`, unless it makes secrets.")
+        elif name in randomness.STATE_OF_SYSTEM:
+            self._check_state(call, name)
+
+    def _check_factory(self, call: Op) -> None:
+        """``field(default_factory=np.random.default_rng)``."""
+        factory = call.given("default_factory")
+        names = self.unit.values.qualified(factory) if factory is not None else ()
+        made = randomness.SYSTEM | randomness.SEED_PARAMETER.keys()
+        node = call.written("default_factory")
+        if node is not None and not made.isdisjoint(names):
             self.report(
-                node.value,
-                f"`{text}` as a default factory is called without a seed: "
+                node,
+                f"`{self._text(node)}` as a default factory is called without a seed: "
                 "each one takes it from the operating system",
                 advice="Build the generator from a seed field in `__post_init__`.",
             )
 
-    def _lacks_seed(self, call: cst.Call, name: str) -> bool:
-        if self.module.has_unpacking(call):
-            return False
-        if name.rpartition(".")[2].startswith("Philox") and self.module.argument(call, "key", 2):
-            return False
-        seed = self.module.argument(call, SEED_PARAMETER[name], 0)
-        return seed is None or self._is_none(seed)
+    def _check_state(self, call: Op, name: str) -> None:
+        node = _call(call)
+        assert isinstance(node.func, ast.Attribute)  # noqa: S101 - by its name
+        end = self.unit.span(node.func)[1]
+        edits = (
+            Edit(end - len(node.func.attr), end, "from_seed"),
+            self.unit.add_argument(node, "0" if not node.args else "seed=0"),
+        )
+        self._tell(call, name, "its state comes from the operating system", edits)
 
-    def _is_none(self, node: cst.BaseExpression) -> bool:
-        """``None``, or a local of the same function that is."""
-        if isinstance(node, cst.Name) and node.value != "None":
-            here = self.module.bindings.scope_of(node)
-            return node.value in here.bindings and self.module.literal(node) is None
-        return self.module.literal(node) is None
+    def _seed_edit(self, call: Op, keyword: str) -> tuple[Edit, ...]:
+        node, seed = _call(call), call.written(keyword, 0)
+        if seed is not None:
+            return (self.unit.replace(seed, "0"),) if isinstance(seed, ast.Constant) else ()
+        return (self.unit.add_argument(node, f"{keyword}=0" if node.args else "0"),)
 
-    def _seed_edit(self, call: cst.Call, name: str) -> tuple[Edit, ...]:
-        seed = self.module.argument(call, SEED_PARAMETER[name], 0)
-        if isinstance(seed, cst.Name):
-            return (self.module.replace(seed, "0"),) if seed.value == "None" else ()
-        keyword = SEED_PARAMETER[name]
-        return (self.module.add_argument(call, f"{keyword}=0" if call.args else "0"),)
-
-    def _check(self, call: cst.Call, state: str, edits: tuple[Edit, ...]) -> None:
+    def _tell(self, call: Op, name: str, state: str, edits: tuple[Edit, ...]) -> None:
         """Report a generator of entropy, unless it is seeded afterwards or only names something."""
-        held = holder(self.module, call)
-        if is_seeded(self._text(held), held) or is_label(self.module, call):
+        fate = self._generators.fate(call)
+        if _is_seeded(fate) or _is_shared(fate) or only_names(call, fate):
             return
-        if is_shared(self.module, held) or makes_identifiers(self.module, held):
-            return
-        if "SeedGenerator" in self._shown(call):
+        if name.endswith("SeedGenerator"):
             state = "its seed is a draw from Python's global `random`"
-        missing = fallback(self.module, call)
+        missing = fallback(call)
         advice = f"Require `{missing.subject}`." if missing else "Pass it the seed of the run."
         self._report(call, f"is given no seed: {state}", advice, edits)
 
-    def _check_system(self, call: cst.Call) -> None:
-        held = holder(self.module, call)
-        if not (is_label(self.module, call) or makes_identifiers(self.module, held)):
-            reason = "draws from the operating system and cannot be seeded"
-            self._report(call, reason, "Use `random.Random(seed)`, unless it makes secrets.")
-
-    def _check_torch(self, call: cst.Call) -> None:
-        held = holder(self.module, call)
-        text = self._text(held)
-        if not is_seeded(text, held, torch=True) and not escapes(self.module, held, text):
+    def _check_torch(self, call: Op) -> None:
+        fate = self._generators.fate(call)
+        if not _is_seeded_by_torch(fate) and not _gets_away(fate):
             self._report(
                 call,
                 "is never seeded: it starts from torch's fixed default seed, "
                 "which all unseeded torch generators share",
                 "Call `.manual_seed(seed)` on it; `.seed()` would draw from the system.",
-                (self.module.insert_after(call, ".manual_seed(0)"),),
+                (self.unit.insert_after(call.node, ".manual_seed(0)"),),
             )
 
-    def _report(
-        self, call: cst.Call, reason: str, advice: str, edits: tuple[Edit, ...] = ()
-    ) -> None:
-        missing = fallback(self.module, call)
-        shown = f"`{self._shown(call)}`"
+    def _report(self, call: Op, reason: str, advice: str, edits: tuple[Edit, ...] = ()) -> None:
+        missing = fallback(call)
+        shown = f"`{self._shown(_call(call))}`"
         message = f"{missing} {shown}, which {reason}" if missing else f"{shown} {reason}"
-        if gives_fresh(self.module, call, draws=True):
+        if gives_fresh(call, draws=True):
             edits = ()
-        self.report(call, message, advice=advice, edits=edits, safe=False)
+        self.report(call.node, message, advice=advice, edits=edits, safe=False)
 
-    def _text(self, held: Holder) -> str:
-        """The code that may use the generator: its function, or the file."""
-        if held.function is None:
-            return self._code
-        return self.module.code(held.function)
-
-    def _shown(self, call: cst.Call) -> str:
-        text = self.module.tree.text(call)
+    def _shown(self, call: ast.Call) -> str:
+        text = self._text(call)
         if len(text) <= _LONGEST and "\n" not in text:
             return text
-        return f"{self.module.tree.text(call.func)}(…)"
+        return f"{self._text(call.func)}(…)"
+
+    def _text(self, node: ast.expr) -> str:
+        start, end = self.unit.span(node)
+        return self.unit.text[start:end]
 
     @cached_property
-    def _code(self) -> str:
-        return uncommented(self.module.source.text)
+    def _generators(self) -> Generators:
+        return Generators(self.unit)
+
+
+def _call(op: Op) -> ast.Call:
+    assert isinstance(op.node, ast.Call)  # noqa: S101 - what a call is made of
+    return op.node
+
+
+def _lacks_seed(call: Op, name: str) -> bool:
+    if call.unpacks:
+        return False
+    if name.rpartition(".")[2].startswith("Philox") and call.given("key", 2) is not None:
+        return False
+    seed = call.given(randomness.SEED_PARAMETER[name], 0)
+    return seed is None or (seed.code == "const" and seed.name is None)
+
+
+def _is_seeded(fate: Fate) -> bool:
+    """Whether a generator of Python or NumPy gets a seed or a state."""
+    return fate.restored or any(
+        name in _RESTORING or (name == "seed" and any(map(_gives_seed, method.uses)))
+        for name, method in fate.methods
+    )
+
+
+def _gives_seed(call: Op) -> bool:
+    given = [value for _, value in call.arguments()] if call.code == "call" else []
+    return bool(given) and not (given[0].code == "const" and given[0].name is None)
+
+
+def _is_seeded_by_torch(fate: Fate) -> bool:
+    return any(name in _SEEDING_TORCH for name, _ in fate.methods)
+
+
+def _is_shared(fate: Fate) -> bool:
+    """Whether a generator goes into a variable of a graph, which a caller seeds."""
+    return any(
+        not randomness.SHARED.isdisjoint(call.function.unit.values.called(call))
+        for call, _ in fate.given
+    )
+
+
+def _gets_away(fate: Fate) -> bool:
+    """Whether a torch generator goes where the file does not show who seeds it."""
+    if fate.escapes or not (fate.given or fate.methods):
+        return fate.escapes
+    return not all(_draws(call, keyword) for call, keyword in fate.given)
+
+
+def _draws(call: Op, keyword: str) -> bool:
+    """Whether a generator is given to a function that is known to draw from it."""
+    if keyword != "generator":
+        return False
+    if word_of(call) in _DRAWS:
+        return True
+    values = call.function.unit.values
+    names = [*values.called(call), *(one.of for one in values.types(call.args[0]))]
+    return any(each.startswith(_CONSUMERS) for each in names)

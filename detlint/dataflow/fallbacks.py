@@ -1,0 +1,109 @@
+"""Values that stand in for one that is missing: ``rng or RandomState()``."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.dataflow.order import word_of
+from detlint.models.names import is_generator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Op, Region
+
+_WITH_DEFAULT = frozenset(("get", "getattr", "pop", "setdefault"))
+_PLACES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+_CONVERTING = frozenset(("binary", "call", "unary"))
+_DEEPEST = 6  # conversions around a value
+
+
+class Fallback(NamedTuple):
+    """What is missing where a value is used. ``optional``: callers may leave it out."""
+
+    subject: str
+    optional: bool
+
+    def __str__(self) -> str:
+        """Who falls back, to begin a message with."""
+        who = "callers who pass no `{}` get" if self.optional else "a missing `{}` is replaced by"
+        return who.format(self.subject)
+
+
+def fallback(op: Op) -> Fallback | None:
+    """What is missing when a value is computed: ``x`` in ``x or value``."""
+    key = next(filter(None, map(_default_of, _around(op))), "")
+    if key:
+        return Fallback(key, optional=True)
+    for region in op.region.around():
+        subject = _missing(region)
+        if subject is not None:
+            start, end = op.function.unit.span(subject)
+            params = op.function.params
+            optional = isinstance(subject, ast.Name) and subject.id in params
+            return Fallback(op.function.unit.text[start:end], optional)
+    return None
+
+
+def _missing(region: Region) -> ast.expr | None:
+    """What is None or empty where code runs, as the test before it says."""
+    head = region.head
+    if region.kind not in ("if", "else") or head is None or not isinstance(head.node, ast.expr):
+        return None
+    if head.name == "Or":
+        return head.node if isinstance(head.node, _PLACES) else None
+    return _untrue(head.node, holds=region.kind == "if") if head.name in ("", "And") else None
+
+
+def _around(op: Op) -> Iterator[tuple[Op, Op]]:
+    """What takes a value, and what converts it before."""
+    pending = [(op, 0)]
+    for value, depth in pending:  # grows
+        for use in value.uses:
+            if use.code in _CONVERTING:
+                yield use, value
+                if depth < _DEEPEST:
+                    pending.append((use, depth + 1))
+
+
+def _default_of(pair: tuple[Op, Op]) -> str:
+    """``seed`` for the default in ``options.get("seed", default)``, ``getattr(o, "seed", d)``."""
+    call, value = pair
+    if call.code != "call" or len(call.args) < 3 or call.args[-1] is not value:
+        return ""
+    key = call.args[-2]
+    named = key.code == "const" and isinstance(key.name, str)
+    return str(key.name) if named and word_of(call) in _WITH_DEFAULT else ""
+
+
+def _untrue(test: ast.expr, *, holds: bool) -> ast.expr | None:
+    """What is None or empty where a test holds, or does not."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _untrue(test.operand, holds=not holds)
+    if isinstance(test, ast.BoolOp):
+        if isinstance(test.op, ast.And) is not holds:
+            return None
+        found = (_untrue(each, holds=holds) for each in test.values)
+        return next(filter(None, found), None)
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        told = isinstance(test.left, _PLACES) and _says_none(test, holds=holds)
+        return test.left if told else None
+    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", "")
+    return test if not holds and is_generator(name) else None
+
+
+def _says_none(test: ast.Compare, *, holds: bool) -> bool:
+    """``x is None``; ``x == -1`` and ``x < 0``, the usual signs for "no seed"."""
+    operator, value = test.ops[0], test.comparators[0]
+    none = isinstance(value, ast.UnaryOp) or (
+        isinstance(value, ast.Constant) and value.value is None
+    )
+    if isinstance(operator, (ast.Is, ast.Eq)):
+        return holds and none
+    if isinstance(operator, (ast.IsNot, ast.NotEq)):
+        return not holds and none
+    zero = isinstance(value, ast.Constant) and value.value == 0
+    if isinstance(operator, (ast.Lt, ast.LtE)):
+        return holds and zero
+    return isinstance(operator, (ast.Gt, ast.GtE)) and not holds and zero

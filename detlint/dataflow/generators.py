@@ -1,0 +1,200 @@
+"""What becomes of a generator of random numbers: who seeds it, what is drawn, where it goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.order import word_of
+from detlint.models import randomness
+from detlint.models.names import identifies, means_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.unit import Unit
+
+_MOST = 60  # what is made of one number
+_SAME = frozenset(("boolean", "choice", "declared", "free", "phi"))
+_LOOKING = frozenset(("compare", "drop", "format", "not", "param", "test"))
+_BITS = frozenset(("getrandbits", "randbytes"))
+_STATE = frozenset(("getstate", "seed", "setstate"))
+_KEEPING = frozenset(("add", "discard", "remove"))
+_FORMATTING = frozenset(("builtins.format", "builtins.hex", "builtins.str"))
+_FORMATTING_METHODS = frozenset(("format", "hex"))
+_CONVERTING = frozenset(("attr", "binary", "call", "item", "phi", "unary"))
+
+
+class Fate:
+    """What happens to one generator, as far as its file shows.
+
+    methods   the attributes that are read of it, each with what reads it
+    restored  a state is assigned to it
+    given     the calls that get it, each with the keyword
+    escapes   it goes where the file does not show what happens to it
+    """
+
+    def __init__(self) -> None:
+        self.methods: list[tuple[str, Op]] = []
+        self.restored = False
+        self.given: list[tuple[Op, str]] = []
+        self.escapes = False
+
+    def add(self, other: Fate) -> None:
+        """What also happens to it."""
+        self.methods += other.methods
+        self.restored |= other.restored
+        self.given += other.given
+        self.escapes |= other.escapes
+
+
+class Generators:
+    """Follows the generators of one file."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._kept: dict[tuple[str, str], Fate] = {}  # by what keeps them, and its name
+
+    def fate(self, made: Op) -> Fate:
+        """What happens to a generator."""
+        return self._followed([made])
+
+    def _followed(self, starts: list[Op]) -> Fate:
+        fate = Fate()
+        pending, seen = list(starts), set(starts)
+        for value in pending:  # grows
+            for use in value.uses:
+                for each in self._step(use, value, fate):
+                    if each not in seen:
+                        seen.add(each)
+                        pending.append(each)
+        return fate
+
+    def _step(self, use: Op, value: Op, fate: Fate) -> Iterator[Op]:
+        if use.code == "attr":
+            fate.methods.append((str(use.name), use))
+            if use.name == "bit_generator":
+                yield use
+        elif use.code in _SAME:
+            yield use
+        elif use.code == "store_attr":
+            self._stored(use, value, fate)
+        elif use.code == "store_global":
+            fate.add(self._named("global", str(use.name)))
+        elif use.code == "call":
+            yield from self._given(use, value, fate)
+        elif use.code == "param":
+            yield use
+        else:
+            fate.escapes |= use.code not in _LOOKING
+
+    def _stored(self, use: Op, value: Op, fate: Fate) -> None:
+        if use.args[0] is value:
+            fate.restored |= use.name in ("state", "bit_generator")
+        else:
+            fate.add(self._named("attr", str(use.name)))
+
+    def _named(self, code: str, name: str) -> Fate:
+        """What happens to all that is kept in an attribute or a global variable of a name."""
+        key = code, name
+        if key not in self._kept:
+            self._kept[key] = Fate()
+            self._kept[key] = self._followed(list(self._reads(code, name)))
+        return self._kept[key]
+
+    def _reads(self, code: str, name: str) -> Iterator[Op]:
+        for outer in self._unit.functions_naming(name):
+            for function in outer.everything():
+                yield from (op for op in function.ops if op.code == code and op.name == name)
+
+    def _given(self, call: Op, value: Op, fate: Fate) -> Iterator[Op]:
+        called = self._unit.values.called(call)
+        if not randomness.WRAPPING.isdisjoint(called):
+            yield call
+            return
+        if called and all(each.startswith("builtins.") for each in called):
+            return  # it looks
+        taken = _parameter(self._unit.values.callee(call), call, value)
+        if taken is not None:
+            yield taken
+        else:
+            fate.given += [(call, name or "") for name, each in call.arguments() if each is value]
+
+
+def _parameter(callee: Function | None, call: Op, value: Op) -> Op | None:
+    """The parameter by which a function of the file takes a value."""
+    if callee is None:
+        return None
+    names = [each for each, op in callee.params.items() if not op.name[0]]
+    if names[:1] in (["self"], ["cls"]):
+        names.pop(0)
+    for place, (keyword, each) in enumerate(call.arguments()):
+        if each is value and keyword not in ("*", "**"):
+            name = keyword or (names[place] if place < len(names) else "")
+            return callee.params.get(name)
+    return None
+
+
+# Draws
+
+
+def only_names(made: Op, fate: Fate) -> bool:
+    """Whether all that is drawn only names or identifies something: a run, a file, a port."""
+    draws = [(name, each) for name, each in fate.methods if name not in _STATE]
+    if fate.escapes or not draws:
+        return False
+    at_once = len(draws) == 1 and made.uses == [draws[0][1]] and not made.function.names_of(made)
+    if at_once and _is_label(draws[0][1]):
+        return True
+    kept = all(word_of(call) in _KEEPING for call, _ in fate.given)
+    return kept and all(name in _BITS and _identifies(each) for name, each in draws)
+
+
+def _is_label(draw: Op) -> bool:
+    """Whether what a method gives is called by the name of a label, and by no other."""
+    found = next((names for each in _converted(draw) if (names := _called(each))), [])
+    return bool(found) and all(map(means_label, found))
+
+
+def _converted(value: Op) -> list[Op]:
+    """A value and what arithmetic, conversions and methods make of it, nearest first."""
+    found = [value]
+    for each in found:  # grows
+        found += [use for use in each.uses if use.code in _CONVERTING and use not in found]
+        if len(found) > _MOST:
+            break
+    return found
+
+
+def _called(value: Op) -> list[str]:
+    """What a value is called: by a variable, a key, a keyword, or what goes through it."""
+    names = list(value.function.names_of(value))
+    for use in value.uses:
+        if use.code == "iter":
+            names += use.function.names_of(use)
+        elif use.code in ("store_attr", "store_global"):
+            names.append(str(use.name))
+        elif use.code == "entry":
+            names.append(str(use.args[0].name))
+        elif use.code == "call":
+            names += [name for name, each in use.arguments() if name and each is value]
+    return names
+
+
+def _identifies(draw: Op) -> bool:
+    """Whether what is drawn goes into a text, or stands where a name says what it makes."""
+    function = draw.function
+    around = [function.class_name, function.name.rpartition(".")[2]]
+    made = _converted(draw)
+    if any(map(identifies, [*around, *(name for each in made for name in _called(each))])):
+        return True
+    return any(_is_formatted(use) for each in made for use in each.uses)
+
+
+def _is_formatted(use: Op) -> bool:
+    if use.code == "call":
+        called = use.function.unit.values.called(use)
+        return not _FORMATTING.isdisjoint(called) or word_of(use) in _FORMATTING_METHODS
+    if use.code == "binary":
+        return isinstance(use.args[0].name, str) and use.args[0].code == "const"
+    return use.code == "format"
