@@ -28,6 +28,7 @@ IMPORTS = """
 import random
 from random import randint
 
+import guard
 import numpy as np
 import torch
 

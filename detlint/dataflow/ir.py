@@ -185,6 +185,7 @@ class Function:
         self.bindings: dict[str, list[Op]] = {}
         self.nested: list[Function] = []
         self.nonlocals: set[str] = set()
+        self.assigned: list[tuple[str, Op, ast.AST]] = []  # names, with the statement
         self.stores: dict[str, list[Op]] = {}  # of attributes, by their names
         self._names: dict[Op, list[str]] | None = None
         self.globals: dict[str, Op] = {}  # names that are not its own, as they are read

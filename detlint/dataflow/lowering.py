@@ -100,6 +100,7 @@ class _Lowering:
             self._op("store_global", [value], name, node)
         self.env[name] = value
         self.function.bindings.setdefault(name, []).append(value)
+        self.function.assigned.append((name, value, node))
 
     def _parameters(self, arguments: ast.arguments) -> None:
         plain = [*arguments.posonlyargs, *arguments.args]
@@ -413,6 +414,9 @@ class _Lowering:
         for each in node.body:
             if isinstance(each, _FUNCTIONS):
                 self._function(each, f"{node.name}.{each.name}", each.body)
+        rest = [each for each in node.body if not isinstance(each, _FUNCTIONS)]
+        if any(not isinstance(each, (ast.Expr, ast.Pass)) for each in rest):
+            self._function(node, node.name, rest)
 
     def _leave(self, node: ast.Break | ast.Continue) -> None:
         if self._loops and self.env is not None:

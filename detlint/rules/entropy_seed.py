@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
+import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.analysis.config_findings import report_setting, unseeded_job
-from detlint.analysis.entropy import Origin, conversion, origin, source
-from detlint.analysis.fresh_values import gives_fresh
 from detlint.analysis.launch_seeds import MENTIONS, seeds
-from detlint.analysis.reseeding import reseeds, reseeds_torch, seeded_by_hand, seeded_with_zero
-from detlint.analysis.seed_places import (
-    is_never_read,
-    is_undone,
-    key_of_seed,
-    may_be_seed,
-    only_labels,
-    takes_seed,
+from detlint.dataflow import entropy
+from detlint.dataflow.fallbacks import fallback
+from detlint.dataflow.fresh_values import gives_fresh
+from detlint.dataflow.origins import Origins
+from detlint.dataflow.seed_places import (
+    Place,
+    SeedPlaces,
+    Told,
+    constant_for,
+    is_dropped,
 )
-from detlint.analysis.seeding import (
-    fallback,
-    is_only_written,
-    means_seed,
-    seeds_elsewhere,
-    target_name,
-    uncommented,
-)
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.finding import Edit
+from detlint.index.entrypoints import says_so
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from detlint.dataflow.entropy import Entropy
+    from detlint.dataflow.ir import Op
     from detlint.documents.document import Entry, Text
-    from detlint.finding import Edit
 
 _LONGEST = 50
 _UNSEEDED_JOB = "no seed is set, so torchtitan takes another one in every run"
@@ -187,167 +185,112 @@ class EntropySeed(Rule):
     def visit_Entry(self, node: Entry) -> None:
         report_setting(self, node)
 
-    def visit_Call(self, node: cst.Call) -> None:
-        if reseeds_torch(self.module, node):
-            self._report_reseeding(node, seeded_by_hand(self.module, node))
-        elif reseeds(self.module, node):
-            self._report_reseeding(node, seeded_with_zero(self.module, node))
-        elif not is_undone(self.module, node):
-            self._check_arguments(node)
+    def examine(self, offsets: Sequence[int]) -> None:
+        functions = [
+            function for outer in self.unit.functions_at(offsets) for function in outer.everything()
+        ]
+        self._told = Told(self.unit)
+        for place in sorted(self._places.named(functions), key=Place.start):
+            self._check(place)
+        for call in sorted(
+            (op for function in functions for op in function.ops if op.code == "call"),
+            key=lambda op: (op.node.lineno, op.node.col_offset),  # type: ignore[attr-defined]
+        ):
+            if entropy.reseeds_torch(call, self._origins) or entropy.reseeds(call, self._origins):
+                self._report_reseeding(call)
+            elif not self._places.is_undone(call):
+                for place in self._places.given(call):
+                    self._check(place)
 
-    def _report_reseeding(self, call: cst.Call, edits: tuple[Edit, ...]) -> None:
-        if call not in self._told and not is_undone(self.module, call):
-            self.report(
-                call,
-                f"`{self._shown(call)}` seeds from the operating system",
-                advice="Pass the seed of the run.",
-                edits=edits,
-                safe=False,
-                confidence=Confidence.CERTAIN,
-            )
-
-    def _check_arguments(self, call: cst.Call) -> None:
-        seeding = takes_seed(self.module, call)
-        key = key_of_seed(self.module, call)
-        for argument in call.args:
-            keyword = argument.keyword.value if argument.keyword else ""
-            if means_seed(keyword):
-                self._check(argument.value, f"`{keyword}`", keyword)
-            elif seeding and not keyword:
-                self._check(argument.value, f"the seed that `{self._text(call.func)}` gets")
-            elif key and keyword in {"", "default"}:
-                self._check(argument.value, f"`{key}`", key)
-
-    def visit_Assign(self, node: cst.Assign) -> None:
-        for each in node.targets:
-            target = each.target
-            if (
-                means_seed(target_name(self.module, target))
-                and not is_only_written(self.module, target)
-                and not is_never_read(self.module, target, node)
-            ):
-                self._check_target(target, node.value)
-
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-        value = node.value
-        factory = None
-        if not means_seed(target_name(self.module, node.target)):
+    def _report_reseeding(self, call: Op) -> None:
+        if self._told.holds(call.node, call) or self._places.is_undone(call):
             return
-        if isinstance(value, cst.Call):
-            factory = self.module.argument(value, "default_factory")
-        if isinstance(factory, cst.Lambda):
-            self._check_target(node.target, factory.body)
-        elif factory is not None:
-            self._check_factory(node.target, factory)
-        elif value is not None and not is_never_read(self.module, node.target, node):
-            self._check_target(node.target, value)
+        self.report(
+            call.node,
+            f"`{self._shown(call.node)}` seeds from the operating system",
+            advice="Pass the seed of the run.",
+            edits=self._seeded(call),
+            safe=False,
+            confidence=Confidence.CERTAIN,
+        )
 
-    def _check_factory(self, target: cst.BaseExpression, factory: cst.BaseExpression) -> None:
-        known = source(self.module.qualified_name(factory) or "")
-        if known and means_seed(target_name(self.module, target)):
-            self._tell(factory, factory, f"`{self._text(target)}` comes from {known[0]}", ())
+    def _seeded(self, call: Op) -> tuple[Edit, ...]:
+        """``random.seed(None)`` → ``random.seed(0)``; ``x.seed()`` → ``x.manual_seed(0)``, where
+        nothing uses the seed that it returns."""
+        node = call.node
+        assert isinstance(node, ast.Call)  # noqa: S101 - what a call is made of
+        given = [*node.args, *(each.value for each in node.keywords)]
+        if given:
+            return (self.unit.replace(given[0], "0"),)
+        seed = self.unit.add_argument(node, "0")
+        if not entropy.reseeds_torch(call, self._origins):
+            return (seed,)
+        if not isinstance(node.func, ast.Attribute) or not is_dropped(call):
+            return ()
+        end = self.unit.span(node.func)[1]
+        start = end - len(node.func.attr)
+        return (Edit(start, end, f"manual_{node.func.attr}"), seed)
 
-    def _check_target(self, target: cst.CSTNode, value: cst.BaseExpression) -> None:
-        if means_seed(target_name(self.module, target)):
-            found = origin(self.module, value)
-            if found is None or not found.library or may_be_seed(self.module, found.call):
-                text = self._text(target)
-                self._check(value, f"`{text}`", text)
-
-    def visit_NamedExpr(self, node: cst.NamedExpr) -> None:
-        self._check_target(node.target, node.value)
-
-    def visit_AugAssign(self, node: cst.AugAssign) -> None:
-        self._check_target(node.target, node.value)
-
-    def visit_For(self, node: cst.For) -> None:
-        self._check_target(node.target, node.iter)
-
-    def visit_Param(self, node: cst.Param) -> None:
-        if node.default is not None and means_seed(node.name.value):
-            self._check(node.default, f"the default of `{node.name.value}`", node.name.value)
-
-    def visit_DictElement(self, node: cst.DictElement) -> None:
-        key = self.module.literal(node.key)
-        if isinstance(key, str) and means_seed(key):
-            self._check(node.value, f"`{key}`", key)
-
-    def visit_Return(self, node: cst.Return) -> None:
-        function = self.module.enclosing_function(node)
-        if node.value is None or not isinstance(function, cst.FunctionDef):
-            return
-        if means_seed(function.name.value):
-            self._check(node.value, f"what `{function.name.value}` returns")
-
-    def _check(self, value: cst.BaseExpression, subject: str, name: str = "") -> None:
-        found = origin(self.module, value)
-        if found is None or self._is_told(value, found.call) or only_labels(self.module, value):
+    def _check(self, place: Place) -> None:
+        found = self._entropies.of(place.value)
+        if found is None or self._told.holds(place.node, found.call) or place.only_labels():
             return
         what, result = found.what, _DIFFERS
-        if found.library == "torch" and found.call is value and self._is_for_a_kernel(value):
-            return
         if found.library:
-            if not self._is_unseeded(found, name):
+            if place.is_for_a_kernel(found) or not (
+                place.may_be_drawn(found.call) and self._is_unseeded(found, place.name)
+            ):
                 return
             what = f"{what}, which nothing here seeds first"
             if not self._is_program:
                 result = f"so it changes unless the caller has seeded `{found.library}`"
-        place = conversion(self.module, found, value)
-        fresh = gives_fresh(self.module, found.call)
-        edits = (self.module.replace(*place),) if place and not fresh else ()
-        self._tell(value, found.call, f"{subject} comes from {what}", edits, result)
+        edits: tuple[Edit, ...] = ()
+        if not gives_fresh(found.call):
+            edits = constant_for(self.unit, place.value, place.node, found.call)
+        self._tell(place.node, found.call, f"{place.subject} comes from {what}", edits, result)
 
     def _tell(
-        self,
-        node: cst.CSTNode,
-        call: cst.CSTNode,
-        claim: str,
-        edits: tuple[Edit, ...],
-        result: str = _DIFFERS,
+        self, node: ast.expr, call: Op, claim: str, edits: tuple[Edit, ...], result: str
     ) -> None:
-        self._told |= {node, call}
+        self._told.add(node, call)
         self.report(
             node,
-            f"{claim} (`{self._shown(call)}`), {result}",
+            f"{claim} (`{self._shown(call.node)}`), {result}",
             advice=_ADVICE,
             edits=edits,
             safe=False,
         )
 
-    def _is_told(self, value: cst.CSTNode, call: cst.CSTNode) -> bool:
-        """Whether a finding is there already: at the entropy, or around this use of it."""
-        above = self.module.ancestors(value)
-        return bool(self._told & {value, call}) or any(node in self._told for node in above)
-
-    def _is_for_a_kernel(self, call: cst.CSTNode) -> bool:
-        """A tensor on a device, as dropout in a kernel takes it: torch's own seed decides."""
-        return isinstance(call, cst.Call) and self.module.argument(call, "device") is not None
-
-    def _is_unseeded(self, found: Origin, name: str) -> bool:
+    def _is_unseeded(self, found: Entropy, name: str) -> bool:
         """Whether nothing seeds the generator first: a library's caller may have."""
-        own = {name, name.rpartition(".")[2], self._shown(found.call).partition("(")[0]}
-        optional = fallback(self.module, found.call) is not None
+        optional = fallback(found.call) is not None
         if not optional and not self._is_program:
             return False
-        return not seeds_elsewhere(self._code, found.library, own, dotted=not optional)
+        own = {name, name.rpartition(".")[2]} - {""}
+        return not self.unit.seeding.seeds_apart(found.library, found.call, own, last=optional)
 
-    def _text(self, node: cst.CSTNode) -> str:
-        return self.module.tree.text(node)
-
-    def _shown(self, node: cst.CSTNode) -> str:
+    def _shown(self, node: ast.AST) -> str:
         text = self._text(node)
-        if (len(text) <= _LONGEST and "\n" not in text) or not isinstance(node, cst.Call):
+        if (len(text) <= _LONGEST and "\n" not in text) or not isinstance(node, ast.Call):
             return text
         return f"{self._text(node.func)}(…)"
 
+    def _text(self, node: ast.AST) -> str:
+        start, end = self.unit.span(node)
+        return self.unit.text[start:end]
+
     @cached_property
-    def _told(self) -> set[cst.CSTNode]:
-        return set()
+    def _entropies(self) -> entropy.Entropies:
+        return entropy.Entropies(self._origins)
+
+    @cached_property
+    def _origins(self) -> Origins:
+        return Origins()
+
+    @cached_property
+    def _places(self) -> SeedPlaces:
+        return SeedPlaces()
 
     @cached_property
     def _is_program(self) -> bool:
-        return "__main__" in self._code or self.module.source.path.endswith("__main__.py")
-
-    @cached_property
-    def _code(self) -> str:
-        return uncommented(self.module.source.text)
+        return says_so(self.unit.source.path, self.unit.text)

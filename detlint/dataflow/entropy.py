@@ -1,0 +1,227 @@
+"""Where a value takes something that differs from run to run: clock, process, system."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.dataflow import lattice
+from detlint.dataflow.seeding import drawn_from
+from detlint.models import names, randomness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.origins import Origins
+
+    # A value, and the calls in which it is computed, inner ones first.
+    Step = tuple["Op", tuple["Op", ...]]
+
+_GENERATORS = {
+    "random": "Python's global generator",
+    "numpy": "NumPy's global generator",
+    "torch": "torch's global generator",
+}
+_HASH = "a string's hash, which Python salts in each process"
+_SYSTEM = "the operating system"
+_MOST = 400  # operations behind a value that are asked
+_DEEPEST = 4  # calls in calls
+# Of these, all operands are a part of the value; of the others, as ``_parts`` says.
+_WHOLE = frozenset(
+    [
+        *("augment", "await", "binary", "boolean", "declared", "enter", "format", "free", "item"),
+        *("iter", "list", "phi", "set", "slice", "star", "text", "tuple", "unary", "unpack"),
+    ]
+)
+
+
+class Entropy(NamedTuple):
+    """A value of entropy.
+
+    call     the call that makes it
+    what     where it comes from, in words
+    library  the library of a global generator that made it, which something may have seeded
+    """
+
+    call: Op
+    what: str
+    library: str = ""
+
+
+class Entropies:
+    """Answers for the values of one file."""
+
+    def __init__(self, origins: Origins) -> None:
+        self.origins = origins
+        self._without: set[Step] = set()
+
+    def of(self, value: Op) -> Entropy | None:
+        """The first entropy in a value, however wrapped, also through locals, attributes and what
+        functions of the file return."""
+        seen: set[Step] = set()
+        pending: list[Step] = [(value, ())]
+        while pending and len(seen) < _MOST:
+            step = pending.pop()
+            if step in seen or step in self._without:
+                continue
+            seen.add(step)
+            found = source(step[0], self.origins)
+            if found is not None:
+                return found
+            pending += reversed(list(_parts(*step)))
+        if not pending:
+            self._without |= seen
+        return None
+
+
+def source(op: Op, origins: Origins) -> Entropy | None:
+    """What a call draws from, if it makes something that differs in each run; also what a
+    function draws from that is handed on to be called."""
+    if op.code in ("attr", "global", "import"):
+        handed = map(randomness.ENTROPY.get, op.function.unit.values.qualified(op))
+        what = next(filter(None, handed), None)
+        return Entropy(op, what) if what is not None else None
+    if op.code != "call":
+        return None
+    if reseeds_torch(op, origins):
+        return Entropy(op, _SYSTEM)
+    called = op.function.unit.values.called(op)
+    what = next(filter(None, map(randomness.ENTROPY.get, called)), None)
+    if what is not None:
+        return Entropy(op, what)
+    if "builtins.hash" in called and len(op.args) > 1 and _is_text(op):
+        return Entropy(op, _HASH)
+    library = drawn_from(op)
+    return Entropy(op, _GENERATORS[library], library) if library else None
+
+
+def reseeds_torch(call: Op, origins: Origins) -> bool:
+    """Whether a call is ``torch.seed()`` or its kin, or ``.seed()`` of a torch generator."""
+    values, function = call.function.unit.values, call.args[0]
+    if len(call.args) > 1:
+        return False
+    if not randomness.TORCH_RESEEDING.isdisjoint(values.called(call)):
+        return True
+    if function.code != "attr" or function.name != "seed":
+        return False
+    owner = function.args[0]
+    if owner.code == "item":
+        return "torch.cuda.default_generators" in values.qualified(owner.args[0])
+    return is_generator(owner, origins, "torch.Generator")
+
+
+def reseeds(call: Op, origins: Origins) -> bool:
+    """Whether a call without a seed, or with None, seeds ``random``, NumPy or CuPy."""
+    given = [value for _, value in call.arguments()]
+    if len(given) > 1 or call.unpacks:
+        return False
+    if given and not (given[0].code == "const" and given[0].name is None):
+        return False
+    if not randomness.RESEEDING.isdisjoint(call.function.unit.values.called(call)):
+        return True
+    function = call.args[0]
+    return (
+        function.code == "attr"
+        and function.name == "seed"
+        and is_generator(function.args[0], origins, "random.Random", "numpy.random.RandomState")
+    )
+
+
+def is_generator(op: Op, origins: Origins, *classes: str) -> bool:
+    """Whether a value is seen to be an object of one of some classes."""
+    return any(
+        made is not None and made.called and not set(classes).isdisjoint(made.names)
+        for made in origins.of(op)
+    )
+
+
+def _is_text(call: Op) -> bool:
+    """Whether what is hashed is a string or bytes, or holds one: its hash is salted."""
+    values = call.function.unit.values
+    if lattice.hash_varies(values.types(call.args[1])) and _is_salted(values.types(call.args[1])):
+        return True
+    assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
+    given = call.node.args[0] if call.node.args else None
+    parts = given.elts if isinstance(given, ast.Tuple) else [given]
+    ops = call.args[1].args if call.args[1].code == "tuple" else [call.args[1]]
+    pairs = zip(parts, ops, strict=False)
+    return any(not lattice.is_known(values.types(op)) and _names_text(node) for node, op in pairs)
+
+
+def _is_salted(types: lattice.Types) -> bool:
+    return any(one.name in ("str", "bytes") or any(map(_is_salted, one.holds)) for one in types)
+
+
+def _names_text(node: ast.AST | None) -> bool:
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return names.is_text(str(name))
+
+
+# What a value is made of: tests and comparisons only decide
+
+
+def _parts(op: Op, calls: tuple[Op, ...]) -> Iterator[Step]:
+    if op.code in _WHOLE:
+        yield from ((each, calls) for each in op.args)
+    elif op.code == "choice":
+        yield from ((each, calls) for each in op.args[1:])
+    elif op.code == "comprehension" and op.name != "dict":
+        yield op.args[0], calls
+    elif op.code == "attr":
+        yield from ((each, calls) for each in _of_attribute(op))
+    elif op.code == "call":
+        yield from _of_call(op, calls)
+    elif op.code == "global":
+        unit = op.function.unit
+        bound = (
+            unit.module.bindings.get(str(op.name), ()) if str(op.name) in unit.bound_names else ()
+        )
+        yield from ((each, ()) for each in bound)
+    elif op.code == "param" and calls:
+        given = _given(op, calls[0])
+        if given is not None:
+            yield given, calls[1:]
+
+
+def _of_call(op: Op, calls: tuple[Op, ...]) -> Iterator[Step]:
+    callee = op.function.unit.values.callee(op)
+    if callee is not None and len(calls) < _DEEPEST:
+        yield from ((each.args[0], (op, *calls)) for each in callee.returns if each.args)
+        return
+    function = op.args[0]
+    if function.code == "attr":  # a method may hand on anything: sha256(text).hexdigest()
+        yield function.args[0], calls
+    yield from ((each, calls) for _, each in op.arguments())
+
+
+def _of_attribute(op: Op) -> Iterator[Op]:
+    """Of something made by another call, what it is given under the attribute's name alone:
+    ``load(path_with_the_time).seed`` is no clock's."""
+    owners = op.args[0].args if op.args[0].code == "phi" else [op.args[0]]
+    unit = op.function.unit
+    for owner in owners:
+        made = owner.code == "call" and not _is_source(owner)
+        if made:
+            given = owner.given(str(op.name))
+            yield from [given] if given is not None else []
+        elif unit.values.owner(owner):
+            stored = unit.stored(unit.values.owner(owner), str(op.name))
+            yield from (each.args[1] if each.code == "store_attr" else each for each in stored)
+        else:
+            yield owner
+
+
+def _is_source(call: Op) -> bool:
+    called = call.function.unit.values.called(call)
+    return any(each in randomness.ENTROPY for each in called) or bool(drawn_from(call))
+
+
+def _given(param: Op, call: Op) -> Op | None:
+    """What a call gives for a parameter of the function that it calls."""
+    function: Function = param.function
+    plain = [name for name, each in function.params.items() if not each.name[0]]
+    if plain[:1] in (["self"], ["cls"]):
+        plain.pop(0)
+    name = str(param.name[1])
+    return call.given(name, plain.index(name)) if name in plain else None
