@@ -149,21 +149,31 @@ def test_what_works_in_place_keeps_what_was_there(name: str) -> None:
     assert not torch.equal(getattr(one, name)(*given), getattr(other, name)(*given))
 
 
-# Of other releases of Python and NumPy.
+# Of other releases of Python, NumPy and TensorFlow.
 _GONE = {
-    "numpy.random.random_integers",
-    "numpy.random.ranf",
-    "numpy.random.sample",
-    "random.binomialvariate",
+    *(f"numpy.random.{name}" for name in ("random_integers", "ranf", "sample")),
+    *("random.binomialvariate", "tensorflow.set_random_seed", "time.clock"),
+}
+_ON_RANDOMNESS = {
+    *(row.name for row in randomness.FUNCTIONS),
+    *(*randomness.DRAWS, *randomness.SEED_PARAMETER, *randomness.ENTROPY, *randomness.CHOICES),
+    *(*randomness.KEYS, *randomness.SYSTEM, *randomness.STATE_OF_SYSTEM, *randomness.WRAPPING),
+    *(*randomness.RESEEDING, *randomness.TORCH_RESEEDING, *randomness.STARTING),
+    *(name for names in randomness.STATES.values() for name in names),
 }
 
 
-@pytest.mark.parametrize(
-    "name", sorted({*randomness.DRAWS, *randomness.SEEDING, *randomness.STARTING} - _GONE)
-)
+@pytest.mark.parametrize("name", sorted(_ON_RANDOMNESS - _GONE))
 def test_what_draws_seeds_or_starts_programs_is_there(name: str) -> None:
     pytest.importorskip(name.partition(".")[0])
     _found(name)
+
+
+@pytest.mark.parametrize(("name", "parameter"), sorted(randomness.SEED_PARAMETER.items()))
+def test_what_makes_a_generator_has_the_parameter_for_its_seed(name: str, parameter: str) -> None:
+    pytest.importorskip(name.partition(".")[0])
+    if name.startswith(("numpy.random.", "keras.")):
+        assert parameter in (_found(name).__doc__ or "")
 
 
 @pytest.mark.parametrize("name", ["RandomSampler", "SubsetRandomSampler", "random_split"])
