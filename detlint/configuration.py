@@ -284,20 +284,22 @@ def _confidences(value: object, place: str) -> tuple[tuple[str, Confidence], ...
     return tuple((code, _confidence(each, f"{place}.{code}")) for code, each in value.items())
 
 
-# What a function of a project does with the order of what it is given, as people say it.
-_ORDERS = ("sorts", "keeps", "ignores", "reads")
+# What a function of a project does, as people say it: with the order of what it is given, or to
+# the global generators of libraries.
+_DOES = (
+    *("sorts", "keeps", "ignores", "reads"),
+    *("seeds random", "seeds numpy", "seeds torch", "seeds tensorflow", "seeds all"),
+)
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+")
 
 
 def _models(value: object, place: str) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, Mapping):
         raise SettingsError(
-            f"{place}: must be a table of functions and what they do with an order, "
+            f"{place}: must be a table of functions and what they do, "
             f'such as {{"mylib.list_shards" = "sorts"}}, not {_kind(value)}'
         )
-    return tuple(
-        (_function(name, place), _order(each, place, name)) for name, each in value.items()
-    )
+    return tuple((_function(name, place), _deed(each, place, name)) for name, each in value.items())
 
 
 def _function(name: str, place: str) -> str:
@@ -308,11 +310,11 @@ def _function(name: str, place: str) -> str:
     return name
 
 
-def _order(value: object, place: str, name: str) -> str:
-    if not isinstance(value, str) or value not in _ORDERS:
-        hint = _suggestion(value, _ORDERS) if isinstance(value, str) else ""
+def _deed(value: object, place: str, name: str) -> str:
+    if not isinstance(value, str) or value not in _DOES:
+        hint = _suggestion(value, _DOES) if isinstance(value, str) else ""
         raise SettingsError(
-            f'{place}."{name}": must be {", ".join(map(repr, _ORDERS[:-1]))} or {_ORDERS[-1]!r}, '
+            f'{place}."{name}": must be {", ".join(map(repr, _DOES[:-1]))} or {_DOES[-1]!r}, '
             f"not {_kind(value)}{hint}"
         )
     return value

@@ -36,7 +36,8 @@ class Settings(NamedTuple):
     target_torch: tuple[int, int] = (2, 13)
     min_confidence: Confidence = Confidence.LIKELY
     confidence: tuple[tuple[str, Confidence], ...] = ()  # the same for codes, or their beginnings
-    # What functions of the project do with an order: "sorts", "keeps", "ignores", "reads".
+    # What functions of the project do: "sorts", "keeps", "ignores" or "reads" an order, or seed:
+    # "seeds torch", "seeds all".
     models: tuple[tuple[str, str], ...] = ()
     # What patterns are relative to: the folder of the pyproject.toml, else of the run.
     root: str = ""

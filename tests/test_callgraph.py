@@ -97,6 +97,18 @@ def test_a_long_chain_of_star_imports_ends(project: Project, lint: Lint) -> None
     assert lint() == [f"m{count}.py:5"]
 
 
+@pytest.mark.parametrize(
+    ("says", "found"), [("seeds random", False), ("seeds all", False), ("seeds torch", True)]
+)
+def test_the_settings_may_say_what_seeds(
+    says: str, found: bool, project: Project, lint: Lint
+) -> None:
+    project({"pyproject.toml": f'[tool.detlint.models]\n"mylib.boot" = "{says}"\n'})
+    start = "import random\nimport torch\nfrom mylib import boot\n\nboot(3)\n"
+    project({"train.py": f"{start}random.random()\n{TRAINS}"})
+    assert lint() == ["train.py:6"] * found
+
+
 def test_a_circle_of_imports_gives_one_answer(
     project: Project, lint: Lint, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from detlint import configuration
 from detlint.dataflow.unit import Unit, UnparsedError
 from detlint.engine import Engine
+from detlint.models import randomness
 from detlint.rules import every_rule
 from detlint.settings import Settings
 from detlint.source import Source
@@ -192,6 +194,31 @@ def test_a_project_says_what_its_functions_do_with_an_order(
     rules = [rule for rule in every_rule() if rule.code == "DET204"]
     engine = Engine(rules, settings, known=["DET204"])
     assert len(engine.lint(Source("a.py", code))) == found
+
+
+@pytest.mark.parametrize(
+    ("says", "found"),
+    [("seeds numpy", 0), ("seeds all", 0), ("seeds torch", 1), ("sorts", 1)],
+)
+@pytest.mark.parametrize(
+    "boot",
+    [
+        "from mylib import boot\n\nboot()",
+        "import mylib\n\nmylib.boot(3)",
+        "from .mylib import boot as start\n\ndef main():\n    start()",
+    ],
+)
+def test_a_project_says_which_of_its_functions_seed(says: str, found: int, boot: str) -> None:
+    code = f"from sklearn.cluster import KMeans\n{boot}\n\nmodel = KMeans(3)\n"
+    settings = Settings(models=(("mylib.boot", says),))
+    rules = [rule for rule in every_rule() if rule.code == "DET104"]
+    engine = Engine(rules, settings, known=["DET104"])
+    assert len(engine.lint(Source("a.py", code))) == found
+
+
+def test_settings_and_models_name_the_same_libraries() -> None:
+    legal = {each for each in configuration._DOES if each.startswith("seeds ")}
+    assert legal == set(randomness.SAID)
 
 
 @pytest.mark.parametrize("first", ["read", "fill"])

@@ -342,7 +342,7 @@ KEYS = (
         ),
         pytest.param(
             "models = ['mylib.ordered']",
-            "models: must be a table of functions and what they do with an order, such as "
+            "models: must be a table of functions and what they do, such as "
             '{"mylib.list_shards" = "sorts"}, not an array',
             id="models that are no table",
         ),
@@ -353,8 +353,9 @@ KEYS = (
         ),
         pytest.param(
             'models = {"mylib.ordered" = "sort"}',
-            "models.\"mylib.ordered\": must be 'sorts', 'keeps', 'ignores' or 'reads', not a "
-            "string ('sort') (did you mean sorts?)",
+            "models.\"mylib.ordered\": must be 'sorts', 'keeps', 'ignores', 'reads', "
+            "'seeds random', 'seeds numpy', 'seeds torch', 'seeds tensorflow' or 'seeds all', "
+            "not a string ('sort') (did you mean sorts?)",
             id="a model that says something else",
         ),
         pytest.param(

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.order import word_of
-from detlint.models import randomness
+from detlint.models import randomness, tables
 from detlint.models.loading import is_known
 from detlint.models.names import means_seeding, words_of
 
@@ -43,6 +43,15 @@ class Seeding:
     def seeds(self, library: str) -> bool:
         """Whether code of the file seeds the global generator of a library."""
         return any(library in libraries for _, libraries in self._calls)
+
+    def seeds_by_models(self, library: str) -> bool:
+        """The same, by a function of which the settings of the project say so."""
+        values = self._unit.values
+        return any(
+            library in row.seeds and row.name not in tables.FUNCTIONS
+            for op, _ in self._calls
+            if op.code == "call" and (row := values.function_row(op)) is not None
+        )
 
     def seeds_apart(self, library: str, drawn: Op, names: Container[str], *, last: bool) -> bool:
         """The same, with something other than what a call draws, or what has one of some names;

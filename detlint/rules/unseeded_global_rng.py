@@ -7,7 +7,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import enabling
+from detlint.dataflow.unit import Unit
 from detlint.facts.asides import doubts
+from detlint.models.randomness import SAID
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -130,12 +132,12 @@ class UnseededGlobalRng(Rule):
         all_asked = settings.bar(cls.code) == Confidence.POSSIBLE
         for library in _GENERATORS:
             # Of a program that trains, all files count, and what seeds is found sooner.
-            if trains and program.has("seeds", library):
+            if trains and _seeds(program, library, settings):
                 continue
             found, told = cls._surest(program, cls._draws(program, library, trains=trains)), sure
             if found is None and all_asked and not trains:
                 found, told = cls._own_draw(program, library), Confidence.POSSIBLE
-            if found is not None and (trains or not program.has("seeds", library)):
+            if found is not None and (trains or not _seeds(program, library, settings)):
                 if program.lacks(_MAY_SEED):
                     if not all_asked:
                         return
@@ -219,3 +221,16 @@ class UnseededGlobalRng(Rule):
                 _IN_PLACE.search(each.fact.text) is not None,
             ),
         )
+
+
+def _seeds(program: Program, library: str, settings: Settings) -> bool:
+    """Whether a program seeds a library, also by what the settings say of its functions."""
+    if program.has("seeds", library):
+        return True
+    named = [name.rpartition(".")[2] for name, says in settings.models if says in SAID]
+    sources = (program.source_of(path) for path in program.paths) if named else ()
+    return any(
+        Unit(source, models=settings.models).seeding.seeds_by_models(library)
+        for source in sources
+        if any(word in source.text for word in named)
+    )
