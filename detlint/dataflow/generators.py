@@ -114,14 +114,14 @@ class Generators:
             return
         if called and all(each.startswith("builtins.") for each in called):
             return  # it looks
-        taken = _parameter(self._unit.values.callee(call), call, value)
+        taken = parameter_of(self._unit.values.callee(call), call, value)
         if taken is not None:
             yield taken
         else:
             fate.given += [(call, name or "") for name, each in call.arguments() if each is value]
 
 
-def _parameter(callee: Function | None, call: Op, value: Op) -> Op | None:
+def parameter_of(callee: Function | None, call: Op, value: Op) -> Op | None:
     """The parameter by which a function of the file takes a value."""
     if callee is None:
         return None

@@ -67,6 +67,14 @@ _HANDING_ON = re.compile(
     )""",
     re.VERBOSE,
 )
+# Samplers that shuffle to the same order in every epoch until they are told which it is.
+EPOCH_SAMPLERS = frozenset(
+    [
+        "torch.utils.data.DistributedSampler",
+        "torch.utils.data.distributed.DistributedSampler",
+        "torchdata.stateful_dataloader.sampler.StatefulDistributedSampler",
+    ]
+)
 # What stands for the data sets that it is given: all of its samples are theirs.
 _WRAPPERS = re.compile(
     r"torch\.utils\.data(?:\.\w+)?\.(?:Subset|ConcatDataset|ChainDataset|StackDataset|random_split)"

@@ -226,6 +226,7 @@ _INITIALISING = re.compile(
     r"^(?!__).*init|(?:normal|uniform|zeros?|ones|constant|fill|copy|eye|orthogonal|dirac|sparse)_$"
 )
 
+_EVALUATION = words("dev eval evaluation infer inference predict test testing val valid validation")
 _SIZE = re.compile(r"size|ratio|frac|split|percent|test|num|^n_|^k$")
 # What may follow the word in the name of a seed: `seed_value`, but not `seed_file`.
 _TAILS = words("""base int np num number numpy python seq sequence torch used val value""")
@@ -359,6 +360,11 @@ def fills(word: str) -> bool:
 def initialises(word: str) -> bool:
     """Whether a function fills weights at the start: ``xavier_uniform_``."""
     return bool(_INITIALISING.search(word))
+
+
+def evaluates(name: str) -> bool:
+    """Whether a name says that something is evaluated on: ``val_loader``."""
+    return not _EVALUATION.isdisjoint(words_of(name))
 
 
 def is_size(name: str) -> bool:

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import re
+import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.distributed_samplers import (
-    evaluates,
-    has_unknown_base,
-    shuffling_sampler,
-)
-from detlint.analysis.epochs import Epochs
-from detlint.analysis.reads import Reads
-from detlint.analysis.travels import Travels
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.dataflow.epochs import Epochs, OwnCalls
+from detlint.dataflow.origins import Origins
+from detlint.dataflow.samplers import Travel
+from detlint.models.loading import EPOCH_SAMPLERS
+from detlint.models.names import evaluates
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.program import Program
+    from detlint.dataflow.ir import Op
     from detlint.finding import Finding
     from detlint.settings import Settings
 
-_SEED = 4
+# Places in the signature of the sampler.
+_SHUFFLE, _SEED = 3, 4
+_HARMLESS_BASES = ("abc.ABC", "builtins.object", "object", "torch.nn.Module", "typing.Generic")
 # They run the epochs, or call set_epoch from hooks of their own.
 _LIBRARIES = (
     *("lightning", "pytorch_lightning", "lightning_fabric", "accelerate", "ignite", "composer"),
     *("fastai", "catalyst", "mmengine", "mmcv"),
 )
-_DRIVERS = re.compile(rf"^[ \t]*(?:from|import)[ \t]+(?:{'|'.join(_LIBRARIES)})\b", re.MULTILINE)
 # Of a program that has a loop of its own, these may take the loader apart all the same.
 _TAKING = ("colossalai", "horovod", "opacus", "ray")
 
@@ -90,21 +89,71 @@ class SamplerEpoch(Rule):
         ),
     )
 
-    def visit_Call(self, node: cst.Call) -> None:
-        kind = shuffling_sampler(self.module, node)
-        if not kind or self._is_driven:
+    def examine(self, offsets: Sequence[int]) -> None:
+        if any(map(self._imports, _LIBRARIES)):
             return
-        travels = Travels(self.module, self._reads, node)
-        if travels.escapes or not travels.loops or self._is_inherited(travels):
-            return
-        if any(map(evaluates, travels.names)):
-            return
-        epochs = Epochs(self.module, travels.own)
-        found = [epochs.around(loop) for loop in travels.loops]
-        around = next(filter(None, found), None)
-        if around is None or epochs.hands_out_self(around) or self._is_made_anew(node, epochs):
-            return
-        self.report(node, _message(kind), advice=_ADVICE)
+        for op in self.unit.ops_at(offsets):
+            kind = self._shuffling(op)
+            if kind and self._is_never_told(op):
+                self.report(op.node, _message(kind), advice=_ADVICE)
+
+    def _imports(self, library: str) -> bool:
+        names = (name for bound in self.unit.imported.values() for name in bound)
+        return any(each.partition(".")[0] == library for each in names)
+
+    def _shuffling(self, call: Op) -> str:
+        """The class of a sampler that shuffles for training, as far as the call tells; else ""."""
+        name = next(filter(EPOCH_SAMPLERS.__contains__, self.unit.values.called(call)), "")
+        if not name or call.unpacks:
+            return ""
+        shuffle, data = call.given("shuffle", _SHUFFLE), call.written("dataset", 0)
+        if shuffle is not None and self.unit.values.constant(shuffle) is not True:
+            return ""
+        named = (each.id for each in ast.walk(data) if isinstance(each, ast.Name)) if data else ()
+        return "" if any(map(evaluates, named)) else name.rpartition(".")[2]
+
+    def _is_never_told(self, call: Op) -> bool:
+        """Whether a sampler is seen to run in several epochs, and nothing else gets hold of it."""
+        travel = Travel(self.unit, self._own, call)
+        if travel.escapes or not travel.loops or any(map(evaluates, travel.names)):
+            return False
+        if any(map(self._is_inherited, travel.loops)):
+            return False
+        around = next(filter(None, map(self._epochs.around, travel.loops)), None)
+        if around is None or self._epochs.hands_out_self(around):
+            return False
+        return not self._is_made_anew(call)
+
+    def _is_made_anew(self, call: Op) -> bool:
+        """Whether each epoch builds a sampler with a seed that may be its own."""
+        seed = call.given("seed", _SEED)
+        if seed is None or isinstance(self.unit.values.constant(seed), int):
+            return False
+        return self._epochs.around(call) is not None
+
+    def _is_inherited(self, loop: Op) -> bool:
+        """Whether the class that holds a loader has a base out of sight, which may tell it."""
+        owner = loop.function.class_name
+        if owner not in self.unit.classes:
+            return False
+        made = self._origins.object_of(self.unit, owner)
+        known = self._origins.lineage(made)
+        named = sum(len(self.unit.bases(each.name)) for each in known)
+        foreign = self._origins.foreign(made)
+        harmless = [each for each in foreign if each in _HARMLESS_BASES]
+        return named > len(known) - 1 + len(harmless)
+
+    @cached_property
+    def _own(self) -> OwnCalls:
+        return OwnCalls(self.unit)
+
+    @cached_property
+    def _epochs(self) -> Epochs:
+        return Epochs(self._own)
+
+    @cached_property
+    def _origins(self) -> Origins:
+        return Origins()
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
@@ -122,26 +171,6 @@ class SamplerEpoch(Rule):
             told = f"{program.title} loops over epochs: {shown}"
             message = f"{_message(made.fact.what, where)}, and {told}"
             yield program.finding(cls, made, message, _ADVICE)
-
-    def _is_made_anew(self, call: cst.Call, epochs: Epochs) -> bool:
-        """Whether each epoch builds a sampler with a seed that may be its own."""
-        seed = self.module.argument(call, "seed", _SEED)
-        if seed is None or isinstance(self.module.literal(seed), int):
-            return False
-        return epochs.around(call) is not None
-
-    def _is_inherited(self, travels: Travels) -> bool:
-        """Whether a class that holds the loader has a base out of sight, which may tell it."""
-        owners = {self.module.enclosing_class(loop) for loop in travels.loops}
-        return any(has_unknown_base(self.module, each) for each in owners if each is not None)
-
-    @cached_property
-    def _is_driven(self) -> bool:
-        return _DRIVERS.search(self.module.source.text) is not None
-
-    @cached_property
-    def _reads(self) -> Reads:
-        return Reads(self.module)
 
 
 def _message(kind: str, where: str = "") -> str:

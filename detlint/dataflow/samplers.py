@@ -1,0 +1,133 @@
+"""Where a sampler, and the loader that is given it, go in one file.
+
+Follows both through names, attributes, calls of the file's own functions and what these return,
+to the loops over the loader. What gets out of sight is noted, not guessed at.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.generators import parameter_of
+from detlint.dataflow.order import word_of
+from detlint.models import loading
+from detlint.models.names import is_bar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.epochs import OwnCalls
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.unit import Unit
+
+_SAME = frozenset(("boolean", "declared", "free", "phi"))
+_HARMLESS = frozenset(("compare", "drop", "format", "not", "raise", "test", "unary"))
+# They hand on what they get, or its elements.
+_CARRYING = frozenset(f"builtins.{name}" for name in ("enumerate", "iter", "zip", "reversed"))
+_LOOKING = re.compile(
+    r"builtins\.(?:bool|hasattr|isinstance|len|list|next|print|repr|str|type)|logging\.\w+"
+)
+_BATCHES = frozenset(("torch.utils.data.BatchSampler", "torch.utils.data.sampler.BatchSampler"))
+_SAMPLERS = ("sampler", "batch_sampler")
+_PLACES = tuple(loading.PLACES[each] for each in _SAMPLERS)
+
+
+class Travel:
+    """Where one value goes.
+
+    escapes  whether code that is out of sight gets it
+    loops    the loops over a loader that has it, and ``batches = iter(loader)``
+    names    the variables, attributes and parameters that hold it on its way
+    """
+
+    def __init__(self, unit: Unit, own: OwnCalls, start: Op) -> None:
+        self._unit = unit
+        self._own = own
+        self.escapes = False
+        self.loops: list[Op] = []
+        self.names: set[str] = set()
+        pending, seen = [start], {start}
+        for value in pending:  # grows
+            self.names.update(value.function.names_of(value))
+            for use in value.uses:
+                for each in self._step(use, value):
+                    if each not in seen:
+                        seen.add(each)
+                        pending.append(each)
+            if self.escapes:
+                break
+
+    def _step(self, use: Op, value: Op) -> Iterator[Op]:
+        if use.code in _SAME or (use.code == "attr" and use.name in _SAMPLERS):
+            yield use
+        elif use.code == "choice":
+            yield from [use] if use.args[0] is not value else []
+        elif use.code == "iter":
+            self.loops.append(use)
+        elif use.code in ("store_attr", "store_global"):
+            yield from self._kept(use, value)
+        elif use.code == "return":
+            yield from self._returned(use.function)
+        elif use.code in ("list", "tuple"):
+            yield from self._among(use, value)
+        elif use.code == "call":
+            yield from self._given(use, value)
+        elif use.code != "attr" and use.code not in _HARMLESS:
+            self.escapes = True
+
+    def _kept(self, use: Op, value: Op) -> Iterator[Op]:
+        """What reads the attribute or the variable of the module that holds it."""
+        code = "attr" if use.code == "store_attr" else "global"
+        if use.args[-1] is not value:
+            return
+        name = str(use.name)
+        self.names.add(name)
+        for outer in self._unit.functions_naming(name):
+            for function in outer.everything():
+                yield from (op for op in function.ops if op.code == code and op.name == name)
+
+    def _returned(self, function: Function) -> Iterator[Op]:
+        calls = self._own.calls_of(function)
+        self.escapes |= not calls
+        yield from calls
+
+    def _among(self, use: Op, value: Op) -> Iterator[Op]:
+        """``return x, y``."""
+        place = use.args.index(value)
+        for each in use.uses:
+            if each.code != "return":
+                self.escapes = True
+                continue
+            for call in self._returned(each.function):
+                for part in call.uses:
+                    if part.code == "unpack" and part.name[2]:
+                        yield from [part] if part.name[0] == place else []
+                    else:
+                        self.escapes |= part.code != "drop"
+
+    def _given(self, call: Op, value: Op) -> Iterator[Op]:
+        """``DataLoader(dataset, sampler=x)``, ``train(model, x)``."""
+        called = self._unit.values.called(call)
+        if value is call.args[0]:
+            return
+        if any(map(loading.hands_on, called)):
+            pairs = enumerate(call.arguments())
+            if any(
+                each is value and (name in _SAMPLERS or (name is None and place in _PLACES))
+                for place, (name, each) in pairs
+            ):
+                yield call
+        elif _carries(call, called):
+            if "builtins.iter" in called and call.function.names_of(call):
+                self.loops.append(call)
+            yield call
+        elif not any(map(_LOOKING.fullmatch, called)):
+            taken = parameter_of(self._own.callee(call), call, value)
+            self.escapes |= taken is None
+            yield from [taken] if taken is not None else []
+
+
+def _carries(call: Op, called: list[str]) -> bool:
+    known = not _CARRYING.isdisjoint(called) or not _BATCHES.isdisjoint(called)
+    return known or is_bar(word_of(call))
