@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from detlint.dataflow import lattice
-from detlint.models import libraries, loading, memory, python, randomness, tables
+from detlint.models import libraries, loading, memory, python, randomness, settings, tables
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
@@ -188,3 +188,19 @@ def test_the_parameters_of_a_loader_stand_at_their_places() -> None:
     data = pytest.importorskip("torch.utils.data")
     names = list(inspect.signature(data.DataLoader).parameters)
     assert {each: names.index(each) for each in loading.PLACES} == loading.PLACES
+
+
+@pytest.mark.parametrize("function", sorted(settings.PARAMETERS))
+def test_parameters_that_set_a_flag_stand_at_their_places(function: str) -> None:
+    if function in {"torch.set_deterministic", "msprobe.seed_all"}:
+        pytest.skip("of an old release, or of another platform")
+    pytest.importorskip(function.partition(".")[0])
+    found = _found(function)
+    rows = settings.PARAMETERS[function]
+    if "" in rows:
+        assert callable(found)  # it is compiled, and names nothing
+        return
+    parameters = list(inspect.signature(found).parameters)  # type: ignore[arg-type]
+    for name, row in rows.items():
+        assert name in parameters
+        assert row.place is None or parameters[row.place] == name

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.unit import Unit
 
+# The name of a function that makes the decorators of another, which it is listed as nested in.
+DECORATORS = "<decorators>"
 # Methods that change what they are called on; of the others, none is known to.
 CHANGING = frozenset(
     [
@@ -189,6 +191,7 @@ class Function:
         self.stores: dict[str, list[Op]] = {}  # of attributes, by their names
         self._names: dict[Op, list[str]] | None = None
         self.globals: dict[str, Op] = {}  # names that are not its own, as they are read
+        self.decorated: Function | None = None  # what it makes the decorators of
         self.is_complete = True  # not cut by the budget
 
     @property

@@ -6,7 +6,7 @@ import ast
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.ir import CHANGING, Function, Op, Region
+from detlint.dataflow.ir import CHANGING, DECORATORS, Function, Op, Region
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -70,7 +70,8 @@ class _Lowering:
     def _decorated(self, decorators: Sequence[ast.expr]) -> None:
         """What decorators call, which is no part of what the function does."""
         function = self.function
-        inner = Function("<decorators>", None, function.unit, function.outer)
+        inner = Function(DECORATORS, None, function.unit, function.outer)
+        inner.decorated = function
         function.nested.append(inner)
         _Lowering(inner).run([ast.copy_location(ast.Expr(each), each) for each in decorators])
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from detlint.dataflow.values import Values
     from detlint.finding import Edit
 
+# Methods that take a name and a value: ``config.patch("max_autotune", True)``.
+_NAMING = frozenset(("__setitem__", "patch", "setdefault"))
 _DEEPEST = 50  # stores into a dict before it is handed on
 
 
@@ -90,10 +92,49 @@ def is_left_open(op: Op) -> bool:
     ``if cfg.fast: flag = True`` says ``flag = cfg.fast``. A condition that only asks about the
     machine or the process (``torch.cuda.is_available()``, ``rank == 0``) does not.
     """
+    return any(map(rows.leaves_open, names_tested(op)))
+
+
+def names_tested(op: Op) -> Iterator[str]:
+    """The dotted names that the conditions around an operation read."""
     values = op.function.unit.values
-    return any(
-        rows.leaves_open(name) for test in conditions(op) for name in _names(values, test, set())
-    )
+    return (name for test in conditions(op) for name in _names(values, test, set()))
+
+
+# What turns deterministic algorithms on, and inductor's timing off, by flag.
+_ENABLING: dict[str, tuple[object, ...]] = {
+    rows.ALGORITHMS: (True,),
+    rows.DEBUG_MODE: (1, 2, "warn", "error"),
+    "torch._inductor.config.deterministic": (True,),
+    f"{rows.TRAINER}.deterministic": (True,),
+}
+_ENABLING_VARIABLE = "TORCHINDUCTOR_DETERMINISTIC"
+_ENABLING_WORDS = (
+    *("use_deterministic_algorithms", "set_deterministic_debug_mode", "deterministic"),
+    *(_ENABLING_VARIABLE, "enable_full_determinism", "guard"),
+)
+
+
+def enables(unit: Unit) -> bool:
+    """Whether a file turns deterministic algorithms on, or inductor's timing off."""
+    if "guard.auto" in unit.imported.get("guard", ()) or "import guard.auto" in unit.text:
+        return True
+    near = dict.fromkeys(x for word in _ENABLING_WORDS for x in unit.functions_naming(word))
+    return any(_enables(each) for outer in near for each in outer.everything())
+
+
+def _enables(function: Function) -> bool:
+    values = function.unit.values
+    if any(each.constant in _ENABLING.get(each.name, ()) for each in flags(function)):
+        return True
+    if any(each.known_text == "1" for each in options(function, (_ENABLING_VARIABLE,))):
+        return True
+    called = (name for op in function.ops for name in (*values.called(op), _word(op)))
+    return any(map(rows.enables, called))
+
+
+def _word(op: Op) -> str:
+    return str(op.args[0].name) if op.code == "call" else ""
 
 
 def switched_off(found: Iterable[Setting], names: Collection[str]) -> Iterator[Setting]:
@@ -312,7 +353,7 @@ class _Options:
         given = [value for name, value in op.arguments() if name is None]
         if _is_setattr(op):
             yield from self._positional(op, 1, "attribute")
-        elif len(given) == 2 and method in ("setdefault", "__setitem__"):
+        elif len(given) == 2 and method in _NAMING:
             own = self._environment.holds(op.args[0].args[0]) if op.args[0].args else False
             yield from self._positional(op, 0, "environment" if own else "key")
         elif len(given) == 2 and "os.putenv" in self._values.called(op):

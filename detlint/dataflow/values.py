@@ -179,7 +179,11 @@ class Values:
 
     def callee(self, call: Op) -> Function | None:
         """The function or method of the file that a call calls."""
-        op, found = call.args[0], None
+        return self.function(call.args[0])
+
+    def function(self, op: Op) -> Function | None:
+        """The function or method of the file that a value is."""
+        found = None
         if op.code == "global":
             found = self.unit.defined(str(op.name))
         elif op.code in ("function", "free"):

@@ -116,6 +116,12 @@ def is_trainer_cli(called: str) -> bool:
     return called.partition(".")[0] in _LIGHTNING and called.endswith(".LightningCLI")
 
 
+def enables(called: str) -> bool:
+    """Whether a function turns deterministic algorithms on, whatever it is given."""
+    word = called.rpartition(".")[2]
+    return called in ("guard.enable", "guard.deterministic") or word == "enable_full_determinism"
+
+
 def leaves_open(name: str) -> bool:
     """Whether what has this name in a condition is a preference, and no fact about the machine or
     the process."""

@@ -98,16 +98,16 @@ def by_setting(args):
 
 
 def test_forward(model, x):
-    assert (torch.compile(model, mode="max-autotune")(x) == model(x)).all()
+    assert (torch.compile(model, mode="max-autotune")(x) == model(x)).all()  # possible DET307
 
 
 def benchmark_forward(model, x):
-    return torch.compile(model, mode="max-autotune")(x)
+    return torch.compile(model, mode="max-autotune")(x)  # possible DET307
 
 
 @register_benchmark(enabled=True)
 def forward_timed(x):
-    with inductor.patch(max_autotune=True):
+    with inductor.patch(max_autotune=True):  # possible DET307
         return torch.compile(forward)(x)
 
 
