@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.analysis import reductions
-from detlint.analysis.seeding import means_seeding
+from detlint.models.names import means_seeding
 from detlint.rule import cst
 from detlint.scope import dotted
 

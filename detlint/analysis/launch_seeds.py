@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.command_options import options
 from detlint.analysis.launches import launches, runs_tests
-from detlint.analysis.seeding import means_seed
 from detlint.analysis.shell_entropy import Entropy, entropy
 from detlint.documents.document import Word
 from detlint.finding import Edit
+from detlint.models.names import means_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

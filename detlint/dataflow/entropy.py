@@ -138,13 +138,17 @@ def is_generator(op: Op, origins: Origins, *classes: str) -> bool:
 
 def _is_text(call: Op) -> bool:
     """Whether what is hashed is a string or bytes, or holds one: its hash is salted."""
-    values = call.function.unit.values
-    if lattice.hash_varies(values.types(call.args[1])) and _is_salted(values.types(call.args[1])):
-        return True
+    types = call.function.unit.values.types(call.args[1])
+    return (bool(lattice.hash_varies(types)) and _is_salted(types)) or names_text(call)
+
+
+def names_text(call: Op) -> bool:
+    """Whether what a call is given first, or a part of it, is a text by its name alone."""
     assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
-    given = call.node.args[0] if call.node.args else None
-    parts = given.elts if isinstance(given, ast.Tuple) else [given]
-    ops = call.args[1].args if call.args[1].code == "tuple" else [call.args[1]]
+    values, given = call.function.unit.values, call.args[1]
+    node = call.node.args[0] if call.node.args else None
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    ops = given.args if given.code == "tuple" else [given]
     pairs = zip(parts, ops, strict=False)
     return any(not lattice.is_known(values.types(op)) and _names_text(node) for node, op in pairs)
 

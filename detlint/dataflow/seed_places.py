@@ -134,6 +134,23 @@ class SeedPlaces:
                 yield Place(value, node, f"`{key}`", key)
 
 
+def seed_uses(value: Op) -> Iterator[tuple[str, Op | None]]:
+    """How a value is taken for a seed, as participles, each with the call that takes it."""
+    for name in value.function.names_of(value):
+        if means_seed(name):
+            yield f"the seed `{name}`", None
+    for use in value.uses:
+        if use.code == "call":
+            if any(place.value is value for place in SeedPlaces.given(use)):
+                yield f"the seed of {word_of(use)}()", use
+        elif use.code == "return" and means_seed(use.function.name.rpartition(".")[2]):
+            yield "a seed that is returned", None
+        elif use.code in ("entry", "store_attr", "store_item"):
+            place = _kept(use)
+            if place is not None and place.value is value:
+                yield f"the seed {place.subject}", None
+
+
 def _takes_seed(call: Op) -> bool:
     """Whether what a call is given by place is a seed."""
     known = randomness.KEYS | randomness.SEED_PARAMETER.keys()

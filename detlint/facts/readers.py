@@ -9,7 +9,6 @@ import libcst as cst
 
 from detlint.analysis.environments import assignments
 from detlint.analysis.random_orders import drawing
-from detlint.analysis.seeding import means_seeding
 from detlint.analysis.unreachable import never_runs
 from detlint.analysis.uses import last_name
 from detlint.documents.notebook import variables
@@ -31,6 +30,7 @@ from detlint.facts.vocabulary import (
     SWITCHES,
 )
 from detlint.kinds import NOTEBOOK
+from detlint.models.names import means_seeding
 from detlint.module import read
 from detlint.narrowing import narrow
 from detlint.scope import dotted

@@ -234,6 +234,7 @@ _LABELS = words(
     """address dir directory file filename folder host id ids key name names path port ports
     prefix session suffix tag token uid url uuid"""
 )
+_FILES = words("ckpt dir directory file filename folder path")
 _MADE_UP = frozenset(("id", "name", "path", "port", "tag", "uuid"))
 _IDENTIFIERS = words("""fingerprint fingerprints id ids name names nonce token tokens uuid uuids""")
 _GENERATORS = frozenset(("gen", "generator", "prng", "rng", "rs"))
@@ -408,6 +409,11 @@ def makes_label(function: str) -> bool:
     """Whether a function of this name makes up one. Not ``key``: JAX seeds with keys."""
     parts = words_of(function)
     return bool(parts) and parts[-1] in _MADE_UP
+
+
+def names_file(name: str) -> bool:
+    """Whether a name is that of a file or a folder, or of what makes its name."""
+    return not _FILES.isdisjoint(words_of(name)) or "cache_name" in name
 
 
 def identifies(name: str) -> bool:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.element_kinds import Kinds
-from detlint.analysis.hash_uses import HashUses
-from detlint.analysis.kinds import Kind
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.dataflow import lattice
+from detlint.dataflow.entropy import names_text, source
+from detlint.dataflow.hash_uses import HashUses
+from detlint.dataflow.origins import Origins
+from detlint.dataflow.seed_places import SeedPlaces
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from detlint.analysis.hash_uses import HashUse
+    from collections.abc import Callable, Sequence
+
+    from detlint.dataflow.hash_uses import HashUse
+    from detlint.dataflow.ir import Op
 
 _LONGEST = 50
 
@@ -25,6 +30,11 @@ class SaltedHash(Rule):
     - `hash()` of a string, of bytes, or of a tuple that holds one, where it picks a bucket, a shard
       or a split
     - the same in a seed, or in the name of a file
+    - the same in a text that is given as `id=…`
+
+    Lowers the confidence:
+    - what is hashed is a string by its name alone, as in `hash(path)`
+    - the hash goes into what a name says identifies something
 
     Not reported:
     - hashes of numbers
@@ -73,35 +83,57 @@ class SaltedHash(Rule):
         before = text[max(offset - 9, 0) : offset]
         return before.endswith("builtins.") or not before.endswith((".", "def "))
 
-    @cached_property
-    def _kinds(self) -> Kinds:
-        return Kinds(self.module)
+    def examine(self, offsets: Sequence[int]) -> None:
+        for op in self.unit.ops_at(offsets):
+            if len(op.args) == 2 and "builtins.hash" in self.unit.values.called(op):
+                sure = varies(op)
+                found = next(filter(self._is_ours(op), self._uses.of(op)), None) if sure else None
+                if sure and found is not None:
+                    self._tell(op, Confidence.LIKELY if found.assumed else sure, found)
+
+    def _is_ours(self, call: Op) -> Callable[[HashUse], bool]:
+        """Whether it is not DET103 that tells of a use."""
+        told = source(call, self._origins) is not None
+
+        def is_ours(use: HashUse) -> bool:
+            undone = [by is not None and self._places.is_undone(by) for by in use.seeds]
+            return not (told and undone) or all(undone)
+
+        return is_ours
+
+    def _tell(self, call: Op, sure: Confidence, use: HashUse) -> None:
+        start, end = self.unit.span(call.node)
+        text = " ".join(self.unit.text[start:end].split())
+        shown = f"`{text}`" if len(text) <= _LONGEST else "`hash(…)`"
+        what = " (of a string, it seems)" if sure is Confidence.LIKELY else ""
+        self.report(
+            call.node,
+            f"{shown}{what} differs from run to run, and here it is {use.how}",
+            advice="Use zlib.crc32 or hashlib, which have no salt.",
+            confidence=sure,
+        )
 
     @cached_property
     def _uses(self) -> HashUses:
-        return HashUses(self.module)
+        return HashUses(self.unit)
 
-    def visit_Call(self, node: cst.Call) -> None:
-        if len(node.args) != 1 or self.module.called(node) != "builtins.hash":
-            return
-        kind = self._kind(node.args[0].value)
-        use = self._uses.of(node) if kind.varies else None
-        if use is not None:
-            self._tell(node, kind, use)
+    @cached_property
+    def _places(self) -> SeedPlaces:
+        return SeedPlaces()
 
-    def _kind(self, node: cst.BaseExpression) -> Kind:
-        func = node.func if isinstance(node, cst.Call) else None
-        if isinstance(func, cst.Attribute) and func.attr.value in ("encode", "tobytes"):
-            return Kind.BYTES  # a list of tokens has no hash
-        return self._kinds.value(node) or Kind.UNKNOWN
+    @cached_property
+    def _origins(self) -> Origins:
+        return Origins()
 
-    def _tell(self, node: cst.Call, kind: Kind, use: HashUse) -> None:
-        text = " ".join(self.module.tree.text(node).split())
-        shown = f"`{text}`" if len(text) <= _LONGEST else "`hash(…)`"
-        what = " (of a string, it seems)" if kind is Kind.LIKELY else ""
-        self.report(
-            node,
-            f"{shown}{what} differs from run to run, and here it is {use.how}",
-            advice="Use zlib.crc32 or hashlib, which have no salt.",
-            confidence=Confidence.LIKELY if kind is Kind.LIKELY else Confidence.CERTAIN,
+
+def varies(call: Op) -> Confidence | None:
+    """How sure it is that what is hashed has another hash in another process."""
+    types = lattice.joined(
+        *(
+            lattice.container("tuple", *one.holds) if one.name == "list" else frozenset((one,))
+            for one in call.function.unit.values.types(call.args[1])  # of tuples, it is tuple(…)
         )
+    )
+    if lattice.hash_varies(types):
+        return Confidence.CERTAIN if lattice.is_known(types) else Confidence.LIKELY
+    return Confidence.LIKELY if names_text(call) else None

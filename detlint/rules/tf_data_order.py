@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.analysis.branches import behind_setting
-from detlint.analysis.seeding import uncommented
 from detlint.analysis.switches import code
 from detlint.analysis.tf_datasets import TensorFlowDatasets, plain_name
+from detlint.lexer import uncommented
 from detlint.rule import Confidence, Example, Rule, cst
 
 if TYPE_CHECKING:

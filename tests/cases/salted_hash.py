@@ -165,6 +165,13 @@ def cache_path(query: str):
     return f"{hash(query)}.pt"  # DET105
 
 
+# Identifiers that are kept.
+
+
+def segment(make, name: str, text: str):
+    return make(id=name + "_" + str(hash(text)), key=f"{hash(name)}")  # DET105
+
+
 # Numbers, and what nothing is known of.
 
 

@@ -1,0 +1,169 @@
+"""What code does with a hash: a number that means something, or a key for this process alone."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.dataflow.order import Orders, word_of
+from detlint.dataflow.seed_places import seed_uses
+from detlint.models.names import identifies, names_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.unit import Unit
+
+# What leaves the number as it is, or nearly so.
+_SAME = frozenset(("declared", "phi", "unary"))
+_PASSING = frozenset(("builtins.abs", "builtins.int", "numpy.abs", "numpy.uint32", "numpy.uint64"))
+_NUMBERS = frozenset(("augment", "binary"))
+_CUTTING = frozenset(("BitAnd", "Div", "FloorDiv", "Mod", "RShift"))
+_TEXT = frozenset(("builtins.str", "builtins.hex", "builtins.repr", "builtins.format"))
+_FILE_CALLS = frozenset(
+    [
+        *("builtins.open", "os.makedirs", "os.mkdir", "os.path.join", "pathlib.Path"),
+        *("numpy.load", "numpy.save", "torch.load", "torch.save"),
+    ]
+)
+_MIXING = frozenset(("__eq__", "__hash__", "_hash", "cache_key", "hash", "key"))
+_IN_FILE = "in the name of a file"
+
+
+class HashUse(NamedTuple):
+    """A use of a hash that differs from run to run; ``how`` is a participle.
+
+    seeds    what takes it as a seed, of which DET103 may tell
+    assumed  what the use is only seems so, by a name
+    """
+
+    how: str
+    seeds: tuple[Op | None, ...] = ()
+    assumed: bool = False
+
+
+class HashUses:
+    """Follows hashes in one file, through locals and arithmetic."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._orders = Orders(unit.values)
+
+    def of(self, call: Op) -> Iterator[HashUse]:
+        """The uses of a hash that show its value."""
+        if _makes_hash(call):
+            return
+        pending, seen = [call], {call}
+        for value in pending:  # grows
+            yield from _as_seed(value)
+            for use in value.uses:
+                found = self._shown(use, value)
+                if found is not None:
+                    yield found
+                elif _is_same(use, value) and use not in seen:
+                    seen.add(use)
+                    pending.append(use)
+
+    def _shown(self, use: Op, value: Op) -> HashUse | None:
+        if use.code in ("augment", "binary") and use.name in _CUTTING and use.args[0] is value:
+            told = self._orders.is_shown(use)
+            return None if told else HashUse("cut down to a few numbers", _seeds(use))
+        if use.code == "call":
+            texts = not _TEXT.isdisjoint(use.function.unit.values.called(use))
+            return self._in_text(use) if texts else None
+        return self._in_text(use) if use.code in ("binary", "format") else None
+
+    def _in_text(self, start: Op) -> HashUse | None:
+        """Whether a text that holds a hash names a file, or identifies something that is kept."""
+        if start.code == "binary" and not _is_template(start):
+            return None
+        pending, seen = [start], {start}
+        found: HashUse | None = None
+        for text in pending:  # grows
+            if any(map(names_file, text.function.names_of(text))):
+                return HashUse(_IN_FILE)
+            for use in text.uses:
+                if _names_file(use):
+                    return HashUse(_IN_FILE)
+                if _identifies(use, text):
+                    found = HashUse("in what identifies something", assumed=True)
+                if _is_text(use) and use not in seen:
+                    seen.add(use)
+                    pending.append(use)
+        return found
+
+
+def _as_seed(value: Op) -> Iterator[HashUse]:
+    for how, by in seed_uses(value):
+        yield HashUse(how, (by,))
+
+
+def _seeds(start: Op) -> tuple[Op | None, ...]:
+    """What takes as a seed what is made of a number; () if it shows elsewhere, too."""
+    found: list[Op | None] = []
+    pending, seen = [start], {start}
+    for value in pending:  # grows
+        found += [by for _, by in seed_uses(value)]
+        more = [use for use in value.uses if use.code in _NUMBERS or _is_same(use, value)]
+        pending += [use for use in more if use not in seen]
+        seen.update(more)
+    return tuple(found)
+
+
+def _makes_hash(call: Op) -> bool:
+    """Whether a call stands in a ``__hash__``, also one given as a lambda."""
+    function = call.function
+    if function.name.rpartition(".")[2] in _MIXING:
+        return True
+    outer = function.outer
+    named = outer.bindings.items() if outer is not None else ()
+    if not isinstance(function.node, ast.Lambda):
+        return False
+    return any(
+        name.endswith("__hash__") and op.code == "function" and op.name is function
+        for name, ops in named
+        for op in ops
+    )
+
+
+def _is_same(use: Op, value: Op) -> bool:
+    """Whether a use gives the number on: ``abs(hash(x))``, ``hash(x) + offset``."""
+    if use.code in _SAME:
+        return True
+    if use.code in ("augment", "binary"):
+        return use.name not in _CUTTING
+    if use.code != "call" or use.args[0] is value:
+        return False
+    return not _PASSING.isdisjoint(use.function.unit.values.called(use))
+
+
+def _is_template(use: Op) -> bool:
+    """``"%d.npy" % hash(x)``."""
+    first = use.args[0]
+    return use.name == "Mod" and (first.code == "text" or isinstance(first.name, str))
+
+
+def _is_text(use: Op) -> bool:
+    if use.code == "call":
+        called = use.function.unit.values.called(use)
+        return not _TEXT.isdisjoint(called) or word_of(use) == "format"
+    return use.code in ("declared", "format", "phi", "text") or (
+        use.code == "binary" and use.name in ("Add", "Mod")
+    )
+
+
+def _names_file(use: Op) -> bool:
+    if use.code == "call":
+        return not _FILE_CALLS.isdisjoint(use.function.unit.values.called(use))
+    if use.code == "return":
+        return names_file(use.function.name.rpartition(".")[2])
+    if use.code == "store_attr":
+        return names_file(str(use.name))
+    return use.code == "binary" and use.name == "Div"
+
+
+def _identifies(use: Op, text: Op) -> bool:
+    """``Segment(id=f"{name}_{hash(x)}")``."""
+    if use.code != "call":
+        return False
+    return any(each is text and identifies(name or "") for name, each in use.arguments())
