@@ -60,6 +60,8 @@ _CHANGED = frozenset(("change", "declared", "phi", "store_item"))
 # Containers as they are changed, judged as such.
 _STATES = frozenset(("augment", "change", "comprehension", "delete", "iter", "store_item"))
 _WRITING = frozenset(("add", "append", "write", "writelines", "writerow"))
+# Operators that give the same in any order: of numbers, masks and sets.
+_OF_BITS = frozenset(("BitOr", "BitAnd", "BitXor"))
 _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
 _HASHES = ("hashlib.", "zlib.", "xxhash.", "blake3.", "tarfile.")
 
@@ -688,7 +690,10 @@ class _Body:
                     return True
                 if word(value) == "replace" and len(value.args) == 3:
                     return value.args[2].code == "const"
-        return value.code == "binary" and self._values.is_set(value)
+        if value.code != "binary":
+            return False
+        bits = value.name in _OF_BITS and any(map(self._is_joint, value.args))
+        return bits or self._values.is_set(value)
 
     def _is_extreme(self) -> bool:
         """``if size > best: best, name = size, path``."""
@@ -709,7 +714,7 @@ class _Body:
         added = value.args[1]
         if added not in self._own:
             return  # a count, whose readers are judged apart
-        if value.name in ("BitOr", "BitAnd", "BitXor") or self._values.is_set(value):
+        if value.name in _OF_BITS or self._values.is_set(value):
             return
         types = self._values.types(added)
         if lattice.are(types, "int", "bool"):

@@ -578,7 +578,11 @@ class Orders:
             for use in pending.pop().uses:
                 if use.code == "raise" or (use.code == "call" and self.is_log(use)):
                     told = True
-                elif use.code in _PASSING or (use.code == "call" and self._passes(use)):
+                elif (
+                    use.code in _PASSING
+                    or use.code == "change"
+                    or (use.code == "call" and (_changes(use) or self._passes(use)))
+                ):
                     if use not in seen:
                         seen.add(use)
                         pending.append(use)
@@ -817,6 +821,12 @@ class Orders:
             yield Use(attribute, f"asked for .{word}")
         elif not (self.holds_one(attribute.args[0], call) or self.effects.is_worklist(call)):
             yield Use(attribute, "asked for .pop()")
+
+
+def _changes(call: Op) -> bool:
+    """Whether a call only changes what its method is of: ``shown.append("…")``."""
+    codes = {each.code for each in call.uses}
+    return "change" in codes and codes <= {"change", "drop"}
 
 
 def _is_dropped(call: Op) -> bool:

@@ -741,3 +741,25 @@ def all_parts(names: Set[str]):
     found = set()
     found.update(_parts_of(names))
     return found | set(_parts_of(names))
+
+
+def shortened_for_a_message(logger, model: dict[str, object], given: Set[str]):
+    missing = set(model) - given
+    shown = list(missing)[:5]
+    if len(missing) > 5:
+        shown.append("...")
+    logger.warning("no weights for {} layers: {}".format(len(missing), shown))
+
+
+def shortened_for_more(logger, given: Set[str]):
+    shown = list(given)[:5]  # DET204
+    shown.append("...")
+    logger.warning(shown)
+    return shown
+
+
+def masked(arrays: dict[str, np.ndarray], keys: Set[str]):
+    mask = np.ones(3, dtype=bool)
+    for key in keys:
+        mask = mask & ~np.isnan(arrays[key])
+    return mask
