@@ -31,6 +31,7 @@ class Problem(NamedTuple):
 
 # Damage if there is an odd number of them: one is not closed.
 QUOTES = '"""'
+_CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 # What a merge, Python 2 or Python 3.6 leaves behind, and brackets that may be nested too deeply.
 DAMAGE = frozenset(
     {
@@ -132,7 +133,10 @@ def problem(source: Source) -> Problem | None:
         parsed(source.text)
     except SyntaxError as error:
         rows = len(source.line_starts)
-        found = Problem(error.msg, min(error.lineno or 1, rows), max(error.offset or 1, 1))
+        row = min(error.lineno or 1, rows)
+        left = source.line(row).startswith(_CONFLICT)
+        message = "a conflict marker of a merge is left here" if left else error.msg
+        found = Problem(message, row, max(error.offset or 1, 1))
         return found if _libcst_problem(source.text) else None
     except (RecursionError, MemoryError):
         return Problem(TOO_DEEP)

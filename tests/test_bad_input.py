@@ -25,6 +25,11 @@ CUDNN = b"torch.backends.cudnn.benchmark = "
 # (bytes of bad.py, what the line on it says)
 UNREADABLE = [
     pytest.param(b"def f(:\n", "1:7: DET000 invalid syntax", id="syntax error"),
+    pytest.param(
+        b"import torch\n<<<<<<< HEAD\nx = 1\n=======\nx = 2\n>>>>>>> other\n",
+        "2:1: DET000 a conflict marker of a merge is left here",
+        id="merge marker",
+    ),
     pytest.param(b"x = (1,\n", "1:5: DET000 '(' was never closed", id="open bracket"),
     pytest.param(
         b'import torch\nprint "x"\n',
@@ -39,8 +44,6 @@ UNREADABLE = [
     pytest.param(
         b"x = " + b"(" * 20_000 + b"1" + b")" * 20_000, "DET000 too many nested", id="parentheses"
     ),
-    pytest.param(CUDNN + b"+".join([b"a"] * 20_000), "DET000 nested too deeply", id="sums"),
-    pytest.param(CUDNN + b"a" + b".b" * 20_000, "DET000 nested too deeply", id="attributes"),
     pytest.param(CUDNN + b"+".join([b"a"] * 400_000), "DET000 nested too deeply", id="many sums"),
     pytest.param(CUDNN + b"a" + b".b" * 400_000, "DET000 nested too deeply", id="many attributes"),
     pytest.param(CUDNN + b"not " * 20_000 + b"1", "DET000 nested too deeply", id="negations"),
@@ -302,6 +305,17 @@ def test_a_function_that_does_not_parse_keeps_what_is_found_in_others(tree: Path
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize(
+    "deep", ["+".join(["a"] * 20_000), "a" + ".b" * 20_000], ids=["sums", "attributes"]
+)
+def test_what_is_deep_and_can_be_read_hides_nothing(tree: Path, deep: str) -> None:
+    (tree / "deep.py").write_text(f"{LEAK}{CUDNN.decode()}{deep}\n")
+    done = detlint("deep.py", cwd=tree)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "deep.py:3:1: DET301" in done.stdout
+    assert "DET000" not in done.stdout
+
+
 def test_a_value_that_is_made_of_its_own_attribute_is_no_deep_source(tree: Path) -> None:
     (tree / "own.py").write_text(
         f"{LEAK}\n\ndef f(x):\n    ids = torch.tensor([hash((x.seed, 0))])\n"
@@ -316,8 +330,8 @@ def test_a_value_that_is_made_of_its_own_attribute_is_no_deep_source(tree: Path)
 def test_a_rule_that_recurses_without_end_is_an_error_of_ours(tree: Path) -> None:
     code = (
         "import sys; from detlint import cli; from detlint.rules.cudnn_benchmark import *\n"
-        "def visit_Assign(self, node): self.visit_Assign(node)\n"
-        "CudnnBenchmark.visit_Assign = visit_Assign\n"
+        "def examine(self, offsets): self.examine(offsets)\n"
+        "CudnnBenchmark.examine = examine\n"
         "sys.exit(cli.main(['.', '--no-cache']))"
     )
     (tree / "plain.py").write_text("import time, torch\n\ntorch.manual_seed(int(time.time()))\n")

@@ -265,13 +265,34 @@ def test_cells_that_were_run_in_order_are_fine(document: str) -> None:
 @pytest.mark.parametrize(
     ("counts", "cell", "says"),
     [
-        pytest.param((1, 3, 2), 3, "[2] below [3]: this cell was run before", id="swapped"),
-        pytest.param((1, 5, 3, 2), 3, "[3] below [5]: this cell was run before", id="the first"),
-        pytest.param((4, 5, 2), 3, "[2] below [5]: this cell was run before", id="gap and order"),
-        pytest.param((1, 2, 2), 3, "[2] below [2]: this cell shares its number", id="same"),
-        pytest.param((1, 2, 5, 9), 3, "[5] below [2]: what ran between", id="gap"),
-        pytest.param((1, None, 4, 5), 3, "[4] below [1]: what ran between", id="wide gap"),
-        pytest.param((3, 5), 2, "[5] below [3]: what ran between these is gone", id="late and gap"),
+        pytest.param((1, 3, 2), 3, "execution count [2] stands below [3]: the cells", id="swapped"),
+        pytest.param(
+            (1, 5, 3, 2), 3, "execution count [3] stands below [5]: the cells", id="the first"
+        ),
+        pytest.param(
+            (4, 5, 2), 3, "execution count [2] stands below [5]: the cells", id="gap and order"
+        ),
+        pytest.param(
+            (1, 2, 2), 3, "execution count [2] stands below the same number: the cells", id="same"
+        ),
+        pytest.param(
+            (1, 2, 5, 9),
+            3,
+            "execution count [5] stands below [2]: a cell that ran in between",
+            id="gap",
+        ),
+        pytest.param(
+            (1, None, 4, 5),
+            3,
+            "execution count [4] stands below [1]: a cell that ran in between",
+            id="wide gap",
+        ),
+        pytest.param(
+            (3, 5),
+            2,
+            "execution count [5] stands below [3]: a cell that ran in between is gone",
+            id="late and gap",
+        ),
     ],
 )
 def test_other_orders_are_told_once(counts: tuple[int, ...], cell: int, says: str) -> None:

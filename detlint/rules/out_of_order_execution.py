@@ -49,11 +49,11 @@ class OutOfOrderExecution(Rule):
         latest = 0
         for cell, count in counted:
             if count <= latest:
-                what = "was run before a cell above it" if count < latest else "shares its number"
+                above = "the same number" if count == latest else f"[{latest}]"
                 self._report(
                     cell,
-                    f"[{count}] below [{latest}]: this cell {what}, so the saved results come "
-                    "from another order than the cells have",
+                    f"execution count [{count}] stands below {above}: the cells were not run from "
+                    "the first to the last, so the saved results come from another order",
                 )
                 return
             latest = count
@@ -68,8 +68,8 @@ class OutOfOrderExecution(Rule):
             if latest is not None and cell.execution > latest + 1 + unnumbered:
                 self._report(
                     cell,
-                    f"[{cell.execution}] below [{latest}]: what ran between these is gone, or was "
-                    "run again, so the saved results may come from it",
+                    f"execution count [{cell.execution}] stands below [{latest}]: a cell that ran "
+                    "in between is gone, or was run again, so the saved results may rest on it",
                 )
                 return
             latest, unnumbered = cell.execution, 0

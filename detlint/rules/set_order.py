@@ -150,7 +150,7 @@ class SetOrder(Rule):
     def _told(self, reading: Reading) -> str:
         start, end = self.unit.span(reading.node)
         text = " ".join(self.unit.source.text[start:end].split())
-        shown = f"`{text}`" if len(text) <= _LONGEST else "the set"
+        shown = f"the set `{text}`" if len(text) <= _LONGEST else "the set"
         if reading.unknown:
             return f"{shown} gives what may be strings or objects"
         kind = reading.kind
