@@ -1,20 +1,65 @@
-"""Calls that give another value in each run, wherever they stand."""
+"""Calls that give another value in each run, wherever they stand: one table for all who ask."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard.verification.flows import CLOCKS, last_two
+from guard.comparison import Source
 
 if TYPE_CHECKING:
     from guard.statements.syntax import Statement
 
-_BARE = {"time_ns", "perf_counter_ns", "process_time", "monotonic_ns"}  # imported by name
-
 LISTING = {"listdir", "scandir", "iterdir", "glob", "iglob", "rglob", "walk"}
-TEMPORARY = {"mkstemp", "mktemp", "NamedTemporaryFile"}
-FOLDERS = {"mkdtemp", "TemporaryDirectory"}
-UNIQUE = {"uuid1", "uuid4"}
+FILES = {"mkstemp", "mktemp", "NamedTemporaryFile"}
+_UNIQUE = {"uuid1", "uuid4"}
+# What asks whether another thread or process is done; ``queue.empty()`` and others say that as
+# well, but mean something else in most programs.
+ASKING = {
+    *("done", "is_set", "is_alive", "running", "qsize", "locked", "poll", "successful"),
+    *("wait", "acquire"),
+}
+# By the last part of a call's name, or the last two where one says little.
+VARYING: dict[Source, set[str]] = {
+    Source.CLOCK: {
+        *("time.time", "perf_counter", "monotonic", "process_time", "time_ns"),
+        *("perf_counter_ns", "monotonic_ns", "process_time_ns", "datetime.now"),
+        *("datetime.utcnow", "datetime.today", "date.today"),
+    },
+    Source.LOAD: {
+        *("os.getloadavg", "psutil.cpu_percent", "psutil.virtual_memory", "psutil.getloadavg"),
+        *("cuda.mem_get_info", "shutil.disk_usage"),
+    },
+    Source.DRAWN_NAME: {*FILES, "mkdtemp", "TemporaryDirectory"},
+    Source.ENTROPY: {
+        *_UNIQUE,
+        *("urandom", "SystemRandom", "randbits", "token_bytes", "token_hex", "token_urlsafe"),
+        *("getrandom", "getrandbits", "torch.seed", "secrets.choice", "secrets.randbelow"),
+    },
+    Source.PROCESS: {"getpid", "getppid", "get_ident", "get_native_id", "gethostname"},
+    Source.COLLECTION: {"gc.collect"},
+    Source.READINESS: {*ASKING, "as_completed", "imap_unordered", "get_nowait"},
+    Source.UNWRITTEN_MEMORY: {
+        *("empty_like", "new_empty", "empty_strided", "torch.empty", "np.empty", "numpy.empty"),
+    },
+}
+UNSEEDED = {"default_rng", "Random", "RandomState", "SeedSequence"}  # where they are given nothing
+_BUILTINS = {"id": Source.OBJECT_ADDRESS, "hash": Source.STRING_HASH}
+VALUES = {  # those of which a call gives another value in each run by itself
+    *(Source.CLOCK, Source.LOAD, Source.ENTROPY, Source.PROCESS, Source.OBJECT_ADDRESS),
+    Source.STRING_HASH,
+}
+DOES = {
+    Source.CLOCK: "reads the clock",
+    Source.LOAD: "measures the machine",
+    Source.DRAWN_NAME: "draws a name that is another one in each run",
+    Source.ENTROPY: "draws from the operating system",
+    Source.PROCESS: "is another number in each run",
+    Source.OBJECT_ADDRESS: "is another value in each run",
+    Source.STRING_HASH: "gives another value in each process for strings",
+    Source.COLLECTION: "has objects freed that nothing holds",
+    Source.READINESS: "tells what another thread or process has done by then",
+    Source.UNWRITTEN_MEMORY: "gives memory that nothing has written",
+}
 _SEEDING = {
     *("manual_seed", "manual_seed_all", "seed", "seed_all", "seed_everything", "set_seed"),
     *("set_rng_state", "setstate", "set_state"),
@@ -23,19 +68,27 @@ _SEEDING = {
 _OWNERS = {"torch": "torch", "np": "numpy", "numpy": "numpy", "random": "python"}
 
 
+def source_of(call: str) -> Source | None:
+    """What a call of this dotted name gives, that is another in each run."""
+    if call in _BUILTINS:
+        return _BUILTINS[call]
+    last, two = call.rpartition(".")[2], ".".join(call.split(".")[-2:])
+    return next((each for each, names in VARYING.items() if last in names or two in names), None)
+
+
 def is_clock(statement: Statement) -> bool:
     """Whether a statement asks a clock."""
-    return any(last_two(each) in CLOCKS or each in _BARE for each in statement.calls)
+    return any(source_of(each) is Source.CLOCK for each in statement.calls)
 
 
 def draws_name(statement: Statement) -> bool:
     """Whether a statement draws a name that no other run has: of a file, a UUID."""
-    return _calls(statement, TEMPORARY | FOLDERS | UNIQUE)
+    return _calls(statement, VARYING[Source.DRAWN_NAME] | _UNIQUE)
 
 
 def draws_file(statement: Statement) -> bool:
     """Whether a statement draws a name that a file may have."""
-    return _calls(statement, TEMPORARY | UNIQUE)
+    return _calls(statement, FILES | _UNIQUE)
 
 
 def seeds(statement: Statement, state: str = "") -> bool:

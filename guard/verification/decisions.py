@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard.comparison import Cause
 from guard.statements.decisions import done_in_one, sets_only, sets_values
-from guard.verification.wording import is_value
+from guard.verification.origins import is_value
 
 if TYPE_CHECKING:
     from guard.statements.flows import Flows

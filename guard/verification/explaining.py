@@ -13,17 +13,7 @@ from guard.comparison import Cause
 from guard.comparison.explanations import Confidence, Explanation, Source
 from guard.verification.attribution import NONE
 from guard.verification.circumstances import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING, named
-from guard.verification.origins import source_of_call
-from guard.verification.reasons import (
-    AS_OFTEN,
-    FIRST,
-    FROM_A_THREAD,
-    KEPT,
-    NAMED,
-    READY,
-    SAVED,
-    UNSEEDED,
-)
+from guard.verification.reasons import FROM_A_THREAD, KEPT, SAVED
 
 if TYPE_CHECKING:
     from guard.comparison import Difference, Suspect
@@ -50,12 +40,8 @@ _OF_CODES = (
     ("DET6", Source.KERNEL),
 )
 _OF_REASONS = {
-    FIRST: Source.THREAD_ORDER,
+    **{each.value: each for each in Source},
     FROM_A_THREAD: Source.THREAD_ORDER,
-    AS_OFTEN: Source.GENERATOR,
-    READY: Source.READINESS,
-    NAMED: Source.DRAWN_NAME,
-    UNSEEDED: Source.ENTROPY,
     KEPT: Source.STATE,
     SAVED: Source.STATE,
 }
@@ -185,7 +171,7 @@ def _of_text(known: Known) -> Explanation | None:
     for each in known.suspects[:1]:
         source = _OF_REASONS.get(each.fits)
         coded = (found for code, found in _OF_CODES if each.code.startswith(code))
-        source = source or (next(coded, None) if each.code else source_of_call(each.message))
+        source = source or next(coded, None)
         if source is not None:
             return Explanation(source, Confidence.POSSIBLE, each.message)
     return None

@@ -14,7 +14,7 @@ from guard.verification.bisection import Bisection, bisect, is_of_an_operator
 from guard.verification.explaining import FREE, Known, Shown, explanation
 from guard.verification.origins import origin_of
 from guard.verification.plan import recording
-from guard.verification.possibilities import Asked, advised, entered, with_possibilities
+from guard.verification.possibilities import Asked, advised, with_possibilities
 from guard.verification.reasons import REMEDIES
 from guard.verification.sessions import session
 from guard.verification.settling import decided, drawn_in_threads, never_written, settled
@@ -241,7 +241,7 @@ def with_findings(
         refined = never_written(refined, verdict.circumstance, text)
     refined = decided(refined, found.decided)
     asked = Asked(refined, verdict.circumstance, text, comparison.changes, shown is not None)
-    refined = replace(refined, place=found.entered or entered(asked) or refined.place)
+    refined = replace(refined, place=found.entered or refined.place)
     try:
         by_rules = suspects(refined, text.files)
     except GuardError as error:

@@ -9,11 +9,10 @@ import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison.explanations import Source
-from guard.statements.sources import FOLDERS, LISTING, TEMPORARY, UNIQUE, is_clock
+from guard.comparison import Source, Suspect
+from guard.statements.sources import DOES, LISTING, UNSEEDED, VALUES, source_of
 from guard.statements.traits import OBJECTS, SETS, STRINGS
-from guard.verification.flows import CLOCKS, LOAD, last_two
-from guard.verification.readiness import ASKING
+from guard.verification.reasons import FROM_A_THREAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,29 +20,6 @@ if TYPE_CHECKING:
     from guard.statements.pairs import Node
     from guard.statements.traits import Traits
 
-# By the last part of a call's name, or the last two where one says little.
-_CALLS: tuple[tuple[Source, frozenset[str]], ...] = (
-    (Source.LOAD, frozenset(LOAD)),
-    (Source.DRAWN_NAME, frozenset(TEMPORARY | FOLDERS)),
-    (
-        Source.ENTROPY,
-        frozenset(UNIQUE)
-        | {"urandom", "SystemRandom", "randbits", "token_bytes", "token_hex", "token_urlsafe"}
-        | {"getrandom", "getrandbits", "torch.seed", "secrets.choice", "secrets.randbelow"},
-    ),
-    (
-        Source.PROCESS,
-        frozenset({"getpid", "getppid", "get_ident", "get_native_id", "gethostname"}),
-    ),
-    (Source.COLLECTION, frozenset({"gc.collect"})),
-    (Source.READINESS, frozenset(ASKING | {"as_completed", "imap_unordered", "get_nowait"})),
-    (
-        Source.UNWRITTEN_MEMORY,
-        frozenset({"empty_like", "new_empty", "empty_strided", "torch.empty", "np.empty"})
-        | {"numpy.empty"},
-    ),
-)
-_UNSEEDED = frozenset({"default_rng", "Random", "RandomState", "SeedSequence"})
 _SET_CALLS = {"set", "frozenset", "union", "intersection", "difference", "symmetric_difference"}
 _GROWING = {"append", "add", "add_", "put", "extend", "update", "put_nowait", "index_add_", "sub_"}
 # What takes items in their order, beside loops.
@@ -53,6 +29,9 @@ _ORDERED = {
 }
 _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension, ast.Starred)
 _SETS = (ast.Set, ast.SetComp)
+_BY_ITS_VALUES = (Source.OBJECT_ADDRESS, Source.STRING_HASH)  # what is hashed tells which it is
+_LONGEST = 60  # characters of a statement that are shown
+RAN = "it was given the same in both runs and gave something else"
 
 
 class Origin(NamedTuple):
@@ -75,35 +54,39 @@ def origin_of(node: Node, traits: Traits, circumstance: str = "") -> Origin:
     )
 
 
-def source_of_call(told: str) -> Source | None:
-    """What a call reads, of which a sentence begins with the name: "id() is another value"."""
-    name, call, _ = told.partition("()")
-    if not call:
-        return None
-    if last_two(name) in CLOCKS:
-        return Source.CLOCK
-    if name in ("id", "hash"):
-        return Source.OBJECT_ADDRESS if name == "id" else Source.STRING_HASH
-    return next((source for source, names in _CALLS if _is_of(name, names)), None)
+def suspect(node: Node) -> Suspect:
+    """A statement as a line that is to blame, and why by what it calls."""
+    statement = node.statement
+    text = statement.text
+    shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    what, fits = _why(node)
+    return Suspect("", f"`{shown}` {what}", node.file, statement.line, fits)
 
 
-def _is_of(name: str, names: frozenset[str]) -> bool:
-    return name.rpartition(".")[2] in names or last_two(name) in names
+def is_value(node: Node) -> bool:
+    """Whether a statement asks for what is another value in each run: a clock, a process id."""
+    return any(source_of(each) in VALUES for each in node.statement.calls)
+
+
+def _why(node: Node) -> tuple[str, str]:
+    for name in node.statement.calls:
+        source = source_of(name)
+        if source in VALUES:
+            return f"differs between the runs: {name}() {DOES[source]}", source.value
+        if source is Source.READINESS:
+            return "differs by what another thread or process has done by then", source.value
+    if node.draws and node.is_in_thread:
+        return "draws at any time: it runs in a thread", FROM_A_THREAD
+    if node.branches:
+        return "was decided otherwise, though all that is known of what it reads agrees", RAN
+    return "gave something else in each run, though all that is known of what it reads agrees", RAN
 
 
 def _of_calls(node: Node) -> Origin | None:
-    statement = node.statement
-    for name in statement.calls:
-        if is_clock(statement) and _is_clock(name):
-            return Origin(Source.CLOCK, f"{name}()")
-        for source, names in _CALLS:
-            if _is_of(name, names):
-                return Origin(source, f"{name}()")
-    return None
-
-
-def _is_clock(name: str) -> bool:
-    return last_two(name) in CLOCKS or name.rpartition(".")[2].endswith(("time_ns", "_ns"))
+    sources = [(source_of(name), name) for name in node.statement.calls]
+    told = [(source, name) for source, name in sources if source not in _BY_ITS_VALUES]
+    told.sort(key=lambda each: each[0] is not Source.CLOCK)
+    return next((Origin(source, f"{name}()") for source, name in told if source), None)
 
 
 def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Origin | None:
@@ -145,7 +128,7 @@ def _of_listings(node: Node) -> Origin | None:
 
 def _of_unseeded(node: Node) -> Origin | None:
     """A generator that is another one for the same arguments: the system has seeded it."""
-    made = (each for each in node.statement.calls if each.rpartition(".")[2] in _UNSEEDED)
+    made = (each for each in node.statement.calls if each.rpartition(".")[2] in UNSEEDED)
     return next((Origin(Source.ENTROPY, f"{each}() without a seed") for each in made), None)
 
 

@@ -12,9 +12,9 @@ from guard.statements.comparing import compare
 from guard.statements.sinks import find
 from guard.statements.slices import slice_of
 from guard.verification.decisions import cause_of
+from guard.verification.origins import suspect
 from guard.verification.plan import recording
 from guard.verification.watching import Watch
-from guard.verification.wording import suspect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -171,7 +171,8 @@ def suspects(
 def findings(files: Sequence[str], codes: Sequence[str]) -> list[dict[str, Any]]:
     """What ``detlint`` finds, in a process of its own: guard does not import its parser."""
     command = [sys.executable, "-m", "detlint", "--output-format", "json", "--isolated"]
-    command += ["--no-cache", "--select", ",".join(codes), "--", *files[:_FILES]]
+    command += ["--no-cache", "--min-confidence", "possible"]
+    command += ["--select", ",".join(codes), "--", *files[:_FILES]]
     try:
         done = subprocess.run(  # noqa: S603 - this Python
             command, capture_output=True, text=True, timeout=_SECONDS, check=False

@@ -28,18 +28,11 @@ def write_shard(rows, folder):
         np.save(file, rows)
     os.replace(part, Path(part).with_suffix(".npy"))
 """
-RENAMED = KEPT.replace('Path(part).with_suffix(".npy")', 'folder / f"{rows.number}.npy"')
 UNIQUE = """\
 from uuid import uuid4
 def write_shard(rows, folder):
     path = folder / f"{uuid4().hex}.npy"
     np.save(path, rows)
-"""
-CONTENT = """\
-import uuid
-def write_shard(rows, folder):
-    log.write(json.dumps({"id": uuid.uuid4().hex}))
-    torch.save({"id": uuid.uuid4()}, folder / f"{rows.number}.pt")
 """
 LEFT = """\
 import tempfile
@@ -55,28 +48,29 @@ def told(paths: list[str], cause: Cause, *suspects: Suspect) -> tuple[Suspect, .
 
 
 @pytest.mark.parametrize(
-    ("text", "lines"), [(KEPT, [3]), (RENAMED, []), (UNIQUE, [3]), (LEFT, [3]), (CONTENT, [])]
+    ("text", "lines", "luck"),
+    [
+        (KEPT, [3], "files that it lists"),
+        (UNIQUE, [3], "a draw from"),
+        (LEFT, [3], "files that it lists"),
+    ],
 )
-def test_names_that_are_drawn_decide_an_order(text: str, lines: list[int], tmp_path: Path) -> None:
+def test_names_that_are_drawn_decide_an_order(
+    text: str, lines: list[int], luck: str, tmp_path: Path
+) -> None:
     paths = [write(tmp_path / "train.py", MAIN), write(tmp_path / "helper.py", text)]
-    read = Text(map(str, paths))
-    assert [line for _, line, _ in read.names[str(paths[1])]] == lines
-    assert ("names" in read.timed) is bool(lines)
+    assert Text(map(str, paths)).luck.startswith(luck)
     found = told([str(each) for each in paths], Cause.BATCH_ORDER)
-    assert [each.line for each in found][: len(lines)] == lines
-    if lines:
-        difference = Difference(0, 0, "training", None, None, Cause.BATCH_ORDER, "")
-        assert "running number" in advised(difference, "none", found)
+    assert [each.line for each in found] == lines
+    difference = Difference(0, 0, "training", None, None, Cause.BATCH_ORDER, "")
+    words = "running number" if luck.startswith("files") else "a UUID"
+    assert words in advised(difference, "none", found)
 
 
-def test_one_file_or_none_that_is_listed_has_no_order(tmp_path: Path) -> None:
-    once = MAIN.replace("for shard in shards:", "if shards:")
-    unlisted = MAIN.replace("glob", "joinpath")
-    for main in (once, unlisted):
-        path = write(tmp_path / "train.py", main)
-        text = Text([str(path), str(write(tmp_path / "helper.py", KEPT))])
-        assert not any(text.names.values())
-        assert text.timed == ""
+def test_where_no_files_are_listed_their_names_decide_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path / "train.py", MAIN.replace("glob", "joinpath"))
+    text = Text([str(path), str(write(tmp_path / "helper.py", KEPT))])
+    assert text.timed == ""
 
 
 SAMPLED = """\

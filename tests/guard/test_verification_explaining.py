@@ -23,10 +23,11 @@ from guard.comparison import (
     phrases,
 )
 from guard.statements.slices import slice_of
+from guard.statements.sources import source_of
 from guard.verification import addresses
 from guard.verification.explaining import Known, Shown, explanation
 from guard.verification.operators import Culprit
-from guard.verification.origins import Origin, origin_of, source_of_call
+from guard.verification.origins import Origin, origin_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -207,7 +208,7 @@ CONFIDENCES = {
         "possible",
     ),
     "the text alone": (
-        known(suspects=(Suspect("", "id() is another value", "train.py", 3),)),
+        known(suspects=(Suspect("", "id() is", "train.py", 3, "addresses of objects"),)),
         "OBJECT_ADDRESS",
         "possible",
     ),
@@ -252,10 +253,10 @@ def test_a_long_slice_is_shortened() -> None:
 
 
 def test_what_a_call_reads() -> None:
-    told = ("time.time() reads", "os.getpid() is", "id() is", "total grows in threads")
-    found = [source_of_call(each) for each in told]
+    called = ("time.time", "datetime.datetime.now", "os.getpid", "id", "self.id", "append")
+    found = [source_of(each) for each in called]
 
-    assert found == [Source.CLOCK, Source.PROCESS, Source.OBJECT_ADDRESS, None]
+    assert found == [Source.CLOCK] * 2 + [Source.PROCESS, Source.OBJECT_ADDRESS, None, None]
 
 
 OTHERS = {

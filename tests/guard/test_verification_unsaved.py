@@ -10,10 +10,10 @@ from programs import write
 
 from guard.comparison import Cause, Difference
 from guard.trace import Event
+from guard.verification.checkpoints import saved_names, unsaved
 from guard.verification.possibilities import Asked, advised, with_possibilities
 from guard.verification.settling import kept_outside
 from guard.verification.texts import Text
-from guard.verification.unsaved import saved_names, unsaved
 
 if TYPE_CHECKING:
     from pathlib import Path

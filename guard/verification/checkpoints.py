@@ -1,4 +1,4 @@
-"""What a program keeps from step to step and does not save: read, never executed.
+"""What a program's text saves and loads, and what it keeps and does not save: read, never executed.
 
 Python values beside the model and the optimizer: a history of norms, the best loss so far, a
 count. A program that is resumed begins with them anew.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.verification.names import last_name
+from guard.verification.mentions import last_name
+from guard.verification.threads import Line, calls
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -27,6 +28,16 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _CLIPS = ("clip_grad_norm", "clip_grad_value", "clip_gradients", "clip_grads_with_norm")
 _DEEP = 3  # dictionaries, one in the other
 _IN_PLACE = {"mul_", "div_", "add_", "sub_", "copy_", "clamp_", "zero_", "fill_", "clip_"}
+# What receives ``state_dict()`` of a state that was lost, and the functions that read or set it.
+_HOLDERS = {
+    "optimizer": ("opt",),
+    "hyperparameter": ("sched", "scaler"),
+    "parameter": ("model", "net", "module"),
+    "buffer": ("model", "net", "module"),
+    "batch": ("sampler", "loader", "data"),
+    "generator": ("rng", "generator"),
+}
+_RNG = ("get_rng_state", "set_rng_state", "getstate", "setstate", "get_state", "set_state")
 
 
 class Kept(NamedTuple):
@@ -39,6 +50,33 @@ class Kept(NamedTuple):
     name: str
     line: int
     begun: int
+
+
+def states(tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:
+    """What saves and loads a state of a kind that was lost; else what saves a checkpoint, for what
+    is not in it cannot be loaded; then what loads it."""
+    kinds = tuple(lost)
+    holders = tuple(word for kind in kinds for word in _HOLDERS.get(kind, ()))
+    in_part = {
+        id(value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Dict)
+        for key, value in zip(node.keys, node.values, strict=True)
+        if key is None
+    }
+    for call, name in calls(tree):
+        holder, _, method = name.rpartition(".")
+        is_rng = "generator" in kinds and method.startswith(_RNG)
+        if is_rng or any(word in holder.lower() for word in holders):
+            if method == "state_dict" or (is_rng and "get" in method):
+                changed = id(call) in in_part
+                more = ", and something is put in the place of a part of it" if changed else ""
+                yield Line(0 if changed else 1, call.lineno, f"{name}() is saved here{more}")
+            elif method == "load_state_dict" or is_rng:
+                yield Line(2, call.lineno, f"{name}() puts it back here")
+        elif name in ("torch.save", "torch.load", "pickle.dump", "pickle.load"):
+            rank, does = (5, "read") if name.endswith("load") else (3, "written")
+            yield Line(rank, call.lineno, f"{name}(): the checkpoint is {does} here")
 
 
 def unsaved(tree: ast.Module, saved: Collection[str]) -> list[Kept]:
