@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from guard.settings import Settings
 
 ABSENT = object()  # what a flag reads where this torch, or this machine, has none
-
-
 _ALGORITHMS = "torch.use_deterministic_algorithms"
 _BEFORE = "before 2.2, the oldest that guard supports"
 

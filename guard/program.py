@@ -16,7 +16,6 @@ from guard.errors import GuardError
 if TYPE_CHECKING:
     from types import CodeType
 
-
 # They start others and compute nothing themselves. The names of modules, and of scripts.
 _LAUNCHERS = {
     "torch.distributed.run": "torchrun",

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     State: TypeAlias = Any  # TrainerState
     Control: TypeAlias = Any  # TrainerControl
 
-
 _CONTRARY = {
     "full_determinism": "sets CUDA_LAUNCH_BLOCKING=1, with which CUDA waits for each kernel, and "
     "leaves all that it sets on after the training: leave it out, GuardCallback does the rest",
@@ -58,8 +57,6 @@ def _callback_classes() -> tuple[Any, Any]:
 _Callback: Any
 _Exportable: Any
 _Callback, _Exportable = _callback_classes()
-
-
 _training: tuple[State, Settings | None] | None = None  # for which a callback has switched guard on
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 # Compiled when something is refused: most runs never need it.
 _ALERT = r"(?P<alert>[^\n]*?) does not have a deterministic implementation, but you set"
-
-
 _DEVICES = {"cpu": "the CPU", "cuda": "CUDA", "meta": "meta tensors"}
 _MARGIN = " " * 15  # where the text of a line begins
 

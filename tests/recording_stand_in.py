@@ -17,7 +17,7 @@ from guard.places import Place
 from guard.program import Program
 from guard.recording.lines import Lines
 from guard.trace import Event, Header, TraceWriter
-from guard.verification import circumstances, interruption
+from guard.verification import circumstances, subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ def step(**held: Any) -> None:
     if _writer.number - 1 == _options.until:
         _writer.end("stopped", "it was the last to record")
         leaves = circumstances.told().get("leaves")
-        _left.append(interruption._end if leaves else lambda: None)
+        _left.append(subject._end if leaves else lambda: None)
 
 
 def fail() -> None:

@@ -30,8 +30,6 @@ _PLURALS = {
 MADE = "made at "  # the beginning of the name of a generator object, before its line
 INPUT = " input"  # the end of the name of a batch that is what went into a model
 KINDS = tuple(_PLURALS)  # in the order of guard.trace
-
-
 _FORMS = {
     "output": "the output of {name}",
     "loss": "the loss",

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from guard import engine
-from guard.fingerprints import seen
+from guard.digests.structures import fingerprint, summary_of
+from guard.digests.tensors import seen
 from guard.recording import frames
 from guard.recording.guarding import guarded
 from guard.recording.labels import source
-from guard.recording.structures import fingerprint
-from guard.recording.summaries import summary_of
 from guard.recording.tracing import is_traced
 
 if TYPE_CHECKING:

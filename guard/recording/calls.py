@@ -7,14 +7,14 @@ from weakref import ref
 
 import torch
 
-from guard.fingerprints import seen
+from guard.digests.tensors import seen
 from guard.recording import frames
 from guard.recording.guarding import guarded
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from guard.fingerprints import Digest, Form
+    from guard.digests.tensors import Digest, Form
     from guard.places import Place
     from guard.recording.naming import Known
     from guard.recording.recorder import Recorder, Sink

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
-from guard.fingerprints import SIZE, hashed
-from guard.recording.pending import Pending, read
+from guard.digests.hashing import hashed
+from guard.digests.pending import Pending, read
+from guard.digests.tensors import SIZE
 from guard.trace.frames import pack_summary, pack_value
 
 if TYPE_CHECKING:
-    from guard.fingerprints import Digest
+    from guard.digests.tensors import Digest
     from guard.places import Place
     from guard.recording.labels import Source
     from guard.trace import Label, Summary

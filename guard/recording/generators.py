@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard import places, state_memory, streams
+from guard import places, streams
 from guard.dependencies import loaded
-from guard.fingerprints import hashed, seen
+from guard.digests import generators
+from guard.digests.hashing import hashed
+from guard.digests.structures import fingerprint
+from guard.digests.tensors import seen
 from guard.recording.labels import source
-from guard.recording.structures import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from guard.fingerprints import Digest
+    from guard.digests.tensors import Digest
     from guard.places import Place
 
 _OF_A_LINE = 8  # objects: a line that makes one for each sample would cost too much
@@ -131,10 +133,10 @@ def _has_started(module: Any) -> bool:  # noqa: ANN401
 
 
 def _quick_python() -> tuple[bytes, float | None] | None:
-    found = state_memory.of_python()
+    found = generators.of_python()
     return None if found is None else (hashed(found[0], 0), found[1])
 
 
 def _quick_state(numpy: Any) -> bytes | None:  # noqa: ANN401
-    found = state_memory.of_numpy(numpy)
+    found = generators.of_numpy(numpy)
     return None if found is None else hashed(found, 0)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from guard.digests.structures import fingerprint
 from guard.recording.backwards import number_of
-from guard.recording.structures import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

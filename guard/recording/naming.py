@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from torch.nn import Module
 
-    from guard.fingerprints import Form
+    from guard.digests.tensors import Form
     from guard.places import Place
     from guard.recording.events import Row
 
@@ -29,8 +29,6 @@ _WRAPPERS = {
     "FullyShardedDataParallel": "_fsdp_wrapped_module",
     "OptimizedModule": "_orig_mod",
 }
-
-
 _SEQUENTIAL = "torch.nn.modules.container.Sequential"
 
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch.utils import _python_dispatch
 
+from guard.digests.structures import fingerprint, summary_of
 from guard.recording import frames
 from guard.recording.guarding import guarded
 from guard.recording.labels import source
-from guard.recording.structures import fingerprint
-from guard.recording.summaries import summary_of
 
 if TYPE_CHECKING:
     from types import FrameType

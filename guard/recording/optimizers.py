@@ -13,7 +13,10 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-from guard.fingerprints import hashed, seen
+from guard.digests.hashing import hashed
+from guard.digests.pending import joined
+from guard.digests.structures import fingerprint, summary_of
+from guard.digests.tensors import seen
 from guard.interception import replace
 from guard.recording import frames
 from guard.recording.backwards import number_of
@@ -22,15 +25,12 @@ from guard.recording.hyperparameters import NOT_HYPER, comparable, flat, number_
 from guard.recording.identity import ByIdentity
 from guard.recording.labels import source
 from guard.recording.parameters import Plan, key_of, parameters_of
-from guard.recording.pending import joined
-from guard.recording.structures import fingerprint
-from guard.recording.summaries import summary_of
 from guard.recording.tracing import is_traced
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
-    from guard.fingerprints import Digest
+    from guard.digests.tensors import Digest
     from guard.places import Place
     from guard.recording.recorder import Recorder, Sink
     from guard.recording.session import Session

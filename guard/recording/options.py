@@ -29,6 +29,6 @@ class Options:
 
     def as_dict(self) -> dict[str, Any]:
         """As the trace's header has them, with the name of the hash."""
-        from guard.fingerprints import HASH
+        from guard.digests.hashing import HASH
 
         return {**asdict(self), "hash": HASH}

@@ -6,7 +6,7 @@ from itertools import compress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from guard.recording.columns import Columns
+from guard.digests.columns import Columns
 from guard.recording.labels import source
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from guard.fingerprints import Digest
+    from guard.digests.tensors import Digest
     from guard.places import Place
     from guard.recording.events import Events, Row
     from guard.recording.labels import Source

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
+from guard.digests.samples import of_samples
+from guard.digests.structures import fingerprint, summary_of
 from guard.recording import frames
 from guard.recording.calls import Calls
 from guard.recording.constructions import Origins
@@ -15,10 +17,7 @@ from guard.recording.generators import Generators
 from guard.recording.guarding import guarded
 from guard.recording.labels import source
 from guard.recording.naming import Names
-from guard.recording.samples import of_samples
 from guard.recording.state import States
-from guard.recording.structures import fingerprint
-from guard.recording.summaries import summary_of
 
 if TYPE_CHECKING:
     from guard.places import Place

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.fingerprints import seen
+from guard.digests.structures import fingerprint, summary_of
+from guard.digests.tensors import seen
 from guard.recording.identity import ByIdentity
 from guard.recording.labels import source
 from guard.recording.naming import unwrapped_path
-from guard.recording.structures import fingerprint
-from guard.recording.summaries import summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from guard.rehearsal.recorder import Recorder
 
-
 # What runs beside the process, or below Python.
 _UNJUDGED = (
     "other processes and threads (DataLoader workers, ranks)",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from guard.dependencies import loaded
+from guard.digests import pending
+from guard.digests.structures import fingerprint
 from guard.errors import GuardError
-from guard.recording import pending
-from guard.recording.structures import fingerprint
 from guard.replicas.departure import Entry
 
 if TYPE_CHECKING:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     Optimizer = torch.optim.Optimizer
 
-
 # torch says so of a hook for all modules and a compiled one: here the first call is all there is.
 _HOOKED_TWICE = r"Using `torch\.compile\(module\)` when there are global hooks on modules"
 

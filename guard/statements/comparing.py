@@ -14,7 +14,6 @@ from guard.statements.trees import recording
 if TYPE_CHECKING:
     from guard.statements.pairs import Node
 
-
 _DEEP = f"calls more than {DEEPEST} deep were not traced: the statement that makes them counts"
 
 

@@ -6,7 +6,7 @@ import time
 from opcode import opmap
 from typing import TYPE_CHECKING, Any
 
-from guard.statements.states import NONE
+from guard.digests.generators import NONE
 from guard.statements.traits import Traits
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from guard.statements.alignment import aligned
-from guard.statements.threads import calls_of
+from guard.statements.threads import aligned, calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from guard.statements.trees import Call, Ran, Recording
 
     Lookup = Callable[[str, int], Statement | None]
-
 
 Each = TypeVar("Each")
 NEVER = 1 << 62  # when what had not ended when the recording did, ends

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from guard.statements.states import NONE
+from guard.digests.generators import NONE
 from guard.statements.stream import SUFFIX, read
 from guard.statements.traits import Traits
 

@@ -143,14 +143,14 @@ def vary(run_number: int | None = None) -> None:
     _varied.append(max(runs.values()))
     if HASHES.name in runs:  # Python has read it, and the environment is the user's again
         os.environ.pop("PYTHONHASHSEED", None)
-    from guard.verification import addresses, listings, timing
+    from guard.verification import perturbations
 
     if LISTINGS.name in runs:
-        listings.permute(runs[LISTINGS.name])
+        perturbations.permute(runs[LISTINGS.name])
     if TIMING.name in runs:
-        timing.disturb(runs[TIMING.name])
+        perturbations.disturb(runs[TIMING.name])
     if ADDRESSES.name in runs:
-        addresses.scatter(runs[ADDRESSES.name])
+        perturbations.scatter(runs[ADDRESSES.name])
     _spread()
 
 

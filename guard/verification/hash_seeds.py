@@ -2,21 +2,24 @@
 
 Of a set of two strings, two seeds taken at random give the same order half of the time; and of a
 set of five, a given string has the same place in both once in five.
+
+SipHash-1-3 since Python 3.11, SipHash-2-4 before; see Python/pyhash.c.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+import ast
+import sys
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.verification import string_hashes
+from guard.hash_seed import expanded
 from guard.verification.sources import program_files
-from guard.verification.string_sets import string_sets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from guard.verification.string_sets import Strings
+    Strings = tuple[str, ...]
 
 FIRST = 1  # of run 0
 _TRIED = 400  # seeds for a run
@@ -34,6 +37,222 @@ COMMON: tuple[Strings, ...] = (
     ("cat", "dog"),
     ("a", "b", "c"),
 )
+_MASK = (1 << 64) - 1
+_BEGIN = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
+_ROUNDS = {"siphash13": (1, 3), "siphash24": (2, 4)}  # for each word, and at the end
+SIZES = range(2, 9)  # elements: larger sets come in another order by chance
+_MAKERS = {"set", "frozenset"}
+_MOST = 24  # of each
+_DEEP = 4  # names and comprehensions, one made from the other
+
+
+class Found(NamedTuple):
+    """Groups of strings.
+
+    sets    the elements of sets
+    others  of lists, tuples and dictionaries, of which the program may make sets elsewhere
+    """
+
+    sets: tuple[Strings, ...]
+    others: tuple[Strings, ...]
+
+
+def string_sets(files: Iterable[str]) -> Found:
+    """Those of a program's files, those of the first file first."""
+    sets: dict[Strings, None] = {}
+    others: dict[Strings, None] = {}
+    for path in files:
+        try:
+            with open(path, "rb") as file:
+                tree = ast.parse(file.read())
+        except (OSError, SyntaxError, ValueError):
+            continue
+        reader = _Reader(tree)
+        sets.update(dict.fromkeys(_small(reader.sets())))
+        others.update(dict.fromkeys(_small(reader.others())))
+    rest = [each for each in others if each not in sets]
+    return Found(tuple(sets)[:_MOST], tuple(rest)[:_MOST])
+
+
+def _small(groups: Iterable[Iterable[str]]) -> Iterator[Strings]:
+    for each in groups:
+        found = tuple(dict.fromkeys(each))
+        if len(found) in SIZES:
+            yield found
+
+
+class _Reader:
+    """Of one file. A name stands for all that is ever assigned to it."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._nodes = list(ast.walk(tree))
+        self._assigned: dict[str, list[ast.expr]] = {}
+        for node in self._nodes:
+            if isinstance(node, ast.Assign):
+                names = [each.id for each in node.targets if isinstance(each, ast.Name)]
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                names = [node.target.id]
+            else:
+                continue
+            if node.value is not None:
+                for name in names:
+                    self._assigned.setdefault(name, []).append(node.value)
+
+    def sets(self) -> Iterator[Strings]:
+        """What is put into sets."""
+        for node in self._nodes:
+            if isinstance(node, ast.Set):
+                yield _constants(node.elts)
+            elif isinstance(node, ast.SetComp):
+                yield from self._comprehended(node)
+            elif isinstance(node, ast.Call) and _name(node.func) in _MAKERS and node.args:
+                yield from self._given(node.args[0])
+
+    def others(self) -> Iterator[Strings]:
+        """What stands together otherwise."""
+        for node in self._nodes:
+            if isinstance(node, (ast.List, ast.Tuple)):
+                yield _constants(node.elts)
+            elif isinstance(node, ast.Dict):
+                yield _constants(filter(None, node.keys))
+            elif isinstance(node, ast.Call) and (split := _split(node)):
+                yield split
+
+    def _given(self, node: ast.expr, depth: int = 0) -> Iterator[Strings]:
+        """The strings that going through an expression gives."""
+        if depth > _DEEP:
+            return
+        if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+            yield _constants(node.elts)
+        elif isinstance(node, ast.Dict):
+            yield _constants(filter(None, node.keys))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield tuple(node.value)
+        elif isinstance(node, (ast.GeneratorExp, ast.ListComp, ast.SetComp)):
+            yield from self._comprehended(node, depth)
+        elif isinstance(node, ast.Name):
+            for value in self._assigned.get(node.id, ()):
+                yield from self._given(value, depth + 1)
+        elif isinstance(node, ast.Call):
+            yield _numbers(node) or _split(node)
+
+    def _comprehended(
+        self, node: ast.SetComp | ast.GeneratorExp | ast.ListComp, depth: int = 0
+    ) -> Iterator[Strings]:
+        first = node.generators[0]
+        if len(node.generators) == 1 and isinstance(first.target, ast.Name):
+            for values in self._given(first.iter, depth + 1):
+                yield tuple(_text(node.elt, first.target.id, each) for each in values)
+
+
+def _constants(nodes: Iterable[ast.expr]) -> Strings:
+    return tuple(
+        each.value
+        for each in nodes
+        if isinstance(each, ast.Constant) and isinstance(each.value, str)
+    )
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _numbers(node: ast.Call) -> Strings:
+    """The numbers of ``range(5)``, as text has them."""
+    given = [each.value for each in node.args if isinstance(each, ast.Constant)]
+    if _name(node.func) != "range" or len(given) != len(node.args) or not given:
+        return ()
+    if not all(type(each) is int for each in given):
+        return ()
+    found = range(*given)  # type: ignore[arg-type]
+    return tuple(map(str, found)) if len(found) in SIZES else ()
+
+
+def _split(node: ast.Call) -> Strings:
+    """Of ``"a b c".split()``."""
+    if not isinstance(node.func, ast.Attribute) or node.func.attr != "split":
+        return ()
+    held = [node.func.value, *node.args]
+    texts = _constants(held)
+    return tuple(texts[0].split(*texts[1:2] or [None])) if len(texts) == len(held) <= 2 else ()
+
+
+def _text(node: ast.expr, name: str, value: str) -> str:
+    """What an element is made of, for a value of the name: of f-strings, else the value."""
+    if not isinstance(node, ast.JoinedStr):
+        return value
+    parts = []
+    for each in node.values:
+        if isinstance(each, ast.Constant):
+            parts.append(str(each.value))
+        elif isinstance(each, ast.FormattedValue) and _name(each.value) == name:
+            parts.append(value)
+    return "".join(parts)
+
+
+def is_known() -> bool:
+    """Whether this Python hashes as is computed here."""
+    found = sys.hash_info
+    return found.algorithm in _ROUNDS and found.width == 64 and not found.cutoff
+
+
+def hashes(strings: Iterable[str], seed: int) -> list[int]:
+    """As ``hash`` gives them in a process with this seed, from 0 to 4294967295."""
+    secret = expanded(seed) if seed else bytes(16)
+    keys = int.from_bytes(secret[:8], "little"), int.from_bytes(secret[8:16], "little")
+    return [_hash(_content(each), keys) for each in strings]
+
+
+@cache
+def _content(string: str) -> bytes:
+    """The characters as they lie in memory: of 1, 2 or 4 bytes each, by the widest."""
+    widest = ord(max(string, default="\0"))
+    name = "latin-1" if widest < 1 << 8 else "utf-16-le" if widest < 1 << 16 else "utf-32-le"
+    return string.encode(name, "surrogatepass") if widest >= 1 << 8 else string.encode(name)
+
+
+def _hash(content: bytes, keys: tuple[int, int]) -> int:
+    if not content:
+        return 0
+    each, last = _ROUNDS[sys.hash_info.algorithm]
+    number = _siphash(content, keys, each, last)
+    signed = number - (1 << 64) if number >> 63 else number
+    return -2 if signed == -1 else signed
+
+
+_State = tuple[int, int, int, int]
+
+
+def _siphash(content: bytes, keys: tuple[int, int], each: int, last: int) -> int:
+    first, second = keys
+    state = first ^ _BEGIN[0], second ^ _BEGIN[1], first ^ _BEGIN[2], second ^ _BEGIN[3]
+    whole = len(content) // 8 * 8
+    words = [int.from_bytes(content[at : at + 8], "little") for at in range(0, whole, 8)]
+    words.append((len(content) & 0xFF) << 56 | int.from_bytes(content[whole:], "little"))
+    for word in words:
+        state = (state[0], state[1], state[2], state[3] ^ word)
+        for _ in range(each):
+            state = _turned(state)
+        state = (state[0] ^ word, state[1], state[2], state[3])
+    state = (state[0], state[1], state[2] ^ 0xFF, state[3])
+    for _ in range(last):
+        state = _turned(state)
+    return state[0] ^ state[1] ^ state[2] ^ state[3]
+
+
+def _turned(state: _State) -> _State:
+    a, b, c, d = state
+    a = a + b & _MASK
+    b = (b << 13 | b >> 51) & _MASK ^ a
+    a = (a << 32 | a >> 32) & _MASK
+    c = c + d & _MASK
+    d = (d << 16 | d >> 48) & _MASK ^ c
+    a = a + d & _MASK
+    d = (d << 21 | d >> 43) & _MASK ^ a
+    c = c + b & _MASK
+    b = (b << 17 | b >> 47) & _MASK ^ c
+    c = (c << 32 | c >> 32) & _MASK
+    return a, b, c, d
 
 
 class _Score(NamedTuple):
@@ -65,7 +284,7 @@ class HashSeeds:
     @cached_property
     def _groups(self) -> tuple[Sequence[Strings], ...]:
         """By how much they count."""
-        if not string_hashes.is_known():
+        if not is_known():
             return ()
         found = string_sets(program_files(self._program, module=self._module))
         return found.sets, (*found.others, *COMMON)
@@ -101,7 +320,7 @@ def _score(groups: dict[Strings, tuple[Strings, ...]], seed: int) -> _Score:
 def orders(strings: Strings, seed: int) -> tuple[Strings, ...]:
     """In which a set of them is gone through: filled one by one; and from a constant, as what is
     written with braces is, which the compiler makes once or makes anew."""
-    elements = list(map(_Element, strings, string_hashes.hashes(strings, seed)))
+    elements = list(map(_Element, strings, hashes(strings, seed)))
     filled = frozenset(elements)
     anew = frozenset(list(filled))
     copies = [set[_Element]() for _ in range(2)]

@@ -39,8 +39,6 @@ _DRAWS = (
     "geometric",
     "rrelu",
 )
-
-
 _SHOWN = {
     Cause.KERNEL: "{} was given the same in both runs, and gave another result.",
     Cause.GENERATOR: "{} was given the same in both runs, and drew other random numbers.",

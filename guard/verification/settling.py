@@ -1,21 +1,27 @@
-"""What a difference is, once more is known than the comparison of two runs."""
+"""What a difference is, once more is known than the comparison of two runs.
+
+A condition that sets but a learning rate is a hyperparameter, whatever shows first that it was
+decided otherwise; and what a clock decides is no kernel.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from guard.comparison import Cause
 from guard.comparison.names import listed
+from guard.statements.decisions import done_in_one, sets_only, sets_values
 from guard.verification.attribution import NONE
 from guard.verification.circumstances import MEMORY
-from guard.verification.decisions import COMPUTED
 from guard.verification.operators import READ, Culprit, unwritten
+from guard.verification.origins import is_value
 
 if TYPE_CHECKING:
     from guard.comparison import Difference
+    from guard.statements.flows import Flows
+    from guard.statements.pairs import Node
     from guard.verification.bisection import Bisection
-    from guard.verification.decisions import Decided
     from guard.verification.texts import Text
 
 _DRAWN = (
@@ -45,6 +51,9 @@ _READ_INTO = (
     Cause.OUTSIDE,
     Cause.HYPERPARAMETER,
 )
+_SET = "In one run alone a hyperparameter is set before: `{}`."
+_GIVEN = "What it was computed from differs before: `{}`."
+COMPUTED = (Cause.KERNEL, Cause.OUTSIDE, Cause.CONTROL_FLOW)  # causes of which a line tells more
 
 
 def drawn_in_threads(difference: Difference, text: Text) -> Difference:
@@ -117,3 +126,34 @@ def kept_outside(difference: Difference, text: Text, *, is_first: bool) -> Diffe
     if names:
         why += _NOT_SAVED.format(listed(names[:_TOLD]))
     return replace(difference, cause=Cause.STATE, why=why, advice=_SAVE)
+
+
+class Decided(NamedTuple):
+    """A cause, and why.
+
+    setting  the statement that sets a hyperparameter
+    """
+
+    cause: Cause
+    why: str
+    setting: Node | None = None
+
+
+def cause_of(flows: Flows, origin: Node, cause: Cause, names: set[str]) -> Decided | None:
+    """The cause that an origin shows, or None where it is the one that was found before.
+
+    cause  KERNEL only where no operator is known
+    names  of hyperparameters
+    """
+    if cause not in COMPUTED:
+        return None
+    extra = done_in_one(flows, origin)
+    setting = sets_only(extra, flows, names)
+    if setting is not None:
+        why = _SET.format(setting.statement.text)
+        return Decided(Cause.HYPERPARAMETER, why, setting)
+    is_decided = origin.branches or is_value(origin)
+    if cause is not Cause.KERNEL or origin.is_in_thread or not is_decided:
+        return None
+    found = Cause.OUTSIDE if sets_values(extra) else Cause.CONTROL_FLOW
+    return Decided(found, _GIVEN.format(origin.statement.text))

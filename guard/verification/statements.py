@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.comparison import Cause, Link, examine
 from guard.places import Place
 from guard.statements.comparing import compare
-from guard.statements.sinks import find
-from guard.statements.slices import slice_of
-from guard.verification.decisions import cause_of
+from guard.statements.sinks import find, slice_of
 from guard.verification.origins import suspect
 from guard.verification.plan import recording
+from guard.verification.settling import cause_of
 from guard.verification.watching import Watch
 
 if TYPE_CHECKING:
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
     from guard.statements.sinks import Found
     from guard.statements.traits import Traits
     from guard.verification.bisection import Bisection
-    from guard.verification.decisions import Decided
     from guard.verification.processes import Process
     from guard.verification.sessions import Session
+    from guard.verification.settling import Decided
 
 RUNS = 2
 _MOST = 3  # lines that are told

@@ -19,10 +19,10 @@ from programs import python
 
 torch = pytest.importorskip("torch")
 
-from guard.fingerprints import form_of, seen  # noqa: E402
-from guard.recording import device_sums  # noqa: E402
-from guard.recording.pending import Pending, read  # noqa: E402
-from guard.recording.structures import fingerprint  # noqa: E402
+from guard.digests import device_sums  # noqa: E402
+from guard.digests.pending import Pending, read  # noqa: E402
+from guard.digests.structures import fingerprint  # noqa: E402
+from guard.digests.tensors import form_of, seen  # noqa: E402
 
 VALUES = torch.tensor([[1.0, -2.0, 0.0], [3.5, 4.0, -0.5]])
 
@@ -302,8 +302,8 @@ def test_without_xxhash_there_is_another_hash(tmp_path: Any) -> None:
         import sys
         sys.modules["xxhash"] = None
         import torch
-        from guard.fingerprints import HASH
-        from guard.recording.structures import fingerprint
+        from guard.digests.hashing import HASH
+        from guard.digests.structures import fingerprint
         values = [torch.ones(2), torch.ones(3), torch.zeros(2), "a", [1]]
         print(HASH, len({fingerprint(each).digest for each in values}), end="")
     """

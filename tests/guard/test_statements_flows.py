@@ -9,12 +9,12 @@ import pytest
 from statement_runs import flows, origins
 
 from guard.comparison import Cause, Difference
-from guard.statements import looking
+from guard.digests.generators import NONE
+from guard.statements import tracer
 from guard.statements.comparing import Lookup
 from guard.statements.flows import Flows
 from guard.statements.pairs import Pairing
 from guard.statements.sinks import find
-from guard.statements.states import NONE
 from guard.statements.threads import calls_of
 from guard.statements.trees import Call, Ran, Recording, Thread
 
@@ -361,10 +361,10 @@ def test_what_only_one_run_has_looked_at_is_not_what_only_one_has_done(
     GO()
     b = 1
     """
-    monkeypatch.setattr(looking, "_MOST", looking._MOST)  # set anew in the second run
+    monkeypatch.setattr(tracer, "_MOST", tracer._MOST)  # set anew in the second run
 
     def most(number: int) -> Callable[[], None]:
-        return lambda: setattr(looking, "_MOST", number)
+        return lambda: setattr(tracer, "_MOST", number)
 
     stops = (most(1000), most(0))
     found = flows(tmp_path, textwrap.dedent(text), STOP=stops, GO=(most(1000), most(1000)))

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from guard.digests.values import Digests
 from guard.statements.locations import MISSING, value_of
 from guard.statements.pairs import differ
 from guard.statements.syntax import statements
-from guard.statements.values import Digests
 
 PARTS = {
     "x = a + b": ((("a",), ("b",)), (("x",),), ()),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from programs import python, write
 
-from guard.verification import circumstances, listings, turns, workplaces
+from guard.verification import circumstances, perturbations, turns, workplaces
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,14 +23,14 @@ def alike(run: int) -> dict[str, int]:
 
 @pytest.mark.parametrize("run", range(4))
 def test_a_listing_keeps_its_entries(run: int) -> None:
-    assert sorted(listings.permuted(NAMES, run, "/data")) == NAMES
+    assert sorted(perturbations.permuted(NAMES, run, "/data")) == NAMES
 
 
 def test_listings_of_runs_differ() -> None:
-    first, second = (listings.permuted(NAMES, run, "/data") for run in (0, 1))
+    first, second = (perturbations.permuted(NAMES, run, "/data") for run in (0, 1))
     assert first == NAMES
     assert second == NAMES[::-1]
-    assert listings.permuted(NAMES, 1, "/proc/self") == NAMES
+    assert perturbations.permuted(NAMES, 1, "/proc/self") == NAMES
 
 
 def test_what_the_user_set_stays() -> None:

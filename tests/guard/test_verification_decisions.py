@@ -10,13 +10,12 @@ from statement_runs import flows
 
 from guard.comparison import Cause, Difference
 from guard.statements.sinks import find
-from guard.verification.decisions import cause_of
-from guard.verification.settling import decided
+from guard.verification.settling import cause_of, decided
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from guard.verification.decisions import Decided
+    from guard.verification.settling import Decided
 
 _HEAD = """\
 import os, types

@@ -22,9 +22,9 @@ from guard.comparison import (
     as_json,
     phrases,
 )
-from guard.statements.slices import slice_of
+from guard.statements.sinks import slice_of
 from guard.statements.sources import source_of
-from guard.verification import addresses
+from guard.verification import perturbations
 from guard.verification.explaining import Known, Shown, explanation
 from guard.verification.operators import Culprit
 from guard.verification.origins import Origin, origin_of
@@ -67,7 +67,7 @@ def scattered(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def run(*given: object, **told: object) -> object:
         runs.append(given)
-        addresses.scatter(len(runs) - 1)
+        perturbations.scatter(len(runs) - 1)
         return ran(*given, **told)  # type: ignore[arg-type]
 
     monkeypatch.setattr(statement_runs, "run", run)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from programs import python, write
 
-from guard.verification import string_hashes
-from guard.verification.hash_seeds import COMMON, FIRST, HashSeeds, best, orders
-from guard.verification.string_sets import string_sets
+from guard.verification import hash_seeds
+from guard.verification.hash_seeds import COMMON, FIRST, HashSeeds, best, orders, string_sets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +28,7 @@ STRINGS = [
 NAMES = ("red", "green", "blue", "black", "white", "pink", "gray", "cyan")
 
 pytestmark = pytest.mark.skipif(
-    not string_hashes.is_known(), reason="this Python hashes strings in a way of its own"
+    not hash_seeds.is_known(), reason="this Python hashes strings in a way of its own"
 )
 
 
@@ -37,7 +36,7 @@ pytestmark = pytest.mark.skipif(
 def test_hashes_are_those_of_python(tmp_path: Path, seed: int) -> None:
     code = "import ast, sys; print([hash(each) for each in ast.literal_eval(sys.argv[1])])"
     done = python("-c", code, ascii(STRINGS), cwd=tmp_path, environ={"PYTHONHASHSEED": str(seed)})
-    assert ast.literal_eval(done.stdout) == string_hashes.hashes(STRINGS, seed), done.stderr
+    assert ast.literal_eval(done.stdout) == hash_seeds.hashes(STRINGS, seed), done.stderr
 
 
 @pytest.mark.parametrize("seed", [1, 5])

@@ -20,10 +20,9 @@ from itertools import islice
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from guard.statements.arrays import MOST_NUMBERS, of_module, of_tensor, sampled
-from guard.statements.hashing import combined, hashed
+from guard.digests.drawn_names import Names
+from guard.digests.hashing import combined, short
 from guard.statements.locations import attributes, of_slots
-from guard.statements.names import Names
 from guard.statements.traits import DRAWN
 
 _SIMPLE = frozenset((int, float, complex, str, bytes, bool, type(None)))
@@ -41,6 +40,53 @@ _SKIPPED = 0
 OPAQUE = 2  # the bit of what is told by its identity: what it holds may differ all the same
 _qualified = type.__dict__["__qualname__"].__get__  # of a class, whatever its own class says
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+_ALL = 1 << 22  # bytes of an array that are all read; of larger ones, blocks
+_BLOCK = 1 << 14
+MOST_NUMBERS = 4_000_000  # of a module
+
+
+def of_tensor(value: Any) -> int:  # noqa: ANN401
+    """Of a tensor; of one that is not plain and in the CPU's memory, by its form alone."""
+    form = f"{value.dtype}{tuple(value.shape)}".encode()
+    torch: Any = sys.modules["torch"]
+    if value.device.type != "cpu" or value.layout != torch.strided or value.is_nested:
+        return short(form)
+    from guard.digests.tensors import _bytes_of, plainly, seen
+
+    if type(value) not in (torch.Tensor, torch.nn.Parameter):
+        return short(form)
+    if value.numel() * value.element_size() <= _ALL:
+        found, _ = seen(value)
+        return int.from_bytes(found[:8], "little") if isinstance(found, bytes) else 2
+    with plainly():
+        return short(form + sampled(memoryview(_bytes_of(value.detach().contiguous())).cast("B")))
+
+
+def of_module(module: Any, left: list[int]) -> list[int]:  # noqa: ANN401
+    """Of a module's own tensors and those of its parts, as long as they are not too many.
+
+    left  how many numbers may still be looked at
+    """
+    found: list[int] = []
+    held = attributes(module) or {}
+    for part in ("_parameters", "_buffers"):
+        for each in (held.get(part) or {}).values():
+            if each is not None and left[0] > 0:
+                left[0] -= each.numel()
+                found.append(of_tensor(each))
+    for each in (held.get("_modules") or {}).values():
+        found += of_module(each, left) if each is not None else []
+    return found
+
+
+def sampled(content: Any) -> bytes:  # noqa: ANN401 - a buffer of bytes
+    """The bytes, or blocks of them spread evenly, where there are very many."""
+    size = len(content)
+    if size <= _ALL:
+        return short(content).to_bytes(8, "little")
+    stride = size * _BLOCK // _ALL
+    blocks = [short(content[at : at + _BLOCK]) for at in range(0, size, stride)]
+    return b"".join(each.to_bytes(8, "little") for each in blocks)
 
 
 class Digests:
@@ -91,10 +137,10 @@ class Digests:
             return 4 if value is None else 8 if value else 12
         if kind is str:
             value = self._renamed(value)
-            found = hashed(value.encode(*_LOOSE))
+            found = short(value.encode(*_LOOSE))
             return found | 1 if len(value) > 3 else found & ~3 or 4
         text = hex(value) if kind is int else repr(value)  # of large numbers only hex prints all
-        found = hashed(f"{kind.__name__}{text}".encode())
+        found = short(f"{kind.__name__}{text}".encode())
         is_small = kind is int and -_SMALL < value < _SMALL
         return found & ~3 or 4 if is_small or value in (0.0, 1.0) else found | 1
 
@@ -121,7 +167,7 @@ class Digests:
             return self._set(value, depth)
         if issubclass(kind, _NAMED):
             name = _qualified(value) if issubclass(kind, type) else value.__qualname__
-            return hashed(str(name).encode())
+            return short(str(name).encode())
         if issubclass(kind, ModuleType):
             return _SKIPPED
         return self._of_library(value, kind, depth)
@@ -134,17 +180,17 @@ class Digests:
         if start == "numpy":
             return self._of_numpy(value, depth)
         if start == "pathlib" or kind is os.DirEntry:
-            return hashed(self._renamed(os.fspath(value)).encode(*_LOOSE))
+            return short(self._renamed(os.fspath(value)).encode(*_LOOSE))
         if kind.__name__ == "deque" and module == "collections":
             return self._sequence(list(value), depth)
         if module == "random" and kind.__name__ == "Random":
-            return hashed(repr(value.getstate()).encode())
+            return short(repr(value.getstate()).encode())
         if module == "_io" and isinstance(getattr(value, "name", None), str):
-            return hashed(self._renamed(value.name).encode(*_LOOSE))
+            return short(self._renamed(value.name).encode(*_LOOSE))
         if module == "datetime":
             if self.is_own(type(getattr(value, "tzinfo", None))):
                 value = value.replace(tzinfo=None)
-            return hashed(repr(value).encode())
+            return short(repr(value).encode())
         if start == "pandas" and hasattr(value, "to_numpy") and value.size < _SMALL * 100:
             return self._of_numpy(value.to_numpy(), depth)
         if module == "collections" and kind.__name__ == "UserDict":
@@ -158,7 +204,7 @@ class Digests:
     def _of_subclass(self, value: Any, kind: type) -> int:  # noqa: ANN401
         """A number or a text of a class of its own: as what it is made of prints it."""
         plain: Any = next(each for each in kind.__mro__ if each in _SIMPLE)
-        return hashed(f"{kind.__name__}{plain.__repr__(value)}".encode(*_LOOSE))
+        return short(f"{kind.__name__}{plain.__repr__(value)}".encode(*_LOOSE))
 
     def _set(self, value: Any, depth: int) -> int:  # noqa: ANN401
         base: Any = set if issubclass(type(value), set) else frozenset
@@ -166,7 +212,7 @@ class Digests:
         is_simple = all(type(each) in _SIMPLE for each in islice(base.__iter__(value), _SETS))
         share = self._left // max(size, 1)
         if size > _SETS or not (is_simple or share):
-            return hashed(f"set{size}".encode())
+            return short(f"set{size}".encode())
         found, left = [], self._left
         for each in base.__iter__(value):
             self._left = share  # whichever comes first
@@ -177,19 +223,19 @@ class Digests:
 
     def _sequence(self, value: Any, depth: int) -> int:  # noqa: ANN401
         if isinstance(value, bytes):
-            return hashed(value)
+            return short(value)
         kind = "list" if isinstance(value, list) else "tuple"
         size = len(value)
         first = type(value[0]) if size else None
         if first is str and size <= _LISTS:
             try:
                 text, longest = _JOINT.join(value), max(map(str.__len__, value))
-                return hashed(f"{kind}{size}{self._renamed(text, longest)}".encode(*_LOOSE))
+                return short(f"{kind}{size}{self._renamed(text, longest)}".encode(*_LOOSE))
             except TypeError:
                 pass
         elif first in _NUMBERS and size <= _LISTS and set(map(type, value)) <= _SIMPLE:
             try:
-                return hashed(marshal.dumps(list(value), 2))
+                return short(marshal.dumps(list(value), 2))
             except ValueError:
                 pass
         if size > _ITEMS:
@@ -215,13 +261,13 @@ class Digests:
         if isinstance(value, torch.Tensor):
             return of_tensor(value)
         if isinstance(value, torch.Generator):
-            return hashed(value.get_state().numpy().data) if value.device.type == "cpu" else 0
+            return short(value.get_state().numpy().data) if value.device.type == "cpu" else 0
         if isinstance(value, torch.nn.Module):
             return self._of_module(value)
         if type(value).__module__.startswith("torch.utils.data.dataset"):
             return self._attributes(value, depth)
         if isinstance(value, (torch.dtype, torch.device, torch.Size)):
-            return hashed(str(value).encode())
+            return short(str(value).encode())
         return self.identity(value)
 
     def _of_numpy(self, value: Any, depth: int) -> int:  # noqa: ANN401
@@ -231,12 +277,12 @@ class Digests:
                 return self._content(value.tolist(), depth + 1)
             array = numpy.ascontiguousarray(value)
             seed = f"{array.dtype}{array.shape}".encode()
-            return hashed(seed + sampled(array.reshape(-1).view(numpy.uint8).data))
+            return short(seed + sampled(array.reshape(-1).view(numpy.uint8).data))
         if type(value).__name__ == "Generator":
-            return hashed(repr(value.bit_generator.state).encode())
+            return short(repr(value.bit_generator.state).encode())
         if type(value).__name__ == "RandomState":
             state = value.get_state(legacy=False)["state"]
-            return hashed(repr((state["pos"], state["key"][:8])).encode())
+            return short(repr((state["pos"], state["key"][:8])).encode())
         return self.identity(value)
 
     def _attributes(self, value: Any, depth: int) -> int:  # noqa: ANN401
@@ -261,7 +307,7 @@ class Digests:
     def _name_parts(self, module: Any, whole: int) -> None:  # noqa: ANN401
         for name, part in ((attributes(module) or {}).get("_modules") or {}).items():
             if part is not None and id(part) not in self._known:
-                digest = hashed(f"{whole}{name}".encode()) | 1 | OPAQUE
+                digest = short(f"{whole}{name}".encode()) | 1 | OPAQUE
                 self._known[id(part)] = (weakref.ref(part), digest)
                 self._name_parts(part, digest)
 
@@ -288,11 +334,11 @@ class Digests:
         try:
             reference = weakref.ref(value)
         except TypeError:  # many iterators: they are told by their kind alone
-            self._identified = hashed(kind.encode()) | 1 | OPAQUE
+            self._identified = short(kind.encode()) | 1 | OPAQUE
             return self._identified
         at = (kind, self.place)  # not as which of all kinds: a set may have them in any order
         self._counted[at] += 1
-        found = hashed(f"{kind}{self.place}{self._counted[at]}".encode()) | 1 | OPAQUE
+        found = short(f"{kind}{self.place}{self._counted[at]}".encode()) | 1 | OPAQUE
         self._identified = found
         self._known[key] = (reference, found)
         return found

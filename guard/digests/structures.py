@@ -15,8 +15,10 @@ import torch
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 from guard.dependencies import loaded
-from guard.fingerprints import hashed, seen
-from guard.recording.pending import Pending, joined
+from guard.digests.hashing import hashed
+from guard.digests.pending import Pending, joined
+from guard.digests.tensors import seen
+from guard.trace import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,6 +28,7 @@ _NAMED = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType,
 _TEXTS = (dt.date, dt.time, dt.timedelta, torch.dtype, torch.device, slice, range)
 _DEPTH = 20
 _DETAIL = 160  # characters
+_SAMPLE = 64
 
 
 class Fingerprint(NamedTuple):
@@ -155,3 +158,47 @@ def _attributes(value: Any) -> Iterable[tuple[str, Any]] | None:  # noqa: ANN401
 def _listed(details: Iterable[str]) -> str:
     found = list(islice(details, 9))
     return ", ".join(found[:8]) + (", …" if len(found) == 9 else "")
+
+
+def summary_of(value: Any) -> Summary | None:  # noqa: ANN401
+    """Of a tensor, or of the first one with floating numbers in a structure; None without one.
+
+    It waits for the device. Values of dtypes that do not fit into float64 are rounded.
+    """
+    tensor = _first(value, 3)
+    if tensor is None or not tensor.numel():
+        return None
+    from guard.digests.tensors import plainly
+
+    with plainly():
+        try:
+            return _summary(tensor)
+        except (RuntimeError, NotImplementedError):  # sparse, nested, fake, on meta
+            return None
+
+
+def _summary(tensor: torch.Tensor) -> Summary:
+    numbers = tensor.detach()
+    if numbers.is_complex():
+        numbers = torch.view_as_real(numbers.resolve_conj())
+    numbers = numbers.reshape(-1)
+    count = numbers.numel()
+    places = [index * count // _SAMPLE for index in range(_SAMPLE)] if count > _SAMPLE else None
+    sample = numbers if places is None else numbers[torch.tensor(places, device=numbers.device)]
+    wide = numbers.double()
+    low, high = wide.aminmax()
+    rows = torch.cat([torch.stack([low, high, wide.mean(), wide.abs().max()]), sample.double()])
+    least, most, mean, absmax, *rest = rows.tolist()
+    return Summary(least, most, mean, absmax, tuple(rest))
+
+
+def _first(value: Any, depth: int) -> torch.Tensor | None:  # noqa: ANN401
+    if isinstance(value, torch.Tensor):
+        return value
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if not isinstance(value, (list, tuple)) or not depth:
+        return None
+    found = [each for each in (_first(each, depth - 1) for each in value) if each is not None]
+    floating = [each for each in found if each.is_floating_point()]
+    return next(iter(floating or found), None)

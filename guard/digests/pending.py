@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from guard.digests.hashing import hashed
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -29,8 +31,6 @@ class Pending:
 
     def digest(self, known: dict[int, int]) -> bytes:
         """The fingerprint, from the scalars' values by their ids."""
-        from guard.fingerprints import hashed
-
         return hashed(b"".join(_framed(_known(each, known)) for each in self.parts), self.seed)
 
 

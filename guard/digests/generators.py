@@ -1,4 +1,4 @@
-"""Where the global generators of Python and NumPy keep their states, to be read without a copy."""
+"""What the process holds and any statement may change unseen: its generators, torch's threads."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import random
 import sys
 from typing import Any
 
+from guard.digests.hashing import short
+
+NAMES = ("python", "numpy", "torch.cpu", "threads")
+NONE: tuple[int, ...] = (0, 0, 0, 0)
 _Words = ctypes.c_uint32 * 625  # its key and its position
 _Bytes = ctypes.c_char * ctypes.sizeof(_Words)
 
@@ -41,3 +45,23 @@ def of_numpy(numpy: Any) -> Any:  # noqa: ANN401 - numpy.random, and a ctypes ar
     if type(bits).__name__ != "MT19937":
         return None
     return _Bytes.from_address(bits.ctypes.state_address)
+
+
+def look() -> tuple[int, ...]:
+    """A number for the state of each; 0 for what is not there yet. Done after each statement that
+    calls anything, so as cheaply as can be."""
+    torch: Any = sys.modules.get("torch")
+    numpy: Any = sys.modules.get("numpy.random")
+    python = of_python()
+    held = of_numpy(numpy) if hasattr(numpy, "mtrand") else None
+    drawn = threads = 0
+    generator = getattr(torch, "default_generator", None)
+    if generator is not None and hasattr(torch, "get_num_threads"):
+        drawn = short(generator.get_state().numpy().data)
+        threads = int(torch.get_num_threads())
+    return (
+        short(python[0]) if python else short(repr(random.getstate()).encode()),
+        0 if held is None else short(held),
+        drawn,
+        threads,
+    )

@@ -1,11 +1,24 @@
-"""The order in which a folder's entries are listed, which no file system promises."""
+"""What is varied within a process: the order of listings, the timing of threads, addresses.
+
+The order in which a folder's entries are listed is promised by no file system. The number of
+threads stays, and so does the processor's affinity, by which torch counts them: with another number
+of threads sums are rounded otherwise, which is no fault of the program.
+
+Objects that are made one after the other lie one after the other, so that what hangs on their
+addresses is the same in many runs, and another one in the next. Here small pieces of memory of all
+sizes are taken, and every second given back, by chance: what is made later lies in between.
+"""
 
 from __future__ import annotations
 
+import _thread
 import functools
+import hashlib
 import os
 import random
 import sys
+import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -15,6 +28,12 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _NOT_FILES = ("/proc", "/sys", "/dev")  # the kernel's, in an order of its own
+_BLOCK = bytes(1 << 18)  # hashed in about 0.2 ms, without holding the interpreter's lock
+_INTERVALS = (0.005, 0.0005, 0.02, 0.001)  # seconds; the first is Python's own
+_SIZES = range(48, 257, 16)  # bytes: those of most objects
+_PIECES = 1500  # of each size
+_HEAD = sys.getsizeof(b"")
+_held: list[list[bytes]] = []  # for good: what is between them is given out
 
 
 def permuted(names: list[_T], run: int, path: str) -> list[_T]:
@@ -94,3 +113,49 @@ class _Scan:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def disturb(run: int) -> None:
+    """Disturb this process, and those that it forks, in the way of a run: 1 to 2 % of a core."""
+    sys.setswitchinterval(_INTERVALS[run % len(_INTERVALS)])
+    _start(run)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: _start(run))
+
+
+def _start(run: int) -> None:
+    # Not of `threading`: programs count its threads, and wait for them.
+    _thread.start_new_thread(_disturbing, (run, os.getpid()))
+
+
+def _disturbing(run: int, process: int) -> None:
+    draws = random.Random(f"{run} {process}")  # noqa: S311 - no secret; not the program's own
+    while not sys.is_finalizing():
+        time.sleep(draws.uniform(0.001, 0.03))
+        if draws.random() < 0.5:
+            hashlib.sha256(_BLOCK)
+        else:
+            until = time.perf_counter() + draws.uniform(0, 0.0004)
+            while time.perf_counter() < until:  # holds the lock
+                pass
+
+
+def scatter(run: int) -> None:
+    """Scatter what is made from here on, and again once torch has been imported; run 0 is left."""
+    if not run:
+        return
+    _take(run)
+    if "torch" not in sys.modules:
+        from guard.recording.arrival import when_imported
+
+        when_imported("torch", partial(_take, run))
+
+
+def _take(run: int) -> None:
+    draws = random.Random(run)  # noqa: S311 - of its own: the program's is left alone
+    for size in _SIZES:
+        pieces = [bytes(size - _HEAD) for _ in range(_PIECES)]
+        draws.shuffle(pieces)
+        _held.append(pieces[: _PIECES // 2])
+        while pieces:
+            pieces.pop()

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.fingerprints import form_of, hashed
-from guard.recording.structures import fingerprint
+from guard.digests.hashing import hashed
+from guard.digests.structures import fingerprint
+from guard.digests.tensors import form_of
 
 if TYPE_CHECKING:
-    from guard.fingerprints import Digest
+    from guard.digests.tensors import Digest
 
 _Tensor = torch.Tensor
 _PLAIN = {torch.Tensor, torch.nn.Parameter}

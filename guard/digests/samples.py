@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.fingerprints import form_of, hashed, plainly
+from guard.digests.hashing import hashed
+from guard.digests.tensors import form_of, plainly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Fingerprints of tensors: equal for equal bytes, dtype and shape, and for nothing else.
 
 16 bytes of XXH3, seeded with dtype and shape; sha256 where xxhash is not installed. What lies on
-a GPU is summed there (``guard.recording.device_sums``) and read later. -0.0 and 0.0 differ, so do
+a GPU is summed there (``guard.digests.device_sums``) and read later. -0.0 and 0.0 differ, so do
 NaNs with other bits; strides do not count, as the elements are taken in their order.
 """
 
@@ -15,27 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.recording.pending import Pending, joined
+from guard.digests.hashing import hashed
+from guard.digests.pending import Pending, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     Digest = bytes | Pending
-
-try:
-    import xxhash
-
-    HASH = "xxh3_128"
-    hashed: Callable[[Any, int], bytes] = xxhash.xxh3_128_digest
-except ModuleNotFoundError:  # pragma: no cover - tested in a process without it
-    HASH = "sha256"
-
-    def hashed(content: Any, seed: int = 0) -> bytes:  # noqa: ANN401 - a buffer
-        """16 bytes over a buffer."""
-        found = hashlib.sha256(seed.to_bytes(8, "little"))
-        found.update(content)
-        return found.digest()[:16]
-
 
 SIZE = 16  # bytes of a fingerprint
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -149,7 +135,7 @@ def _of_any(tensor: torch.Tensor, seed: int) -> Digest:
         tensor = tensor.as_subclass(torch.Tensor)
     tensor = tensor.detach().resolve_conj().resolve_neg()
     if tensor.device.type in _SUMMED:
-        from guard.recording import device_sums
+        from guard.digests import device_sums
 
         return Pending([device_sums.sum_of(tensor)], seed)
     return hashed(_bytes_of(tensor.cpu().contiguous()), seed)
