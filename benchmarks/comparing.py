@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING
 
 from guard.comparison import Comparer, as_json, examine, page, text
-from guard.places import Place
+from guard.observe.places import Place
 from guard.trace import Event, Header, Trace, TraceWriter, open_trace
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from guard.errors import GuardError
+from guard.observe.modes import Mode, draws
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from torch._ops import OpOverload
 
@@ -20,7 +20,7 @@ _HOST = torch.device("cpu")
 _KERNELS = ("flash", "mem_efficient", "cudnn")  # of attention, on CUDA
 
 
-class DrawnOnCpu(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
+class DrawnOnCpu(Mode):
     """Runs the operators that draw random numbers on the CPU, where their result is elsewhere.
 
     Those are the overloads that torch tags ``nondeterministic_seeded``. A kernel that draws
@@ -28,31 +28,24 @@ class DrawnOnCpu(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
     """
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # torch's
+        super().__init__()
         self.on = True
         self.twins = Twins()
 
-    def __torch_dispatch__(
-        self,
-        func: OpOverload,
-        types: Iterable[type],
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401 - whatever the operator gives
-        del types
-        given = kwargs or {}
-        device = _device(args, given) if self.on and draws(func) else _HOST
+    def ran(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        """Its result, drawn on the CPU where it draws."""
+        device = _device(args, kwargs) if self.on and draws(func) else _HOST
         if device.type in ("cpu", "meta"):
-            return func(*args, **given)
+            return func(*args, **kwargs)
         if _is_composite(func):  # torch hands these over whole in inference mode
             with self:
-                return func.decompose(*args, **given)
-        drops = _drops(func, args, given)
+                return func.decompose(*args, **kwargs)
+        drops = _drops(func, args, kwargs)
         if drops is None:
-            return self._draw(func, args, given, device)
+            return self._draw(func, args, kwargs, device)
         if drops:
             raise GuardError(_refusal(func, device))
-        return func(*args, **given)
+        return func(*args, **kwargs)
 
     def _draw(
         self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], device: torch.device
@@ -120,15 +113,6 @@ class Twins:
         torch.empty(1, device=generator.device).uniform_(generator=generator)
         self._known[generator] = generator.get_state(), twin
         return twin
-
-
-@cache
-def draws(func: OpOverload) -> bool:
-    """Whether an operator draws random numbers, by torch's own tag."""
-    # It carries the tag and draws nothing: it chooses a kernel by the device.
-    if func is torch.ops.aten._fused_sdp_choice.default:  # noqa: SLF001 - its name
-        return False
-    return torch.Tag.nondeterministic_seeded in getattr(func, "tags", ())
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch.overrides import TorchFunctionMode
 
-from guard import engine
+from guard.observe import engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -10,7 +10,7 @@ from guard.errors import NondeterministicOperationError
 
 if TYPE_CHECKING:
     from detlint.operations import Operation
-    from guard import places
+    from guard.observe import places
 
 
 def explained(

@@ -11,9 +11,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from detlint.operations import OPERATIONS, Operation
-from guard import engine, graph, places
 from guard.dependencies import import_torch
 from guard.explanations import explained
+from guard.observe import engine, places
+from guard.observe.patching import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,15 +55,6 @@ def _resolve(torch: Any, path: str) -> tuple[Any, str]:  # noqa: ANN401
     return (owner if hasattr(owner, parts[-1]) else None), parts[-1]
 
 
-def replace(stack: ExitStack, owner: Any, name: str, new: Any) -> None:  # noqa: ANN401
-    """Set an attribute until the stack is closed; one that was inherited is taken away again."""
-    own = name in vars(owner)
-    before = getattr(owner, name)
-    setattr(owner, name, new)
-    undo = functools.partial(setattr, owner, name, before) if own else None
-    stack.callback(undo or functools.partial(delattr, owner, name))
-
-
 # One for all times: torch.compile keeps a list of torch's functions, as they were at its first use.
 @functools.cache
 def _watched(function: Function, rows: tuple[Operation, ...], current: Current) -> Function:
@@ -76,7 +68,7 @@ def _watched(function: Function, rows: tuple[Operation, ...], current: Current) 
             return function(*args, **kwargs)
         return current().call(function, rows, args, kwargs)
 
-    graph.tell_script_compiler(function, call)
+    engine.tell_script_compiler(function, call)
     return call
 
 

@@ -185,8 +185,8 @@ def _tell(text: str) -> None:
 
 
 def _note(error: BaseException) -> None:
-    from guard import places
     from guard.explanations import explained
+    from guard.observe import places
 
     ours = explained(error, places.of_error(error))
     if ours is not None and hasattr(error, "add_note"):

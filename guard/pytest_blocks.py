@@ -127,8 +127,8 @@ def _deterministic(settings: Settings) -> Iterator[Settings]:
 
 
 def _explanation(error: RuntimeError) -> RuntimeError | None:
-    from guard import places
     from guard.explanations import explained
+    from guard.observe import places
 
     return explained(error, places.of_error(error))
 

@@ -7,9 +7,10 @@ from collections import Counter
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from guard import places, translation, watch
+from guard import translation, watch
 from guard.activation import active
 from guard.flags import held
+from guard.observe import places
 from guard.settings import load
 from guard.watcher import Watcher
 

@@ -12,7 +12,7 @@ from guard.refusals import REFUSALS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from guard.places import Place
+    from guard.observe.places import Place
 
 # Compiled when something is refused: most runs never need it.
 _ALERT = r"(?P<alert>[^\n]*?) does not have a deterministic implementation, but you set"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from guard import interception, places
+from guard import interception
 from guard.explanations import explained
+from guard.observe import places
 from guard.watcher import Watcher
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from detlint.operations import OPERATIONS, Operation
-from guard import graph, places, silence, translation
+from guard import silence, translation
 from guard.allowance import allowed
 from guard.explanations import explained, refused
 from guard.flags import switched
+from guard.observe import engine, places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,7 +78,7 @@ class Watcher:
 
     def _tag(self, result: Any, row: Operation) -> None:  # noqa: ANN401
         """Note on the graph's node which line made it, and what to do when it runs."""
-        node = graph.made_by(result, row)
+        node = engine.made_by(result, row)
         if node is None or "guard" in node.metadata:
             return
         trail = places.here()
@@ -96,7 +97,7 @@ class Watcher:
         __tracebackhide__ = True
         self._depth += 1
         wanted = self._allowed or (frozenset(OPERATIONS) if self._surveys else frozenset())
-        for node, each in graph.untagged(outputs, wanted) if wanted else ():
+        for node, each in engine.untagged(outputs, wanted) if wanted else ():
             self._hook(node, each, None)
         try:
             return function(outputs, *args, **kwargs)

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from guard.places import Place
+from guard.observe.places import Place
 from guard.trace import Event, Header, Summary, Trace, TraceWriter, open_trace
 
 if TYPE_CHECKING:

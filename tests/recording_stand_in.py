@@ -13,7 +13,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import guard.__main__
-from guard.places import Place
+from guard.observe.places import Place
 from guard.program import Program
 from guard.recording.lines import Lines
 from guard.trace import Event, Header, TraceWriter

@@ -13,7 +13,7 @@ from guard.comparison.situations import RUNS, Verdict
 
 if TYPE_CHECKING:
     from guard.comparison.situations import Situation
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.trace import Step
 
 _ADVICE = (

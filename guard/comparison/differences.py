@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from guard.comparison.explanations import Explanation
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.trace import Event
 
 

@@ -11,7 +11,7 @@ from guard.comparison import phrases
 if TYPE_CHECKING:
     from guard.comparison.differences import Comparison, Difference
     from guard.comparison.explanations import Explanation
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.trace import Event
 
 FORMAT = 1  # another number when a key goes, or means something else

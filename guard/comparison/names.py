@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.trace import Event
 
 _GENERATORS = {

@@ -14,7 +14,7 @@ from guard.comparison.situations import Verdict
 
 if TYPE_CHECKING:
     from guard.comparison.situations import Situation
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.trace import Event
 
 _RANDOM = (

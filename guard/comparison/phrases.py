@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from guard.comparison.differences import Comparison, Difference, Operator, Size, Suspect
     from guard.comparison.explanations import Link
-    from guard.places import Place
+    from guard.observe.places import Place
 
 _SHOWN = 3  # statements of a slice, at either end
 

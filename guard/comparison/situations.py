@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from guard.comparison.differences import Cause, Change
     from guard.comparison.draws import Draw
     from guard.comparison.walks import Parting
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.trace import Event
 
 RUNS = ("output", "loss", "gradient", "operator")

@@ -315,7 +315,7 @@ class Digests:
         """Whether a class is of the program's own files."""
         found = self._own.get(kind)
         if found is None:
-            from guard.places import is_installed, is_library
+            from guard.observe.places import is_installed, is_library
 
             module = sys.modules.get(kind.__module__)
             name = getattr(module, "__file__", None) or ""

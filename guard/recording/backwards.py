@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard import engine
 from guard.digests.structures import fingerprint, summary_of
 from guard.digests.tensors import seen
-from guard.recording import frames
-from guard.recording.guarding import guarded
+from guard.observe import engine, places
+from guard.observe.modes import guarded, is_traced
 from guard.recording.labels import source
-from guard.recording.tracing import is_traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,7 +64,7 @@ class _Backward:
     def begin(self, outputs: Any, accumulates: bool) -> None:  # noqa: ANN401
         recorder = self.recorder
         alone = recorder.ends_by_itself = not recorder.optimizers.exist
-        recorder.backward_place = frames.own()
+        recorder.backward_place = places.own()
         if alone and recorder.has_pending_backward and accumulates:
             recorder.end_step()
         recorder.train()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import dataloader
 
-from guard.interception import replace
+from guard.observe.patching import replace
 from guard.recording.identity import ByIdentity
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from weakref import ref
 import torch
 
 from guard.digests.tensors import seen
-from guard.recording import frames
-from guard.recording.guarding import guarded
+from guard.observe.modes import guarded
+from guard.observe.places import calling, own
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from guard.digests.tensors import Digest, Form
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.recording.naming import Known
     from guard.recording.recorder import Recorder, Sink
     from guard.trace.model import Phase
@@ -61,8 +61,8 @@ class Calls:
     def enter(self, frame: FrameType, args: Any, kwargs: Any) -> Known:  # noqa: ANN401
         """A module is called, with itself as the first argument."""
         places, recorder = self.places, self._recorder
-        line = frames.calling(frame)
-        place = line or (places[-1] if places else frames.own())
+        line = calling(frame)
+        place = line or (places[-1] if places else own())
         known = recorder.names.of(args[0], outermost=not places)
         if not places and not recorder.backwards:
             recorder.begin(args[0], known, place, args[1:], kwargs)

@@ -8,7 +8,7 @@ import sys
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from guard.interception import replace
+from guard.observe.patching import replace
 from guard.recording.arrival import when_imported
 
 if TYPE_CHECKING:

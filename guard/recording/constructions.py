@@ -14,17 +14,16 @@ import torch
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.optim import lr_scheduler
 
-from guard import places
-from guard.interception import replace
-from guard.recording import frames
+from guard.observe import places
+from guard.observe.modes import is_traced
+from guard.observe.patching import replace
 from guard.recording.identity import ByIdentity
-from guard.recording.tracing import is_traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import ExitStack
 
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.recording.session import Session
 
 _Init = "__init__"
@@ -51,14 +50,14 @@ class Origins:
 
     def made(self, thing: Any, kind: type) -> None:  # noqa: ANN401
         """Something is made now; within another one of the kind, that one's line is meant."""
-        place = frames.making(kind)
+        place = places.making(kind)
         if place is not None and self._lines.get(thing) is None:
             self._lines.set(thing, place)
 
     def scheduled(self, optimizer: Any) -> None:  # noqa: ANN401
         """A scheduler of an optimizer has been made now."""
         if isinstance(optimizer, _Optimizer):
-            place = frames.making(lr_scheduler.LRScheduler)
+            place = places.making(lr_scheduler.LRScheduler)
             self._schedules.set(optimizer, (place, _rates(optimizer)))
 
     def stepped(self, optimizer: Any, place: Place | None) -> None:  # noqa: ANN401
@@ -136,7 +135,7 @@ def _stepping(original: Callable[..., Any], session: Session) -> Callable[..., A
         result = original(self, *args, **kwargs)
         recorder = session.recorder
         if recorder is not None:
-            place = frames.calling(sys._getframe(1))  # noqa: SLF001 - the documented way
+            place = places.calling(sys._getframe(1))  # noqa: SLF001 - the documented way
             recorder.origins.stepped(getattr(self, "optimizer", None), place)
         return result
 
@@ -158,7 +157,7 @@ def _see_generators(stack: ExitStack, session: Session) -> None:
             made = original(*args, **kwargs)
             recorder = session.recorder
             if recorder is not None and threading.get_ident() == recorder.thread:
-                place = frames.calling(sys._getframe(1))  # noqa: SLF001 - the documented way
+                place = places.calling(sys._getframe(1))  # noqa: SLF001 - the documented way
                 recorder.generators.made(made, place)
             return made
 

@@ -16,7 +16,7 @@ from guard.trace.frames import pack_summary, pack_value
 
 if TYPE_CHECKING:
     from guard.digests.tensors import Digest
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.recording.labels import Source
     from guard.trace import Label, Summary
     from guard.trace.model import Phase

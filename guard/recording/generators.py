@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard import places, streams
+from guard import streams
 from guard.dependencies import loaded
 from guard.digests import generators
 from guard.digests.hashing import hashed
 from guard.digests.structures import fingerprint
 from guard.digests.tensors import seen
+from guard.observe import places
 from guard.recording.labels import source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from guard.digests.tensors import Digest
-    from guard.places import Place
+    from guard.observe.places import Place
 
 _OF_A_LINE = 8  # objects: a line that makes one for each sample would cost too much
 _FOLLOWED = ("cpu", "cuda")  # devices whose generators are objects with a state to read

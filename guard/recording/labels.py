@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from guard.trace import Label
 
 if TYPE_CHECKING:
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.trace import Kind
     from guard.trace.model import Phase
 

@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from guard.recording.frames import local
+from guard.observe.places import local
 from guard.recording.identity import ByIdentity
 from guard.recording.labels import source
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torch.nn import Module
 
     from guard.digests.tensors import Form
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.recording.events import Row
 
 # What only wraps a model: its own path is left out of the names below.

@@ -9,14 +9,16 @@ import torch
 from torch.utils import _python_dispatch
 
 from guard.digests.structures import fingerprint, summary_of
-from guard.recording import frames
-from guard.recording.guarding import guarded
+from guard.observe import places
+from guard.observe.modes import Mode, guarded
 from guard.recording.labels import source
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from guard.places import Place
+    from torch._ops import OpOverload
+
+    from guard.observe.places import Place
     from guard.recording.recorder import Recorder, Sink
     from guard.trace.model import Phase
 
@@ -83,10 +85,7 @@ class Operators:
         return not self.module or self.module in self.modules
 
 
-_DispatchMode: Any = _python_dispatch.TorchDispatchMode
-
-
-class _Mode(_DispatchMode):  # type: ignore[misc]  # torch gives it no types
+class _Mode(Mode):
     def __init__(self, recorder: Recorder, operators: Operators) -> None:
         super().__init__()
         self.recorder = recorder
@@ -102,18 +101,18 @@ class _Mode(_DispatchMode):  # type: ignore[misc]  # torch gives it no types
         if _python_dispatch._get_current_dispatch_mode() is self:  # noqa: SLF001
             self.__exit__(None, None, None)
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
-        given = kwargs or {}
+    def ran(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        """Its result, recorded with where it was called."""
         if not self.is_on:
-            return func(*args, **given)
+            return func(*args, **kwargs)
         where = self.where()
         if where is None or not where.inside:
-            return func(*args, **given)
+            return func(*args, **kwargs)
         name = str(func)
         unwritten = name.partition(".")[2].startswith(_ALLOCATING)
-        inputs = b"" if unwritten else self.entering(args, given)
-        number = _number((*args, *given.values()))
-        result = func(*args, **given)
+        inputs = b"" if unwritten else self.entering(args, kwargs)
+        number = _number((*args, *kwargs.values()))
+        result = func(*args, **kwargs)
         self.done(name, where, (inputs, number), result, unwritten)
         return result
 
@@ -163,7 +162,7 @@ def _line() -> Place | None:
     """The innermost line that is not torch's."""
     frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - the documented way to a frame
     while frame is not None:
-        found = frames.calling(frame)
+        found = places.calling(frame)
         if found is not None:
             return found
         frame = frame.f_back

@@ -17,21 +17,20 @@ from guard.digests.hashing import hashed
 from guard.digests.pending import joined
 from guard.digests.structures import fingerprint, summary_of
 from guard.digests.tensors import seen
-from guard.interception import replace
-from guard.recording import frames
+from guard.observe import places
+from guard.observe.modes import guarded, is_traced
+from guard.observe.patching import replace
 from guard.recording.backwards import number_of
-from guard.recording.guarding import guarded
 from guard.recording.hyperparameters import NOT_HYPER, comparable, flat, number_in
 from guard.recording.identity import ByIdentity
 from guard.recording.labels import source
 from guard.recording.parameters import Plan, key_of, parameters_of
-from guard.recording.tracing import is_traced
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from guard.digests.tensors import Digest
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.recording.recorder import Recorder, Sink
     from guard.recording.session import Session
 
@@ -174,7 +173,7 @@ class Optimizers:
         scheduled = origins.of_schedule(optimizer)
         if not plan.digests and not _is_scheduled(optimizer):
             scheduled = origins.of(optimizer)
-        return scheduled or frames.own()
+        return scheduled or places.own()
 
     def _changed(self, found: dict[str, Any], plan: Plan) -> None:
         digests = {name: fingerprint(value).digest for name, value in found.items()}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import torch
 
     from guard.digests.tensors import Digest
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.recording.events import Events, Row
     from guard.recording.labels import Source
     from guard.recording.naming import Names

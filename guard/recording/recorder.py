@@ -9,18 +9,18 @@ import torch
 
 from guard.digests.samples import of_samples
 from guard.digests.structures import fingerprint, summary_of
-from guard.recording import frames
+from guard.observe import places
+from guard.observe.modes import guarded
 from guard.recording.calls import Calls
 from guard.recording.constructions import Origins
 from guard.recording.events import Events, Schemas
 from guard.recording.generators import Generators
-from guard.recording.guarding import guarded
 from guard.recording.labels import source
 from guard.recording.naming import Names
 from guard.recording.state import States
 
 if TYPE_CHECKING:
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.recording.events import Schema
     from guard.recording.labels import Source
     from guard.recording.naming import Known
@@ -142,7 +142,7 @@ class Recorder:
     def batch(self, name: str, value: Any) -> None:  # noqa: ANN401
         """A loader gave a batch."""
         self.close_evaluation()
-        place = frames.own()
+        place = places.own()
         found = fingerprint(value)
         summary = summary_of(value) if self.options.values else None
         of = source("batch", name)

@@ -80,14 +80,8 @@ class Session:
 
     def install(self) -> None:
         """Begin to follow the program: torch has been imported."""
-        from guard.recording import (
-            backwards,
-            batches,
-            constructions,
-            modules,
-            optimizers,
-            recorder,
-        )
+        from guard.observe import modules
+        from guard.recording import backwards, batches, constructions, optimizers, recorder
 
         operators = None
         if self.options.operators is not None:

@@ -15,7 +15,7 @@ from guard.recording.naming import unwrapped_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.recording.events import Events
     from guard.recording.recorder import Recorder
     from guard.trace import Kind

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard import places
 from guard.inventory.library_table import LIBRARIES
+from guard.observe import places
+from guard.observe.modes import tensors_in
 from guard.rehearsal.findings import DETERMINISTIC, SILENT, SWITCH, UNKNOWN, Verdict
-from guard.rehearsal.runs import tensors_in
 from guard.rehearsal.verdicts import Judgement, LibraryRow
 from guard.reports import OK
 

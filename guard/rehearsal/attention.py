@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 
 from guard.errors import SettingsError
-from guard.interception import replace
+from guard.observe.patching import replace
 from guard.rehearsal.findings import DETERMINISTIC, SWITCH, Attention, Verdict
 from guard.rehearsal.gpus import GPUS, capability
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from contextlib import ExitStack
 
-    from guard import places
+    from guard.observe import places
     from guard.rehearsal.recorder import Recorder
 
 SOURCE = (

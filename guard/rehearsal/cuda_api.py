@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch._subclasses import fake_tensor
 
-from guard.interception import replace
+from guard.observe.patching import replace
 from guard.rehearsal.generators import FakeGenerator
 from guard.rehearsal.gpus import capability
 

@@ -19,15 +19,15 @@ from torch._subclasses.fake_tensor import (
     UnsupportedOperatorException,
     unset_fake_temporarily,
 )
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_map
 
 from guard.errors import GuardError
+from guard.observe.modes import Mode, Run, name_of, tensors_in
 from guard.rehearsal import device_guard, stand_ins, values
-from guard.rehearsal.runs import Run, name_of, tensors_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from torch._ops import OpOverload
 
@@ -52,31 +52,24 @@ class _Mode(FakeTensorMode):  # type: ignore[no-untyped-call]  # torch's
         return True
 
 
-class FakeCuda(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
+class FakeCuda(Mode):
     """Sends operators with fake tensors to these, tells the recorder, and lets all others run."""
 
     def __init__(self, recorder: Recorder, device: str = "cuda") -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # torch's
+        super().__init__()
         self.mode = _Mode(allow_non_fake_inputs=True, allow_fallback_kernels=False)
         self._recorder = recorder
         self._type = torch.device(device).type
 
-    def __torch_dispatch__(
-        self,
-        func: OpOverload,
-        types: Sequence[type],
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401 - whatever the operator gives
-        del types
-        given = kwargs or {}
-        run = Run(func, args, given, list(tensors_in((*args, *given.values()))))
+    def ran(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        """Its result, with a device that is none."""
+        run = Run(func, args, kwargs, list(tensors_in((*args, *kwargs.values()))))
         if not self._is_concerned(run):
             self._recorder.draws.follow(run, self._recorder.here)
             with unset_fake_temporarily():
-                return func(*args, **given)
+                return func(*args, **kwargs)
         self._recorder.before(run)
-        result = self._result(func, args, given)
+        result = self._result(func, args, kwargs)
         if func not in _ITEMS:
             with unset_fake_temporarily():
                 values.follow(run, result)

@@ -6,35 +6,28 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from guard.observe.modes import Mode, Run, tensors_in
 from guard.rehearsal import verdicts
 from guard.rehearsal.findings import DETERMINISTIC, Finding, Report
 from guard.rehearsal.recorder import Recorder, finding, where
-from guard.rehearsal.runs import Run, tensors_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from torch._ops import OpOverload
 
 
-class _Traced(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
+class _Traced(Mode):
     def __init__(self, recorder: Recorder) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # torch's
+        super().__init__()
         self._recorder = recorder
 
-    def __torch_dispatch__(
-        self,
-        func: OpOverload,
-        types: Iterable[type],
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401 - whatever the operator gives
-        del types
-        run = Run(func, args, kwargs or {}, list(tensors_in(args)))
+    def ran(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        """Its result, counted."""
+        run = Run(func, args, kwargs, list(tensors_in(args)))
         self._recorder.count(run.name, verdicts.judge(run))
-        return func(*args, **(kwargs or {}))
+        return func(*args, **kwargs)
 
 
 def traced(model: Callable[..., Any], inputs: tuple[Any, ...], missing: Sequence[str]) -> Report:

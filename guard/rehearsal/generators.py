@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from guard import places
-    from guard.rehearsal.runs import Run
+    from guard.observe import places
+    from guard.observe.modes import Run
 
 _Real: Any = torch.Generator
 # A new one has a constant seed, until ``seed`` asks the system. Operators are handed another

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.autograd.function import FunctionCtx
 
-from guard.interception import replace
+from guard.observe.patching import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

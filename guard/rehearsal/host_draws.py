@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard import places
-from guard.interception import replace
+from guard.observe import places
+from guard.observe.patching import replace
 from guard.rehearsal.findings import Trap
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import loaded
-from guard.interception import replace
+from guard.observe.patching import replace
 
 if TYPE_CHECKING:
     from contextlib import ExitStack

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from torch._ops import OpOverload
 
-    from guard import places
-    from guard.rehearsal.runs import Run
+    from guard.observe import places
+    from guard.observe.modes import Run
 
 _EMPTY = {
     "aten::empty.memory_format", "aten::empty_strided", "aten::empty_like", "aten::new_empty",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
-from guard.interception import replace
+from guard.observe.patching import replace
 from guard.rehearsal import libraries
 from guard.rehearsal.swapping import swap
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.interception import replace
+from guard.observe.patching import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

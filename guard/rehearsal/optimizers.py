@@ -13,8 +13,8 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-from guard import places
-from guard.interception import replace
+from guard.observe import places
+from guard.observe.patching import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from guard import places
+from guard.observe import places
 from guard.rehearsal import verdicts
 from guard.rehearsal.findings import DETERMINISTIC, Finding, Where
 from guard.rehearsal.generators import Draws
@@ -17,8 +17,8 @@ from guard.rehearsal.memory import Unwritten
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from guard.observe.modes import Run
     from guard.rehearsal.findings import Attention
-    from guard.rehearsal.runs import Run
     from guard.rehearsal.verdicts import Judgement
 
     Node = Any

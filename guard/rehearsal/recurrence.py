@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from detlint.operations import OPERATIONS
-from guard.interception import replace
+from guard.observe.patching import replace
 from guard.rehearsal.findings import SILENT
 from guard.rehearsal.verdicts import Judgement
 

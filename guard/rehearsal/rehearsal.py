@@ -9,8 +9,8 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.autograd.graph import GradientEdge
 
-from guard import engine
-from guard.interception import replace
+from guard.observe import engine
+from guard.observe.patching import replace
 from guard.rehearsal import attention, ctc, cuda_api, hooks, modules, recurrence
 from guard.rehearsal.backward import Backward
 from guard.rehearsal.fake_cuda import fake_device

@@ -151,7 +151,7 @@ def _hint(text: str, error: BaseException, told: dict[str, Any]) -> str:
 
 
 def _of_error(error: BaseException, told: dict[str, Any]) -> str:
-    from guard import places
+    from guard.observe import places
 
     trail = places.of_error(error)
     where = "" if trail is None else f"{trail.place.filename}, line {trail.place.line}: "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 
-from guard.interception import replace
+from guard.observe.patching import replace
 from guard.rehearsal import absent, numbered, optimizers, ranks, values
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from guard.interception import replace
+from guard.observe.patching import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 
+from guard.observe.modes import name_of
 from guard.rehearsal import values
-from guard.rehearsal.runs import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

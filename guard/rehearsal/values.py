@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from torch._ops import OpOverload
 
-    from guard.rehearsal.runs import Run
+    from guard.observe.modes import Run
 
 _ATEN = torch.ops.aten
 LIMIT = 4096  # elements: lengths, masks of a batch; beyond, nobody computes along

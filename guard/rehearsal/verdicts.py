@@ -14,7 +14,7 @@ from guard.rehearsal import conditions
 from guard.rehearsal.findings import DETERMINISTIC, RAISES, SILENT, SWITCH, UNKNOWN, Verdict
 
 if TYPE_CHECKING:
-    from guard.rehearsal.runs import Run
+    from guard.observe.modes import Run
 
 # torch's own; every other is a library's, of which the table knows nothing.
 _KNOWN = {"aten", "prims", "prim", "profiler", "inductor", "c10d", "c10d_functional"}

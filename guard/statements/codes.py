@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.places import is_installed, is_library
+from guard.observe.places import is_installed, is_library
 from guard.statements.syntax import statements
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from guard.statements.threads import aligned, calls_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.statements.syntax import Statement
     from guard.statements.trees import Call, Ran, Recording
 

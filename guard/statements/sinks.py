@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from guard.comparison import Difference
-    from guard.places import Place
+    from guard.observe.places import Place
     from guard.statements.flows import Flows
     from guard.statements.pairs import Node
 

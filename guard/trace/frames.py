@@ -12,7 +12,7 @@ import struct
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from guard.places import Place
+from guard.observe.places import Place
 from guard.trace.model import Event, Label, Step, Summary, TraceError
 
 if TYPE_CHECKING:

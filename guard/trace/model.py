@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from guard.errors import GuardError
 
 if TYPE_CHECKING:
-    from guard.places import Place
+    from guard.observe.places import Place
 
 Kind = Literal[
     "batch",  # what a DataLoader gave; or what entered the outermost module, where there is none

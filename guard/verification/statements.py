@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.comparison import Cause, Link, examine
-from guard.places import Place
+from guard.observe.places import Place
 from guard.statements.comparing import compare
 from guard.statements.sinks import find, slice_of
 from guard.verification.origins import suspect

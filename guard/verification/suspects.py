@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from guard.comparison import Difference
-    from guard.places import Place
+    from guard.observe.places import Place
 
 _SECONDS = 120
 _MOST = 5  # suspects that are told

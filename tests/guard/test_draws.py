@@ -16,9 +16,10 @@ from torch.overrides import get_testing_overrides, resolve_name  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 import guard  # noqa: E402
-from guard.cpu_draws import Twins, _copy, _drops, _refusal, draws, unfused_attention  # noqa: E402
+from guard.cpu_draws import Twins, _copy, _drops, _refusal, unfused_attention  # noqa: E402
 from guard.draws import applied  # noqa: E402
 from guard.dropout import FUNCTIONS  # noqa: E402
+from guard.observe.modes import draws  # noqa: E402
 from guard.settings import Settings  # noqa: E402
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 import guard
-from guard import engine
 from guard.errors import SettingsError
+from guard.observe import engine
 from guard.rehearsal import gate, hooks
 from guard.rehearsal.backward import Backward
 from guard.rehearsal.findings import from_dict

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from guard.places import Place
+from guard.observe.places import Place
 from guard.trace import (
     Event,
     Header,

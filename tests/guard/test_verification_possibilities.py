@@ -9,7 +9,7 @@ from programs import write
 
 from guard.comparison import Cause, Change, Difference, Suspect
 from guard.comparison.phrases import suspect
-from guard.places import Place
+from guard.observe.places import Place
 from guard.trace import Event
 from guard.verification.attribution import _what
 from guard.verification.possibilities import Asked, advised, with_possibilities

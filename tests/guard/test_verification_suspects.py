@@ -9,7 +9,7 @@ import pytest
 from programs import write
 
 from guard.comparison import Cause, Difference
-from guard.places import Place
+from guard.observe.places import Place
 from guard.trace import Event, Step
 from guard.verification import sources, suspects
 from guard.verification.bisection import Bisection

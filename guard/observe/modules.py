@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.interception import replace
-from guard.recording.tracing import is_traced, modes, state
+from guard.observe.modes import is_traced, modes, state
+from guard.observe.patching import replace
 
 if TYPE_CHECKING:
     from contextlib import ExitStack

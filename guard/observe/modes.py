@@ -1,0 +1,135 @@
+"""Seeing each operator that torch runs, without disturbing the program."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from torch._ops import OpOverload
+
+_functions = torch._C._len_torch_function_stack  # noqa: SLF001 - modes, such as a default device
+modes = torch._C._len_torch_dispatch_stack  # noqa: SLF001 - no other way
+state = torch._C._get_tracing_state  # noqa: SLF001 - of torch.jit.trace
+_mode = torch._C._get_dispatch_mode  # noqa: SLF001
+_keys = torch._C._TorchDispatchModeKey  # noqa: SLF001
+_DispatchMode: Any = TorchDispatchMode
+
+
+class Mode(_DispatchMode):  # type: ignore[misc]  # torch gives it no types
+    """Hands each operator to ``ran``, which runs it and gives its result."""
+
+    def ran(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        """The result of an operator."""
+        raise NotImplementedError
+
+    def __torch_dispatch__(
+        self,
+        func: OpOverload,
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401 - whatever the operator gives
+        del types
+        return self.ran(func, args, kwargs or {})
+
+
+def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Past the program's modes; an error of ours ends the recording, and not the program."""
+
+    @functools.wraps(method)
+    def call(self: Any, *args: Any) -> Any:  # noqa: ANN401 - what has a sink
+        try:
+            if _functions():
+                with torch._C.DisableTorchFunction():  # noqa: SLF001
+                    return method(self, *args)
+            return method(self, *args)
+        except Exception as error:  # noqa: BLE001 - the one place for all that is recorded
+            self.sink.fail(error)
+            return None
+
+    return call
+
+
+def is_traced() -> bool:
+    """Whether the tensors at hand may hold nothing."""
+    if state() is not None:
+        return True
+    if not modes():
+        return False
+    return any(_mode(each) is not None for each in (_keys.FAKE, _keys.PROXY, _keys.FUNCTIONAL))
+
+
+class Run(NamedTuple):
+    """An operator and what it was called with.
+
+    tensors  those among the arguments, also within lists
+    """
+
+    func: OpOverload
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    tensors: list[torch.Tensor]
+
+    @property
+    def name(self) -> str:
+        return name_of(self.func)
+
+    @property
+    def draws(self) -> bool:
+        """Whether it takes random numbers from a generator."""
+        return draws(self.func)
+
+    @property
+    def is_mutable(self) -> bool:
+        return bool(self.func._schema.is_mutable)  # noqa: SLF001
+
+    @property
+    def written(self) -> list[torch.Tensor]:
+        """The tensors among the arguments that the operator writes to."""
+        if not self.is_mutable:
+            return []
+        found = []
+        for position, argument in enumerate(self.func._schema.arguments):  # noqa: SLF001
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                given = self.args[position : position + 1] or (self.kwargs.get(argument.name),)
+                found += list(tensors_in(given))
+        return found
+
+    def named(self) -> dict[str, Any]:
+        """The arguments by their names; those that are left out have their defaults."""
+        given: dict[str, Any] = {}
+        for position, argument in enumerate(self.func._schema.arguments):  # noqa: SLF001
+            if position < len(self.args):
+                given[argument.name] = self.args[position]
+            else:
+                given[argument.name] = self.kwargs.get(argument.name, argument.default_value)
+        return given
+
+
+@functools.cache
+def draws(func: OpOverload) -> bool:
+    """Whether an operator draws random numbers, by torch's own tag."""
+    # It carries the tag and draws nothing: it chooses a kernel by the device.
+    if func is torch.ops.aten._fused_sdp_choice.default:  # noqa: SLF001 - its name
+        return False
+    return torch.Tag.nondeterministic_seeded in getattr(func, "tags", ())
+
+
+def name_of(func: OpOverload) -> str:
+    """An operator's name: "aten::median.dim"."""
+    return str(func.name())  # type: ignore[no-untyped-call]  # torch's
+
+
+def tensors_in(value: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401 - a tuple, or a list
+    """The tensors in a sequence, and in sequences within it."""
+    for each in value:
+        if isinstance(each, torch.Tensor):
+            yield each
+        elif isinstance(each, (tuple, list)):
+            yield from tensors_in(each)
