@@ -5,13 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
-from guard.reports import DIFFERS, Report
-from guard.terminal import write
+from guard.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Report, word
+from guard.terminal import console_of, trimmed, visible, write
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from rich.table import Table
+    from rich.text import Text
+
+    from guard.reports import Entry, Level
 
 FOUND = 1
 _EPILOG = """\
@@ -21,6 +26,17 @@ It looks at the process it runs in. To see what a program finds under guard:
 
 exit status: 0; 1 with --strict if something differs; 2 for wrong usage
 """
+_STYLES: dict[Level, str] = {
+    OK: "green",
+    DIFFERS: "bold red",
+    MAY_DIFFER: "yellow",
+    UNKNOWN: "cyan",
+    NOT_APPLICABLE: "dim",
+}
+_REFUSING = ("guard", "environment")  # where what differs keeps guard from starting
+_HASHES = "PYTHONHASHSEED"  # guard starts all the same
+_ENABLED = "guard.enable sets it to "
+_NOTHING = "none that guard knows of"
 
 
 def report() -> Report:
@@ -64,6 +80,95 @@ def _text(found: Report, options: argparse.Namespace) -> str:
         return json.dumps(found.as_dict(), indent=2) + "\n"
     if options.digest:
         return found.digest + "\n"
-    from guard.doctor_text import render
+    from guard.doctor import render
 
     return render(found, sys.stdout, everything=options.all)
+
+
+def render(report: Report, stream: TextIO, *, everything: bool = False) -> str:
+    """What matters here, one next step, how many entries have each verdict, and the digest.
+
+    everything  also what is in order, and what nothing here reads
+    Colours follow the stream, and NO_COLOR, FORCE_COLOR and TERM, as rich reads them.
+    """
+    from rich.text import Text
+
+    console = console_of(stream)
+    with console.capture() as captured:
+        for section in report.sections:
+            if everything or (entries := [each for each in section.entries if _matters(each)]):
+                console.print(Text(section.name, style="bold underline"))
+                shown = section.entries if everything else entries
+                console.print(_table(shown, folds=not everything) if shown else _NOTHING)
+        console.print(Text.assemble(("next: ", "bold"), visible(_next(report))))
+        console.print(_summary(report, everything=everything))
+        console.print(Text(report.digest), soft_wrap=True)  # whole, to be copied
+    return trimmed(captured.get())
+
+
+def _matters(entry: Entry) -> bool:
+    # What the hash seed is, the variable's own row says, with what to do.
+    return entry.verdict not in (OK, NOT_APPLICABLE) and entry.name != "hash_seed"
+
+
+def _next(report: Report) -> str:
+    """The one thing to do first."""
+    torch, active = report.find("torch", "torch"), report.find("guard", "active")
+    if torch is None or torch.value is None:
+        return torch.meaning if torch is not None else "install torch"
+    differing = [
+        (section.name, each)
+        for section in report.sections
+        for each in section.entries
+        if each.verdict == DIFFERS
+    ]
+    refused = [each for section, each in differing if section in _REFUSING and each.name != _HASHES]
+    for each in [*refused, *([active] if active and not active.value else [])]:
+        return each.meaning
+    for _, each in differing:
+        return f"{each.name}: {each.meaning}"
+    return "compare two runs: `python -m guard verify train.py`"
+
+
+def _table(entries: Iterable[Entry], *, folds: bool) -> Table:
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, min_width=max(map(len, _STYLES)))
+    table.add_column()
+    enabled = []
+    for entry in entries:
+        if folds and entry.meaning.startswith(_ENABLED):
+            enabled.append(entry.name)
+        else:
+            table.add_row(_verdict(entry.verdict), _told(entry))
+    if enabled:
+        table.add_row(_verdict(MAY_DIFFER), f"guard.enable sets {', '.join(enabled)}")
+    return table
+
+
+def _verdict(level: Level) -> Text:
+    from rich.text import Text
+
+    return Text(level, style=_STYLES[level])
+
+
+def _told(entry: Entry) -> Text:
+    from rich.text import Text
+
+    value = "none" if entry.value is None else visible(_shown(entry.value))
+    meaning = f" ({visible(entry.meaning)})"
+    return Text.assemble((visible(entry.name), "bold"), f": {value}", (meaning, "dim"))
+
+
+def _shown(value: str | float) -> str:
+    return word(value) if isinstance(value, bool) else str(value)
+
+
+def _summary(report: Report, *, everything: bool) -> Text:
+    from rich.text import Text
+
+    counted = [(level, count) for level, count in report.counts().items() if count]
+    parts = [Text(f"{count} {level}", style=_STYLES[level]) for level, count in counted]
+    summary = Text(", ").join(parts)
+    return summary if everything else summary.append(" (--all shows each)")

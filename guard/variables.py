@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard import lateness, legality
+from guard import legality
 from guard.presence import installed, jax_on_gpu, several_ranks
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Variable(NamedTuple):
     when: str = "always"
     applies: Callable[[Mapping[str, str]], bool] = lambda _: True
     late: str = "it is read at each use: never too late"
-    is_late: Callable[[str], bool] = lateness.never
+    is_late: Callable[[str], bool] = legality.never
     refuses: bool = False
     warns: bool = True
 
@@ -70,7 +70,7 @@ VARIABLES: tuple[Variable, ...] = (
         late="Python drew a random seed for hash(str) when it started, so sets of strings are "
         f"iterated in another order in each run: {_START}, or with PYTHONHASHSEED=0 in the "
         "environment and neither -E, -I nor -R. It holds in processes started from here on",
-        is_late=lateness.random_hashes,
+        is_late=legality.random_hashes,
         warns=False,  # most programs go through no set of strings, and no call can mend it
     ),
     Variable(
@@ -86,7 +86,7 @@ VARIABLES: tuple[Variable, ...] = (
         "without. torch's own matrix products have a workspace for each stream, and repeat all "
         "the same; those of other libraries may not, and torch before 2.10 refuses to go on: "
         f"call guard.enable before anything uses the GPU, or {_START}",
-        is_late=lateness.cuda_started,
+        is_late=legality.cuda_started,
     ),
     Variable(
         "TORCHINDUCTOR_DETERMINISTIC",
@@ -111,7 +111,7 @@ VARIABLES: tuple[Variable, ...] = (
         when="in runs of several ranks",
         applies=several_ranks,
         late=_NCCL,
-        is_late=lateness.connected_by("nccl"),
+        is_late=legality.connected_by("nccl"),
         refuses=True,
     ),
     Variable(
@@ -127,7 +127,7 @@ VARIABLES: tuple[Variable, ...] = (
         when="in runs of several ranks",
         applies=several_ranks,
         late=_NCCL,
-        is_late=lateness.connected_by("nccl"),
+        is_late=legality.connected_by("nccl"),
         refuses=True,
     ),
     Variable(
@@ -143,7 +143,7 @@ VARIABLES: tuple[Variable, ...] = (
         when="with torch_npu",
         applies=_with("torch_npu"),
         late=_CONNECTED.format(library="HCCL", fix="HCCL_DETERMINISTIC=true"),
-        is_late=lateness.connected_by("hccl"),
+        is_late=legality.connected_by("hccl"),
         refuses=True,
     ),
     Variable(
@@ -160,7 +160,7 @@ VARIABLES: tuple[Variable, ...] = (
         applies=_with("transformers"),
         late="transformers has read FLASH_ATTENTION_DETERMINISTIC already, and keeps to what it "
         f"found: call guard.enable before transformers is imported, or {_START}",
-        is_late=lateness.transformers_read_it,
+        is_late=legality.transformers_read_it,
     ),
     Variable(
         "NVTE_ALLOW_NONDETERMINISTIC_ALGO",
@@ -212,6 +212,6 @@ VARIABLES: tuple[Variable, ...] = (
         applies=jax_on_gpu,
         late="JAX had started before XLA_FLAGS was set, and has parsed it: call guard.enable "
         f"before JAX computes anything, or {_START}",
-        is_late=lateness.jax_started,
+        is_late=legality.jax_started,
     ),
 )

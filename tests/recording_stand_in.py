@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import guard.__main__
 from guard.observe.places import Place
 from guard.program import Program
-from guard.recording.lines import Lines
+from guard.recording.session import Lines
 from guard.trace import Event, Header, TraceWriter
 from guard.verification import circumstances, subject
 

@@ -9,12 +9,15 @@ from guard.comparison.differences import (
     Cause,
     Change,
     Comparison,
+    Confidence,
     Difference,
+    Explanation,
+    Link,
     Operator,
+    Source,
     Suspect,
 )
 from guard.comparison.examination import examine
-from guard.comparison.explanations import Confidence, Explanation, Link, Source
 from guard.comparison.json_form import as_json
 from guard.comparison.page import page
 from guard.comparison.text import text

@@ -6,22 +6,27 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from guard.comparison import limits
-from guard.comparison.comparer import Comparer
+from guard.comparison.comparer import Comparer, unfinished
 from guard.comparison.differences import Comparison, Growth
 from guard.comparison.growths import apart
-from guard.comparison.names import KINDS, describe
-from guard.comparison.tallies import Tally
-from guard.comparison.timelines import draw
+from guard.comparison.names import KINDS, describe, generator, listed, several
+from guard.comparison.timelines import Tally, draw
+from guard.comparison.walks import START
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from guard.comparison.differences import Difference
     from guard.comparison.pairs import Pair
     from guard.trace import Trace
 
 _SAMPLED = 120  # steps whose values are compared, in a long run
+_ALWAYS = tuple(kind for kind in KINDS if kind != "operator")  # which a whole recording has
+_RESUMED = (
+    "One run is a resumed one: its training steps were compared with those of the same number, "
+    "and evaluation steps were not."
+)
+_STATES = ("parameter", "buffer", "optimizer")
 
 
 def examine(
@@ -60,7 +65,7 @@ def examine_further(comparer: Comparer, names: tuple[str, str]) -> Comparison:
         kinds=tuple(kind for kind in KINDS if kind in kinds),
         differing=shown.differing_steps if shown else 0,
         changes=comparer.changes,
-        limits=tuple(limits.told(comparer, names, kinds)),
+        limits=tuple(told(comparer, names, kinds)),
         totals=dict(sum((each for _, each in counts), Counter[str]())),
         timeline=draw(shown, parting.mismatch if parting else None) if shown else None,
         growth=_growth(parting.pair, parting.position) if parting else (),
@@ -98,3 +103,59 @@ def _furthest(pair: Pair, position: int) -> Growth | None:
         if best is None or size.absolute > best.absolute:
             best = Growth(steps[0].number, size.absolute, None, describe(event))
     return best and best._replace(ulps=ulps)
+
+
+def told(comparer: Comparer, names: tuple[str, str], kinds: set[str]) -> Iterator[str]:
+    """Sentences, what matters most first."""
+    walks = comparer.walks
+    if not walks:
+        yield "The runs have no rank in common: nothing was compared."
+        return
+    for rank, walk in walks.items():
+        yield from _ends(walk.pair, rank if len(walks) > 1 else None, names)
+        if walk.pair.resumed:
+            yield _RESUMED
+        elif not walk.pair.strict:
+            yield from _options(walk.pair)
+    yield from _kinds(kinds)
+    first = next(iter(walks.values()))
+    every = first.pair.traces[0].header.options.get("state_every")
+    if kinds & set(_STATES) and isinstance(every, int) and every > 1:
+        yield (
+            f"Parameters, buffers and optimizer state are recorded every {every} steps and at the "
+            "end; in between, a difference in them shows in what the next steps compute."
+        )
+    unseeded = sorted({name for walk in walks.values() for name in _unseeded(walk.generators)})
+    if unseeded and comparer.parting is None:
+        what = listed([generator(name) for name in unseeded])
+        yield (
+            f"{what[0].upper()}{what[1:]} did not begin in the same state (not seeded), and "
+            "nothing that was recorded depends on it."
+        )
+
+
+def _unseeded(generators: dict[str, int]) -> list[str]:
+    return [name for name, since in generators.items() if since == START]
+
+
+def _ends(pair: Pair, rank: int | None, names: tuple[str, str]) -> Iterator[str]:
+    of = "" if rank is None else f", rank {rank}"
+    for name, trace in zip(names, pair.traces, strict=True):
+        if text := unfinished(trace, name + of):
+            yield text
+
+
+def _options(pair: Pair) -> Iterator[str]:
+    ones, others = (trace.header.options for trace in pair.traces)
+    changed = [name for name in {**ones, **others} if ones.get(name) != others.get(name)]
+    what = f" ({listed(changed)})" if changed else ""
+    yield (
+        f"The runs were recorded with different options{what}: in each step only what both hold "
+        "was compared, and not the fingerprint over the whole step."
+    )
+
+
+def _kinds(kinds: set[str]) -> Iterator[str]:
+    lacking = [several(kind) for kind in _ALWAYS if kind not in kinds]
+    if lacking:
+        yield f"The traces hold no {listed(lacking)}: what is only there was not compared."

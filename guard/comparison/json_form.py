@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from guard.comparison import phrases
 
 if TYPE_CHECKING:
-    from guard.comparison.differences import Comparison, Difference
-    from guard.comparison.explanations import Explanation
+    from guard.comparison.differences import Comparison, Difference, Explanation
     from guard.observe.places import Place
     from guard.trace import Event
 

@@ -4,20 +4,108 @@ from __future__ import annotations
 
 import html
 import json
+import math
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from guard.comparison import phrases
-from guard.comparison.drawings import LEVELS, draw_growth, draw_timeline, runs, sizes
-from guard.comparison.page_parts import SCRIPT, STYLE
 from guard.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from guard.comparison.differences import Comparison, Timeline
+    from guard.comparison.differences import Comparison, Growth, Row, Timeline
 
 # Nothing is fetched, whatever a name in a trace holds.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+STYLE = """
+:root{color-scheme:light dark;--paper:#fdfdfc;--ink:#1c1e21;--soft:#5b6169;--line:#d9dce0;
+--panel:#f3f4f5;--good:#1a7f4b;--bad:#b3261e;--same:#dfe9e3;--d1:#f3c9a5;--d2:#e58f5a;--d3:#c8502c;
+--d4:#8f1d1d;--mark:#1c1e21}
+@media (prefers-color-scheme:dark){:root{--paper:#15171a;--ink:#e6e8eb;--soft:#a3abb5;
+--line:#33383f;--panel:#1e2126;--good:#5fce97;--bad:#ff8a80;--same:#22352b;--d1:#5c3a20;
+--d2:#96562b;--d3:#d9773f;--d4:#ffb08a;--mark:#fff}}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:75rem;padding:1.5rem;background:var(--paper);color:var(--ink);
+font:16px/1.5 system-ui,sans-serif}
+h1{font-size:1.5rem;line-height:1.3;margin:0 0 .25rem;overflow-wrap:anywhere}
+h2{font-size:1.1rem;margin:2rem 0 .5rem}
+.same{color:var(--good)}.parted{color:var(--bad)}.soft{color:var(--soft)}
+p{margin:.25rem 0;max-width:60rem}code,.code{font-family:ui-monospace,monospace;font-size:.92em}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.2rem;margin:1rem 0}
+dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
+dl.verdict{background:var(--panel);border:1px solid var(--line);border-radius:.5rem;padding:1rem}
+.scroll{overflow-x:auto;border:1px solid var(--line);border-radius:.5rem;padding:.5rem}
+.scroll:focus-visible{outline:2px solid var(--ink);outline-offset:2px}
+svg{display:block;max-width:none}svg text{fill:var(--ink);font:12px ui-monospace,monospace}
+svg .axis{fill:var(--soft)}.l0{fill:var(--same)}.l1{fill:var(--d1)}.l2{fill:var(--d2)}
+.l3{fill:var(--d3)}.l4{fill:var(--d4)}.mark{fill:none;stroke:var(--mark);stroke-width:2}
+.pointer{fill:none;stroke:var(--ink);stroke-width:1}.curve{fill:none;stroke:var(--bad);
+stroke-width:1.5}.curve.ulps{stroke:var(--d2);stroke-dasharray:5 3}.dot{fill:var(--bad)}
+.dot.ulps{fill:var(--d2)}.grid{stroke:var(--line)}
+.key{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;list-style:none;padding:0;margin:.5rem 0;
+font-size:.9rem}.key svg{display:inline-block;vertical-align:-1px;margin-right:.4rem}
+output{display:block;min-height:1.5em;font-size:.9rem}
+table{border-collapse:collapse;font-size:.9rem}th,td{text-align:left;padding:.2rem .8rem .2rem 0;
+border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}
+td.n{text-align:right;font-variant-numeric:tabular-nums}summary{cursor:pointer;margin:.75rem 0}
+@media (max-width:40rem){body{padding:1rem}
+dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}}
+@media print{.scroll{overflow:visible}}
+"""
+
+# The time line works without it; with it, a cell says what it stands for.
+SCRIPT = """
+(() => {
+  const told = document.getElementById('told'), box = document.getElementById('timeline');
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const pointer = document.getElementById('pointer');
+  if (!box || !pointer) return;
+  let row = data.entered ? data.entered[1] : 0, column = data.entered ? data.entered[0] : 0;
+  const show = () => {
+    const [size, high, left, top] = data.sizes, [name, runs] = data.rows[row];
+    let at = 0, found = [0, 0];
+    for (const [length, differing, all] of runs) {
+      if (column < at + length) { found = [differing, all]; break; }
+      at += length;
+    }
+    const begin = data.columns[column];
+    const end = column + 1 < data.columns.length ? data.columns[column + 1] - 1 : data.last;
+    const steps = begin === end ? 'step ' + begin : 'steps ' + begin + ' to ' + end;
+    told.textContent = name + ', ' + steps + ': ' + (found[1] === 0 ? 'nothing recorded'
+      : found[0] === 0 ? 'all ' + found[1] + ' the same'
+      : found[0] + ' of ' + found[1] + ' differ');
+    pointer.setAttribute('x', left + column * size);
+    pointer.setAttribute('y', top + row * high);
+    pointer.removeAttribute('visibility');
+  };
+  const clamp = (value, length) => Math.max(0, Math.min(length - 1, value));
+  const svg = box.querySelector('svg');
+  svg.addEventListener('pointermove', event => {
+    const [size, high, left, top] = data.sizes, corner = svg.getBoundingClientRect();
+    const x = Math.floor((event.clientX - corner.left - left) / size);
+    const y = Math.floor((event.clientY - corner.top - top) / high);
+    if (x < 0 || y < 0 || x >= data.columns.length || y >= data.rows.length) return;
+    [column, row] = [x, y];
+    show();
+  });
+  const moves = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
+  box.addEventListener('keydown', event => {
+    const move = moves[event.key];
+    if (!move) return;
+    event.preventDefault();
+    column = clamp(column + move[0], data.columns.length);
+    row = clamp(row + move[1], data.rows.length);
+    show();
+  });
+  box.addEventListener('focus', show);
+})();
+"""
+HEIGHT, TOP = 16, 8  # of a row, and above the first; pixels
+_LETTER = 7.3  # a letter's width, at 12 pixels
+_LONGEST = 32  # letters of a name; the beginning of a longer one is left out
+_WIDTH = 860  # of all columns together, where they are many
+LEVELS = ((0, "the same"), (1, "up to a tenth differs"), (2, "up to half"), (3, "more"), (4, "all"))
 
 
 def page(comparison: Comparison) -> str:
@@ -160,3 +248,131 @@ def _pairs(rows: Iterable[tuple[str, str]]) -> str:
 
 def _escape(text: str) -> str:
     return html.escape(visible(text))
+
+
+def level(differing: int, all_of_them: int) -> int | None:
+    """How much of a cell differs: one of LEVELS, None where nothing is there."""
+    if not all_of_them:
+        return None
+    if not differing:
+        return 0
+    share = differing / all_of_them
+    return 4 if share == 1 else 3 if share > 0.5 else 2 if share > 0.1 else 1
+
+
+def runs(row: Row) -> Iterator[tuple[int, int, int]]:
+    """A row's cells as lengths of equal ones, with what differs in each and what there is."""
+    for part, cells in groupby(row.parts):
+        yield len(list(cells)), *part
+
+
+def sizes(timeline: Timeline) -> tuple[float, int, float, int]:
+    """Width and height of a cell, and where the first one begins."""
+    width = min(28.0, max(3.0, _WIDTH / max(1, len(timeline.columns))))
+    longest = max((len(_short(row.name)) for row in timeline.rows), default=0)
+    return width, HEIGHT, 8 + longest * _LETTER + 8, TOP
+
+
+def draw_timeline(timeline: Timeline) -> str:
+    """Rows of cells: one path for each level, so that the browser has little to do."""
+    width, height, left, top = sizes(timeline)
+    right = left + width * len(timeline.columns)
+    bottom = top + height * len(timeline.rows)
+    paths: dict[int, list[str]] = {number: [] for number, _ in LEVELS}
+    names = []
+    for at, row in enumerate(timeline.rows):
+        y = top + at * height
+        names.append(
+            f'<text x="{left - 8:.1f}" y="{y + 12}" text-anchor="end">{_escape(_short(row.name))}'
+            f"<title>{_escape(row.name)}</title></text>"
+        )
+        for begin, length, found in _stretches(row):
+            if found is not None:
+                x, wide = left + begin * width, length * width
+                path = f"M{x:.1f} {y}h{wide:.1f}v{height - 2}h{-wide:.1f}z"
+                paths[found].append(path)
+    cells = [f'<path class="l{n}" d="{"".join(d)}"/>' for n, d in paths.items() if d]
+    if timeline.entered is not None:
+        column, at = timeline.entered
+        x, y = left + column * width - 1, top + at * height - 1
+        cells.append(
+            f'<rect class="mark" x="{x:.1f}" y="{y}" width="{width + 2:.1f}" height="{height}">'
+            "<title>the first difference entered here</title></rect>"
+        )
+    pointer = (
+        f'<rect class="pointer" id="pointer" visibility="hidden" width="{width:.1f}" '
+        f'height="{height - 2}"/>'
+    )
+    axis = _axis(timeline, (width, left, bottom))
+    label = "Time line: a row for each module, steps from left to right. The table says the same."
+    return (
+        f'<svg role="img" aria-label="{label}" width="{right + 40:.0f}" height="{bottom + 22}">'
+        f"{''.join(names)}{''.join(cells)}{pointer}{axis}</svg>"
+    )
+
+
+def _stretches(row: Row) -> Iterator[tuple[int, int, int | None]]:
+    """Where cells of one level begin, how many they are, and the level."""
+    begin = 0
+    for found, cells in groupby(row.parts, lambda part: level(*part)):
+        length = len(list(cells))
+        yield begin, length, found
+        begin += length
+
+
+def _axis(timeline: Timeline, where: tuple[float, float, float]) -> str:
+    width, left, bottom = where
+    count = len(timeline.columns)
+    stride = max(1, math.ceil(count * 60 / max(60.0, width * count)), math.ceil(count / 12))
+    return "".join(
+        f'<text class="axis" x="{left + at * width:.1f}" y="{bottom + 15}">{number}</text>'
+        for at, number in enumerate(timeline.columns)
+        if not at % stride
+    )
+
+
+def draw_growth(growth: Sequence[Growth]) -> str:
+    """The largest difference by step, on a logarithmic scale: absolute, and in ulps."""
+    shown = [("", "absolute", [(each.step, each.absolute) for each in growth])]
+    ulps = [(each.step, each.ulps) for each in growth if each.ulps is not None]
+    shown += [(" ulps", "units in the last place", ulps)] if ulps else []
+    drawn = [_curve(kind, name, points) for kind, name, points in shown]
+    return "".join(each for each in drawn if each)
+
+
+def _curve(kind: str, name: str, points: Sequence[tuple[int, float]]) -> str:
+    known = [(step, size) for step, size in points if 0 < size < math.inf]
+    if not known:
+        return ""
+    width, height, left, top = 860, 150, 70, 14
+    low = math.floor(min(math.log10(size) for _, size in known))
+    high = max(low + 1, math.ceil(max(math.log10(size) for _, size in known)))
+    first, last = points[0][0], max(points[-1][0], points[0][0] + 1)
+
+    def place(step: int, size: float) -> tuple[float, float]:
+        x = left + (step - first) / (last - first) * width
+        return x, top + (high - math.log10(size)) / (high - low) * height
+
+    stride = max(1, -(-(high - low) // 5))
+    lines = "".join(
+        f'<path class="grid" d="M{left} {place(first, 10.0**each)[1]:.1f}h{width}"/>'
+        f'<text class="axis" x="{left - 8}" y="{place(first, 10.0**each)[1] + 4:.1f}" '
+        f'text-anchor="end">1e{each}</text>'
+        for each in range(low, high + 1, stride)
+    )
+    dots = [place(step, size) for step, size in known]
+    curve = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in dots)
+    marks = "".join(f'<circle class="dot{kind}" cx="{x:.1f}" cy="{y:.1f}" r="2"/>' for x, y in dots)
+    label = f"Largest difference by step, {name}: from {known[0][1]:.3g} to {known[-1][1]:.3g}"
+    return (
+        f'<svg role="img" aria-label="{label}" width="{left + width + 60}" height="{height + 44}">'
+        f'<text x="{left}" y="10">{name}</text>{lines}'
+        f'<path class="curve{kind}" d="{curve}"/>{marks}'
+        f'<text class="axis" x="{left}" y="{top + height + 20}">step {first}</text>'
+        f'<text class="axis" x="{left + width}" y="{top + height + 20}" text-anchor="end">'
+        f"step {points[-1][0]}</text></svg>"
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else "…" + name[1 - _LONGEST :]

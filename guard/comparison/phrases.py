@@ -11,8 +11,7 @@ from guard.comparison.names import count, describe, function, line, listed, seve
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from guard.comparison.differences import Comparison, Difference, Operator, Size, Suspect
-    from guard.comparison.explanations import Link
+    from guard.comparison.differences import Comparison, Difference, Link, Operator, Size, Suspect
     from guard.observe.places import Place
 
 _SHOWN = 3  # statements of a slice, at either end

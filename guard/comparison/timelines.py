@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 
 from guard.comparison.differences import Row, Timeline
 from guard.comparison.gradients import owner
+from guard.comparison.layouts import END, KIND, SIGNATURE
 from guard.comparison.names import KINDS, several
+from guard.comparison.walks import START
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from guard.comparison.alignment import Mismatch
-    from guard.comparison.layouts import Key
-    from guard.comparison.tallies import Tally
+    from guard.comparison.layouts import Key, Layout
+    from guard.comparison.pairs import Pair
 
 MODULES, OTHER = "modules", "other"
 _ROWS = 120  # of modules; beyond, those inside a module are shown as that module
@@ -21,6 +25,131 @@ _MODEL = "(model)"
 _FIRST = ("batch",)  # of what is no module, above the modules: causes stand above effects
 
 RowName = tuple[str, str]
+COLUMNS = 240  # as many as a page has room for
+
+Cell = tuple[int, int]  # a column, and the number of a shape
+
+
+class Tally:
+    """Counts of a rank's events, by column of steps and by what they are of.
+
+    Columns are of equal width, so that 10,000 steps fit on a page. A shape is what the events of
+    a step are of; its number stands for it, since its hash takes long.
+
+    shapes           by number
+    differing_steps  how many steps differ; the state at the end is none
+    trainings        how many are training steps
+    held             by column and shape: how many steps
+    differing        likewise: how often each event differs
+    since            of each event the position where it first differs
+    """
+
+    def __init__(self, pair: Pair, parted: int | None, generators: Mapping[str, int]) -> None:
+        self.pair = pair
+        self.length = len(pair)
+        self.width = max(1, -(-self.length // COLUMNS))
+        self.parted = self.length if parted is None else parted
+        self.ignored = {name for name, since in generators.items() if since == START}
+        self.shapes: list[tuple[Key, ...]] = []
+        self.differing_steps = 0
+        self.trainings = 0
+        self.held: Counter[Cell] = Counter()
+        self.differing: dict[Cell, Counter[int]] = {}
+        self.since: dict[Key, int] = {}
+        self._after: Counter[int] = Counter()  # steps from the difference on, by shape
+        self._numbers: dict[tuple[Key, ...], int] = {}
+        self._of: dict[bytes, int] = {}
+        self._decisive: list[set[int]] = []
+        self._seen: list[set[int]] = []
+
+    def count(self) -> None:
+        """Look at every step. Those before the difference are known to be equal."""
+        trace = self.pair.traces[0]
+        for position in range(self.parted):
+            index = self.pair.places(position)[0]
+            raw = trace.raw(index)
+            self.trainings += not raw[KIND]
+            self.held[position // self.width, self._shape(0, index, raw)] += 1
+        for position in range(self.parted, self.length):
+            self._compare(position)
+
+    def _compare(self, position: int) -> None:
+        first, second = self.pair.raws(position)
+        places = self.pair.places(position)
+        shape = self._shape(0, places[0], first)
+        self.trainings += not first[KIND]
+        differing: Sequence[int] = ()
+        if first != second:
+            if self.pair.strict and shape == self._shape(1, places[1], second):
+                differing = self._layout(0, places[0], first).differing(first, second)
+            else:
+                shape, differing = self._by_key(position)
+        self.held[position // self.width, shape] += 1
+        self._after[shape] += 1
+        if differing:
+            self._note(position, shape, differing)
+            if first[KIND] != END and not self._decisive[shape].isdisjoint(differing):
+                self.differing_steps += 1
+
+    def _by_key(self, position: int) -> tuple[int, list[int]]:
+        """The events of both, and which differ or stand in one run alone."""
+        steps = self.pair.steps(position)
+        held: list[dict[Key, bytes]] = [
+            {(each.kind, each.name, each.call): each.digest for each in events}
+            for events in self.pair.events(steps)
+        ]
+        first, second = held
+        keys = tuple(first | second)
+        differing = [at for at, key in enumerate(keys) if first.get(key) != second.get(key)]
+        return self._number(keys), differing
+
+    def _note(self, position: int, shape: int, differing: Sequence[int]) -> None:
+        self.differing.setdefault((position // self.width, shape), Counter()).update(differing)
+        seen = self._seen[shape]
+        if len(seen) < len(self.shapes[shape]):
+            for at in set(differing) - seen:
+                self.since.setdefault(self.shapes[shape][at], position)
+            seen.update(differing)
+
+    def _shape(self, run: int, index: int, raw: bytes) -> int:
+        """The number of what the events of a step are of: the same in both runs."""
+        found = self._of.get(raw[:SIGNATURE])
+        if found is None:
+            found = self._of[raw[:SIGNATURE]] = self._number(self._layout(run, index, raw).keys)
+        return found
+
+    def _number(self, keys: tuple[Key, ...]) -> int:
+        found = self._numbers.setdefault(keys, len(self.shapes))
+        if found == len(self.shapes):
+            self.shapes.append(keys)
+            self._seen.append(set())
+            self._decisive.append({at for at, key in enumerate(keys) if self.counts_in(key)})
+        return found
+
+    def counts_in(self, key: Key) -> bool:
+        """Whether an event counts: not a generator that never was the same."""
+        return key[0] != "generator" or key[1] not in self.ignored
+
+    def _layout(self, run: int, index: int, raw: bytes) -> Layout:
+        return self.pair.layouts[run].of(index, raw)
+
+    def counts(self) -> tuple[Counter[str], Counter[str]]:
+        """How many events differ, and how many there are, by kind, from the difference on."""
+        differing, totals = Counter[str](), Counter[str]()
+        for (_, shape), found in self.differing.items():
+            for at, times in found.items():
+                if at in self._decisive[shape]:
+                    differing[self.shapes[shape][at][0]] += times
+        for shape, steps in self._after.items():
+            counted = Counter(key[0] for key in self.shapes[shape] if self.counts_in(key))
+            for kind, number in counted.items():
+                totals[kind] += number * steps
+        return differing, totals
+
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of events in all that was looked at."""
+        return {key[0] for keys in self.shapes for key in keys}
 
 
 def draw(tally: Tally, mismatch: Mismatch | None) -> Timeline:

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard.inventory import (
-    activity,
-    generators,
-    gpu,
-    interpreter,
-    libraries,
-    machine,
-    switches,
-    torch_build,
-    variables,
-)
+from guard.inventory import activity, generators, gpu, libraries, machine, switches, variables
 from guard.inventory.situation import look
 from guard.reports import NOT_APPLICABLE, Section
 
@@ -26,9 +16,9 @@ if TYPE_CHECKING:
 
 _SECTIONS: dict[str, Callable[[Situation], list[Entry]]] = {
     "guard": activity.entries,
-    "interpreter": interpreter.entries,
+    "interpreter": machine.of_interpreter,
     "machine": machine.entries,
-    "torch": torch_build.entries,
+    "torch": machine.of_torch,
     "gpu": gpu.entries,
     "environment": variables.entries,
     "flags": switches.entries,

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from guard import watch
-from guard.inventory.versions import version_of
+from guard.inventory.situation import version_of
 from guard.reports import DIFFERS, MAY_DIFFER, OK, Entry
 
 if TYPE_CHECKING:

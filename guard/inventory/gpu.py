@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from guard.inventory.versions import version_of
+from guard.inventory.situation import version_of
 from guard.reports import MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Entry
 
 if TYPE_CHECKING:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from importlib import metadata
 from typing import Any, NamedTuple
 
 from guard import activation, environment, nvml
-from guard.dependencies import import_torch
+from guard.dependencies import import_torch, loaded
 from guard.errors import MissingDependencyError, SettingsError
 from guard.settings import Settings, load
 
@@ -74,3 +75,21 @@ def _settings() -> tuple[Settings, str]:
         return load(), ""
     except SettingsError as error:
         return Settings(), str(error)
+
+
+def version_of(module: str, *distributions: str) -> str | None:
+    """The version of the package, imported or only installed; None where it is neither."""
+    recorded = (_recorded(name) for name in distributions)
+    version = next((each for each in recorded if each is not None), None)
+    if version is not None:
+        return version
+    # From a source folder on the path, or from a package manager that leaves no metadata.
+    found: Any = loaded(module)
+    return None if found is None else str(getattr(found, "__version__", "unknown"))
+
+
+def _recorded(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None

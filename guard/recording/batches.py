@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torch.utils.data import dataloader
 
 from guard.observe.patching import replace
-from guard.recording.identity import ByIdentity
+from guard.recording.naming import ByIdentity
 
 if TYPE_CHECKING:
     from contextlib import ExitStack

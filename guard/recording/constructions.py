@@ -17,7 +17,7 @@ from torch.optim import lr_scheduler
 from guard.observe import places
 from guard.observe.modes import is_traced
 from guard.observe.patching import replace
-from guard.recording.identity import ByIdentity
+from guard.recording.naming import ByIdentity
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,10 +6,9 @@ import sys
 import weakref
 from collections import Counter
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from guard.observe.places import local
-from guard.recording.identity import ByIdentity
 from guard.recording.labels import source
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ _WRAPPERS = {
     "OptimizedModule": "_orig_mod",
 }
 _SEQUENTIAL = "torch.nn.modules.container.Sequential"
+Value = TypeVar("Value")
 
 
 class Known:
@@ -176,3 +176,33 @@ def _holder(module: Module) -> Module:
             found = owner
         frame = frame.f_back
     return found
+
+
+class ByIdentity(Generic[Value]):
+    """Like a WeakKeyDictionary, for objects that compare and hash as they like."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, tuple[weakref.ref[Any], Value]] = {}
+
+    def get(self, owner: Any) -> Value | None:  # noqa: ANN401
+        """What is kept for an object."""
+        found = self._held.get(id(owner))
+        return None if found is None else found[1]
+
+    def set(self, owner: Any, value: Value) -> None:  # noqa: ANN401
+        """Keep something for an object."""
+        key, held = id(owner), self._held
+        found = held.get(key)
+        reference = found[0] if found else weakref.ref(owner, lambda _: held.pop(key, None))
+        held[key] = (reference, value)
+
+    def owners(self) -> Iterator[Any]:
+        """The objects that are still there."""
+        for reference, _ in list(self._held.values()):
+            owner = reference()
+            if owner is not None:
+                yield owner
+
+    def values(self) -> list[Value]:
+        """What is kept for them."""
+        return [value for _, value in self._held.values()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import mmap
 import os
 import sys
 import threading
@@ -11,16 +12,17 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from guard.errors import GuardError
+from guard.statements.tracer import Tracer
 from guard.trace import Header, TraceWriter
 
 if TYPE_CHECKING:
     from guard.recording.events import Events, Schema
-    from guard.recording.lines import Lines
     from guard.recording.options import Options
     from guard.recording.recorder import Recorder
     from guard.trace import Status, StepKind
 
 _NAME = "rank{}.trace"
+_AHEAD = 8  # steps that a loader's workers may be ahead
 
 
 class Session:
@@ -73,7 +75,7 @@ class Session:
     def follow_statements(self) -> None:
         """Follow the program's statements from here on, if that was asked for."""
         if self.options.lines is not None:
-            from guard.recording.lines import Lines
+            from guard.recording.session import Lines
 
             self._lines = Lines(self.folder, self.options.lines)
             self._lines.begin(is_child=self._is_child)
@@ -257,3 +259,38 @@ def _environment() -> dict[str, Any]:
         if entry.decides
     }
     return {"fingerprint": found.fingerprint, "digest": found.digest, "items": items}
+
+
+class Lines:
+    """When statements are recorded.
+
+    folder  of the recording
+    step    from shortly before which on all are recorded; those that run often, only at first
+    """
+
+    def __init__(self, folder: str, step: int) -> None:
+        self.step = step
+        self._main = os.getpid()
+        self._done = mmap.mmap(-1, 8)  # which step it is, for forked children as well
+        # Where it lies is another folder for each run, and so is what the run finds there.
+        self._tracer = Tracer(folder, os.path.dirname(folder), self.is_last)
+
+    def begin(self, *, is_child: bool) -> None:
+        """From here on."""
+        self._tracer.begin(None if is_child else "main")
+
+    def is_last(self, steps: int) -> bool:
+        """Whether the program has come to within so many steps of the last."""
+        ahead = steps if os.getpid() == self._main else steps + _AHEAD
+        return int.from_bytes(self._done[:8], "little") + ahead > self.step
+
+    def step_ends(self, number: int) -> None:
+        """A step has ended."""
+        if os.getpid() == self._main:
+            self._tracer.step_ends(number)
+            self._done[:8] = (number + 1).to_bytes(8, "little")
+
+    def end(self) -> None:
+        """Record no more."""
+        if os.getpid() == self._main:
+            self._tracer.end()

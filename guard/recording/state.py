@@ -8,9 +8,8 @@ import torch
 
 from guard.digests.structures import fingerprint, summary_of
 from guard.digests.tensors import seen
-from guard.recording.identity import ByIdentity
 from guard.recording.labels import source
-from guard.recording.naming import unwrapped_path
+from guard.recording.naming import ByIdentity, unwrapped_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.inventory.library_table import LIBRARIES
+from guard.inventory.libraries import LIBRARIES
 from guard.observe import places
 from guard.observe.modes import tensors_in
 from guard.rehearsal.findings import DETERMINISTIC, SILENT, SWITCH, UNKNOWN, Verdict

@@ -14,7 +14,7 @@ import torch
 from guard.errors import SettingsError
 from guard.observe.patching import replace
 from guard.rehearsal.findings import DETERMINISTIC, SWITCH, Attention, Verdict
-from guard.rehearsal.gpus import GPUS, capability
+from guard.rehearsal.flags import GPUS, capability
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

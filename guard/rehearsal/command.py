@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from guard.errors import GuardError
 from guard.program import Program
-from guard.rehearsal.gpus import GPUS
+from guard.rehearsal.flags import GPUS
 from guard.terminal import write
 
 if TYPE_CHECKING:

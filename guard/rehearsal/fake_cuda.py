@@ -2,6 +2,10 @@
 
 Everything on the CPU stays as it is: data is read, decoded and batched for real, and becomes fake
 when it is moved.
+
+The CPU build of torch has none, and the first operator that records a gradient on a CUDA tensor
+ends the process. torch's own stand-in takes the place of a guard that is there and has no
+devices; so the guard of another type of devices, which has none either, is put there first.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from torch.utils._pytree import tree_map
 
 from guard.errors import GuardError
 from guard.observe.modes import Mode, Run, name_of, tensors_in
-from guard.rehearsal import device_guard, stand_ins, values
+from guard.rehearsal import gate, stand_ins, values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -180,8 +184,25 @@ def fake_device(recorder: Recorder) -> Iterator[FakeCuda]:
         # It logs each error of a shape, which is raised as well.
         stack.callback(setattr, _LOG, "disabled", _LOG.disabled)
         _LOG.disabled = True
-        stack.enter_context(device_guard.installed())
+        stack.enter_context(installed())
         mode = FakeCuda(recorder)
         stack.enter_context(mode.mode)
         stack.enter_context(mode)
         yield mode
+
+
+@contextmanager
+def installed() -> Iterator[None]:
+    """Have a guard for CUDA; what was there before is put back."""
+    kinds: Any = torch._C._autograd.DeviceType  # noqa: SLF001
+    cuda, lazy = int(kinds.CUDA), int(kinds.Lazy)
+    slots = gate.slots()
+    found = slots[cuda] if slots is not None else None
+    if slots is not None and not found:
+        gate.register(cuda, slots[lazy])
+    torch._C._ensureCUDADeviceGuardSet()  # noqa: SLF001
+    try:
+        yield
+    finally:
+        if slots is not None:
+            slots[cuda] = found

@@ -11,7 +11,7 @@ from torch.autograd.graph import GradientEdge
 
 from guard.observe import engine
 from guard.observe.patching import replace
-from guard.rehearsal import attention, ctc, cuda_api, hooks, modules, recurrence
+from guard.rehearsal import attention, backward, ctc, cuda_api, recurrence, swapping
 from guard.rehearsal.backward import Backward
 from guard.rehearsal.fake_cuda import fake_device
 from guard.rehearsal.recorder import Recorder
@@ -37,7 +37,7 @@ def rehearsing(
             setattr, memory, "fill_uninitialized_memory", memory.fill_uninitialized_memory
         )
         memory.fill_uninitialized_memory = False  # detlint: ignore[DET305] as above
-        stack.enter_context(hooks.remembered())
+        stack.enter_context(backward.remembered())
         stack.enter_context(engine.around(_backward(recorder)))
         replace(stack, torch._C, "_current_graph_task_id", _task(torch._C._current_graph_task_id))  # noqa: SLF001
         replace(stack, torch, "compile", _eager(recorder))
@@ -45,7 +45,7 @@ def rehearsing(
         recurrence.install(stack, recorder)
         ctc.install(stack)
         cuda_api.install(stack, gpu, devices)
-        modules.install(stack)
+        swapping.install(stack)
         recorder.host.install(stack)
         mode = stack.enter_context(fake_device(recorder))
         yield recorder, mode

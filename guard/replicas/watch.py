@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import warnings
 import weakref
@@ -16,10 +17,9 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-from guard.replicas import ranks as of_ranks
+from guard.replicas import check as of_ranks
 from guard.replicas.check import History, Holding, Moment, compare, near
 from guard.replicas.holdings import digest_of, refuse_shards, tensors_of, unwrapped
-from guard.replicas.owners import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -167,3 +167,25 @@ def _has_tensor(value: object) -> bool:
     if isinstance(value, (list, tuple)):
         return any(map(_has_tensor, value))
     return isinstance(value, torch.Tensor) and value.numel() > 0
+
+
+def name_of(tensor: torch.Tensor) -> str:
+    """In the outermost model that holds it; "" where none does.
+
+    It looks at every object of the process: that is for an error's text.
+    """
+    found = (_name_in(each, tensor) for each in _modules())
+    return max(found, key=lambda name: (name.count("."), len(name)), default="")
+
+
+def _modules() -> list[torch.nn.Module]:
+    """Models as they are without what wraps them; by type, as some objects lie about theirs."""
+    return [
+        each
+        for each in gc.get_objects()
+        if issubclass(type(each), torch.nn.Module) and unwrapped(each) is each
+    ]
+
+
+def _name_in(module: torch.nn.Module, tensor: torch.Tensor) -> str:
+    return next((name for name, each in module.named_parameters() if each is tensor), "")

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.errors import GuardError
-from guard.spread import readings
+from guard.spread import plans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,7 +66,7 @@ def run_all(
 
 
 def _run(plan: Plan, seed: int) -> Outcome:
-    before = readings.look(plan, seed)
+    before = plans.look(plan, seed)
     start = time.monotonic()
     done = subprocess.run(  # noqa: S603 - this Python, and the program that was asked for
         plan.command(seed),
@@ -82,7 +82,7 @@ def _run(plan: Plan, seed: int) -> Outcome:
     try:
         if done.returncode:
             raise GuardError(_ended(done.returncode))  # noqa: TRY301 - one way to a problem
-        match = readings.read(plan, seed, text, before)
+        match = plans.read(plan, seed, text, before)
     except GuardError as error:
         return Outcome(seed, None, seconds, problem=str(error), tail=_tail(text))
     if not math.isfinite(match.value):

@@ -11,7 +11,7 @@ import pytest
 from programs import python, write
 
 import guard
-from guard.inventory.library_table import LIBRARIES
+from guard.inventory.libraries import LIBRARIES
 from guard.reports import LEVELS, NOT_APPLICABLE, Entry, Report, Section
 from guard.variables import VARIABLES
 

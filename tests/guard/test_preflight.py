@@ -20,7 +20,7 @@ from torch.utils.checkpoint import checkpoint
 import guard
 from guard.errors import SettingsError
 from guard.observe import engine
-from guard.rehearsal import gate, hooks
+from guard.rehearsal import backward, gate
 from guard.rehearsal.backward import Backward
 from guard.rehearsal.findings import from_dict
 
@@ -261,7 +261,7 @@ def in_python() -> Iterator[None]:
             observe=lambda _: None,
         ).run(gradients)
 
-    with hooks.remembered(), engine.around(run):
+    with backward.remembered(), engine.around(run):
         yield
 
 

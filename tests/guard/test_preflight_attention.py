@@ -10,7 +10,7 @@ import torch
 
 from guard.rehearsal import gate
 from guard.rehearsal.attention import Call, choose
-from guard.rehearsal.gpus import GPUS, capability
+from guard.rehearsal.flags import GPUS, capability
 
 pytestmark = pytest.mark.skipif(
     bool(gate.missing()), reason="this torch lacks what a rehearsal needs"

@@ -179,7 +179,7 @@ def test_shards_are_no_replicas(attribute: str, told: str) -> None:
 
 
 def test_where_a_group_takes_tensors() -> None:
-    from guard.replicas.ranks import _device
+    from guard.replicas.check import _device
 
     cpu, meta = torch.device("cpu"), torch.device("meta")
     assert _device("cpu:gloo,cuda:gloo", torch.device("cuda:1")) == cpu
@@ -189,7 +189,7 @@ def test_where_a_group_takes_tensors() -> None:
 
 
 def test_names_of_tensors_that_only_an_optimizer_told_of() -> None:
-    from guard.replicas.owners import name_of
+    from guard.replicas.watch import name_of
 
     model = torch.nn.Sequential(torch.nn.Sequential(torch.nn.Linear(1, 1)))
     assert name_of(model[0][0].bias) == "0.0.bias"

@@ -13,9 +13,10 @@ from guard.spread.estimates import (
     needed_paired,
     needed_welch,
     paired,
+    quantile,
+    tail,
     welch,
 )
-from guard.spread.student import quantile, tail
 
 # NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2: upper critical values of Student's
 # t distribution, at 0.90, 0.95, 0.975, 0.99 and 0.995.
