@@ -7,6 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, TextIO
 
+from guard.options import FOUND
 from guard.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Report, word
 from guard.terminal import console_of, trimmed, visible, write
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from guard.reports import Entry, Level
 
-FOUND = 1
 _EPILOG = """\
 It looks at the process it runs in. To see what a program finds under guard:
 
@@ -80,8 +80,6 @@ def _text(found: Report, options: argparse.Namespace) -> str:
         return json.dumps(found.as_dict(), indent=2) + "\n"
     if options.digest:
         return found.digest + "\n"
-    from guard.doctor import render
-
     return render(found, sys.stdout, everything=options.all)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from guard import environment
 from guard.errors import GuardError
 from guard.hash_seed import hash_seed
+from guard.options import FAILED, SEED, add_program, add_replicas
 from guard.program import Program
 from guard.settings import Settings, load
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
-FAILED = 2
 _STARTED_ANEW = "_GUARD_STARTED_ANEW"  # so that it happens once, whatever comes of it
 _SWITCHES = {
     "fill": "fill memory that nothing has written",
@@ -119,29 +119,15 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("--seed", type=_integer, metavar="N", help="of every generator (default: 0)")
+    add("--seed", type=_integer, metavar="N", help=f"{SEED} (default: 0)")
     for name, text in _SWITCHES.items():
         action = argparse.BooleanOptionalAction
         add(f"--{name.replace('_', '-')}", action=action, default=None, help=text)
     add("--allow", action="append", metavar="NAME", help="let an operator through; repeatable")
     add("--rng", choices=("device", "cpu"), help="where random tensors are drawn")
-    add(
-        "--replicas",
-        type=_positive,
-        metavar="K",
-        help="have data-parallel ranks compare their parameters and data every K steps",
-    )
-    add("-m", dest="module", action="store_true", help="what follows is a module, not a script")
-    add("program", metavar="script.py", help="what to run, as Python itself would take it")
-    add("arguments", nargs=argparse.REMAINDER, help="of the program, passed on untouched")
+    add_replicas(parser)
+    add_program(parser)
     return parser
-
-
-def _positive(text: str) -> int:
-    number = int(text) if text.isdigit() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return number
 
 
 def _integer(text: str) -> int | str:

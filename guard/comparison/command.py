@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
+from guard.options import FAILED, FOUND
 from guard.terminal import write
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from guard.comparison.differences import Comparison
 
-DIFFERS, FAILED = 1, 2
 _EPILOG = """\
 A run is the folder that `python -m guard record --out` wrote, or one file in it.
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"guard compare: {error}\n")
         return FAILED
     write(_text(comparison, options))
-    return DIFFERS if comparison.difference else 0
+    return FOUND if comparison.difference else 0
 
 
 def _compare(options: argparse.Namespace) -> Comparison:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
+from guard.options import FAILED, add_program, add_replicas, at_least
 from guard.program import Program
 from guard.recording.arrival import when_imported
 from guard.recording.options import Options
@@ -17,7 +18,6 @@ from guard.recording.recording import running
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FAILED = 2
 _EPILOG = """\
 The folder gets a file for each rank, rank0.trace. The program runs as it would by itself: it is
 not seeded, nothing is switched on, and recording changes none of its results. `python -m guard
@@ -87,45 +87,32 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--out", required=True, metavar="FOLDER", help="where the traces go")
     add("--values", action="store_true", help="keep summaries of the numbers as well")
-    add("--until", type=_count, metavar="STEP", help="the last step to record; the first is 0")
+    add("--until", type=at_least(0), metavar="STEP", help="the last step to record; the first is 0")
     add(
         "--operators", type=_step, metavar="STEP[:MODULE]", help="record a step's operators as well"
     )
     add(
         "--lines",
-        type=_count,
+        type=at_least(0),
         metavar="STEP",
         help="record the program's own statements as well, up to that step",
     )
-    add("--state-every", type=_interval, default=50, metavar="N", help="steps between full states")
-    add("--first-step", type=_count, default=0, metavar="STEP", help="of a run that was resumed")
     add(
-        "--replicas",
-        type=_interval,
-        metavar="K",
-        help="have data-parallel ranks compare their parameters and data every K steps",
+        "--state-every", type=at_least(1), default=50, metavar="N", help="steps between full states"
     )
+    add(
+        "--first-step",
+        type=at_least(0),
+        default=0,
+        metavar="STEP",
+        help="of a run that was resumed",
+    )
+    add_replicas(parser)
     add("--guard", action="store_true", help="under guard, with the settings it finds")
-    add("-m", dest="module", action="store_true", help="what follows is a module, not a script")
-    add("program", metavar="script.py", help="what to run, as Python itself would take it")
-    add("arguments", nargs=argparse.REMAINDER, help="of the program, passed on untouched")
+    add_program(parser)
     return parser
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is below 0")
-    return number
-
-
-def _interval(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is below 1")
-    return number
 
 
 def _step(text: str) -> tuple[int, str]:
     number, _, module = text.partition(":")
-    return _count(number), module
+    return at_least(0)(number), module

@@ -11,7 +11,9 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from guard.errors import GuardError
+from guard.options import FAILED, FOUND, add_program, at_least
 from guard.program import Program
+from guard.rehearsal.findings import UNKNOWN
 from guard.rehearsal.flags import GPUS
 from guard.terminal import write
 
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
     from guard.rehearsal.findings import Report
 
-FOUND, FAILED = 1, 2
 _GRACE = 120  # seconds on top of the program's own: to import torch, and to end by itself
 _EPILOG = """\
 The script runs in a process of its own until its first optimizer steps are done: with its own
@@ -28,8 +29,8 @@ arguments, its own data, and tensors on the GPU that have a shape and no memory.
 writes go to a folder that is deleted, and Weights & Biases, MLflow, Comet, Neptune and Trackio
 are told to stay off.
 
-exit status: 0 if nothing was found; 1 if something was; 2 for wrong usage, and where the program
-ended before all was seen and nothing had been found
+exit status: 0 if nothing was found; 1 if something was that raises, or by which runs differ; 2 for
+wrong usage, and where nothing was found and not all of it was seen or is known
 """
 
 
@@ -51,7 +52,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _status(report: Report) -> int:
-    if report.found or any(each.counts for each in report.traps):
+    """An operator that nobody has looked at is no finding, and leaves the question open."""
+    known = any(each.verdict != UNKNOWN for each in report.found)
+    if known or any(each.counts for each in report.traps):
         return FOUND
     return 0 if report.is_clean else FAILED
 
@@ -172,26 +175,17 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("--steps", type=_positive, default=1, metavar="N", help="optimizer steps (default: 1)")
-    add("--seconds", type=_positive, default=300, metavar="S", help="at most (default: 300)")
+    add("--steps", type=at_least(1), default=1, metavar="N", help="optimizer steps (default: 1)")
+    add("--seconds", type=at_least(1), default=300, metavar="S", help="at most (default: 300)")
     add("--gpu", type=_gpu, default="h100", metavar="NAME", help=f"one of {', '.join(GPUS)}")
-    add("--ranks", type=_positive, default=1, metavar="N", help="be rank 0 of N, as torchrun says")
+    add("--ranks", type=at_least(1), default=1, metavar="N", help="be rank 0 of N, as of torchrun")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs: see docs/preflight.md")
     form.add_argument("--sarif", action="store_true", help="SARIF 2.1.0, for code scanning")
     add("--verbose", action="store_true", help="each line by itself, where many say the same")
     add("--explain", metavar="OP", help="say what is known of an operator, and run nothing")
-    add("-m", dest="module", action="store_true", help="what follows is a module, not a script")
-    add("program", nargs="?", metavar="script.py", help="what to run, as Python would take it")
-    add("arguments", nargs=argparse.REMAINDER, help="of the program, passed on untouched")
+    add_program(parser, optional=True)
     return parser
-
-
-def _positive(text: str) -> int:
-    number = int(text) if text.isdigit() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return number
 
 
 def _gpu(text: str) -> str:

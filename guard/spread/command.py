@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
+from guard.options import FAILED, add_program, at_least
 from guard.settings import LARGEST_SEED
 from guard.spread import text
 from guard.spread.plans import PLACEHOLDER, Plan
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from guard.spread.runs import Outcome
 
-FAILED = 2
 _SWITCHES = ("--help", "--as-is", "--json")
 _EPILOG = """\
 The program runs under guard, which seeds everything: python -m guard run --seed K. One that sets
@@ -171,12 +171,10 @@ def _parser() -> argparse.ArgumentParser:
     seeding = parser.add_mutually_exclusive_group()
     seeding.add_argument("--seed-arg", metavar="OPTION", help="by which the program takes its seed")
     seeding.add_argument("--as-is", action="store_true", help="set no seed, run it without guard")
-    add("--jobs", type=_positive, default=1, metavar="N", help="runs at a time (default: 1)")
+    add("--jobs", type=at_least(1), default=1, metavar="N", help="runs at a time (default: 1)")
     add("--logs", metavar="FOLDER", help="keep the output of each run there")
     add("--json", action="store_true", help="for programs, and for `spread compare`")
-    add("-m", dest="module", action="store_true", help="what follows is a module, not a script")
-    add("program", metavar="script.py", help="what to run, as Python itself would take it")
-    add("arguments", nargs=argparse.REMAINDER, help="of the program, passed on untouched")
+    add_program(parser)
     return parser
 
 
@@ -191,10 +189,3 @@ def _seeds(given: str) -> tuple[int, ...]:
     if max(seeds) > LARGEST_SEED:
         raise argparse.ArgumentTypeError(f"a seed is at most {LARGEST_SEED}")
     return tuple(seeds)
-
-
-def _positive(given: str) -> int:
-    number = int(given) if given.isdigit() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{given!r} is not a whole number above 0")
-    return number

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from guard.errors import GuardError
+from guard.options import FAILED, INTERRUPTED, SEED, add_program, add_replicas, at_least
 from guard.program import Program
 from guard.terminal import write
 from guard.verification.circumstances import CIRCUMSTANCES, NAMES
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from guard.verification.verdicts import Verdict
 
-FAILED, INTERRUPTED = 2, 130
 _FOR_PROGRAM = ("--resume-args", "--stop-args")
 _EPILOG = """\
 Each run is a fresh process, in other circumstances than the others:
@@ -210,18 +210,16 @@ def _parser() -> argparse.ArgumentParser:
     add("--html", metavar="FILE", help="write the report as a page, too")
     add("--values", action="store_true", help="record how far apart numbers are, not only whether")
     add("--keep", metavar="FOLDER", help="keep traces, outputs and working folders there")
-    add("-m", dest="module", action="store_true", help="what follows is a module, not a script")
-    add("program", metavar="script.py", help="what to run, as Python itself would take it")
-    add("arguments", nargs=argparse.REMAINDER, help="of the program, passed on untouched")
+    add_program(parser)
     return parser
 
 
 def _add_runs(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     told = "how many (default: 2, and a third where they agree and may do so by luck)"
-    add("--runs", type=_at_least(2), metavar="N", help=told)
-    add("--until", type=_at_least(0), metavar="STEP", help="compare up to this step, from 0")
-    add("--seed", type=_at_least(0), metavar="N", help="seed every generator before the program")
+    add("--runs", type=at_least(2), metavar="N", help=told)
+    add("--until", type=at_least(0), metavar="STEP", help="compare up to this step, from 0")
+    add("--seed", type=at_least(0), metavar="N", help=SEED)
     add("--guard", action="store_true", help="run it under guard, as `python -m guard run` does")
     add(
         "--same",
@@ -239,28 +237,23 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--nproc-per-node",
-        type=_at_least(1),
+        type=at_least(1),
         default=1,
         metavar="N",
         help="ranks of each run, started as torchrun does (default: 1, without torchrun)",
     )
-    add(
-        "--replicas",
-        type=_at_least(1),
-        metavar="K",
-        help="have data-parallel ranks compare their parameters and data every K steps",
-    )
+    add_replicas(parser)
     add("--one-by-one", action="store_true", help="not side by side: takes less memory")
     add(
         "--seconds",
-        type=_at_least(1),
+        type=at_least(1),
         default=900,
         metavar="S",
         help="give up when no run has done a step for so long (default: 900)",
     )
     add(
         "--budget",
-        type=_at_least(0),
+        type=at_least(0),
         default=10,
         metavar="N",
         help="further runs at most, to name operator, line and circumstance (default: 10)",
@@ -272,7 +265,7 @@ def _add_resume(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--resume-at",
-        type=_at_least(1),
+        type=at_least(1),
         metavar="K",
         help="interrupt a run after K steps, resume it, and compare with one that is not",
     )
@@ -282,13 +275,3 @@ def _add_resume(parser: argparse.ArgumentParser) -> None:
         metavar="ARGS",
         help="with which it stops after K steps by itself (default: it is ended as step K begins)",
     )
-
-
-def _at_least(least: int) -> Callable[[str], int]:
-    def number(text: str) -> int:
-        value = int(text) if text.isascii() and text.isdigit() else -1
-        if value < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} on")
-        return value
-
-    return number

@@ -541,7 +541,7 @@ def test_hugging_face(tmp_path: Path, forks: Forks) -> None:
     ("arguments", "said"),
     [
         (("--gpu", "h1000", "train.py"), "'h1000' is not known; legal: p100, "),
-        (("--steps", "0", "train.py"), "'0' is not a whole number above 0"),
+        (("--steps", "0", "train.py"), "'0' is not a whole number from 1 on"),
         ((), "a script is needed: python -m guard preflight train.py"),
         (("nowhere.py",), "guard preflight: cannot open 'nowhere.py'"),
         (("--explain", "medan"), "no operator of the tables is called 'medan'; near ones: "),

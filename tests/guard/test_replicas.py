@@ -140,7 +140,7 @@ def test_every_is_a_count(every: int) -> None:
 def test_run_takes_a_count(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["--replicas", "0", "train.py"])
-    assert "'0' is not a whole number above 0" in capsys.readouterr().err
+    assert "'0' is not a whole number from 1 on" in capsys.readouterr().err
 
 
 class OptimizedModule(torch.nn.Module):  # type: ignore[misc]

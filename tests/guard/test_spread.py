@@ -180,7 +180,7 @@ def test_how_the_seed_is_given() -> None:
         (["--seeds", "3,3", "t.py"], "two seeds or more"),
         (["--seeds", "many", "t.py"], "neither a number nor a list"),
         (["--seeds", "0,4294967296", "t.py"], "at most 4294967295"),
-        (["--jobs", "0", "t.py"], "not a whole number above 0"),
+        (["--jobs", "0", "t.py"], "not a whole number from 1 on"),
         (["--as-is", "--seed-arg", "--seed", "t.py"], "not allowed with"),
     ],
 )

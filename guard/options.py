@@ -1,0 +1,45 @@
+"""What the commands share: their exit statuses, and the options that mean the same in each."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# 0 says that nothing was found. 1 says that two runs differ, or that something was found by which
+# they would; nothing else ends with 1. 2 says that the question could not be answered.
+FOUND, FAILED, INTERRUPTED = 1, 2, 130
+SEED = "seed of every generator, before the program begins"
+
+
+def add_program(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    """A script or a module, and its arguments."""
+    add = parser.add_argument
+    add("-m", dest="module", action="store_true", help="what follows is a module, not a script")
+    what = "what to run, as Python itself would take it"
+    add("program", metavar="script.py", help=what, nargs="?" if optional else None)
+    add("arguments", nargs=argparse.REMAINDER, help="of the program, passed on untouched")
+
+
+def add_replicas(parser: argparse.ArgumentParser) -> None:
+    """How often ranks compare what they hold."""
+    parser.add_argument(
+        "--replicas",
+        type=at_least(1),
+        metavar="K",
+        help="have data-parallel ranks compare their parameters and data every K steps",
+    )
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """The type of a whole number from ``least`` on."""
+
+    def number(text: str) -> int:
+        value = int(text) if text.isascii() and text.isdigit() else -1
+        if value < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} on")
+        return value
+
+    return number
