@@ -14,7 +14,7 @@ import tempfile
 import time
 from typing import TYPE_CHECKING
 
-from guard.comparison import Comparer, as_json, examine, page, text
+from guard.diff import Comparer, as_json, examine, page, text
 from guard.observe.places import Place
 from guard.trace import Event, Header, Trace, TraceWriter, open_trace
 

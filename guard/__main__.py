@@ -11,7 +11,7 @@ _COMMANDS = {
     "doctor": "guard.doctor",
     "preflight": "guard.rehearsal.command",
     "record": "guard.recording.command",
-    "compare": "guard.comparison.command",
+    "compare": "guard.diff.command",
     "verify": "guard.verification.command",
     "spread": "guard.spread.command",
 }

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import detlint
+import guard
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
+    from types import ModuleType
 
 
 def loaded_after(statement: str) -> set[str]:
@@ -53,14 +55,17 @@ def test_guard_does_not_import_the_linter_or_torch() -> None:
 _LAYERS = ("detlint.rules", "detlint.link", "detlint.callgraph", "detlint.index", "detlint.source")
 
 
-def _imports() -> dict[str, set[str]]:
-    """The modules that each module of the linter imports, also within functions; not those that
-    only type checkers read."""
-    root = Path(detlint.__file__).parent
+def _imports(package: ModuleType = detlint, *, late: bool = True) -> dict[str, set[str]]:
+    """The modules that each module imports; not those that only type checkers read.
+
+    late  also those that are imported within functions
+    """
+    root = Path(package.__file__ or "").parent
     paths = {_module(path.relative_to(root.parent)): path for path in root.rglob("*.py")}
     found: dict[str, set[str]] = {}
     for name, path in paths.items():
-        nodes = _running(ast.parse(path.read_text(encoding="utf-8")))
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        nodes = _running(tree) if late else tree.body
         used = {module for node in nodes for module in _imported(node, paths)}
         found[name] = (used & paths.keys()) - {name}
     return found
@@ -90,8 +95,9 @@ def _imported(node: ast.AST, known: Container[str]) -> Iterator[str]:
         yield from (each.name for each in node.names)
 
 
-def test_no_modules_of_the_linter_import_each_other_in_a_circle() -> None:
-    imports = _imports()
+@pytest.mark.parametrize(("package", "late"), [(detlint, True), (guard, False)])
+def test_no_modules_import_each_other_in_a_circle(package: ModuleType, late: bool) -> None:
+    imports = _imports(package, late=late)
     assert len(imports) > 100
     while leaves := [name for name, used in imports.items() if not used & imports.keys()]:
         for name in leaves:
@@ -107,3 +113,20 @@ def test_imports_lead_downwards() -> None:
             assert lower
             for name in lower:
                 assert not {each for each in imports[name] if each.startswith(above)}, name
+
+
+# Packages of guard that import nothing of those behind them, but for types.
+_BELOW = {
+    "guard.trace": ("guard.diff", "guard.recording", "guard.verification"),
+    "guard.diff": ("guard.digests", "guard.recording", "guard.statements", "guard.verification"),
+    "guard.digests": ("guard.diff", "guard.recording", "guard.verification", "guard.rehearsal"),
+    "guard.observe": ("guard.diff", "guard.verification", "guard.rehearsal"),
+    "guard.recording": ("guard.verification", "guard.rehearsal"),
+}
+
+
+@pytest.mark.parametrize("below", _BELOW)
+def test_packages_of_guard_import_nothing_above_them(below: str) -> None:
+    imports = _imports(guard, late=False)
+    for name in (each for each in imports if each.startswith(f"{below}.")):
+        assert not [each for each in imports[name] if each.startswith(_BELOW[below])], name

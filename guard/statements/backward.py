@@ -13,14 +13,14 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.digests.values import OPAQUE
-from guard.statements.pairs import NOTHING, differ
+from guard.statements.matching import NOTHING, differ
 from guard.statements.sources import draws_file, draws_name, is_begun, is_clock, lists
 from guard.statements.traits import DRAWN, Traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from guard.statements.pairs import Calling, Node, Origins
+    from guard.statements.matching import Calling, Node, Origins
     from guard.statements.state_origins import StateOrigins
     from guard.statements.syntax import Path
 

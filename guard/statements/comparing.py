@@ -6,13 +6,13 @@ import linecache
 from typing import TYPE_CHECKING
 
 from guard.statements.flows import Flows
-from guard.statements.pairs import DEEPEST, Pairing
+from guard.statements.matching import DEEPEST, Pairing
 from guard.statements.syntax import Statement, statements
 from guard.statements.traits import Traits
 from guard.statements.trees import recording
 
 if TYPE_CHECKING:
-    from guard.statements.pairs import Node
+    from guard.statements.matching import Node
 
 _DEEP = f"calls more than {DEEPEST} deep were not traced: the statement that makes them counts"
 

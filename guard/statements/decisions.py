@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from guard.statements.flows import Flows
-    from guard.statements.pairs import Node
+    from guard.statements.matching import Node
     from guard.statements.syntax import Path
 
 _SETTING = ("Assign", "AugAssign", "AnnAssign")

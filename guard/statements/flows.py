@@ -13,14 +13,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from guard.statements.backward import Backward, Seen, Written, keys, shared_keys
-from guard.statements.pairs import NEVER, differ
+from guard.statements.matching import NEVER, differ
 from guard.statements.state_origins import StateOrigins
 from guard.statements.traits import Traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from guard.statements.pairs import Node, Origins
+    from guard.statements.matching import Node, Origins
     from guard.statements.syntax import Path
 
 

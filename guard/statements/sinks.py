@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison import Cause
+from guard.diff import Cause
 from guard.statements.sources import is_begun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from guard.comparison import Difference
+    from guard.diff import Difference
     from guard.observe.places import Place
     from guard.statements.flows import Flows
-    from guard.statements.pairs import Node
+    from guard.statements.matching import Node
 
 _PARTED = (Cause.CONTROL_FLOW, Cause.LENGTH)
 _MOST = 40  # statements

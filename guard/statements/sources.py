@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard.comparison import Source
+from guard.diff import Source
 
 if TYPE_CHECKING:
     from guard.statements.syntax import Statement

@@ -15,13 +15,13 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from guard.digests.generators import NAMES
-from guard.statements.pairs import NEVER, NOTHING
+from guard.statements.matching import NEVER, NOTHING
 from guard.statements.sources import seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from guard.statements.pairs import Node, Origins
+    from guard.statements.matching import Node, Origins
     from guard.statements.trees import Ran
 
 _NEARLY = 0.9

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from guard.comparison import Cause
+from guard.diff import Cause
 from guard.verification import circumstances
 from guard.verification.plan import recording
 from guard.verification.watching import Watch
 
 if TYPE_CHECKING:
-    from guard.comparison import Difference
+    from guard.diff import Difference
     from guard.verification.processes import Process
     from guard.verification.sessions import Session
     from guard.verification.texts import Text

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from guard.comparison import Cause
+from guard.diff import Cause
 from guard.verification.operators import Culprit, culprit
 from guard.verification.plan import recording
 from guard.verification.watching import Watch
 
 if TYPE_CHECKING:
-    from guard.comparison import Difference, Operator
+    from guard.diff import Difference, Operator
     from guard.trace import Step
     from guard.verification.processes import Process
     from guard.verification.sessions import Session

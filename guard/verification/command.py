@@ -107,7 +107,7 @@ def _progress() -> Callable[[int], None]:
 
 def _report(verdict: Verdict, options: argparse.Namespace) -> None:
     if options.html and verdict.comparison is not None:
-        from guard.comparison import page
+        from guard.diff import page
 
         try:
             with open(options.html, "w", encoding="utf-8") as file:

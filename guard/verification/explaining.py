@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison import Cause
-from guard.comparison.differences import Confidence, Explanation, Source
+from guard.diff import Cause
+from guard.diff.differences import Confidence, Explanation, Source
 from guard.verification.attribution import NONE
 from guard.verification.circumstances import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING, named
 from guard.verification.reasons import FROM_A_THREAD, KEPT, SAVED
 
 if TYPE_CHECKING:
-    from guard.comparison import Difference, Suspect
-    from guard.comparison.differences import Link
+    from guard.diff import Difference, Suspect
+    from guard.diff.differences import Link
     from guard.verification.operators import Culprit
 
 _OF_CIRCUMSTANCES = {

@@ -6,8 +6,8 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from guard.comparison import Cause, Comparison, Confidence, examine
-from guard.comparison.environments import for_kernels
+from guard.diff import Cause, Comparison, Confidence, examine
+from guard.diff.environments import for_kernels
 from guard.errors import GuardError
 from guard.verification.attribution import LONGEST, NONE, Attribution, Reruns, attribute
 from guard.verification.bisection import Bisection, bisect, is_of_an_operator
@@ -28,7 +28,7 @@ from guard.verification.watching import Watch, Watched
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from guard.comparison import Difference
+    from guard.diff import Difference
     from guard.verification.plan import Plan
     from guard.verification.processes import Process
     from guard.verification.sessions import Session

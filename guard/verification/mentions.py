@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison import Source
+from guard.diff import Source
 from guard.statements.sources import ASKING, DOES, FILES, UNSEEDED, VALUES, source_of
 
 if TYPE_CHECKING:

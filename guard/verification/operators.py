@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.extension_operations import PLATFORMS
 from detlint.operations import OPERATIONS, Operation
 from detlint.switched_operations import SWITCHED, Switched
-from guard.comparison import Cause, Operator
+from guard.diff import Cause, Operator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison import Source, Suspect
+from guard.diff import Source, Suspect
 from guard.statements.sources import DOES, LISTING, UNSEEDED, VALUES, source_of
 from guard.statements.traits import OBJECTS, SETS, STRINGS
 from guard.verification.reasons import FROM_A_THREAD
@@ -17,7 +17,7 @@ from guard.verification.reasons import FROM_A_THREAD
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from guard.statements.pairs import Node
+    from guard.statements.matching import Node
     from guard.statements.traits import Traits
 
 _SET_CALLS = {"set", "frozenset", "union", "intersection", "difference", "symmetric_difference"}

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison import Cause, Source, Suspect
+from guard.diff import Cause, Source, Suspect
 from guard.statements.sources import VALUES
 from guard.verification.checkpoints import states
 from guard.verification.circumstances import HASHES, LISTINGS, MEMORY
@@ -17,7 +17,7 @@ from guard.verification.texts import Text, hashed, listed, setters
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from guard.comparison import Change, Difference
+    from guard.diff import Change, Difference
     from guard.verification.threads import Line
 
 _MOST = 3  # lines that are told

@@ -1,6 +1,6 @@
 """What to do about what differs, by why a line of a program's text fits it."""
 
-from guard.comparison import Source
+from guard.diff import Source
 
 FROM_A_THREAD = "a generator that is drawn from at any time"
 SET = "the program sets it itself"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from guard.comparison import Cause, Comparer, Comparison, examine
+from guard.diff import Cause, Comparer, Comparison, examine
 from guard.verification.bisection import Bisection
 from guard.verification.inquiry import failure_of, with_findings, with_notes
 from guard.verification.plan import recording

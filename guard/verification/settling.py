@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison import Cause
-from guard.comparison.names import listed
+from guard.diff import Cause
+from guard.diff.names import listed
 from guard.statements.decisions import done_in_one, sets_only, sets_values
 from guard.verification.attribution import NONE
 from guard.verification.circumstances import MEMORY
@@ -18,9 +18,9 @@ from guard.verification.operators import READ, Culprit, unwritten
 from guard.verification.origins import is_value
 
 if TYPE_CHECKING:
-    from guard.comparison import Difference
+    from guard.diff import Difference
     from guard.statements.flows import Flows
-    from guard.statements.pairs import Node
+    from guard.statements.matching import Node
     from guard.verification.bisection import Bisection
     from guard.verification.texts import Text
 

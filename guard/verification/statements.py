@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison import Cause, Link, examine
+from guard.diff import Cause, Link, examine
 from guard.observe.places import Place
 from guard.statements.comparing import compare
 from guard.statements.sinks import find, slice_of
@@ -18,9 +18,9 @@ from guard.verification.watching import Watch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from guard.comparison import Difference, Suspect
+    from guard.diff import Difference, Suspect
     from guard.statements.flows import Flows
-    from guard.statements.pairs import Node
+    from guard.statements.matching import Node
     from guard.statements.sinks import Found
     from guard.statements.traits import Traits
     from guard.verification.bisection import Bisection

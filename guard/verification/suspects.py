@@ -10,13 +10,13 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from guard.comparison import Cause, Suspect
+from guard.diff import Cause, Suspect
 from guard.errors import GuardError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from guard.comparison import Difference
+    from guard.diff import Difference
     from guard.observe.places import Place
 
 _SECONDS = 120

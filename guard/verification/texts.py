@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from guard.comparison import Source
+from guard.diff import Source
 from guard.statements.sources import LISTING
 from guard.verification.checkpoints import changes_gradients, saved_names, unsaved
 from guard.verification.circumstances import ADDRESSES, HASHES, LISTINGS, MEMORY

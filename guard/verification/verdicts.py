@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
-from guard.comparison import Comparison, as_json, text
+from guard.diff import Comparison, as_json, text
 from guard.terminal import visible
 
 if TYPE_CHECKING:

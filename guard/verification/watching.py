@@ -6,13 +6,13 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison import Cause, Comparer
+from guard.diff import Cause, Comparer
 from guard.verification.processes import Process, stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from guard.comparison import Difference
+    from guard.diff import Difference
     from guard.verification.sessions import Session
 
     Start = Callable[[], Process]

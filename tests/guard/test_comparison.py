@@ -21,7 +21,7 @@ from recorded_runs import (
     write,
 )
 
-from guard.comparison import Cause, Comparer, Comparison, Difference, compare, examine
+from guard.diff import Cause, Comparer, Comparison, Difference, compare, examine
 from guard.trace import Event, Header, TraceError, TraceWriter, open_trace
 
 if TYPE_CHECKING:
@@ -504,3 +504,9 @@ def test_the_state_at_the_end_is_no_step(tmp_path: Path) -> None:
         runs.append(open_trace(tmp_path / name))  # the frame that ends the file is still to come
     found = examine(runs[:1], runs[1:])
     assert (found.steps, found.trainings) == (1, 1)
+
+
+def test_its_former_name_still_holds() -> None:
+    from guard import comparison, diff
+
+    assert all(getattr(comparison, name) is getattr(diff, name) for name in diff.__all__)

@@ -13,7 +13,7 @@ import pytest
 from recorded_runs import altered, digest, event, place, summary, write
 
 from guard.__main__ import main
-from guard.comparison import Comparison, Operator, Suspect, as_json, examine, page, text
+from guard.diff import Comparison, Operator, Suspect, as_json, examine, page, text
 from guard.trace import Header, TraceWriter, open_trace
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from recorded_runs import altered, chained, event, write
 
-from guard.comparison import Cause, Difference, compare
+from guard.diff import Cause, Difference, compare
 from guard.trace import Event, Header
 
 if TYPE_CHECKING:

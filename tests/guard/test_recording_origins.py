@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 import guard  # noqa: E402
-from guard.comparison import Cause, compare  # noqa: E402
+from guard.diff import Cause, compare  # noqa: E402
 from guard.recording.constructions import Origins  # noqa: E402
 from guard.trace import Event, Trace, open_run  # noqa: E402
 

@@ -9,14 +9,14 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import guard  # noqa: E402
-from guard.comparison import Cause, compare, examine  # noqa: E402
+from guard.diff import Cause, compare, examine  # noqa: E402
 from guard.digests.samples import SIZE, of_samples  # noqa: E402
 from guard.trace import open_run  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from guard.comparison import Difference
+    from guard.diff import Difference
 
 
 def number(value: object) -> int:

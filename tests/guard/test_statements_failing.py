@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from guard.comparison import Cause
+from guard.diff import Cause
 from guard.verification import statements
 from guard.verification.bisection import Bisection
 

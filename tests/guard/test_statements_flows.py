@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from statement_runs import flows, origins
 
-from guard.comparison import Cause, Difference
+from guard.diff import Cause, Difference
 from guard.digests.generators import NONE
 from guard.statements import tracer
 from guard.statements.comparing import Lookup
 from guard.statements.flows import Flows
-from guard.statements.pairs import Pairing
+from guard.statements.matching import Pairing
 from guard.statements.sinks import find
 from guard.statements.threads import calls_of
 from guard.statements.trees import Call, Ran, Recording, Thread

@@ -10,7 +10,7 @@ from programs import python, write
 
 pytest.importorskip("torch")
 
-from guard.comparison import examine
+from guard.diff import examine
 from guard.statements.trees import recording
 from guard.trace import open_run
 

@@ -16,7 +16,7 @@ import pytest
 
 from guard.digests.values import Digests
 from guard.statements.locations import MISSING, value_of
-from guard.statements.pairs import differ
+from guard.statements.matching import differ
 from guard.statements.syntax import statements
 
 PARTS = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from statement_runs import flows
 
-from guard.comparison import Cause, Difference
+from guard.diff import Cause, Difference
 from guard.statements.sinks import find
 from guard.verification.settling import cause_of, decided
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from programs import write
 
-from guard.comparison import Cause, Difference, Suspect
+from guard.diff import Cause, Difference, Suspect
 from guard.verification.possibilities import Asked, advised, with_possibilities
 from guard.verification.texts import Text
 

@@ -9,7 +9,7 @@ import pytest
 import statement_runs
 from statement_runs import flows
 
-from guard.comparison import (
+from guard.diff import (
     Cause,
     Comparison,
     Confidence,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from programs import write
 
-from guard.comparison import Cause, Change, Comparison, Difference
+from guard.diff import Cause, Change, Comparison, Difference
 from guard.verification import inquiry
 from guard.verification.attribution import Reruns, attribute
 from guard.verification.inquiry import is_worth_another

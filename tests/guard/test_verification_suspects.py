@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from programs import write
 
-from guard.comparison import Cause, Difference
+from guard.diff import Cause, Difference
 from guard.observe.places import Place
 from guard.trace import Event, Step
 from guard.verification import sources, suspects

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from programs import write
 
-from guard.comparison import Cause, Difference
+from guard.diff import Cause, Difference
 from guard.trace import Event
 from guard.verification.checkpoints import saved_names, unsaved
 from guard.verification.possibilities import Asked, advised, with_possibilities

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from planted_programs import FOLDER, Planted, fingerprint, programs, verify
 
-from guard.comparison import Source
+from guard.diff import Source
 
 QUICK = ("folder_of_shards", "split_without_state")
 QUICK_STEADY = ("gan",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from guard.comparison.differences import Size
+from guard.diff.differences import Size
 
 if TYPE_CHECKING:
     from guard.trace import Event

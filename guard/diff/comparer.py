@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard.comparison.causes import judge
-from guard.comparison.differences import Cause, Difference
-from guard.comparison.environments import changes
-from guard.comparison.names import steps
-from guard.comparison.pairs import Pair
-from guard.comparison.walks import Walk
+from guard.diff.causes import judge
+from guard.diff.differences import Cause, Difference
+from guard.diff.environments import changes
+from guard.diff.names import steps
+from guard.diff.pairs import Pair
+from guard.diff.walks import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from guard.comparison.differences import Change
-    from guard.comparison.walks import Parting
+    from guard.diff.differences import Change
+    from guard.diff.walks import Parting
     from guard.trace import End, Trace
 
 _STEPS = 256  # of one rank at a time, so that no rank is read far beyond where another parts
@@ -118,7 +118,7 @@ def compare(first: Sequence[Trace], second: Sequence[Trace]) -> Difference | Non
 
     Its ``consequences`` are counted to the end of both.
     """
-    from guard.comparison.examination import examine
+    from guard.diff.examination import examine
 
     return examine(first, second).difference
 

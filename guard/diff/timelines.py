@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from guard.comparison.differences import Row, Timeline
-from guard.comparison.gradients import owner
-from guard.comparison.layouts import END, KIND, SIGNATURE
-from guard.comparison.names import KINDS, several
-from guard.comparison.walks import START
+from guard.diff.differences import Row, Timeline
+from guard.diff.gradients import owner
+from guard.diff.layouts import END, KIND, SIGNATURE
+from guard.diff.names import KINDS, several
+from guard.diff.walks import START
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from guard.comparison.alignment import Mismatch
-    from guard.comparison.layouts import Key, Layout
-    from guard.comparison.pairs import Pair
+    from guard.diff.alignment import Mismatch
+    from guard.diff.layouts import Key, Layout
+    from guard.diff.pairs import Pair
 
 MODULES, OTHER = "modules", "other"
 _ROWS = 120  # of modules; beyond, those inside a module are shown as that module

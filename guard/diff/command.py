@@ -15,7 +15,7 @@ from guard.terminal import write
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from guard.comparison.differences import Comparison
+    from guard.diff.differences import Comparison
 
 _EPILOG = """\
 A run is the folder that `python -m guard record --out` wrote, or one file in it.
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _compare(options: argparse.Namespace) -> Comparison:
-    from guard.comparison.examination import examine
+    from guard.diff.examination import examine
     from guard.trace import open_run
 
     runs = [open_run(each) for each in (options.first, options.second)]
@@ -60,16 +60,16 @@ def _names(options: argparse.Namespace) -> tuple[str, str]:
 
 def _text(comparison: Comparison, options: argparse.Namespace) -> str:
     if options.json:
-        from guard.comparison.json_form import as_json
+        from guard.diff.json_form import as_json
 
         return json.dumps(as_json(comparison), indent=2) + "\n"
-    from guard.comparison.text import text
+    from guard.diff.text import text
 
     return text(comparison, sys.stdout)
 
 
 def _write_page(comparison: Comparison, path: str) -> None:
-    from guard.comparison.page import page
+    from guard.diff.page import page
 
     try:
         with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:

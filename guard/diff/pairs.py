@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from guard.comparison.layouts import END, EVALUATION, KIND, Layouts
+from guard.diff.layouts import END, EVALUATION, KIND, Layouts
 from guard.trace import TraceError
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison.alignment import Mismatch, find_mismatch
-from guard.comparison.gradients import entered
-from guard.comparison.layouts import SIGNATURE, Key, Layout, whole_digest
+from guard.diff.alignment import Mismatch, find_mismatch
+from guard.diff.gradients import entered
+from guard.diff.layouts import SIGNATURE, Key, Layout, whole_digest
 
 if TYPE_CHECKING:
-    from guard.comparison.pairs import Pair
+    from guard.diff.pairs import Pair
     from guard.trace import Event, Step
 
 UNTOUCHED = "untouched"  # the detail of a generator that nobody has drawn from, or seeded

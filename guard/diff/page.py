@@ -8,13 +8,13 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from guard.comparison import phrases
+from guard.diff import phrases
 from guard.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from guard.comparison.differences import Comparison, Growth, Row, Timeline
+    from guard.diff.differences import Comparison, Growth, Row, Timeline
 
 # Nothing is fetched, whatever a name in a trace holds.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
-from guard.comparison import phrases
+from guard.diff import phrases
 from guard.terminal import rendered, visible
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from guard.comparison.differences import Comparison
+    from guard.diff.differences import Comparison
 
 
 def text(comparison: Comparison, stream: TextIO) -> str:

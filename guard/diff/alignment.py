@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison.names import describe
+from guard.diff.names import describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

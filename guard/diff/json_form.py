@@ -6,10 +6,10 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from guard.comparison import phrases
+from guard.diff import phrases
 
 if TYPE_CHECKING:
-    from guard.comparison.differences import Comparison, Difference, Explanation
+    from guard.diff.differences import Comparison, Difference, Explanation
     from guard.observe.places import Place
     from guard.trace import Event
 

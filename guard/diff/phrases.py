@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from guard.comparison.differences import Cause
-from guard.comparison.names import count, describe, function, line, listed, several, steps
+from guard.diff.differences import Cause
+from guard.diff.names import count, describe, function, line, listed, several, steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from guard.comparison.differences import Comparison, Difference, Link, Operator, Size, Suspect
+    from guard.diff.differences import Comparison, Difference, Link, Operator, Size, Suspect
     from guard.observe.places import Place
 
 _SHOWN = 3  # statements of a slice, at either end

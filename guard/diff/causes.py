@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard.comparison import control_flow, data, numbers, resumptions, states
-from guard.comparison.differences import Cause, Difference
-from guard.comparison.growths import apart
-from guard.comparison.situations import Situation
+from guard.diff import control_flow, data, numbers, resumptions, states
+from guard.diff.differences import Cause, Difference
+from guard.diff.growths import apart
+from guard.diff.situations import Situation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from guard.comparison.differences import Change
-    from guard.comparison.situations import Verdict
-    from guard.comparison.walks import Parting
+    from guard.diff.differences import Change
+    from guard.diff.situations import Verdict
+    from guard.diff.walks import Parting
 
 _JUDGES: dict[str, Callable[[Situation], Verdict]] = {
     "batch": data.judge,

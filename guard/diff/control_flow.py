@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard.comparison.alignment import find_mismatch
-from guard.comparison.data import DRAWING
-from guard.comparison.differences import Cause
-from guard.comparison.environments import COMMAND, told
-from guard.comparison.names import describe, generator, listed
-from guard.comparison.situations import RUNS, Verdict
+from guard.diff.alignment import find_mismatch
+from guard.diff.data import DRAWING
+from guard.diff.differences import Cause
+from guard.diff.environments import COMMAND, told
+from guard.diff.names import describe, generator, listed
+from guard.diff.situations import RUNS, Verdict
 
 if TYPE_CHECKING:
-    from guard.comparison.situations import Situation
+    from guard.diff.situations import Situation
     from guard.observe.places import Place
     from guard.trace import Step
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from guard.comparison import draws
-from guard.comparison.data import DRAWING, drawn
-from guard.comparison.differences import Cause
-from guard.comparison.environments import COMMAND, SEED, told
-from guard.comparison.names import count, describe
-from guard.comparison.numbers import kernel, looks_unwritten
-from guard.comparison.situations import RUNS, Verdict
+from guard.diff import draws
+from guard.diff.data import DRAWING, drawn
+from guard.diff.differences import Cause
+from guard.diff.environments import COMMAND, SEED, told
+from guard.diff.names import count, describe
+from guard.diff.numbers import kernel, looks_unwritten
+from guard.diff.situations import RUNS, Verdict
 
 if TYPE_CHECKING:
-    from guard.comparison.situations import Situation
+    from guard.diff.situations import Situation
     from guard.trace import Event
 
 _UNSEEDED = (

@@ -4,8 +4,8 @@
 ``page`` render it. A ``Comparer`` is fed while both runs still write.
 """
 
-from guard.comparison.comparer import Comparer, compare
-from guard.comparison.differences import (
+from guard.diff.comparer import Comparer, compare
+from guard.diff.differences import (
     Cause,
     Change,
     Comparison,
@@ -17,10 +17,10 @@ from guard.comparison.differences import (
     Source,
     Suspect,
 )
-from guard.comparison.examination import examine
-from guard.comparison.json_form import as_json
-from guard.comparison.page import page
-from guard.comparison.text import text
+from guard.diff.examination import examine
+from guard.diff.json_form import as_json
+from guard.diff.page import page
+from guard.diff.text import text
 
 __all__ = [
     "Cause",

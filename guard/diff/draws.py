@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison.names import generator, listed
-from guard.comparison.walks import START, UNTOUCHED
+from guard.diff.names import generator, listed
+from guard.diff.walks import START, UNTOUCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from guard.comparison.walks import Parting
+    from guard.diff.walks import Parting
     from guard.trace import Event
 
 

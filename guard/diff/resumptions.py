@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard.comparison.differences import Cause
-from guard.comparison.names import describe, listed, several
-from guard.comparison.situations import Verdict
-from guard.comparison.walks import UNTOUCHED
+from guard.diff.differences import Cause
+from guard.diff.names import describe, listed, several
+from guard.diff.situations import Verdict
+from guard.diff.walks import UNTOUCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from guard.comparison.pairs import Pair
-    from guard.comparison.situations import Situation
+    from guard.diff.pairs import Pair
+    from guard.diff.situations import Situation
     from guard.trace import Event
 
 _RESTORE = "Save it with the checkpoint, and load it before the first step"

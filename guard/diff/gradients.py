@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard.comparison.alignment import is_other_value
+from guard.diff.alignment import is_other_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from guard.comparison.alignment import Mismatch
+    from guard.diff.alignment import Mismatch
     from guard.trace import Event
 
 _UNKNOWN = -1

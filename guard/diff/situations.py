@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison import draws, environments, names
+from guard.diff import draws, environments, names
 
 if TYPE_CHECKING:
-    from guard.comparison.differences import Cause, Change
-    from guard.comparison.draws import Draw
-    from guard.comparison.walks import Parting
+    from guard.diff.differences import Cause, Change
+    from guard.diff.draws import Draw
+    from guard.diff.walks import Parting
     from guard.observe.places import Place
     from guard.trace import Event
 

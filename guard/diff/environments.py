@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from guard.comparison.differences import Change
+from guard.diff.differences import Change
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

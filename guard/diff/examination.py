@@ -6,18 +6,18 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from guard.comparison.comparer import Comparer, unfinished
-from guard.comparison.differences import Comparison, Growth
-from guard.comparison.growths import apart
-from guard.comparison.names import KINDS, describe, generator, listed, several
-from guard.comparison.timelines import Tally, draw
-from guard.comparison.walks import START
+from guard.diff.comparer import Comparer, unfinished
+from guard.diff.differences import Comparison, Growth
+from guard.diff.growths import apart
+from guard.diff.names import KINDS, describe, generator, listed, several
+from guard.diff.timelines import Tally, draw
+from guard.diff.walks import START
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from guard.comparison.differences import Difference
-    from guard.comparison.pairs import Pair
+    from guard.diff.differences import Difference
+    from guard.diff.pairs import Pair
     from guard.trace import Trace
 
 _SAMPLED = 120  # steps whose values are compared, in a long run

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from guard.comparison import draws, environments
-from guard.comparison.data import drawn
-from guard.comparison.differences import Cause
-from guard.comparison.gradients import output_of, owner
-from guard.comparison.names import INPUT, count, describe
-from guard.comparison.situations import Verdict
+from guard.diff import draws, environments
+from guard.diff.data import drawn
+from guard.diff.differences import Cause
+from guard.diff.gradients import output_of, owner
+from guard.diff.names import INPUT, count, describe
+from guard.diff.situations import Verdict
 
 if TYPE_CHECKING:
-    from guard.comparison.situations import Situation
+    from guard.diff.situations import Situation
     from guard.observe.places import Place
     from guard.trace import Event
 

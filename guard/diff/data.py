@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.comparison import draws
-from guard.comparison.differences import Cause
-from guard.comparison.environments import COMMAND, SEED, told
-from guard.comparison.names import INPUT, MADE, describe
-from guard.comparison.situations import Verdict
-from guard.comparison.walks import START
+from guard.diff import draws
+from guard.diff.differences import Cause
+from guard.diff.environments import COMMAND, SEED, told
+from guard.diff.names import INPUT, MADE, describe
+from guard.diff.situations import Verdict
+from guard.diff.walks import START
 
 if TYPE_CHECKING:
-    from guard.comparison.draws import Draw
-    from guard.comparison.pairs import Pair
-    from guard.comparison.situations import Situation
+    from guard.diff.draws import Draw
+    from guard.diff.pairs import Pair
+    from guard.diff.situations import Situation
 
 _ORDER = (
     "Look at what the order comes from: a listing of files that is not sorted, a set, a dictionary "
