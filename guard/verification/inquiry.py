@@ -243,7 +243,7 @@ def with_findings(
     asked = Asked(refined, verdict.circumstance, text, comparison.changes, shown is not None)
     refined = replace(refined, place=found.entered or refined.place)
     try:
-        by_rules = suspects(refined, text.files)
+        by_rules = suspects(refined, text.files, found.origin.slice if found.origin else ())
     except GuardError as error:
         by_rules, notes = (), (*notes, str(error))
     others = with_possibilities(by_rules, replace(asked, difference=refined))

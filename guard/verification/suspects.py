@@ -16,8 +16,7 @@ from guard.errors import GuardError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from guard.diff import Difference
-    from guard.observe.places import Place
+    from guard.diff import Difference, Link
 
 _SECONDS = 120
 _MOST = 5  # suspects that are told
@@ -151,21 +150,21 @@ _FITTING[Cause.CONTROL_FLOW] = _FITTING[Cause.LENGTH] = tuple(
 
 
 def suspects(
-    difference: Difference, files: Sequence[str], cause: Cause | None = None
+    difference: Difference, files: Sequence[str], links: Sequence[Link] = ()
 ) -> tuple[Suspect, ...]:
     """The linter's findings that fit, best first. Raises GuardError where it cannot be asked.
 
     files  the program's own, the one that was started first
-    cause  another than the difference has, where more is known by now
+    links  statements that running showed to lead to the difference
     """
-    fitting = _FITTING.get(cause or difference.cause, ())
+    fitting = _FITTING.get(difference.cause, ())
     if not files or not fitting:
         return ()
     if any(_SEEDING.search(_read(each)) for each in files):
         fitting = tuple(each for each in fitting if each[0] not in _SHUFFLES)
     codes = [code for code, _ in fitting]
     found = findings(files, codes)
-    return rank(found, fitting, difference.place, files, difference.generators)
+    return rank(found, fitting, difference, files, links)
 
 
 def findings(files: Sequence[str], codes: Sequence[str]) -> list[dict[str, Any]]:
@@ -189,18 +188,21 @@ def findings(files: Sequence[str], codes: Sequence[str]) -> list[dict[str, Any]]
 def rank(
     found: Iterable[dict[str, Any]],
     fitting: Sequence[tuple[str, str]],
-    place: Place | None,
+    difference: Difference,
     files: Sequence[str],
-    generators: Sequence[str] = (),
+    links: Sequence[Link] = (),
 ) -> tuple[Suspect, ...]:
-    """Best first: on the line itself; then how well the code fits, and how near it lies, weigh.
+    """Best first: on the line itself, or in the slice; then what is no mere possibility; then how
+    well the code fits, and how near it lies, weigh.
 
     What is said of other generators than the one that differs comes later, and what is said of
     the whole program last: the line it is said at is of no consequence. The file of the place is
     the nearest; then those that define a dataset, and the one that was started; then the others.
     """
+    place = difference.place
     here = os.path.realpath(place.filename) if place is not None else ""
     line = place.line if place is not None else 0
+    known = {(os.path.realpath(each.file), each.line) for each in links} | {(here, line)}
     near = {os.path.realpath(each) for each in files if each == files[0] or _has_data(each)}
 
     def key(each: dict[str, Any]) -> tuple[Any, ...]:
@@ -209,8 +211,9 @@ def rank(
         far = min(distance / _FAR, 1) if name == here else 1 + (name not in near)
         weight = _fit(each["code"], fitting)[0] + _FILE_COUNTS * far
         is_general = each["code"].startswith(GENERAL)
-        is_other = _is_of_another(each, generators)
-        return is_general, is_other, not (name == here and distance == 0), weight, name, row
+        is_other = _is_of_another(each, difference.generators)
+        is_possible = each.get("confidence") == "possible"
+        return is_general, is_other, (name, row) not in known, is_possible, weight, name, row
 
     fit = sorted((each for each in found if _fit(each["code"], fitting)[1]), key=key)
     return tuple(_suspect(each, fitting) for each in fit[:_MOST])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from programs import write
 
-from guard.diff import Cause, Difference
+from guard.diff import Cause, Difference, Link
 from guard.observe.places import Place
 from guard.trace import Event, Step
 from guard.verification import sources, suspects
@@ -25,6 +25,11 @@ def finding(code: str, filename: str, row: int) -> dict[str, Any]:
     return {"code": code, "filename": filename, "location": {"row": row}, "message": "m"}
 
 
+def at(place: Place, generators: tuple[str, ...] = ()) -> Difference:
+    cause = Cause.BATCH_ORDER
+    return Difference(0, 0, "training", None, None, cause, "", place=place, generators=generators)
+
+
 FITTING = (("DET204", "order"), ("DET10", "seed"))
 
 
@@ -38,7 +43,7 @@ def test_suspects_are_ranked_by_line_then_fit_and_nearness() -> None:
         finding("DET204", "/p/train.py", 9),
         finding("DET101", "/p/train.py", 50),
     ]
-    ranked = suspects.rank(found, FITTING, place, ["/p/train.py", "/p/other.py"])
+    ranked = suspects.rank(found, FITTING, at(place), ["/p/train.py", "/p/other.py"])
     assert [(each.code, each.file[3:], each.line) for each in ranked] == [
         ("DET101", "train.py", 50),
         ("DET204", "train.py", 9),
@@ -49,11 +54,23 @@ def test_suspects_are_ranked_by_line_then_fit_and_nearness() -> None:
     assert ranked[0].fits == "seed"
 
 
+def test_what_lies_in_the_slice_comes_first_and_what_is_possible_later() -> None:
+    found = [
+        finding("DET204", "/p/train.py", 50) | {"confidence": "possible"},
+        finding("DET101", "/p/train.py", 8),
+        finding("DET101", "/p/other.py", 3) | {"confidence": "possible"},
+    ]
+    given = (found, FITTING, at(Place("/p/train.py", 40, "f")), ["/p/train.py", "/p/other.py"])
+    assert [each.line for each in suspects.rank(*given)] == [8, 50, 3]
+    links = [Link("/p/other.py", 3, "x = y")]
+    assert [each.line for each in suspects.rank(*given, links)] == [3, 8, 50]
+
+
 def test_what_is_said_of_a_whole_program_comes_last() -> None:
     place = Place("/p/train.py", 50, "f")
     found = [finding("DET304", "/p/train.py", 50), finding("DET502", "/p/train.py", 18)]
     fitting = (("DET304", "kernel"), ("DET502", "kernel"))
-    ranked = suspects.rank(found, fitting, place, ["/p/train.py"])
+    ranked = suspects.rank(found, fitting, at(place), ["/p/train.py"])
     assert [each.code for each in ranked] == ["DET502", "DET304"]
 
 
@@ -252,7 +269,7 @@ def test_a_generator_that_is_known_goes_before_others(
         python,
     ]
     fitting = (("DET101", "seed"), ("DET102", "seed"), ("DET202", "seed"))
-    ranked = suspects.rank(found, fitting, place, ["/p/train.py"], generators)
+    ranked = suspects.rank(found, fitting, at(place, generators), ["/p/train.py"])
     assert [each.code for each in ranked] == codes
     assert "numpy" not in generators or ranked[0].line == 40
 
