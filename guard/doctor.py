@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TextIO
 
 from guard.options import FOUND
 from guard.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Report, word
-from guard.terminal import console_of, trimmed, visible, write
+from guard.terminal import grid, heading, rendered, visible, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from rich.table import Table
+    from rich.console import RenderableType
     from rich.text import Text
 
     from guard.reports import Entry, Level
@@ -33,6 +33,7 @@ _STYLES: dict[Level, str] = {
     UNKNOWN: "cyan",
     NOT_APPLICABLE: "dim",
 }
+_WIDEST = max(map(len, _STYLES))
 _REFUSING = ("guard", "environment")  # where what differs keeps guard from starting
 _HASHES = "PYTHONHASHSEED"  # guard starts all the same
 _ENABLED = "guard.enable sets it to "
@@ -89,19 +90,20 @@ def render(report: Report, stream: TextIO, *, everything: bool = False) -> str:
     everything  also what is in order, and what nothing here reads
     Colours follow the stream, and NO_COLOR, FORCE_COLOR and TERM, as rich reads them.
     """
+    told = rendered(_parts(report, everything=everything), stream)
+    return f"{told}{report.digest}\n"  # whole, to be copied
+
+
+def _parts(report: Report, *, everything: bool) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    console = console_of(stream)
-    with console.capture() as captured:
-        for section in report.sections:
-            if everything or (entries := [each for each in section.entries if _matters(each)]):
-                console.print(Text(section.name, style="bold underline"))
-                shown = section.entries if everything else entries
-                console.print(_table(shown, folds=not everything) if shown else _NOTHING)
-        console.print(Text.assemble(("next: ", "bold"), visible(_next(report))))
-        console.print(_summary(report, everything=everything))
-        console.print(Text(report.digest), soft_wrap=True)  # whole, to be copied
-    return trimmed(captured.get())
+    for section in report.sections:
+        shown = [each for each in section.entries if everything or _matters(each)]
+        if everything or shown:
+            yield heading(section.name)
+            yield grid(_rows(shown, folds=not everything), _WIDEST) if shown else Text(_NOTHING)
+    yield Text.assemble(("next: ", "bold"), visible(_next(report)))
+    yield _summary(report, everything=everything)
 
 
 def _matters(entry: Entry) -> bool:
@@ -128,21 +130,15 @@ def _next(report: Report) -> str:
     return "compare two runs: `python -m guard verify train.py`"
 
 
-def _table(entries: Iterable[Entry], *, folds: bool) -> Table:
-    from rich.table import Table
-
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True, min_width=max(map(len, _STYLES)))
-    table.add_column()
+def _rows(entries: Iterable[Entry], *, folds: bool) -> Iterator[tuple[Text | str, ...]]:
     enabled = []
     for entry in entries:
         if folds and entry.meaning.startswith(_ENABLED):
             enabled.append(entry.name)
         else:
-            table.add_row(_verdict(entry.verdict), _told(entry))
+            yield _verdict(entry.verdict), _told(entry)
     if enabled:
-        table.add_row(_verdict(MAY_DIFFER), f"guard.enable sets {', '.join(enabled)}")
-    return table
+        yield _verdict(MAY_DIFFER), f"guard.enable sets {', '.join(enabled)}"
 
 
 def _verdict(level: Level) -> Text:

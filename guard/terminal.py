@@ -7,9 +7,10 @@ import sys
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rich.console import Console, RenderableType
+    from rich.text import Text
 
 _ENDLESS = 10_000  # columns, where nothing is to be wrapped
 
@@ -42,6 +43,32 @@ def rendered(parts: Iterable[RenderableType], stream: TextIO) -> str:
         for each in parts:
             console.print(each)
     return trimmed(captured.get())
+
+
+def heading(text: str) -> RenderableType:
+    """The head of a part of a report."""
+    from rich.text import Text
+
+    return Text(visible(text), style="bold underline")
+
+
+def grid(rows: Iterable[Sequence[str | tuple[str, str] | Text]], least: int = 0) -> RenderableType:
+    """Rows of texts, or of texts with their styles, in columns.
+
+    least  characters of the first column, which is not wrapped
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, min_width=least)
+    for row in rows:
+        told = ((each, "") if isinstance(each, str) else each for each in row)
+        shown = (
+            each if isinstance(each, Text) else Text(visible(each[0]), each[1]) for each in told
+        )
+        table.add_row(*shown)
+    return table
 
 
 def trimmed(text: str) -> str:

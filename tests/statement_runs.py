@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from guard.statements.comparing import compare
+from guard.statements.sinks import compare
 from guard.statements.tracer import Tracer
 
 if TYPE_CHECKING:

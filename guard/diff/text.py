@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TextIO
 
 from guard.diff import phrases
-from guard.terminal import rendered, visible
+from guard.terminal import grid, rendered, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,7 +37,7 @@ def _parts(comparison: Comparison) -> Iterator[RenderableType]:
         rows.append(("compared", phrases.extent(comparison)))
     rows += [("around", f"{e.name} is {e.first} and {e.second}") for e in comparison.changes]
     rows += [("note", each) for each in (*comparison.notes, *comparison.limits)]
-    yield _table((name, told) for name, told in rows if told)
+    yield grid(_rows((name, told) for name, told in rows if told))
 
 
 def _told(comparison: Comparison) -> Iterator[tuple[str, str]]:
@@ -67,15 +67,9 @@ def _told(comparison: Comparison) -> Iterator[tuple[str, str]]:
     yield "agreed", "; ".join(difference.agreed) or "nothing was recorded before it"
 
 
-def _table(rows: Iterable[tuple[str, str]]) -> RenderableType:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column()
+def _rows(told: Iterable[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], str]]:
+    """A name that stands above is not told again."""
     last = ""
-    for name, told in rows:
-        table.add_row(Text("" if name == last else name, style="bold"), Text(visible(told)))
+    for name, text in told:
+        yield ("" if name == last else name, "bold"), text
         last = name
-    return table

@@ -45,7 +45,7 @@ def preflight(
     device          what stands in for the GPU: "cuda", with or without an index
     loss            makes the loss of what a module gives; else its ``loss``, or the sum of all
     optimizer       makes an optimizer of a module's parameters; None for none
-    gpu             whose kernels attention is taken to have: one of guard.rehearsal.attention's
+    gpu             whose kernels attention is taken to have: one of guard.rehearsal.kernels's
 
     Tensors, optimizers, schedulers, generators and flags are as before when it returns; what else
     the step changes in Python objects stays. Raises SettingsError for a device that is no CUDA
@@ -53,9 +53,9 @@ def preflight(
     """
     if torch.device(device).type != "cuda":
         raise SettingsError(f"device: {device!r} is not a CUDA device; legal: 'cuda', 'cuda:0', …")
-    from guard.rehearsal import attention
+    from guard.rehearsal import kernels
 
-    attention.check(gpu)
+    kernels.check(gpu)
     step, roots = _step(step_or_model, loss, optimizer)
     if gate.missing():
         from guard.rehearsal.forward_only import traced

@@ -11,7 +11,7 @@ from torch.autograd.graph import GradientEdge
 
 from guard.observe import engine
 from guard.observe.patching import replace
-from guard.rehearsal import attention, backward, ctc, cuda_api, recurrence, swapping
+from guard.rehearsal import backward, cuda_api, kernels, swapping
 from guard.rehearsal.backward import Backward
 from guard.rehearsal.fake_cuda import fake_device
 from guard.rehearsal.recorder import Recorder
@@ -41,9 +41,9 @@ def rehearsing(
         stack.enter_context(engine.around(_backward(recorder)))
         replace(stack, torch._C, "_current_graph_task_id", _task(torch._C._current_graph_task_id))  # noqa: SLF001
         replace(stack, torch, "compile", _eager(recorder))
-        attention.install(stack, recorder, gpu)
-        recurrence.install(stack, recorder)
-        ctc.install(stack)
+        kernels.install(stack, recorder, gpu)
+        kernels.install_recurrence(stack, recorder)
+        kernels.install_ctc(stack)
         cuda_api.install(stack, gpu, devices)
         swapping.install(stack)
         recorder.host.install(stack)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import functools
+import weakref
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
 
+from guard.observe import places
 from guard.observe.patching import replace
-from guard.rehearsal import absent, numbered, optimizers, ranks, values
+from guard.rehearsal import absent, ranks, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +24,14 @@ if TYPE_CHECKING:
 
     from guard.rehearsal.fake_cuda import FakeCuda
     from guard.rehearsal.recorder import Recorder
+
+    Optimizer = torch.optim.Optimizer
+
+_FACTORIES = (
+    "zeros", "ones", "empty", "full", "rand", "randn", "randint", "randperm", "tensor", "as_tensor",
+    "arange", "linspace", "eye", "zeros_like", "ones_like", "empty_like", "full_like", "rand_like",
+    "randn_like", "empty_strided",
+)  # fmt: skip
 
 
 def install(
@@ -32,9 +47,9 @@ def install(
     _files(stack)
     _loaders(stack)
     _seeds(stack, recorder)
-    optimizers.install(stack, recorder, enough)
+    install_optimizers(stack, recorder, enough)
     ranks.install(stack, world)
-    numbered.install(stack)
+    install_numbers(stack)
     absent.install(stack, recorder)
 
 
@@ -164,3 +179,90 @@ def _seeds(stack: ExitStack, recorder: Recorder) -> None:
     replace(stack, torch, "set_rng_state", noting(torch.set_rng_state))
     replace(stack, torch.cuda, "manual_seed", on_gpus)
     replace(stack, torch.cuda, "manual_seed_all", on_gpus)
+
+
+def install_numbers(stack: ExitStack) -> None:
+    """Understand such numbers, until the stack is closed."""
+    for name in _FACTORIES:
+        replace(stack, torch, name, _named(getattr(torch, name)))
+    tensor, module = torch.Tensor, torch.nn.Module
+    replace(stack, tensor, "to", _named(_moving(tensor.to)))
+    replace(stack, module, "to", _named(_moving(module.to)))
+    replace(stack, tensor, "cuda", _cuda)
+    replace(stack, module, "cuda", lambda self, device=None: self.to(_device(device)))
+
+
+def _named(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+        if type(options.get("device")) is int:
+            options["device"] = _device(options["device"])
+        return function(*args, **options)
+
+    return call
+
+
+def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def to(self: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        if args and type(args[0]) is int:
+            args = (_device(args[0]), *args[1:])
+        return function(self, *args, **options)
+
+    return to
+
+
+def _cuda(self: torch.Tensor, device: Any = None, *_: Any, **__: Any) -> torch.Tensor:  # noqa: ANN401
+    return self.to(_device(device))
+
+
+def _device(device: Any) -> torch.device:  # noqa: ANN401 - a number, a name, a device, or None
+    if device is None:
+        return torch.device("cuda", torch.cuda.current_device())
+    return torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
+
+
+def install_optimizers(stack: ExitStack, recorder: Recorder, enough: Callable[[int], bool]) -> None:
+    """Call the recorder's end when all optimizers have done their steps.
+
+    With several, as in a GAN, those that never step would be waited for in vain: one that begins
+    a step more than was asked for ends it as well. Where there is none, because the program
+    updates by hand, a step ends where a line begins its next backward.
+    """
+    known: weakref.WeakSet[Any] = weakref.WeakSet()
+    steps: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+    original = torch.optim.Optimizer.__init__
+
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        original(self, *args, **options)
+        known.add(self)
+
+    def before(optimizer: Optimizer, *_: object) -> None:
+        if enough(steps.get(optimizer, 0)):
+            recorder.finish()
+
+    def after(optimizer: Optimizer, *_: object) -> None:
+        steps[optimizer] = steps.get(optimizer, 0) + 1
+        recorder.steps = max(recorder.steps, steps[optimizer])
+        if all(enough(steps.get(each, 0)) for each in known):
+            recorder.finish()
+
+    begun: Counter[places.Place | None] = Counter()
+
+    def starts() -> None:
+        trail = places.here()
+        place = None if trail is None else trail.place
+        if not known and begun[place] and enough(begun[place]):
+            recorder.steps = begun[place]
+            recorder.notes.append(
+                "no optimizer of torch was made: a step was taken to end where the same line, "
+                f"{place}, began its next backward"
+            )
+            recorder.finish()
+        begun[place] += 1
+
+    recorder.starts = starts
+    replace(stack, torch.optim.Optimizer, "__init__", init)
+    stack.callback(register_optimizer_step_pre_hook(before).remove)
+    stack.callback(register_optimizer_step_post_hook(after).remove)

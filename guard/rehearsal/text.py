@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from guard.rehearsal.findings import DETERMINISTIC, FOUND, RAISES, SILENT, SWITCH, UNKNOWN
-from guard.terminal import rendered, visible
+from guard.terminal import grid, heading, rendered, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rich.console import RenderableType
 
@@ -41,28 +41,22 @@ def render(report: Report, stream: TextIO, *, verbose: bool = False) -> str:
 def _parts(report: Report, *, verbose: bool) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    yield _heading(_summary(report))
+    yield heading(_summary(report))
     shown = [each for each in report.findings if each.verdict in (*FOUND, SWITCH)]
     if shown:
         yield Text(_SWITCHED_ON)
-        yield _table(_rows(shown, _row, _AT, _is_harmless, verbose=verbose))
+        yield grid(_rows(shown, _row, _AT, _is_harmless, verbose=verbose))
     if report.attention:
-        yield _heading("attention")
-        yield _table(_attention_row(each) for each in report.attention)
+        yield heading("attention")
+        yield grid(_attention_row(each) for each in report.attention)
     if report.traps:
-        yield _heading("not operators")
-        yield _table(_rows(report.traps, _trap_row, _TRAP_AT, _is_any, verbose=verbose))
+        yield heading("not operators")
+        yield grid(_rows(report.traps, _trap_row, _TRAP_AT, _is_any, verbose=verbose))
     if report.limits:
-        yield _heading("not seen")
+        yield heading("not seen")
         for limit in report.limits:
             yield Text(visible(limit))
     yield Text(_verdict(report), style="bold")
-
-
-def _heading(text: str) -> RenderableType:
-    from rich.text import Text
-
-    return Text(text, style="bold underline")
 
 
 def _summary(report: Report) -> str:
@@ -86,16 +80,6 @@ def _verdict(report: Report) -> str:
 
 def _many(count: int, what: str) -> str:
     return f"1 {what}" if count == 1 else f"{count} {what}s"
-
-
-def _table(rows: Iterable[tuple[tuple[str, str], ...]]) -> RenderableType:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table.grid(padding=(0, 2, 0, 0))
-    for row in rows:
-        table.add_row(*(Text(visible(text), style=style) for text, style in row))
-    return table
 
 
 def _rows(

@@ -1,22 +1,35 @@
-"""From the first difference of two runs to the statements that it comes from."""
+"""From the first difference of two runs to the statements that it comes from.
+
+A branch that only one run takes and that only sets a learning rate is no other control flow than
+an assignment of another rate is.
+"""
 
 from __future__ import annotations
 
+import linecache
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause
-from guard.statements.sources import is_begun
+from guard.statements.flows import Flows
+from guard.statements.matching import DEEPEST, Pairing
+from guard.statements.sources import is_begun, is_clock
+from guard.statements.syntax import Statement, statements
+from guard.statements.traits import Traits
+from guard.statements.trees import recording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from guard.diff import Difference
     from guard.observe.places import Place
-    from guard.statements.flows import Flows
     from guard.statements.matching import Node
+    from guard.statements.syntax import Path
 
 _PARTED = (Cause.CONTROL_FLOW, Cause.LENGTH)
 _MOST = 40  # statements
+_DEEP = f"calls more than {DEEPEST} deep were not traced: the statement that makes them counts"
+_SETTING = ("Assign", "AugAssign", "AnnAssign")
+_AROUND = ("For", "If", "Expr")
 
 
 class Found(NamedTuple):
@@ -171,3 +184,96 @@ def _before(flows: Flows, node: Node) -> Iterator[Node]:
     if node.draws:
         moved = (each for nodes in flows.moves.values() for each in nodes)
         yield from sorted((n for n in moved if n.order < node.order), key=lambda n: -n.order)
+
+
+def compare(
+    first: str, second: str, step: int | None = None, rank: int | None = None
+) -> tuple[Flows, list[str]]:
+    """What flows where, of the recordings in two folders; and what a person should know.
+
+    step  the last that counts: what came after it says nothing of it
+    rank  whose processes are compared, where a run has several; None for all
+    """
+    ones, others = recording(first, rank), recording(second, rank)
+    ends = tuple(each.ends.get(-1 if step is None else step) for each in (ones, others))
+    pairing = Pairing(ones, others, Lookup().of)
+    nodes = [each for each in pairing.nodes if _is_within(each, ends)]
+    notes = [*ones.notes, *others.notes, *([_DEEP] if pairing.is_cut else [])]
+    traits = {
+        key: ones.traits.get(key, Traits()).joined(others.traits.get(key, Traits()))
+        for key in {**ones.traits, **others.traits}
+    }
+    return Flows(nodes, traits), list(dict.fromkeys(notes))
+
+
+def _is_within(node: Node, ends: tuple[int | None, ...]) -> bool:
+    """Whether a statement ended before the step did, in a run that has both."""
+    for run, end in enumerate(ends):
+        ran = node.ran_in(run)
+        if ran is not None and end is not None and ran.began > end:
+            return False
+    return True
+
+
+class Lookup:
+    """Statements by file and line."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, dict[int, Statement]] = {}
+
+    def of(self, file: str, line: int) -> Statement | None:
+        """The statement that a line is of."""
+        found = self._files.get(file)
+        if found is None:
+            try:
+                found = statements("".join(linecache.getlines(file)))
+            except (SyntaxError, ValueError):
+                found = {}
+            self._files[file] = found
+        return found.get(line)
+
+
+def done_in_one(flows: Flows, origin: Node) -> list[Node]:
+    """What only one run did, as an origin has it."""
+    return [each for each in flows.tainted if each.cause is not None and origin in each.origins]
+
+
+def sets_only(extra: Collection[Node], flows: Flows, names: Collection[str]) -> Node | None:
+    """What sets a hyperparameter, where nothing else that is read later is done in one run alone.
+
+    names  of hyperparameters: "lr"
+    """
+    found: Node | None = None
+    others: set[Path] = set()
+    for node in extra:
+        if not _is_setting(node):
+            return None
+        for path in node.statement.writes:
+            if _is_item(path, names):
+                found = found or node
+            elif node.statement.kind != "For":
+                others.add(path[-1:])
+    return None if others & set(_read_later(flows, extra)) else found
+
+
+def sets_values(extra: Collection[Node]) -> bool:
+    """Whether nothing but values are set in one run alone, and nothing is called for it."""
+    return all(each.statement.kind in _SETTING and not each.statement.calls for each in extra)
+
+
+def _is_setting(node: Node) -> bool:
+    """Whether it sets something, or is what is around that: a loop over groups, a call."""
+    kind = node.statement.kind
+    return kind in _SETTING or (kind in _AROUND and (kind != "Expr" or bool(node.below)))
+
+
+def _is_item(path: Path, names: Collection[str]) -> bool:
+    return len(path) > 1 and path[-1].strip("[]") in names
+
+
+def _read_later(flows: Flows, extra: Collection[Node]) -> Iterator[Path]:
+    """Last names of what is read by statements that differ in both runs, but for a clock's."""
+    causes = {each.cause for each in extra}
+    for node in flows.tainted:
+        if node.cause is None and node not in causes and not is_clock(node.statement):
+            yield from (path[-1:] for path in node.statement.reads)

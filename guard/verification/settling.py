@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause
 from guard.diff.names import listed
-from guard.statements.decisions import done_in_one, sets_only, sets_values
+from guard.statements.sinks import done_in_one, sets_only, sets_values
 from guard.verification.attribution import NONE
 from guard.verification.circumstances import MEMORY
 from guard.verification.operators import READ, Culprit, unwritten

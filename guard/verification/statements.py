@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause, Link, examine
 from guard.observe.places import Place
-from guard.statements.comparing import compare
-from guard.statements.sinks import find, slice_of
+from guard.statements.sinks import compare, find, slice_of
 from guard.verification.origins import suspect
 from guard.verification.plan import recording
 from guard.verification.settling import cause_of

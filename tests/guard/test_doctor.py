@@ -436,7 +436,8 @@ def test_the_driver_tells_its_gpus(
     environ = {"LD_LIBRARY_PATH": driver}
     if visible is not None:
         environ["CUDA_VISIBLE_DEVICES"] = visible
-    code = "from guard.nvml import driver; found = driver(); print(*found, found.visible, sep='|')"
+    code = "from guard.inventory.situation import driver; found = driver(); "
+    code += "print(*found, found.visible, sep='|')"
     done = python("-c", code, cwd=tmp_path, environ=environ)
     gpus = "('NVIDIA H100 80GB HBM3', 'NVIDIA H100 80GB HBM3 (MIG)', 'NVIDIA L4')"
     assert (done.stdout, done.stderr) == (f"550.54.15|{gpus}|{count}\n", "")

@@ -11,10 +11,9 @@ from statement_runs import flows, origins
 from guard.diff import Cause, Difference
 from guard.digests.generators import NONE
 from guard.statements import tracer
-from guard.statements.comparing import Lookup
 from guard.statements.flows import Flows
 from guard.statements.matching import Pairing
-from guard.statements.sinks import find
+from guard.statements.sinks import Lookup, find
 from guard.statements.threads import calls_of
 from guard.statements.trees import Call, Ran, Recording, Thread
 

@@ -1,6 +1,7 @@
-"""Which kernel ``scaled_dot_product_attention`` takes on a GPU: torch's own rules, followed here.
+"""What a GPU computes by other kernels than the CPU: attention, recurrent layers, the CTC loss.
 
-As torch 2.13 has them for dense inputs with determinism on, where cuDNN's kernel is left out.
+``scaled_dot_product_attention`` takes its kernel by torch's own rules, followed here as torch 2.13
+has them for dense inputs with determinism on, where cuDNN's kernel is left out.
 """
 
 from __future__ import annotations
@@ -10,14 +11,18 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 
+from detlint.operations import OPERATIONS
 from guard.errors import SettingsError
 from guard.observe.patching import replace
-from guard.rehearsal.findings import DETERMINISTIC, SWITCH, Attention, Verdict
+from guard.rehearsal import values
+from guard.rehearsal.findings import DETERMINISTIC, SILENT, SWITCH, Attention, Verdict
 from guard.rehearsal.flags import GPUS, capability
+from guard.rehearsal.verdicts import Judgement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import ExitStack
 
     from guard.observe import places
@@ -30,6 +35,8 @@ SOURCE = (
 _LARGEST_HEAD = 256
 _HALF = (torch.float16, torch.bfloat16)
 _VERDICTS: dict[str, Verdict] = {"flash": SWITCH, "efficient": SWITCH, "math": DETERMINISTIC}
+_NAMES = ("lstm", "gru", "rnn_tanh", "rnn_relu")
+_OVERLOAD = "aten::_cudnn_rnn"
 
 
 class Call(NamedTuple):
@@ -200,3 +207,58 @@ def _entries(
         counted[backend, why, where(trail, models)] += count
     for (backend, why, place), count in counted.items():
         yield Attention(backend, gpu, _VERDICTS[backend], why, SOURCE, count, place)
+
+
+def install_ctc(stack: ExitStack) -> None:
+    """Have it turn lengths into numbers where these are known."""
+    original = torch.ctc_loss
+
+    @functools.wraps(original)
+    def ctc_loss(
+        log_probs: torch.Tensor,
+        targets: torch.Tensor,
+        input_lengths: Any,  # noqa: ANN401 - a tensor, or numbers
+        target_lengths: Any,  # noqa: ANN401
+        *rest: Any,
+        **options: Any,
+    ) -> torch.Tensor:
+        lengths = _numbers(input_lengths), _numbers(target_lengths)
+        if None in lengths:
+            lengths = input_lengths, target_lengths
+        # detlint: ignore[DET501] it is the program's own call
+        return original(log_probs, targets, *lengths, *rest, **options)
+
+    replace(stack, torch, "ctc_loss", ctc_loss)
+
+
+def _numbers(lengths: Any) -> Any:  # noqa: ANN401
+    if not isinstance(lengths, torch.Tensor):
+        return lengths
+    known = values.of(lengths) if isinstance(lengths, FakeTensor) else lengths
+    if known is None:
+        return None
+    with unset_fake_temporarily():
+        return known.tolist()
+
+
+def install_recurrence(stack: ExitStack, recorder: Recorder) -> None:
+    """Count calls that cuDNN would compute with dropout between the layers."""
+    row = next(each for each in OPERATIONS if _OVERLOAD in each.overloads)
+    # Asked by recurrent layers that move their weights together for cuDNN.
+    replace(stack, torch.backends.cudnn, "is_acceptable", lambda _: False)
+    module: Any = torch._VF  # noqa: SLF001
+    for name in _NAMES:
+        replace(stack, module, name, _counted(getattr(module, name), recorder, row))
+
+
+def _counted(original: Callable[..., Any], recorder: Recorder, row: Any) -> Callable[..., Any]:  # noqa: ANN401
+    @functools.wraps(original)
+    def run(*args: Any) -> Any:  # noqa: ANN401 - as torch's
+        # input, state, weights, biases, layers, dropout, train, …; packed, sizes come second
+        start = 4 if isinstance(args[3], bool) else 5
+        layers, dropout, train = args[start : start + 3]
+        if args[0].device.type == "cuda" and train and dropout > 0 and layers > 1:
+            recorder.count(_OVERLOAD, Judgement(SILENT, row))
+        return original(*args)
+
+    return run
