@@ -62,10 +62,6 @@ def _end_with(parent: int) -> None:
                 os._exit(1)
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
-
-
 def leave() -> None:
     """End this process as soon as a step begins that is not recorded any more.
 
@@ -118,3 +114,7 @@ def launch(told: Mapping[str, Any], arguments: Sequence[str]) -> int:
     except ChildFailedError as error:
         return max(1, error.get_first_failure()[1].exitcode)
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
