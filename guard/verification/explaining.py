@@ -59,6 +59,12 @@ FREE = frozenset(
 )
 
 
+def circumstance_of(shown: Shown | None) -> str:
+    """The circumstance that a line depends on which running has shown from end to end; or ""."""
+    names = (name for name, each in _OF_CIRCUMSTANCES.items() if shown and each is shown.source)
+    return next(names, "") if shown is not None and shown.is_whole else ""
+
+
 class Shown(NamedTuple):
     """What running the statements showed of the line with which a difference begins.
 

@@ -11,7 +11,7 @@ from guard.diff.environments import for_kernels
 from guard.errors import GuardError
 from guard.verification.attribution import LONGEST, NONE, Attribution, Reruns, attribute
 from guard.verification.bisection import Bisection, bisect, is_of_an_operator
-from guard.verification.explaining import FREE, Known, Shown, explanation
+from guard.verification.explaining import FREE, Known, Shown, circumstance_of, explanation
 from guard.verification.origins import origin_of
 from guard.verification.plan import recording
 from guard.verification.possibilities import Asked, advised, with_possibilities
@@ -199,7 +199,7 @@ def explained(
         attribution = Attribution(NONE)  # it is varied in no run, and differs in each
     elif is_quick and not known:
         reruns = Reruns(opened, difference, watched.processes[0], other, left)
-        attribution = attribute(reruns, text)
+        attribution = attribute(reruns, text, circumstance_of(begun))
     verdict = replace(
         verdict,
         reruns=bisection.runs + attribution.runs + found.runs,

@@ -226,6 +226,15 @@ def test_a_circumstance_is_tried_again_before_it_is_named(
     assert bool(found.note) == bool(circumstance)
 
 
+def test_what_the_statements_have_shown_takes_one_run(tmp_path: Path) -> None:
+    reruns = told({"hashes": [True]}, Cause.BATCH_ORDER)
+    found = attribute(reruns, text_of(tmp_path, SET), "hashes")
+    assert (found.circumstance, reruns.tried) == ("hashes", ["hashes"])
+    reruns = told({"listings": [True]}, Cause.BATCH_ORDER)
+    attribute(reruns, text_of(tmp_path, "os.listdir()\nset(a)"), "hashes")
+    assert reruns.tried == ["hashes", "none", "listings", "none"]
+
+
 def test_a_circumstance_that_could_not_be_tried_again_is_not_named(tmp_path: Path) -> None:
     outcomes: dict[str, Any] = {"hashes": [True]}
     reruns = told(outcomes, Cause.BATCH_ORDER, budget=2)
