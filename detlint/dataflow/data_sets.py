@@ -9,7 +9,7 @@ from detlint.models import loading
 from detlint.models.names import is_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.origins import Origins
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _JOINS = frozenset(("await", "boolean", "declared", "free", "phi"))
 
 
-def sampled(call: Op) -> str:
-    """``frac`` or ``n`` for a call of pandas' ``sample`` by that keyword, else ""."""
+def sampled(call: Op, origins: Origins) -> str:
+    """``frac=…``, ``n=…`` or ``…`` for a call of pandas' ``sample``, else ""."""
     function, keywords = call.args[0], {name for name in call.name if name}
     unit = call.function.unit
     if function.name != loading.SAMPLE or not keywords <= loading.OF_SAMPLE:
@@ -26,9 +26,52 @@ def sampled(call: Op) -> str:
     if unit.values.qualified(function) or loading.is_no_table(_root(call)) or _is_alone(call):
         return ""
     if "frac" in keywords:
-        return "frac"
-    # Other libraries have such a parameter, too.
-    return "n" if "n" in keywords and "pandas" in unit.text else ""
+        return "frac=…"
+    if "n" in keywords:  # other libraries have such a parameter, too
+        return "n=…" if "pandas" in unit.text else ""
+    plain = [value for name, value in call.arguments() if name is None]
+    one = len(plain) <= 1 and all(each.code != "star" for each in plain)
+    return ("…" if plain else "") if one and is_frame(function.args[0], origins) else ""
+
+
+def is_frame(op: Op, origins: Origins) -> bool:
+    """Whether a value is a table of pandas, or is made of one by its methods and by choosing."""
+    pending, seen = [op], {op}
+    for each in pending:  # grows
+        if any(one.of == loading.FRAME for one in each.function.unit.values.types(each)):
+            return True
+        if each.code == "param" and any(
+            made is not None and loading.FRAME in made.names for made in origins.of(each)
+        ):
+            return True
+        fresh = [inner for inner in _made_of(each) if inner not in seen]
+        seen.update(fresh)
+        pending += fresh
+    return False
+
+
+def _made_of(op: Op) -> Iterable[Op]:
+    if op.code in ("attr", "item", "slice"):
+        return op.args[:1]
+    if op.code == "call":
+        return op.args[0].args[:1] if op.args[0].code == "attr" else ()
+    if op.code in _JOINS:
+        return op.args
+    return _applied_by(op) if op.code == "param" else ()
+
+
+def _applied_by(parameter: Op) -> Iterator[Op]:
+    """Whose method is given the function of a parameter: ``groups.apply(lambda group: …)``."""
+    inner = parameter.function
+    first = next(iter(inner.params.values()), None)
+    if first is not parameter or inner.outer is None:
+        return
+    for made in inner.outer.ops:
+        if made.code == "function" and made.name is inner:
+            for use in made.uses:
+                applied = use.code == "call" and use.args[0].code == "attr"
+                if applied and use.args[0].name in loading.APPLYING:
+                    yield use.args[0].args[0]
 
 
 def _is_alone(call: Op) -> bool:

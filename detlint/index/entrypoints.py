@@ -20,7 +20,7 @@ STARTS = frozenset(
     {
         *("__main__", ".backward(", ".fit(", ".train(", ".apply_gradients(", "sess.run("),
         *("session.run(", "_args(", "\nmain(", "\nrun", "\ntrain", "\nfit", "\nfor epoch"),
-        *("= train(", "= fit("),
+        *("= train(", "= fit(", ".fit_generator("),
     }
 )
 # These begin with a plain character, which sre finds ten times as fast as the start of a line;
@@ -28,7 +28,7 @@ STARTS = frozenset(
 _MAIN_LINE = re.compile(rf"\n{MAIN_BLOCK.pattern}")
 # Also `sess.run([model.opt_op, model.loss], feeds)`, `sess.run(train_step)`.
 _TRAINS = re.compile(
-    r"\.(?:(?:backward|fit|train|apply_gradients|optimize_parameters)\("
+    r"\.(?:(?:backward|fit|fit_generator|train|apply_gradients|optimize_parameters)\("
     r"|(?:(?<=\bsess\.)|(?<=\bsession\.))run\([\[\s(]*[\w.]*(?:opt|train))"
 )
 # Outside of functions: `args = parser.parse_args()`, `train(model, loader)`.

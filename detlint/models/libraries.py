@@ -12,6 +12,12 @@ FUNCTIONS = (
     *rows("numpy", "arange linspace zeros ones empty full argsort", "array[number]"),
     *rows("numpy.random", "permutation choice shuffle", "", Order.DRAWS),
     *rows("pandas", "DataFrame Series", "instance[pandas.DataFrame]", Order.KEEPS),
+    *rows(
+        "pandas",
+        """concat get_dummies melt merge pivot_table read_csv read_excel read_feather read_hdf
+        read_json read_parquet read_pickle read_sql read_table""",
+        "instance[pandas.DataFrame]",
+    ),
     *rows("pandas", "unique", "array[E0]", Order.KEEPS),
     *rows("natsort", "natsorted", "list[E0]", Order.SORTS),
     *rows("tqdm", "tqdm", "iterator[E0]", Order.KEEPS),

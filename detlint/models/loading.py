@@ -139,6 +139,9 @@ _STILL = re.compile(
 )
 # What pandas' ``sample`` takes; another keyword tells of another ``sample``.
 SAMPLE = "sample"
+FRAME = "pandas.DataFrame"
+# Methods of tables that give a function a table.
+APPLYING = words("apply pipe")
 OF_SAMPLE = words("n frac replace weights random_state axis ignore_index")
 # Distributions, replay buffers, generators: not tables.
 _NO_TABLES = re.compile(

@@ -129,10 +129,10 @@ class MissingRandomState(Rule):
             self._report(call, f"{word_of(call)}()", "random_state", written, _GLOBAL)
 
     def _check_method(self, call: Op) -> None:
-        if keyword := data_sets.sampled(call):
+        if keyword := data_sets.sampled(call, self._origins):
             if _is_missing(call.given("random_state")) and not self.unit.seeding.seeds("numpy"):
                 written = call.written("random_state")
-                self._report(call, f"sample({keyword}=…)", "random_state", written, _GLOBAL)
+                self._report(call, f"sample({keyword})", "random_state", written, _GLOBAL)
         elif data_sets.shuffled(call, self._origins):
             self._check_data_set(call)
 

@@ -274,3 +274,18 @@ def not_tables(frame, dist, space, replay_buffer, rng, n, policy):
 class Sampler:
     def draw(self):
         return self.sample(n=3)
+
+
+def counted(frame: pd.DataFrame, other, n):
+    a = frame.sample(3), frame.loc[frame.x > 0].sample(n // 2)  # DET104 DET104
+    b = frame.groupby("label").apply(lambda group: group.sample(n))  # DET104
+    c = pd.read_csv("train.csv").sample(n, random_state=0), other.sample(n)
+    return a, b, c
+
+
+class Table:
+    def __init__(self, one, other):
+        self.rows = pd.concat([one, other])
+
+    def some(self, n):
+        return self.rows.sample(n)  # DET104
