@@ -38,6 +38,7 @@ class NoDeterministicImplementation(Rule):
     Lowers the confidence:
     - only the backward is concerned, and the file shows no gradient that comes to it, or its names
       speak against one: reported as *possible*
+    - the gradient is the same in each run, and only the switch refuses it, as of `MaxPool3d(2)`
 
     Not reported:
     - arguments for which it is deterministic, as `AdaptiveAvgPool2d(1)`, or that cannot be seen
@@ -201,8 +202,9 @@ class NoDeterministicImplementation(Rule):
             return
         shown, alternative = self._calls.shown(node, found), row.alternatives[0].text
         if is_same_in_each_run(self.module, node, found):
-            # The switch is on where something is trained, not where a model answers.
-            if not backward and answers(self.module, node):
+            # No run differs by it. Values may come with indices that do, where something is
+            # trained; a model that answers leaves the switch off.
+            if backward or answers(self.module, node):
                 sure = Confidence.POSSIBLE
             given = "gradient" if backward else "values"
             message = f"{shown} gives the same {given} in each run, but {_REFUSES}"
