@@ -144,14 +144,14 @@ class TestBaseline:
     def test_standard_input_knows_it_too(self, project: Path) -> None:
         done = subprocess.run(
             [sys.executable, "-m", "detlint", "--stdin-filename", "train.py", "-"],
-            input=f"{TRAIN}    {LEAK}\n",
+            input=TRAIN.replace(LEAK, f"{LEAK}\n    {LEAK}"),
             cwd=project,
             capture_output=True,
             text=True,
             check=False,
         )
         assert done.returncode == 1
-        assert done.stdout.startswith("train.py:7:5: DET301")
+        assert done.stdout.startswith("train.py:6:5: DET301")
         assert "1 known finding left out" in done.stdout
 
     def test_fixes_leave_what_is_known(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.baseline import Baseline
 from detlint.cli import parts
 from detlint.cli.report import decoded
-from detlint.cli.said import counted, say
+from detlint.cli.said import counted, say, tell_failures
 from detlint.cli.status import CLEAN, FAILED
 from detlint.configuration import shown
 from detlint.settings import BASELINE, project_root
@@ -33,6 +33,7 @@ def _written(options: argparse.Namespace, part: parts.Part) -> int:
     file = options.baseline or os.path.join(root, BASELINE)
     known = Baseline.load(root, file) if os.path.isfile(file) else Baseline(root)
     linted = part.lint(options)
+    tell_failures(linted.failures)
     if linted.failures:
         return FAILED
     still = known.shrunk(linted.findings, decoded)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.cli import parts
 from detlint.cli.report import decoded, quoted, report
-from detlint.cli.said import counted, say
+from detlint.cli.said import counted, say, tell_failures
 from detlint.cli.status import CLEAN, FAILED, FOUND
 from detlint.errors import UsageError
 from detlint.streams import write
@@ -103,7 +102,8 @@ def _joined(done: Sequence[Outcome]) -> Outcome:
 
 def _outcome(options: argparse.Namespace, part: Part) -> Outcome:
     linted = part.lint(options)
-    new = _new(options, part, linted.findings)
+    tell_failures(linted.failures)
+    new = part.novelty(options, linted.findings)
     found = new.of(linted.findings, decoded)
     failed = bool(linted.failures)
     if options.add_ignore is not None:
@@ -112,15 +112,6 @@ def _outcome(options: argparse.Namespace, part: Part) -> Outcome:
     if options.fix or options.diff:
         return _fixed(options, part, new, outcome)
     return outcome._replace(gone=new.gone(linted.findings, part.paths, decoded))
-
-
-def _new(options: argparse.Namespace, part: Part, findings: Sequence[Finding]) -> Novelty:
-    """What leaves out known findings; all of them are new where nothing says what is known."""
-    from detlint.novelty import Novelty, asked, novelty
-
-    if not asked(options, part.settings):
-        return Novelty()
-    return novelty(options, part.settings, findings, part.lint_elsewhere, decoded)
 
 
 def _fixed(options: argparse.Namespace, part: Part, new: Novelty, outcome: Outcome) -> Outcome:
@@ -140,6 +131,7 @@ def _fixed(options: argparse.Namespace, part: Part, new: Novelty, outcome: Outco
     if options.diff or not fixes.fixed:
         return outcome
     linted = part.lint(options)  # a fix may mend what is found in another file
+    tell_failures(linted.failures)
     found = new.of(linted.findings, decoded)
     return outcome._replace(findings=found, known=len(linted.findings) - len(found))
 
@@ -186,8 +178,8 @@ def _lint_stdin(options: argparse.Namespace) -> int:
     path = options.stdin_filename or "<stdin>"
     part = parts.Part(options, parts.settings_of(options, options.stdin_filename or "."), [path])
     data = sys.stdin.buffer.read()
-    every = _linted_bytes(path, data, part)
-    new = _new(options, part, every)
+    every = part.lint_bytes(path, data)
+    new = part.novelty(options, every)
     findings = new.of(every, lambda _path: quoted(path, data))
     known, fixed = len(every) - len(findings), 0
     fixable = any(each.fixable and (each.safe or options.unsafe_fixes) for each in findings)
@@ -218,21 +210,3 @@ def _new_in(
     lint: Callable[[Source], list[Finding]], new: Novelty
 ) -> Callable[[Source], list[Finding]]:
     return lambda source: new.of(lint(source), lambda _path: source)
-
-
-def _linted_bytes(path: str, data: bytes, part: Part) -> list[Finding]:
-    from detlint.callgraph.callers import are_asked, ignored
-    from detlint.context import Context
-    from detlint.decoding import decode
-    from detlint.link import Linker
-    from detlint.source import DecodeError
-
-    findings = part.engine.lint_bytes(path, data)
-    with suppress(DecodeError):
-        context = Context([path], part.settings)
-        linker = Linker(part.engine.rules, part.results(), context)
-        findings = linker.link_one(decode(path, data), findings)
-        if are_asked(findings):
-            settled = ignored(findings, context.files)
-            findings = [each for each in findings if each not in settled]
-    return parts.not_ignored(findings, part.settings)

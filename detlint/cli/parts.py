@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from detlint import __version__, configuration
 from detlint import settings as settings_module
 from detlint.cli.progress import Progress
-from detlint.cli.said import say, say_failed
+from detlint.cli.said import say
 from detlint.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from detlint.context import Context
     from detlint.engine import Engine
     from detlint.finding import Finding
+    from detlint.novelty import Novelty
     from detlint.runner import Linted
     from detlint.settings import Settings
     from detlint.source import Source
@@ -36,12 +38,16 @@ def check(options: argparse.Namespace) -> None:
         raise UsageError("give at least one file or folder to lint: `detlint .`")
 
 
-def found(options: argparse.Namespace) -> list[Part]:
+def _say_warning(text: str) -> None:
+    say(f"warning: {text}")
+
+
+def found(options: argparse.Namespace, warn: Callable[[str], None] = _say_warning) -> list[Part]:
     """The files below the named paths, by their settings. Raises SettingsError, UsageError."""
     from detlint.discovery import discover
 
     first = settings_of(options, _first_path(options))
-    paths = discover(options.paths, first, lambda text: say(f"warning: {text}"))
+    paths = discover(options.paths, first, warn)
     if options.isolated or options.config:
         return [Part(options, first, paths)]
     real, known = cache(os.path.realpath), dict[str, str]()
@@ -135,13 +141,38 @@ class Part:
         return Engine(chosen, self.settings, known={rule.code for rule in rules})
 
     def lint(self, options: argparse.Namespace) -> Linted:
-        """What is found in the files as they stand, with what programs show; failures are told."""
+        """What is found in the files as they stand, with what programs show."""
         results = self.results()
         linted = self._found(self.settings, self.paths, results, options.paths)
         results.save()
-        for path, failure in linted.failures.items():
-            say_failed(failure, f" at {path}, which is not linted")
         return linted
+
+    def lint_bytes(self, path: str, data: bytes) -> list[Finding]:
+        """What is found in a source as it stands, whatever its file holds."""
+        from detlint.callgraph.callers import are_asked, ignored
+        from detlint.context import Context
+        from detlint.decoding import decode
+        from detlint.link import Linker
+        from detlint.source import DecodeError
+
+        findings = self.engine.lint_bytes(path, data)
+        with suppress(DecodeError):
+            context = Context([path], self.settings)
+            linker = Linker(self.engine.rules, self.results(), context)
+            findings = linker.link_one(decode(path, data), findings)
+            if are_asked(findings):
+                settled = ignored(findings, context.files)
+                findings = [each for each in findings if each not in settled]
+        return not_ignored(findings, self.settings)
+
+    def novelty(self, options: argparse.Namespace, findings: Sequence[Finding]) -> Novelty:
+        """What leaves out known findings; all are new where nothing says what is known."""
+        from detlint.cli.report import decoded
+        from detlint.novelty import Novelty, asked, novelty
+
+        if not asked(options, self.settings):
+            return Novelty()
+        return novelty(options, self.settings, findings, self.lint_elsewhere, decoded)
 
     def lint_elsewhere(self, settings: Settings, paths: Sequence[str]) -> Sequence[Finding]:
         """The same for other files by the same rules, of which nothing is kept."""

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from detlint.streams import tell
 from detlint.terminal import leading, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def say(*lines: str) -> None:
@@ -19,6 +24,12 @@ def say_failed(traceback: str, where: str = "") -> None:
         f"internal error{where}: {lines[-1]}. Please report it, with the lines above, at",
         "https://github.com/detlint/detlint/issues",
     )
+
+
+def tell_failures(failures: Mapping[str, str]) -> None:
+    """The files at which linting failed, with the tracebacks."""
+    for path, failure in failures.items():
+        say_failed(failure, f" at {path}, which is not linted")
 
 
 def counted(number: int, noun: str) -> str:
