@@ -88,7 +88,9 @@ def _body(text: str) -> list[ast.stmt]:
 def _at_top(source: Source, body: list[ast.stmt], row: int = 0, *, blank_line: str = "") -> Place:
     newline = source.newline
     end_of_head = next((at for at, each in enumerate(body) if not _is_head(each)), len(body))
-    above = [each for at, each in enumerate(body) if at < end_of_head or each.lineno == row]
+    above = body[:end_of_head]
+    if row:
+        above = [*above, *(each for each in body[end_of_head:] if each.lineno == row)]
     if not above:
         line, _ = _start(source, body[0])
         return Place(line, blank_line, newline, f"{newline}{blank_line}")

@@ -12,6 +12,14 @@ if TYPE_CHECKING:
 HEAD = "import os\nimport numpy as np\nimport torch\nfrom torch.utils.data import DataLoader\n"
 DONE = "from concurrent.futures import as_completed\n"
 SHELL = "# CUBLAS_WORKSPACE_CONFIG PYTHONHASHSEED NVTE_ALLOW_NONDETERMINISTIC_ALGO flash seed\n"
+RANDOM = """\
+import os, random, time
+import numpy as np
+from datasets import load_dataset
+from sklearn.cluster import KMeans
+from torch.utils.data import DataLoader, DistributedSampler
+
+"""
 
 
 def repeated(line: str, head: str = HEAD) -> Callable[[int], str]:
@@ -103,6 +111,35 @@ FAMILIES = {
     "results in globals": ("a.py", repeated("g{i} = list(as_completed(x))\n", DONE)),
     "sets": ("a.py", repeated("s = set(a)\nfor x in s:\n    out.append(x)\n")),
     "hashes": ("a.py", repeated("h = hash(name)\nd[h % 3] = name\n")),
+    "sums of hashes": (
+        "a.py",
+        repeated("    h = (h + hash(name)) % 7\n", "def f(h, name: str):\n"),
+    ),
+    "seeds": ("a.py", repeated("seed{i} = int(time.time())\nrandom.seed(seed{i})\n", RANDOM)),
+    "a chain of seeds": ("a.py", repeated("seed = seed + 1\n", f"{RANDOM}seed = time.time()\n")),
+    "seeds by functions": (
+        "a.py",
+        repeated("def f{i}(): return time.time()\ndef g{i}(): random.seed(f{i}())\n", RANDOM),
+    ),
+    "generators": ("a.py", repeated("rng{i} = np.random.default_rng()\n", RANDOM)),
+    "generators of one field": (
+        "a.py",
+        repeated("  def f{i}(self): self.r = random.Random()\n", f"{RANDOM}class A:\n"),
+    ),
+    "estimators": ("a.py", repeated("m{i} = KMeans(3)\n", RANDOM)),
+    "data sets shuffled in a chain": (
+        "a.py",
+        repeated("d = d.shuffle().map(f)\n", f"{RANDOM}d = load_dataset('x')\n"),
+    ),
+    "samplers": (
+        "a.py",
+        repeated(
+            "s{i} = DistributedSampler(x)\nfor epoch in range(3):\n"
+            "  for b in DataLoader(x, sampler=s{i}): pass\n",
+            RANDOM,
+        ),
+    ),
+    "hash seeds that are set": ("a.py", repeated("os.environ['PYTHONHASHSEED'] = '0'\n", RANDOM)),
     "lists of commands": ("t.sh", lambda n: SHELL + "python t.py &&\n" * n + "true\n"),
     "exports": ("t.sh", repeated("export X=1\npython t.py\n", SHELL)),
     "exports of what rules know": (

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.dataflow.origins import Origins
 
+_MOST = 30  # calls and branches behind a data set
 _JOINS = frozenset(("await", "boolean", "declared", "free", "phi"))
 
 
@@ -140,6 +141,8 @@ def _chain(op: Op) -> Iterator[Op]:
     pending, seen = [op], {op}
     for each in pending:  # grows
         yield each
+        if len(pending) > _MOST:
+            return
         inner: list[Op] = []
         if each.code == "call":
             function = each.args[0]

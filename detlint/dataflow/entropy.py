@@ -26,6 +26,7 @@ _GENERATORS = {
 _HASH = "a string's hash, which Python salts in each process"
 _SYSTEM = "the operating system"
 _MOST = 400  # operations behind a value that are asked
+_FEW = 30  # what is made of one value of entropy
 _DEEPEST = 4  # calls in calls
 # Of these, all operands are a part of the value; of the others, as ``_parts`` says.
 _WHOLE = frozenset(
@@ -55,6 +56,7 @@ class Entropies:
     def __init__(self, origins: Origins) -> None:
         self.origins = origins
         self._without: set[Step] = set()
+        self._known: dict[Step, Entropy] = {}
 
     def of(self, value: Op) -> Entropy | None:
         """The first entropy in a value, however wrapped, also through locals, attributes and what
@@ -66,8 +68,9 @@ class Entropies:
             if step in seen or step in self._without:
                 continue
             seen.add(step)
-            found = source(step[0], self.origins)
+            found = self._known.get(step) or source(step[0], self.origins)
             if found is not None:
+                self._known[value, ()] = found
                 return found
             pending += reversed(list(_parts(*step)))
         if not pending:
@@ -229,3 +232,21 @@ def _given(param: Op, call: Op) -> Op | None:
         plain.pop(0)
     name = str(param.name[1])
     return call.given(name, plain.index(name)) if name in plain else None
+
+
+def kept_as(value: Op) -> set[str]:
+    """The attributes, variables of the module and functions that hand a value to other code."""
+    found: set[str] = set()
+    pending, seen = [value], {value}
+    for each in pending:  # grows
+        for use in each.uses:
+            if use.code in ("store_attr", "store_global") and use.args[-1] is each:
+                found.add(str(use.name))
+            elif use.code == "return":
+                found.add(use.function.name.rpartition(".")[2])
+            elif use not in seen and (use.code in _WHOLE or use.code in ("attr", "call", "choice")):
+                seen.add(use)
+                pending.append(use)
+        if len(pending) > _FEW:
+            break
+    return found

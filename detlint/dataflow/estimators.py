@@ -116,9 +116,8 @@ class Estimators:
     def _reads(self, name: str) -> Iterator[Op]:
         for outer in self._unit.functions_naming(name):
             for function in outer.everything():
-                for op in function.ops:
-                    if op.code in ("attr", "global") and op.name == name:
-                        yield op
+                yield from function.reads("attr", name)
+                yield from function.reads("global", name)
 
 
 def _names_state(call: Op) -> bool:

@@ -105,7 +105,7 @@ class Generators:
     def _reads(self, code: str, name: str) -> Iterator[Op]:
         for outer in self._unit.functions_naming(name):
             for function in outer.everything():
-                yield from (op for op in function.ops if op.code == code and op.name == name)
+                yield from function.reads(code, name)
 
     def _given(self, call: Op, value: Op, fate: Fate) -> Iterator[Op]:
         called = self._unit.values.called(call)

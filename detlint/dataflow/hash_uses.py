@@ -28,6 +28,8 @@ _FILE_CALLS = frozenset(
     ]
 )
 _MIXING = frozenset(("__eq__", "__hash__", "_hash", "cache_key", "hash", "key"))
+_SPOKEN = frozenset(("call", "format", "raise"))
+_MOST = 60  # what is made of one hash
 _IN_FILE = "in the name of a file"
 
 
@@ -60,13 +62,14 @@ class HashUses:
                 found = self._shown(use, value)
                 if found is not None:
                     yield found
-                elif _is_same(use, value) and use not in seen:
+                elif _is_same(use, value) and use not in seen and len(seen) < _MOST:
                     seen.add(use)
                     pending.append(use)
 
     def _shown(self, use: Op, value: Op) -> HashUse | None:
         if use.code in ("augment", "binary") and use.name in _CUTTING and use.args[0] is value:
-            told = self._orders.is_shown(use)
+            spoken = any(each.code in _SPOKEN for each in use.uses)
+            told = spoken and self._orders.is_shown(use)
             return None if told else HashUse("cut down to a few numbers", _seeds(use))
         if use.code == "call":
             texts = not _TEXT.isdisjoint(use.function.unit.values.called(use))
@@ -87,7 +90,7 @@ class HashUses:
                     return HashUse(_IN_FILE)
                 if _identifies(use, text):
                     found = HashUse("in what identifies something", assumed=True)
-                if _is_text(use) and use not in seen:
+                if _is_text(use) and use not in seen and len(seen) < _MOST:
                     seen.add(use)
                     pending.append(use)
         return found
@@ -105,7 +108,7 @@ def _seeds(start: Op) -> tuple[Op | None, ...]:
     for value in pending:  # grows
         found += [by for _, by in seed_uses(value)]
         more = [use for use in value.uses if use.code in _NUMBERS or _is_same(use, value)]
-        pending += [use for use in more if use not in seen]
+        pending += [use for use in more if use not in seen][: _MOST - len(seen)]
         seen.update(more)
     return tuple(found)
 

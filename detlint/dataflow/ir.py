@@ -190,6 +190,7 @@ class Function:
         self.assigned: list[tuple[str, Op, ast.AST]] = []  # names, with the statement
         self.stores: dict[str, list[Op]] = {}  # of attributes, by their names
         self._names: dict[Op, list[str]] | None = None
+        self._reads: dict[tuple[str, str], list[Op]] | None = None
         self.globals: dict[str, Op] = {}  # names that are not its own, as they are read
         self.decorated: Function | None = None  # what it makes the decorators of
         self.is_complete = True  # not cut by the budget
@@ -215,6 +216,15 @@ class Function:
                 for each in bound:
                     self._names.setdefault(each, []).append(name)
         return self._names.get(value, [])
+
+    def reads(self, code: str, name: str) -> list[Op]:
+        """Where it reads an attribute ("attr"), or a variable of the module ("global")."""
+        if self._reads is None:
+            self._reads = {}
+            for op in self.ops:
+                if op.code in ("attr", "global"):
+                    self._reads.setdefault((op.code, op.name), []).append(op)
+        return self._reads.get((code, name), [])
 
     @property
     def is_generator(self) -> bool:

@@ -41,13 +41,20 @@ class Travel:
     names    the variables, attributes and parameters that hold it on its way
     """
 
-    def __init__(self, unit: Unit, own: OwnCalls, start: Op) -> None:
+    def __init__(
+        self, unit: Unit, own: OwnCalls, starts: list[Op], kept: dict[tuple[str, str], Travel]
+    ) -> None:
         self._unit = unit
         self._own = own
+        self._by_name = kept  # of what is read under a name, for all that is kept there
         self.escapes = False
         self.loops: list[Op] = []
         self.names: set[str] = set()
-        pending, seen = [start], {start}
+        self.follow(starts)
+
+    def follow(self, starts: list[Op]) -> None:
+        """Add what becomes of some values."""
+        pending, seen = list(starts), set(starts)
         for value in pending:  # grows
             self.names.update(value.function.names_of(value))
             for use in value.uses:
@@ -66,7 +73,7 @@ class Travel:
         elif use.code == "iter":
             self.loops.append(use)
         elif use.code in ("store_attr", "store_global"):
-            yield from self._kept(use, value)
+            self._kept(use, value)
         elif use.code == "return":
             yield from self._returned(use.function)
         elif use.code in ("list", "tuple"):
@@ -76,16 +83,25 @@ class Travel:
         elif use.code != "attr" and use.code not in _HARMLESS:
             self.escapes = True
 
-    def _kept(self, use: Op, value: Op) -> Iterator[Op]:
-        """What reads the attribute or the variable of the module that holds it."""
-        code = "attr" if use.code == "store_attr" else "global"
+    def _kept(self, use: Op, value: Op) -> None:
+        """What becomes of the attribute, or the variable of the module, that holds it."""
         if use.args[-1] is not value:
             return
-        name = str(use.name)
-        self.names.add(name)
-        for outer in self._unit.functions_naming(name):
-            for function in outer.everything():
-                yield from (op for op in function.ops if op.code == code and op.name == name)
+        key = "attr" if use.code == "store_attr" else "global", str(use.name)
+        self.names.add(key[1])
+        if key not in self._by_name:
+            self._by_name[key] = Travel(self._unit, self._own, [], self._by_name)
+            reads = [
+                op
+                for outer in self._unit.functions_naming(key[1])
+                for function in outer.everything()
+                for op in function.reads(*key)
+            ]
+            self._by_name[key].follow(reads)
+        other = self._by_name[key]
+        self.escapes |= other.escapes
+        self.loops += other.loops
+        self.names |= other.names
 
     def _returned(self, function: Function) -> Iterator[Op]:
         calls = self._own.calls_of(function)

@@ -6,6 +6,7 @@ import ast
 from bisect import bisect_right, insort
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.generators import parameter_of
 from detlint.dataflow.order import word_of
 from detlint.models import randomness
 from detlint.models.names import makes_label, means_seed, means_seeding
@@ -25,6 +26,9 @@ _NAMING = frozenset(
 # Calls that see every local.
 _READING_ALL = frozenset(f"builtins.{name}" for name in ("eval", "exec", "locals", "vars"))
 _WRITING = frozenset(("builtins.print", "builtins.str", "os.path.join"))
+_CONVERTING = frozenset(("augment", "binary", "declared", "phi", "unary"))
+_CONVERSIONS = frozenset(("builtins.abs", "builtins.hash", "builtins.int", "builtins.str"))
+_MOST = 60  # what is made of one parameter
 _RANGES = frozenset(("builtins.range", "numpy.arange", "torch.arange"))
 _COPIES = frozenset(("builtins.list", "builtins.tuple"))
 _WRITTEN = frozenset(("const", "list", "set", "tuple", "unary"))
@@ -80,6 +84,7 @@ class SeedPlaces:
 
     def __init__(self) -> None:
         self._restored: dict[Function, list[tuple[int, Op]]] = {}
+        self._seeding: dict[Op, bool] = {}  # parameters
 
     def is_undone(self, call: Op) -> bool:
         """Whether the generator's state, which was read before a call that seeds, is put back."""
@@ -132,6 +137,46 @@ class SeedPlaces:
                 yield Place(value, node, f"the seed that `{text}` gets", "", named)
             elif key and keyword in (None, "default"):
                 yield Place(value, node, f"`{key}`", key)
+
+    def handed(self, call: Op) -> Iterator[Place]:
+        """What a call gives a function of the file that seeds with it."""
+        callee = call.function.unit.values.callee(call)
+        if callee is None or any(True for _ in self.given(call)):
+            return
+        assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
+        nodes = [*call.node.args, *(each.value for each in call.node.keywords)]
+        text = ast.unparse(call.node.func)
+        for (_, value), node in zip(call.arguments(), nodes, strict=True):
+            taken = parameter_of(callee, call, value)
+            if taken is not None and self._seeds(taken):
+                yield Place(value, node, f"the seed that `{text}` gets", seeding=True)
+
+    def _seeds(self, parameter: Op) -> bool:
+        """Whether a function seeds with what it is given."""
+        if parameter not in self._seeding:
+            self._seeding[parameter] = any(map(_is_seed, _followed(parameter)))
+        return self._seeding[parameter]
+
+
+def _is_seed(value: Op) -> bool:
+    return any(True for _ in seed_uses(value))
+
+
+def _followed(start: Op) -> Iterator[Op]:
+    """A value and what arithmetic, conversions and functions of the file make of it."""
+    pending, seen = [start], {start}
+    for value in pending:  # grows
+        yield value
+        for use in value.uses:
+            taken: Op | None = use if use.code in _CONVERTING else None
+            if use.code == "call":
+                values = use.function.unit.values
+                callee = values.callee(use)
+                converts = not _CONVERSIONS.isdisjoint(values.called(use))
+                taken = use if converts else parameter_of(callee, use, value)
+            if taken is not None and taken not in seen and len(pending) < _MOST:
+                seen.add(taken)
+                pending.append(taken)
 
 
 def seed_uses(value: Op) -> Iterator[tuple[str, Op | None]]:

@@ -21,16 +21,18 @@ from detlint.dataflow.seed_places import (
 )
 from detlint.finding import Edit
 from detlint.index.entrypoints import says_so
+from detlint.mentions import mentions
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from detlint.dataflow.entropy import Entropy
-    from detlint.dataflow.ir import Op
+    from detlint.dataflow.ir import Function, Op
     from detlint.documents.document import Entry, Text
 
 _LONGEST = 50
+_MOST_NAMES = 40  # under which a file keeps entropy, and which are looked up elsewhere in it
 _UNSEEDED_JOB = "no seed is set, so torchtitan takes another one in every run"
 _ADVICE = "take it from the configuration, with a fixed default"
 _DIFFERS = "so it differs from run to run"
@@ -186,9 +188,9 @@ class EntropySeed(Rule):
         report_setting(self, node)
 
     def examine(self, offsets: Sequence[int]) -> None:
-        functions = [
-            function for outer in self.unit.functions_at(offsets) for function in outer.everything()
-        ]
+        here = self.unit.functions_at(offsets)
+        outer = dict.fromkeys([*here, *self._where_read(_kept_by(here, self._origins))])
+        functions = [function for each in outer for function in each.everything()]
         self._told = Told(self.unit)
         for place in sorted(self._places.named(functions), key=Place.start):
             self._check(place)
@@ -199,8 +201,18 @@ class EntropySeed(Rule):
             if entropy.reseeds_torch(call, self._origins) or entropy.reseeds(call, self._origins):
                 self._report_reseeding(call)
             elif not self._places.is_undone(call):
-                for place in self._places.given(call):
+                for place in (*self._places.given(call), *self._places.handed(call)):
                     self._check(place)
+
+    def _where_read(self, names: set[str]) -> Iterator[Function]:
+        """The functions that mention one of some names, and a seed."""
+        for name in sorted(names)[:_MOST_NAMES]:
+            for place in mentions(self.unit.text, name):
+                piece = self.unit.piece_at(place)
+                if piece is not None and piece.kind:
+                    text = self.unit.text[piece.start : piece.end]
+                    function = self.unit.function(piece) if _speaks_of_seeds(text) else None
+                    yield from [function] if function is not None else []
 
     def _report_reseeding(self, call: Op) -> None:
         if self._told.holds(call.node, call) or self._places.is_undone(call):
@@ -294,3 +306,19 @@ class EntropySeed(Rule):
     @cached_property
     def _is_program(self) -> bool:
         return says_so(self.unit.source.path, self.unit.text)
+
+
+def _speaks_of_seeds(text: str) -> bool:
+    return any(map(text.__contains__, EntropySeed.needs))
+
+
+def _kept_by(functions: Sequence[Function], origins: Origins) -> set[str]:
+    """The names under which functions keep or return entropy, other than draws."""
+    found: set[str] = set()
+    for outer in functions:
+        for function in outer.everything():
+            for op in function.ops:
+                taken = entropy.source(op, origins) if op.code == "call" else None
+                if taken is not None and not taken.library:
+                    found.update(entropy.kept_as(op))
+    return found

@@ -108,11 +108,14 @@ class HashSeedTooLate(Rule):
     def examine(self, offsets: Sequence[int]) -> None:
         for outer in self.unit.functions_at(offsets):
             for function in outer.everything():
-                environment = Environment(function)
-                for each in options(function, (_VARIABLE,)):
-                    read = each.value is not None and environment.is_read(each.value)
-                    if each.form == "environment" and not (read or _is_for_children(function)):
-                        self._report(each.op.node)
+                found = [
+                    each for each in options(function, (_VARIABLE,)) if each.form == "environment"
+                ]
+                if found and not _is_for_children(function):
+                    environment = Environment(function)
+                    for each in found:
+                        if each.value is None or not environment.is_read(each.value):
+                            self._report(each.op.node)
 
     def _report(self, node: ast.AST | Variable) -> None:
         self.report(

@@ -114,10 +114,10 @@ class SamplerEpoch(Rule):
 
     def _is_never_told(self, call: Op) -> bool:
         """Whether a sampler is seen to run in several epochs, and nothing else gets hold of it."""
-        travel = Travel(self.unit, self._own, call)
+        travel = Travel(self.unit, self._own, [call], self._kept)
         if travel.escapes or not travel.loops or any(map(evaluates, travel.names)):
             return False
-        if any(map(self._is_inherited, travel.loops)):
+        if any(map(self._is_inherited, {each.function.class_name for each in travel.loops})):
             return False
         around = next(filter(None, map(self._epochs.around, travel.loops)), None)
         if around is None or self._epochs.hands_out_self(around):
@@ -131,9 +131,8 @@ class SamplerEpoch(Rule):
             return False
         return self._epochs.around(call) is not None
 
-    def _is_inherited(self, loop: Op) -> bool:
+    def _is_inherited(self, owner: str) -> bool:
         """Whether the class that holds a loader has a base out of sight, which may tell it."""
-        owner = loop.function.class_name
         if owner not in self.unit.classes:
             return False
         made = self._origins.object_of(self.unit, owner)
@@ -142,6 +141,10 @@ class SamplerEpoch(Rule):
         foreign = self._origins.foreign(made)
         harmless = [each for each in foreign if each in _HARMLESS_BASES]
         return named > len(known) - 1 + len(harmless)
+
+    @cached_property
+    def _kept(self) -> dict[tuple[str, str], Travel]:
+        return {}
 
     @cached_property
     def _own(self) -> OwnCalls:

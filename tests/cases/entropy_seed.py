@@ -310,3 +310,47 @@ def loads_from_a_path_that_the_clock_names():
     torch.manual_seed(moment.microsecond)  # DET103
     digest = hashlib.sha256(str(time.time()).encode())
     torch.manual_seed(int(digest.hexdigest(), 16))  # DET103
+
+
+# A value that goes through functions, attributes and variables of the module.
+STARTED = time.time()
+
+
+def milliseconds():
+    return int(time.time() * 1000)
+
+
+def shifted(value, offset):
+    return value + offset
+
+
+def handed_on(args, flag):
+    random.seed(milliseconds())  # DET103
+    random.seed(shifted(3, os.getpid()))  # DET103
+    random.seed(shifted(args.start, 3))
+    np.random.seed(int(STARTED))  # DET103
+    random.seed(f"{datetime.now()}")  # DET103
+    ticks = args.ticks or time.time_ns()
+    torch.manual_seed(ticks)  # DET103
+    moment = 0
+    if flag:
+        moment = time.time_ns()
+    torch.manual_seed(moment)  # DET103
+
+
+def boot(value, name):
+    print(name)
+    torch.manual_seed(int(value))
+
+
+def boots(args):
+    boot(time.time_ns(), "a")  # DET103
+    boot(args.number, str(uuid.uuid4()))
+
+
+class Run:
+    def __init__(self):
+        self.started = time.time()
+
+    def seed_all(self):
+        torch.manual_seed(int(self.started))  # DET103
