@@ -8,6 +8,7 @@ import pytest
 from notebook_files import notebook
 
 from detlint.analysis.attention_text import asks
+from detlint.finding import Confidence
 from detlint.source import Source
 
 if TYPE_CHECKING:
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
 
     from detlint.engine import Engine
     from detlint.finding import Finding
+
+
+@pytest.fixture
+def engine(engine: Callable[..., Engine]) -> Callable[..., Engine]:
+    """An engine that shows what is at least likely: what names alone speak against is possible."""
+
+    def make(*codes: str, narrowed: bool = True) -> Engine:
+        return engine(*codes, narrowed=narrowed, least=Confidence.LIKELY)
+
+    return make
+
 
 HUGGING_FACE = """
 import os
@@ -337,6 +349,8 @@ def test_a_test_that_compares_what_models_give_takes_no_step(
 
 
 ASIDE = """
+import torch
+
 class Worker:
     def build(self, path):
         {name} = AutoModel.from_pretrained(path, attn_implementation="flash_attention_2")
@@ -361,7 +375,7 @@ class Learner:
             ASIDE.format(name="reward_module", then="pass") + LEARNS, 0, id="records no gradient"
         ),
         pytest.param(
-            ASIDE.format(name="reward_module", then="pass") + "        loss.backward()\n",
+            ASIDE.format(name="reward_module", then="pass") + LEARNS[LEARNS.index("    def") :],
             1,
             id="learns",
         ),
@@ -401,6 +415,8 @@ def test_a_model_aside_of_the_one_that_is_trained(
 
 
 REFERENCE = """
+import torch
+
 def main():
     model = AutoModel.from_pretrained(p)
     {name} = AutoModel.from_pretrained(p, attn_implementation="flash_attention_2")

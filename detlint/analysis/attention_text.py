@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from detlint.analysis.attention import BACKWARDS, FUNCTIONS
+from detlint.models.attention import BACKWARDS, FUNCTIONS
 
 _REACH = 300  # characters looked at for the value of an option
 _WORD = re.compile(r"-*[\w-]+")

@@ -152,7 +152,7 @@ class DeterministicOnlyIfEnabled(Rule):
             else self._adds_integers(node, found)
         ):
             return
-        if reaches_each_once(self.module, node, found) or answering.serves(self.module):
+        if reaches_each_once(self.module, node, found) or answering.serves(self.module.source):
             return
         what = "'s backward" if backward else ""
         place = _PLACES[found.row.devices]

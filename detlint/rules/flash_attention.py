@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from detlint.analysis import answering, flash_programs
-from detlint.analysis.attention import BACKWARDS
 from detlint.analysis.attention_text import asks
 from detlint.analysis.config_findings import report_setting
 from detlint.analysis.config_keys import generates, is_deterministic, is_told, trains
-from detlint.analysis.flash_advice import EFFECT, FLAG, MAY_READ
-from detlint.analysis.flash_bindings import kept
-from detlint.analysis.flash_calls import called
+from detlint.analysis.flash_advice import EFFECT, FLAG, MAY_READ, of_call, of_kept
 from detlint.analysis.flash_flags import requests
-from detlint.analysis.flash_options import is_chosen_by_name
-from detlint.analysis.flash_requests import Requests
-from detlint.analysis.flash_surroundings import Surroundings
 from detlint.analysis.launches import for_ascend, may_train, started
 from detlint.analysis.wrappers import handed_on
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.dataflow.flash import Flash
+from detlint.dataflow.flash_requests import Requests, calls_for_answers, kept_for_answers
+from detlint.dataflow.inference import has_no_backward
+from detlint.models.attention import BACKWARDS
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from detlint.analysis.flash_calls import Found
     from detlint.callgraph.program import Program
     from detlint.callgraph.python_files import PythonFiles
+    from detlint.dataflow.flash import Call
+    from detlint.dataflow.ir import Function
     from detlint.documents import Document
     from detlint.documents.document import Command, Entry
-    from detlint.finding import Finding
+    from detlint.finding import Edit, Finding
     from detlint.settings import Settings
 
 
@@ -61,15 +60,14 @@ class FlashAttention(Rule):
     - launches and configurations that ask for it by such an option
 
     Lowers the confidence:
-    - there are programs among the linted files, and none is seen to train the code: reported as
-      *possible*
+    - no program among the linted files is seen to train the code
+    - names say that the code only answers, as in decoding, serving, evaluation and tests
+    - a model that is put in evaluation mode, or is another's reference, teacher or reward
 
     Not reported:
-    - inference: under `torch.no_grad()`, with a cache of keys and values, in decoding and serving
-    - models beside the one that is trained: frozen, reward, reference and teacher models
+    - code that never runs or records no gradient, options that nothing reads, and JAX
     - a program that sets a variable which makes its attention deterministic, or calls
       `guard.enable`
-    - tests without a backward, options that nothing reads, and JAX
 
     What to do: Pass `deterministic=True`, which flash-attn takes since 2.4. FlashAttention 3
     (`flash_attn_interface`) ignores it in builds from January to September 2025. Later ones raise
@@ -199,51 +197,9 @@ class FlashAttention(Rule):
         apart = bool(programs) and len(linted) > 1
         return apart or flash_programs.only_answer(linted.texts)
 
-    @cached_property
-    def _around(self) -> Surroundings:
-        return Surroundings(self.module)
-
-    @cached_property
-    def _requests(self) -> Requests:
-        return Requests(self.module, self._around)
-
     def visit_Entry(self, node: Entry) -> None:
         if not answering.is_key_aside(node.keys):
             report_setting(self, node, _is_settled)
-
-    def visit_Assign(self, node: cst.Assign) -> None:
-        self._tell(self._requests.of(node), kept(self.module, node, self._around))
-
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-        self._tell(self._requests.of(node))
-
-    def visit_DictElement(self, node: cst.DictElement) -> None:
-        self._tell(self._requests.of(node), kept(self.module, node, self._around))
-
-    def visit_Return(self, node: cst.Return) -> None:
-        self._tell(kept(self.module, node, self._around))
-
-    def visit_Param(self, node: cst.Param) -> None:
-        self._tell(self._requests.of(node))
-
-    def visit_Call(self, node: cst.Call) -> None:
-        around = self._around
-        self._tell(self._requests.of(node), kept(self.module, node, around))
-        # A class that is chosen by its name is told where that happens.
-        chosen = is_chosen_by_name(self.module, node)
-        sure = Confidence.POSSIBLE if chosen else self.confidence
-        if self.wants(sure):
-            self._tell(called(self.module, node, around), confidence=sure)
-
-    def visit_List(self, node: cst.List) -> None:
-        self._tell(self._requests.of_elements(node.elements))
-
-    def visit_Tuple(self, node: cst.Tuple) -> None:
-        if len(node.elements) > 1:  # ("--name",) declares a flag of that name
-            self._tell(self._requests.of_elements(node.elements))
-
-    def visit_SimpleString(self, node: cst.SimpleString) -> None:
-        self._tell(self._requests.of_text(node))
 
     def visit_Command(self, node: Command) -> None:
         launch = started(node) or handed_on(self.document, node)
@@ -254,8 +210,55 @@ class FlashAttention(Rule):
             said = f"{request.shown} asks for {EFFECT}"
             self.report(request.word, said, advice=advice, safe=False)
 
-    def _tell(self, *kinds: Iterable[Found], confidence: Confidence | None = None) -> None:
-        for node, message, advice, edits in chain(*kinds):
-            self.report(
-                node, message, advice=advice, edits=edits, safe=False, confidence=confidence
-            )
+    # Python
+
+    @cached_property
+    def _flash(self) -> Flash:
+        return Flash(self.unit)
+
+    @cached_property
+    def _requests(self) -> Requests:
+        return Requests(self.unit)
+
+    def examine(self, offsets: Sequence[int]) -> None:
+        outer = self.unit.functions_at(offsets)
+        functions = [inner for each in outer for inner in each.everything()]
+        self._check_calls(functions)
+        for each in self._requests.at(offsets):
+            said = f"{each.shown} asks for {EFFECT}"
+            self._tell(each.node, said, each.advice, each.edits, each.doubtful)
+
+    def _check_calls(self, functions: Sequence[Function]) -> None:
+        if self._requests.is_library:
+            return
+        for each in self._flash.calls(functions):
+            if not has_no_backward(each.op):
+                self._tell_call(each)
+        for kept in self._flash.kept(functions):
+            if not has_no_backward(kept.op):
+                message = (
+                    f"{kept.function}(), {kept.how} without deterministic=True, adds up gradients "
+                    "in varying order in its backward"
+                )
+                doubtful = self._requests.serves or kept_for_answers(kept.op)
+                self._tell(kept.node, message, of_kept(kept.function), (), doubtful)
+
+    def _tell_call(self, call: Call) -> None:
+        name, node = call.meaning.function, call.op.node
+        how = "without deterministic=True" if call.off is None else "with deterministic=False"
+        message = f"{name}() {how} adds up gradients in varying order in its backward"
+        edit = (
+            self.unit.add_argument(node, "deterministic=True")
+            if call.off is None and isinstance(node, ast.Call)
+            else self.unit.replace(call.off or node, "True")
+        )
+        advice = of_call(name, call.meaning.generation)
+        doubtful = self._requests.serves or calls_for_answers(call.op)
+        self._tell(node, message, advice, (edit,), doubtful)
+
+    def _tell(
+        self, node: ast.AST, message: str, advice: str, edits: tuple[Edit, ...], doubtful: bool
+    ) -> None:
+        sure = Confidence.POSSIBLE if doubtful else self.confidence
+        if self.wants(sure):
+            self.report(node, message, advice=advice, edits=edits, safe=False, confidence=sure)

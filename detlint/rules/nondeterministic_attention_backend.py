@@ -207,7 +207,7 @@ class NondeterministicAttentionBackend(Rule):
         owner = self.module.tree.text(call.func.value)
         function = self.module.enclosing_function(call)
         forwards = isinstance(function, cst.FunctionDef) and function.name.value == _DIFFUSERS
-        if "pipe" in owner.lower() or forwards or answering.only_infers(self.module):
+        if "pipe" in owner.lower() or forwards or answering.only_infers(self.module.source):
             return
         self._report(call, f"{owner}.{_DIFFUSERS}(): {_XFORMERS}", _XFORMERS_ADVICE)
 

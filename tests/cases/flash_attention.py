@@ -121,12 +121,12 @@ class Attention(torch.nn.Module):
             return flash_attn_func(q, k, v)  # DET601
 
     def flash_decode(self, q, k, v):
-        return flash_attn_func(q, k, v, causal=True)
+        return flash_attn_func(q, k, v, causal=True)  # possible DET601
 
     def prefill(self, q, k_cache, v_cache, cu, longest, block_table):
         out = flash_attn_with_kvcache(q, k_cache, v_cache, block_table=block_table)
-        out += flash_attn_varlen_func(q, k_cache, v_cache, cu, cu, longest, longest)
-        return out + flash_attn_varlen_func(
+        out += flash_attn_varlen_func(q, k_cache, v_cache, cu, cu, longest, longest)  # possible DET601
+        return out + flash_attn_varlen_func(  # possible DET601
             q, self.k, self.v, cu, cu, longest, longest, block_table=block_table
         )
 
@@ -134,34 +134,34 @@ class Attention(torch.nn.Module):
 class Phases(torch.nn.Module):
     def forward(self, q, k, v, is_decoding, mode, phase, inference_params):
         if is_decoding:
-            out = flash_attn_func(q, k, v, causal=True)
+            out = flash_attn_func(q, k, v, causal=True)  # possible DET601
         elif mode.is_prefill() or phase == "decode":
-            out = flash_attn_func(q, k, v)
+            out = flash_attn_func(q, k, v)  # possible DET601
         elif inference_params is not None and q.shape[1] > 1:
-            out = flash_attn_func(q, k, v)
+            out = flash_attn_func(q, k, v)  # possible DET601
         else:
             out = flash_attn_func(q, k, v)  # DET601
         if not is_decoding and phase != "decode":
             out += flash_attn_func(q, k, v)  # DET601
         elif not self.training:
-            out += flash_attn_func(q, k, v)
+            out += flash_attn_func(q, k, v)  # possible DET601
         if phase is not Phase.TRAINING:
-            out += flash_attn_func(q, k, v)
-        out += flash_attn_func(q, k, v) if is_decoding else flash_attn_func(k, q, v)  # DET601
+            out += flash_attn_func(q, k, v)  # possible DET601
+        out += flash_attn_func(q, k, v) if is_decoding else flash_attn_func(k, q, v)  # DET601 DET601
         if is_decoding or self.causal:
             out += flash_attn_func(q, k, v)  # DET601
         if not (is_decoding or self.causal):
             out += flash_attn_func(q, k, v)  # DET601
         if self.training:
             return flash_attn_func(q, k, v)  # DET601
-        return flash_attn_func(q, k, v)
+        return flash_attn_func(q, k, v)  # possible DET601
 
     def in_turn(self, q, k, v, is_decoding, inference_params):
         if is_decoding:
             return torch.nn.functional.scaled_dot_product_attention(q, k, v)
         if inference_params is None:
             return flash_attn_func(q, k, v)  # DET601
-        return flash_attn_func(q, k, v)
+        return flash_attn_func(q, k, v)  # possible DET601
 
     def decoder_layer(self, q, k, v):
         return flash_attn_func(q, k, v)  # DET601
@@ -169,7 +169,7 @@ class Phases(torch.nn.Module):
 
 class AttentionDecodingBenchmark:
     def fw(self):
-        return flash_attn_func(self.q, self.k, self.v)
+        return flash_attn_func(self.q, self.k, self.v)  # possible DET601
 
 
 class TextDecoderForConditionalGeneration:
@@ -179,7 +179,7 @@ class TextDecoderForConditionalGeneration:
 
 @BACKENDS.register("flash")
 def registered(q, k, v):
-    return flash_attn_func(q, k, v)
+    return flash_attn_func(q, k, v)  # possible DET601
 
 
 # Hugging Face
@@ -225,7 +225,7 @@ class Arguments:
 
 
 def load_for_inference(path):
-    return AutoModel.from_pretrained(path, attn_implementation="flash_attention_2")
+    return AutoModel.from_pretrained(path, attn_implementation="flash_attention_2")  # possible DET601
 
 
 # Switches
@@ -369,14 +369,14 @@ def asserted_later(q, k, v):
 
 
 def judged():
-    model = AutoModel.from_pretrained("judge", attn_implementation="flash_attention_2").cuda()
+    model = AutoModel.from_pretrained("judge", attn_implementation="flash_attention_2").cuda()  # possible DET601
     model.eval()
     return model
 
 
 def policies():
     model = AutoModel.from_pretrained("policy", attn_implementation="flash_attention_2")  # DET601
-    judge = AutoModel.from_pretrained("judge", attn_implementation="flash_attention_2").eval()
+    judge = AutoModel.from_pretrained("judge", attn_implementation="flash_attention_2").eval()  # possible DET601
     return model, judge
 
 
@@ -414,7 +414,7 @@ def from_what_a_function_gets(q, k, v):
 # A cache of keys and values is there to decode with.
 
 
-def enable_streaming(model, size, use_flash_attn=True):
+def enable_streaming(model, size, use_flash_attn=True):  # possible DET601
     model.attend(use_flash_attn)
     return StartKVCache(size)
 
@@ -468,12 +468,12 @@ def imported_again(q, k, v, cu, longest):
 
 def with_static_cache(q, k, v, layer, kv_cache):
     k, v = kv_cache.put(layer, k, v)
-    return flash_attn_func(q, k, v, causal=True)
+    return flash_attn_func(q, k, v, causal=True)  # possible DET601
 
 
 def with_caches(q, k, v, k_cache=None):
     size = k_cache[0].shape[1]
-    return flash_attn_func(q, k[:, :size], v, causal=True)
+    return flash_attn_func(q, k[:, :size], v, causal=True)  # possible DET601
 
 
 def with_cache_or_without(q, k, v, kv_cache):
@@ -499,7 +499,7 @@ def with_table(q, k, v, rope_cache, cache_position):
 
 
 def forward_of_evaluation(self, q, k, v):
-    return flash_attn_func(q, k, v, causal=True)
+    return flash_attn_func(q, k, v, causal=True)  # possible DET601
 
 
 def forward_of_both(self, q, k, v):
@@ -520,9 +520,9 @@ def in_a_branch(q, k, v, whole):
         out = flash_attn_func(q, k, v)  # DET601
     else:
         # decode phase
-        out = flash_attn_func(q, k, v, 0.0, None, True)
+        out = flash_attn_func(q, k, v, 0.0, None, True)  # possible DET601
     if q.shape == k.shape:  # Decoding, or the first token
-        out += flash_attn_func(q, k, v)
+        out += flash_attn_func(q, k, v)  # possible DET601
     # decode later
     return out + flash_attn_func(q, k, v)  # DET601
 
@@ -596,7 +596,7 @@ class Actor(torch.nn.Module):
 
 def default_by_name(implementation=None, use_flash=False):
     implementation = implementation or ("flash_attention_2" if use_flash else "eager")
-    return AutoModel.from_pretrained("m", attn_implementation=implementation)
+    return AutoModel.from_pretrained("m", attn_implementation=implementation)  # DET601
 
 
 def windows(q, k, v):
