@@ -244,3 +244,16 @@ def test_what_a_method_adds_to_a_field_is_known_whoever_asks_first(first: str) -
         told[name] = spoken(unit.values.types(function.returns[0].args[0]))
     # What it is before anything is added is one of the two, if that was looked at.
     assert set(told.values()) <= {"set[str]", "set[nothing] | set[str]"}
+
+
+def test_imports_below_the_first_line_are_known() -> None:
+    unit = Unit(Source("example.py", "import ast\nimport os\nfrom pathlib import Path\n"))
+    assert unit.imported == {"ast": ["ast"], "os": ["os"], "Path": ["pathlib.Path"]}
+
+
+def test_a_parameter_has_a_place() -> None:
+    unit = Unit(Source("example.py", "def f(names: set[str]):\n    return list(names)\n"))
+    function = unit.defined("f")
+    assert function is not None
+    start, end = unit.span(function.params["names"].node)
+    assert unit.text[start:end] == "names: set[str]"

@@ -60,7 +60,7 @@ _INSTALLED = re.compile(
 
 def is_tested(module: Module, node: cst.CSTNode) -> bool:
     """Whether code is that of a test, which passes or fails, and keeps nothing."""
-    if _imports_testing(module.source.text):
+    if imports_testing(module.source.text):
         return True
     owner = module.enclosing_class(node)
     bases = [dotted(each.value) or "" for each in owner.bases] if owner is not None else []
@@ -71,17 +71,17 @@ def is_tested(module: Module, node: cst.CSTNode) -> bool:
 
 
 @lru_cache(maxsize=1)  # of a file, for each of its listings; so are those below
-def _imports_testing(text: str) -> bool:
+def imports_testing(text: str) -> bool:
     return ("pytest" in text or "unittest" in text) and _TESTING.search(text) is not None
 
 
 def builds_package(module: Module, _node: cst.CSTNode) -> bool:
     """Whether a file is a ``setup.py``: it lists what to compile and to ship."""
-    return _packs(module.source.text)
+    return packs(module.source.text)
 
 
 @lru_cache(maxsize=1)
-def _packs(text: str) -> bool:
+def packs(text: str) -> bool:
     packs = "setup(" in text and ("setuptools" in text or "distutils" in text)
     return packs and bool(_PACKAGING.search(text) and _SETUP.search(text))
 
@@ -113,6 +113,18 @@ def _compiles(text: str) -> bool:
     return _COMPILING.search(text) is not None
 
 
+def are_sources(texts: list[str], around: str) -> bool:
+    """Whether patterns name what a compiler is given."""
+    if any(map(_COMPILED.search, texts)):
+        return True
+    return any(map(_PERHAPS_COMPILED.search, texts)) and _compiles(around)
+
+
+def are_shards(texts: list[str]) -> bool:
+    """``pytorch_model-*.bin``."""
+    return any(map(_SHARDS.search, texts))
+
+
 def renumbers_shards(module: Module, listing: cst.Call) -> bool:
     """``glob("pytorch_model-*.bin")``, where an index says which shard holds which tensor."""
     values = map(module.names.value_of, _below(module, [each.value for each in listing.args]))
@@ -123,11 +135,11 @@ def renumbers_shards(module: Module, listing: cst.Call) -> bool:
 
 def only_draws(module: Module, _node: cst.CSTNode) -> bool:
     """Whether all that comes out of a file is pictures for people to look at."""
-    return _draws(module.source.text)
+    return draws(module.source.text)
 
 
 @lru_cache(maxsize=1)
-def _draws(text: str) -> bool:
+def draws(text: str) -> bool:
     if _DRAWING.search(text) is None or _LEARNING.search(text) is not None:
         return False
     return _PICTURES.search(text) is not None and _SAVING.search(text) is None

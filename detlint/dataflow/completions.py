@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.order import Orders, surest, word_of
-from detlint.dataflow.use import Flow
+from detlint.dataflow.order import Orders, word_of
+from detlint.dataflow.use import Flow, surest
 from detlint.models import completions as models
 from detlint.models.loading import hands_on
 

@@ -52,19 +52,18 @@ class Holders:
         return self._known[container]
 
 
-def holder_of(group: Op, own: Collection[Op], others: set[Op]) -> tuple[Op, Op] | None:
-    """The container that holds another, which is looked up by a key of ``own``, and the key;
-    ``others`` gets what no such container holds."""
+def holders_of(group: Op, own: Collection[Op], others: set[Op]) -> Iterator[tuple[Op, Op]]:
+    """The containers that hold another, looked up by a key of ``own``, with the key; ``others``
+    gets what no container holds."""
     states = []
     for each in _states_before(group, others):
         states.append(each)
-        if each.code == "item" and each.args[1] in own and each.args[0] not in own:
-            return each.args[0], each.args[1]
+        if each.code == "item" and each.args[1] in own:
+            yield each.args[0], each.args[1]
         if each.code == "call" and each.args[0].code == "attr" and len(each.args) > 1:
             method = each.args[0]
-            picks = method.name in _PICKING and each.args[1] in own
-            if picks and method.args[0] not in own:
-                return method.args[0], each.args[1]
+            if method.name in _PICKING and each.args[1] in own:
+                yield method.args[0], each.args[1]
     others.update(states)
     return None
 
@@ -106,10 +105,15 @@ def _sorted_at(states: Collection[Op]) -> int:
         for use in each.uses:
             if _sorts(use, each, states):
                 last = max(last, use.place)
-            if use not in seen and use.code in _PARTS and use.args[0] is each:
+            if use not in seen and use.code in _PARTS and use.args[0] is each and not _is_one(use):
                 seen.add(use)
                 pending.append(use)
     return last
+
+
+def _is_one(use: Op) -> bool:
+    """``groups["a"]``, and not the others."""
+    return use.code == "item" and use.args[1].code == "const"
 
 
 def _sorts(use: Op, value: Op, states: Collection[Op]) -> bool:
@@ -117,7 +121,7 @@ def _sorts(use: Op, value: Op, states: Collection[Op]) -> bool:
         return use.args[0] is value and value not in states
     if use.code == "store_item" and use.args[0] is value and value in states:
         made = use.args[2]
-        return made.code == "call" and names.sorts(_word(made))
+        return use.args[1].code != "const" and made.code == "call" and names.sorts(_word(made))
     return False
 
 

@@ -78,13 +78,19 @@ class Region:
 
     def ops(self) -> Iterator[Op]:
         """The operations of a loop, its head left out."""
-        for each in self.function.ops[self.start : self.end]:
+        for each in self.function.ops[self.start : self.end or None]:
             if each is not self.head and each.within(self):
                 yield each
 
     def within(self, region: Region) -> bool:
         """Whether it lies in another region."""
         return any(each is region for each in self.around())
+
+    def conditions(self) -> Iterator[Op]:
+        """The conditions of a comprehension."""
+        for op in self.ops():
+            if op.code == "test" and op.region is self and op.name not in ("And", "Or"):
+                yield op.args[0]
 
     @property
     def loops(self) -> bool:

@@ -60,3 +60,57 @@ def _weighs(op: Op) -> bool:
     """Whether a table counts or weighs, by its name: ``freq[x]``, but not ``order[x]``."""
     name = op.name[1] if op.code == "param" else op.name
     return isinstance(name, str) and names.weighs(name)
+
+
+def may_tie(values: Values, key: Op) -> bool:
+    """Whether a key is not known to be made of the element's name alone, so that elements may be
+    equal by it."""
+    if key.code == "function":
+        function: Function = key.name
+        return not any(_is_of_name(values, each) for each in _results(function))
+    own = key.code == "global" and values.unit.defined(str(key.name))
+    if own:
+        return not any(_is_of_name(values, each) for each in _results(own))
+    return not any(name.startswith("builtins.") for name in values.qualified(key))
+
+
+def _results(function: Function) -> list[Op]:
+    return [each.args[0] for each in function.returns if each.args]
+
+
+_OF_NAMES = ("builtins.", "os.path.base", "os.path.split", "os.path.dirname", "re.")
+
+
+_PARTS_OF_NAMES = frozenset(["name", "parent", "parts", "stem", "suffix", "suffixes"])
+
+
+def _is_of_name(values: Values, op: Op) -> bool:
+    """Whether a value is computed of an element's name, and not of what is in the file."""
+    if op.code in ("param", "import"):
+        return True
+    if op.code == "tuple":
+        return any(_is_of_name(values, each) for each in op.args)
+    if op.code == "attr":
+        return op.name in _PARTS_OF_NAMES and _is_of_name(values, op.args[0])
+    if op.code == "call":
+        return _is_call_of_name(values, op)
+    if op.code in ("const", "global", "free"):
+        return False
+    return any(_is_of_name(values, each) for each in op.args)
+
+
+def _is_call_of_name(values: Values, call: Op) -> bool:
+    """``int(name[3:])``, ``name.split("-")``, ``STEP.search(name)``."""
+    function, called = call.args[0], values.called(call)
+    of_names = any(_is_of_name(values, each) for each in call.args[1:])
+    if function.code == "attr" and not any(x.startswith(_OF_NAMES) for x in called):
+        if function.name == "stat":
+            return False
+        owner = function.args[0]
+        if _is_of_name(values, owner):
+            return True
+        return of_names and owner.code == "global" and str(function.name) in _SEARCHES
+    return of_names and any(name.startswith(_OF_NAMES) for name in called)
+
+
+_SEARCHES = frozenset(["findall", "fullmatch", "match", "search", "split", "sub"])

@@ -234,7 +234,8 @@ class _Lowering:
         path = place.id if isinstance(place, ast.Name) else _path(place)
         if path:
             self.env[path] = new
-            self.function.bindings.setdefault(path, []).append(new)
+            if old.code != "global":  # which is bound elsewhere
+                self.function.bindings.setdefault(path, []).append(new)
             if path in self._globals:
                 self._op("store_global", [new], path, place)
         if len(self.env) <= _FEW and old.code not in ("const", "global"):
@@ -300,9 +301,11 @@ class _Lowering:
 
     def _try(self, node: ast.Try) -> None:
         before = dict(self.env or {})
+        start = len(self.function.ops)
         body = self._branch("try", node.body, None, node)
         # What the body bound may be there or not when something is raised.
         entry = self._merge([before, body], node) if body is not None else before
+        entry = self._with_all_bound(entry, start, node)
         after = [body]
         if node.orelse and body is not None:
             self.env = body
@@ -320,6 +323,17 @@ class _Lowering:
             self.env = self.env if alive else dict(entry or {})
             after_all = self._branch("finally", node.finalbody, None, node)
             self.env = after_all if alive else None
+
+    def _with_all_bound(self, env: _Env | None, start: int, node: ast.AST) -> _Env | None:
+        """A state in which a name stands for all that was bound to it from some place on."""
+        if env is None:
+            return None
+        for name, value in list(env.items()):
+            bound = self.function.bindings.get(name, ())
+            given = [each for each in bound if each.place >= start and each.code != "phi"]
+            if len(given) > 1 and value.place >= start:
+                env[name] = self._join(list(dict.fromkeys([value, *given])), name, node)
+        return env
 
     def _with(self, node: ast.With | ast.AsyncWith) -> None:
         for item in node.items:
@@ -486,9 +500,16 @@ class _Lowering:
         changes = isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING
         if changes and isinstance(node.func, ast.Attribute) and function.code == "attr":
             owner = function.args[0]
-            state = self._op("change", [owner, made], node.func.attr, node)
-            self._rebind(node.func.value, owner, state)
+            if not self._is_module_name(owner):
+                state = self._op("change", [owner, made], node.func.attr, node)
+                self._rebind(node.func.value, owner, state)
         return made
+
+    def _is_module_name(self, op: Op) -> bool:
+        """``os`` in ``os.remove(path)``."""
+        imported = self.function.unit.imported if op.code == "global" else {}
+        names = [str(op.name)] if op.code == "import" else imported.get(str(op.name), ())
+        return any("." not in each for each in names)
 
     def _binary(self, node: ast.BinOp) -> Op:
         parts = [self._expr(node.left), self._expr(node.right)]

@@ -369,6 +369,17 @@ class Unit(Editable[ast.AST]):
             else:
                 yield from self._stores(function, name)
 
+    def is_sorted_field(self, owner: str, name: str) -> bool:
+        """Whether a method of a class sorts an attribute."""
+        sorting = re.compile(
+            rf"self\.{name}\.sort\(|self\.{name}\s*=\s*(?:nat)?sorted\(\s*self\.{name}\b"
+        )
+        return any(
+            sorting.search(self.text, piece.start, piece.end) is not None
+            for each in self._with_bases(owner)
+            for piece in self.classes[each]
+        )
+
     @staticmethod
     def _stores(function: Function, name: str) -> Iterator[Op]:
         for each in function.stores.get(name, ()):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from detlint.dataflow.ir import Op
 
 
@@ -37,3 +39,13 @@ class Flow(NamedTuple):
 
 
 PLAIN = Flow()
+
+
+def surest(uses: Iterable[Use]) -> Use | None:
+    """The first use that is seen, else the first that is assumed."""
+    assumed = None
+    for use in uses:
+        if not use.assumed:
+            return use
+        assumed = assumed or use
+    return assumed

@@ -90,6 +90,7 @@ _SHARED = frozenset(
         "symmetric_difference",
     ]
 ) - {"split", "join", "keys"}
+_WHOLE = ("builtins.bool", "builtins.int", "numpy.bool", "numpy.int", "numpy.uint")
 _INTEGER_BASES = frozenset(("IntEnum", "IntFlag", "int"))
 _ENUMS = frozenset(("Enum", "Flag", "StrEnum", "ReprEnum"))
 _NUMBER = joined(INTEGER, FLOAT)
@@ -429,13 +430,19 @@ class Values:
         made = [one for one in self.types(op.args[0]) if one.name == "type" and one.of]
         if made:
             return self.class_named(made[0].of[1:])
-        return self._of_method(op.args[0])
+        return self._of_method(op)
 
-    def _of_method(self, method: Op) -> Types:
+    def _of_method(self, call: Op) -> Types:
         """What methods give that several types have."""
-        if method.code == "attr" and method.name in ("pop", "popleft"):
+        method = call.args[0]
+        if method.code != "attr":
+            return ANY
+        if method.name in ("pop", "popleft"):
             return lattice.values(self.types(method.args[0]))
-        if method.code == "attr" and method.name == "copy":
+        kinds = self.qualified(call.args[1]) if method.name == "astype" and call.args[1:] else ()
+        if any(name.startswith(_WHOLE) for name in kinds):
+            return INTEGER  # and adds up as such
+        if method.name == "copy":
             return self.types(method.args[0])
         return ANY
 
@@ -576,6 +583,9 @@ class Values:
     def _type_of(self, node: ast.expr, op: Op) -> Types:
         if isinstance(node, ast.Subscript):
             name = node.value.id  # type: ignore[attr-defined]
+            if name == "sum":
+                added = self._type_of(node.slice, op)
+                return added if added and lattice.is_known(added) else _NUMBER
             if name == "instance":
                 return frozenset((Type("instance", (), ast.unparse(node.slice)),))
             inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]

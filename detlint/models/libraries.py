@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from detlint.models.model import Order, rows
+from detlint.models.model import Model, Order, rows
 
 FUNCTIONS = (
     *rows("numpy", "array asarray", "array[E0]", Order.KEEPS),
     *rows("numpy", "unique", "array[E0]", Order.FREE),
+    *rows("numpy", "sum mean", "", Order.ADDS),
+    *rows("numpy", "amax amin max min", "E0", Order.FREE),
+    Model("xarray.open_mfdataset", order=Order.FREE, unless="combine=nested"),
     *rows("numpy", "sort", "array[E0]", Order.SORTS),
     *rows("numpy", "all any count_nonzero isin", "", Order.FREE),
     *rows("numpy", "arange linspace zeros ones empty full argsort", "array[number]"),

@@ -47,6 +47,7 @@ class Model(NamedTuple):
              ``V`` of what it holds by key. "" says nothing.
     order    what becomes of the order of its arguments (of a method's object: ``own``)
     seeds    the libraries whose global generators it seeds with what it is given first
+    unless   the keyword argument with which it shows: ``combine=nested``
     """
 
     name: str
@@ -54,6 +55,7 @@ class Model(NamedTuple):
     order: Order | None = None
     own: Order | None = None
     seeds: tuple[str, ...] = ()
+    unless: str = ""
 
 
 def rows(

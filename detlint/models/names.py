@@ -62,6 +62,7 @@ _LEAVING = frozenset(
         "insert",
         "learn",
         "merge",
+        "plugin",
         "push",
         "put",
         "register",
@@ -77,6 +78,10 @@ _LEAVING = frozenset(
         "yield",
     ]
 )
+_DESCRIPTIONS = frozenset(
+    ["describe", "description", "dump", "dumps", "format", "join", "message", "pformat", "summary"]
+)
+_TRAINING = frozenset(["fit", "ingest", "learn", "step", "train"])
 # What is in the order of all that these take at once: data, numbers of words, random draws.
 _TAKING = frozenset(
     [
@@ -158,8 +163,10 @@ _FAULTS = re.compile(
 # And what is listed under these, names that are looked up among: `stop_words`, `target_modules`.
 _LOOKED_UP = re.compile(
     r"(?:^|_)(?:allow(?:ed|list)?|banned|blacklist|blocked|denylist|exclude[ds]?|forbidden|ignored?"
-    r"|leaf|skip(?:ped)?|supported|whitelist|stop(?:ping|words?)?|valid)(?:_|$)"
-    r"|(?:^|_)(?:extensions|suffixes|modules?(?:_(?:names?|classes|types))?|columns_to_remove)$",
+    r"|leaf|skip(?:ped)?|supported|whitelist|stop(?:ping|words?)?"
+    r"|valid(?!_\w*(?:data|dirs?|files?|images?|labels?|paths?|set)))(?:_|$)"
+    r"|(?:^|_)(?:extensions|suffixes|modules?(?:_(?:names?|classes|types))?|columns_to_remove"
+    r"|\w+_to_(?:copy|delete|remove|save))$",
     re.IGNORECASE,
 )
 # What the name of a dict says of its values: `freq[x]` is the same for many, `order[x]` is not.
@@ -182,6 +189,23 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _FOLDER = re.compile(r"(?:^|_)(?:dir|directory|folder|path|root)$", re.IGNORECASE)
+_APPLYING = re.compile(r"(?:^|_)(?:star|i)?map(?:_|$)|parallel")
+_DRAWS = frozenset(
+    [
+        "choice",
+        "choices",
+        "integers",
+        "normal",
+        "permutation",
+        "randint",
+        "random",
+        "randrange",
+        "sample",
+        "shuffle",
+        "standard_normal",
+        "uniform",
+    ]
+)
 # Functions that change or move the file that they are told, and no other.
 _ON_FILES = re.compile(
     r"(?:^|_)(?:chmod|chown|clean|cleanup|copy|copyfile|copytree|delete|extractall|extract_archive"
@@ -274,6 +298,37 @@ def leaves_something(word: str) -> bool:
     return not _LEAVING.isdisjoint(words_of(word))
 
 
+def writes(word: str) -> bool:
+    """``write_thumbnail``."""
+    return words_of(word)[:1] in (["write"], ["save"])
+
+
+def applies(word: str) -> bool:
+    """``map``, ``imap_unordered``, ``track_parallel_progress``."""
+    return bool(_APPLYING.search(word))
+
+
+def takes_rows(word: str) -> bool:
+    """``starmap``."""
+    return "starmap" in word
+
+
+def filters(word: str) -> bool:
+    """``keep_images``."""
+    return words_of(word)[:1] in (["keep"], ["filter"], ["only"])
+
+
+def describes(word: str) -> bool:
+    """Whether a function makes a text or a number for people: ``format_names``, an error."""
+    words = words_of(word)
+    return not _DESCRIPTIONS.isdisjoint(words) or word.endswith(("Error", "Exception", "Warning"))
+
+
+def trains(word: str) -> bool:
+    """``train_step``, ``partial_fit``."""
+    return not _TRAINING.isdisjoint(words_of(word))
+
+
 def takes_order(word: str) -> bool:
     """Whether the order of a list that a function is given matters: ``train_on``."""
     return not _TAKING.isdisjoint(words_of(word))
@@ -322,6 +377,11 @@ def are_texts(word: str) -> bool:
 def is_folder(word: str) -> bool:
     """``data_dir``."""
     return bool(_FOLDER.search(word))
+
+
+def draws(word: str) -> bool:
+    """Whether a method of a generator of random numbers draws some."""
+    return word in _DRAWS
 
 
 def works_on_file(word: str) -> bool:

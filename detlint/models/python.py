@@ -18,7 +18,7 @@ FUNCTIONS = (
     *rows("builtins.dict", "fromkeys", "dict[E0, A1]", Order.KEYED),
     *rows("builtins", "range", "iterator[int]"),
     *rows("builtins", "max min", "E0", Order.EXTREME),
-    *rows("builtins", "sum", "number", Order.ADDS),
+    *rows("builtins", "sum", "sum[E0]", Order.ADDS),
     *rows("builtins", "len", "int", Order.FREE),
     *rows("builtins", "any all bool isinstance issubclass callable hasattr", "bool", Order.FREE),
     *rows("builtins", "next", "E0", Order.PICKS),

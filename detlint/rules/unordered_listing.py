@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.conditions import call_word
-from detlint.analysis.consumption import Consumption
-from detlint.analysis.file_roles import weighed
-from detlint.analysis.listings import Listings
-from detlint.analysis.order import most_telling
-from detlint.analysis.patterns import lists_one
-from detlint.analysis.returned_orders import RETURNED, only_returned
-from detlint.analysis.uncalled import is_never_called
-from detlint.analysis.walk import Walk
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.dataflow.listings import Listings, Walk
+from detlint.dataflow.roles import is_doubted
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from detlint.analysis.listings import Listing
-    from detlint.analysis.order import Use
+    from collections.abc import Sequence
+
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.listings import Found
+    from detlint.dataflow.use import Use
     from detlint.finding import Edit
 
+# What the advice of a finding ends with that callers may make pointless.
+_RETURNED = ", here or where it is returned to"
 _SORT = "sort it: sorted(…)"
 _SORT_WALK = "sort dirs in place, and files where they are used"
 _SORT_UP = "sort the whole walk, sorted(os.walk(…)), and files where they are used"
@@ -125,129 +124,172 @@ class UnorderedListing(Rule):
     )
 
     @cached_property
-    def _consumption(self) -> Consumption:
-        return Consumption(self.module)
-
-    @cached_property
-    def _wider(self) -> Consumption:
-        return Consumption(self.module, possible=True)
-
-    @cached_property
     def _listings(self) -> Listings:
-        return Listings(self.module)
+        return Listings(self.unit)
 
-    def visit_Call(self, node: cst.Call) -> None:
-        listing = self._listings.of(node)
-        if listing is None:
-            return
-        sure = weighed(self, node)
-        if not self.wants(sure) or self._judge(node, listing, self._consumption, sure):
-            return
-        if self.wants(Confidence.POSSIBLE):
-            self._judge(node, listing, self._wider, Confidence.POSSIBLE)
+    def examine(self, offsets: Sequence[int]) -> None:
+        told: set[tuple[int, int]] = set()
+        for found in self._listings.near(offsets):
+            place = self.unit.span(found.op.node)
+            sure = self._confidence(found)
+            if place not in told and self.wants(sure):
+                told.add(place)
+                self._tell(found, sure)
 
-    def _judge(
-        self, node: cst.Call, listing: Listing, consumption: Consumption, sure: Confidence
-    ) -> bool:
-        """Whether the order of a listing is used, which is then reported."""
-        if listing.walk:
-            return self._judge_walk(node, listing, consumption, sure)
-        uses = list(consumption.uses(node))
-        if not uses or self._has_no_order(node):
-            return False
+    def _confidence(self, found: Found) -> Confidence:
+        uses = [*found.uses, *(use for each in found.entries.values() for use in each)]
+        assumed = all(use.assumed for use in uses)
+        if assumed or is_doubted(self.unit, found.op, self.lowered_by):
+            return Confidence.POSSIBLE
+        return self.confidence
+
+    def _tell(self, found: Found, sure: Confidence) -> None:
+        if found.listing.walk:
+            self._tell_walk(found, sure)
+            return
         self.report(
-            node,
-            f"{listing.name}() lists in the file system's order, and here "
-            f"{self._said(node, most_telling(uses))}",
-            advice=self._advice(uses, _SORT),
-            edits=self._fix(node, listing, uses, consumption),
+            found.op.node,
+            f"{found.listing.name}() lists in the file system's order, and here "
+            f"{_said(found.op, _most_telling(found.uses))}",
+            advice=_advice(found.uses, _SORT),
+            edits=self._fix(found),
             confidence=sure,
         )
-        return True
 
-    def _said(self, node: cst.Call, use: Use) -> str:
-        """What happens to the names, or to what a comprehension calls something for to get."""
-        clause = self.module.parent(node)
-        made = self.module.parent(clause) if isinstance(clause, cst.CompFor) else None
-        job = made.elt if isinstance(made, (cst.ListComp, cst.GeneratorExp)) else None
-        submits = isinstance(job, cst.Call) and call_word(job) in ("apply_async", "submit")
-        if submits and use.how.startswith("passed to"):
-            return f"results in that order are {use.how}"
-        return f"it is {use.how}"
-
-    def _has_no_order(self, node: cst.Call) -> bool:
-        """Whether a listing never happens, or finds one file at most."""
-        return is_never_called(self.module, node) or lists_one(self.module, node)
-
-    def _judge_walk(
-        self, node: cst.Call, listing: Listing, consumption: Consumption, sure: Confidence
-    ) -> bool:
-        walk = Walk(consumption, node)
-        uses = [*walk.folders, *walk.entries.values()]
-        if not uses or self._has_no_order(node):
-            return False
-        if walk.folders:
-            visits = f"{listing.name}() visits folders in the file system's order"
-            message = f"{visits}, and here they are {walk.folders[0].how}"
+    def _tell_walk(self, found: Found, sure: Confidence) -> None:
+        walk = Walk(self._listings, found.op)
+        name = found.listing.name
+        if found.uses:
+            visits = f"{name}() visits folders in the file system's order"
+            message = f"{visits}, and here they are {found.uses[0].how}"
         else:
-            lists = f"{listing.name}() lists each folder in the file system's order"
-            message = f"{lists}, and here it is {next(iter(walk.entries.values())).how}"
-        advice = self._advice(uses, _SORT_UP if walk.goes_up() else _SORT_WALK)
-        self.report(node, message, advice=advice, edits=walk.fix(), confidence=sure)
-        return True
+            lists = f"{name}() lists each folder in the file system's order"
+            message = f"{lists}, and here it is {next(iter(found.entries.values()))[0].how}"
+        uses = [*found.uses, *(each[0] for each in found.entries.values())]
+        advice = _advice(uses, _SORT_UP if walk.goes_up() else _SORT_WALK)
+        self.report(
+            found.op.node,
+            message,
+            advice=advice,
+            edits=self._fix_walk(walk, found),
+            confidence=sure,
+        )
 
-    def _advice(self, uses: list[Use], advice: str) -> str:
-        return f"{advice}{RETURNED}" if only_returned(self.module, uses) else advice
-
-    def _fix(
-        self, node: cst.Call, listing: Listing, uses: list[Use], consumption: Consumption
-    ) -> tuple[Edit, ...]:
-        if listing.key is None or self._is_asynchronous(node):
+    def _fix(self, found: Found) -> tuple[Edit, ...]:
+        key, op = found.listing.key, found.op
+        if key is None or _is_asynchronous(op):
             return ()
-        after = f", key={listing.key})" if listing.key else ")"
-        targets: list[cst.CSTNode] = [node]
-        item = self.module.parent(node)
-        if isinstance(item, cst.WithItem):
-            targets = self._reads_in_block(
-                item, consumption
-            )  # the iterator itself has to be closed
-        elif self._is_closed(node):
+        before, after = "sorted(", f", key={key})" if key else ")"
+        targets = [op.node]
+        if any(use.code == "enter" for use in op.uses):
+            targets = self._reads_in_block(op)  # the iterator itself has to be closed
+        elif _is_closed(op):
             return ()
-        before = "sorted("
-        if listing.iterator and any("next()" in use.how for use in uses):
+        if found.listing.iterator and any("next()" in use.how for use in found.uses):
             before, after = f"iter({before}", f"{after})"
+        return self._around(targets, before, after)
+
+    def _around(
+        self, nodes: Sequence[ast.AST], before: str = "sorted(", after: str = ")"
+    ) -> tuple[Edit, ...]:
+        unit = self.unit
         return tuple(
             edit
-            for target in targets
-            for edit in (
-                self.module.insert_before(target, before),
-                self.module.insert_after(target, after),
-            )
+            for node in nodes
+            for edit in (unit.insert_before(node, before), unit.insert_after(node, after))
         )
 
-    def _reads_in_block(self, item: cst.WithItem, consumption: Consumption) -> list[cst.CSTNode]:
-        statement = self.module.parent(item)
-        name = item.asname.name if item.asname is not None else None
-        if statement is None or not isinstance(name, cst.Name):
-            return []
-        return list(consumption.used_reads(name, statement))
+    def _reads_in_block(self, op: Op) -> list[ast.AST]:
+        entered = [use for use in op.uses if use.code == "enter"]
+        return [node for each in entered for node in self._listings.reads(each) or ()]
 
-    def _is_asynchronous(self, node: cst.Call) -> bool:
-        """``async for``, or ``await``: the listing is not a plain iterable."""
-        parent = self.module.parent(node)
-        return isinstance(parent, cst.Await) or (
-            isinstance(parent, (cst.For, cst.CompFor)) and parent.asynchronous is not None
-        )
+    def _fix_walk(self, walk: Walk, found: Found) -> tuple[Edit, ...]:
+        """Sort the folders, and the names where they are used; nothing if one cannot be done."""
+        edits: list[Edit] = []
+        dirs: Op | None = None
+        if found.uses:
+            dirs = walk.named_dirs()
+            edits += self._sorting(walk, dirs)
+            if not edits:
+                return ()
+        for each in found.entries:
+            if each is not dirs:
+                reads = self._listings.reads(each)
+                if not reads:
+                    return ()
+                edits += self._around(reads)
+        return tuple(edits)
 
-    def _is_closed(self, node: cst.Call) -> bool:
-        """Whether the local that holds the listing is closed, as a list cannot be."""
-        parent = self.module.parent(node)
-        if not isinstance(parent, cst.Assign):
-            return False
-        target = parent.targets[0].target
-        loads = self._consumption.reads.loads(target) if isinstance(target, cst.Name) else []
-        above = [self.module.parent(load) for load in loads]
-        return any(isinstance(each, cst.WithItem) for each in above) or any(
-            isinstance(each, cst.Attribute) and each.attr.value in ("close", "__next__")
-            for each in above
-        )
+    def _sorting(self, walk: Walk, dirs: Op | None) -> tuple[Edit, ...]:
+        loop = walk.loop()
+        if loop is None:
+            return ()  # bottom up, or already in another order
+        if dirs is None:
+            return () if walk.reads_dirs() else self._around([walk.call.node])
+        assert isinstance(dirs.node, ast.Name)  # noqa: S101 - what `named_dirs` gives
+        assert isinstance(loop, (ast.For, ast.AsyncFor))  # noqa: S101 - nor names of a clause
+        first = loop.body[0]
+        if isinstance(first, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return ()  # decorators may stand above
+        source = self.unit.source
+        row, column = source.location(self.unit.span(first)[0])
+        indent = source.line(row)[: column - 1]
+        if indent.strip():
+            return ()
+        text = f"{dirs.node.id}.sort()"
+        return (self.unit.insert_before(first, f"{text}{source.newline}{indent}"),)
+
+
+def _said(op: Op, use: Use) -> str:
+    """What happens to the names, or to what a comprehension calls something for to get."""
+    clauses = [each for each in op.uses if each.code == "iter" and each.name == "comprehension"]
+    jobs = [made.args[0] for each in clauses for made in each.uses if made.code == "comprehension"]
+    submits = any(
+        job.code == "call" and job.args[0].name in ("apply_async", "submit") for job in jobs
+    )
+    if submits and use.how.startswith("passed to"):
+        return f"results in that order are {use.how}"
+    return f"it is {use.how}"
+
+
+def _most_telling(uses: Sequence[Use]) -> Use:
+    """The use to name: the first, but rather one of the elements than one of what they are
+    handed to as a whole, where it may be another branch that does so. A draw says the most."""
+    vague = ("asked for", "passed to")
+    draws = ("shuffle()", "sample()", "choice()")
+    return min(uses, key=lambda use: use.how.startswith(vague) and not use.how.endswith(draws))
+
+
+def _advice(uses: Sequence[Use], advice: str) -> str:
+    return f"{advice}{_RETURNED}" if _only_returned(uses) else advice
+
+
+def _only_returned(uses: Sequence[Use]) -> bool:
+    """Whether an order is seen only by whoever calls the function around, which is at the top."""
+    functions = {use.op.function for use in uses}
+    function = functions.pop() if len(functions) == 1 else None
+    node = function.node if function is not None else None
+    if function is None or not isinstance(node, ast.FunctionDef) or node.decorator_list:
+        return False
+    top = function.outer is None and not function.class_name
+    return top and all(use.op.code == "return" or use.how == "returned" for use in uses)
+
+
+def _is_asynchronous(op: Op) -> bool:
+    """``async for``, or ``await``: the listing is not a plain iterable."""
+    return any(each.code == "await" or _is_async_loop(each) for each in op.uses)
+
+
+def _is_async_loop(head: Op) -> bool:
+    if head.code != "iter":
+        return False
+    made = (each.node for each in head.uses if each.code == "comprehension")
+    clauses = [clause for node in made for clause in getattr(node, "generators", ())]
+    return isinstance(head.node, ast.AsyncFor) or any(
+        clause.is_async for clause in clauses if clause.iter is head.node
+    )
+
+
+def _is_closed(op: Op) -> bool:
+    """Whether the local that holds the listing is closed, as a list cannot be."""
+    return any(each.code == "attr" and each.name in ("close", "__next__") for each in op.uses)

@@ -1250,7 +1250,7 @@ def one_call_each(d, target, out, rng, groups, model):
         learn_one(path, model)
     for path in Path(d).iterdir():
         shorten_decorated(path)
-    for path in Path(d).iterdir():  # DET203
+    for path in Path(d).iterdir():
         yield_one(path)
     for path in Path(d).iterdir():
         call_other(path)
@@ -1392,7 +1392,7 @@ def perhaps_more(d, strict, wanted):
     other = os.listdir(d)  # DET203
     if len(other) == 1 or strict:
         return other[0]
-    third = os.listdir(d)  # DET203
+    third = os.listdir(wanted)  # DET203
     if not len(third) == 1:
         return third[0]
     return names[0]
@@ -1670,18 +1670,21 @@ def added_under_another_key(d):
     results = {"train": [], "test": []}
     for name in os.listdir(d):  # DET203
         results[name[:5]].append(name)
+    yield results
     results = {"train": [], "test": []}
     for name in os.listdir(d):  # DET203
         results["train"].append(name)
+    yield results
     results = {"train": [], "test": []}
     for run in os.listdir(d):  # DET203
         for kind in os.listdir(run):
             results[kind].append(run)
+    yield results
     results = {"train": [], "test": []}
     for kind in os.listdir(d):  # DET203
         kind = kind.lower()
         results[kind].append(kind)
-    return results
+    yield results
 
 
 def added_to_another_dict(d, given, runs):
@@ -1689,23 +1692,27 @@ def added_to_another_dict(d, given, runs):
     results = {"train": shared, "test": shared}
     for kind in os.listdir(d):  # DET203
         results[kind].append(kind)
+    yield results
     results = defaultdict(list)
     for kind in os.listdir(d):  # DET203
         results[kind].append(load(kind))
+    yield results
     results = {**given, "test": []}
     for kind in os.listdir(d):  # DET203
         results[kind].append(load(kind))
+    yield results
     results = {"train": [], "test": []}
     if runs:
         results = given
     for kind in os.listdir(d):  # DET203
         results[kind].append(kind)
+    yield results
     results = {"train": [], "test": []}
     for run in runs:
-        for kind in os.listdir(d):  # DET203
+        for kind in os.listdir(d):
             results[kind].append((kind, run.size()))
         run.follow(results)
-    return results
+    yield results
 
 
 def read_as_a_whole(d):
@@ -1723,7 +1730,7 @@ def read_as_a_whole(d):
     view = both
     for kind in os.listdir(d):  # DET203
         both[kind].append((kind, len(view["train"])))
-    return both, counts, results
+    yield both, counts, results
 
 
 def carried_to_the_next_pass(d, last, runs, file, rng, model):
@@ -1731,37 +1738,45 @@ def carried_to_the_next_pass(d, last, runs, file, rng, model):
     for kind in os.listdir(d):  # DET203
         results[kind].append((kind, last))
         last = kind
+    yield results
     results = {"train": [], "test": []}
     for kind in os.listdir(d):  # DET203
         if kind.startswith("t"):
             last = kind
         results[kind].append(last)
+    yield results
     results = {"train": [], "test": []}
     for kind in os.listdir(d):  # DET203
         for name in sorted(os.listdir(kind)):
             last = name
         results[kind].append(last)
+    yield results
     results = {"train": [], "test": []}
     for kind in os.listdir(d):  # DET203
         results[kind].append((kind, runs.pop()))
+    yield results
     results = {"train": [], "test": []}
     for kind in os.listdir(d):  # DET203
         results[kind].append((kind, file.readline()))
+    yield results
     results = {"train": [], "test": []}
     for kind in os.listdir(d):  # DET203
         results[kind].append((kind, next(runs)))
+    yield results
     results = {"train": [], "test": []}
     for kind in os.listdir(d):  # DET203
         results[kind].append((kind, rng.uniform()))
+    yield results
     results = {"train": [], "test": []}
     for kind in os.listdir(d):  # DET203
         results[kind].append(model.train_step(kind))
+    yield results
     results = {"train": [], "test": []}
     for kind in os.listdir(d):  # DET203
         results[kind].append(kind)
         if results[kind]:
             break
-    return results
+    yield results
 
 
 def changed_for_the_next_pass(d, state, settings):
@@ -1770,25 +1785,29 @@ def changed_for_the_next_pass(d, state, settings):
     for kind in os.listdir(d):  # DET203
         found.append(kind)
         results[kind].append((kind, len(found)))
+    yield results
     results = {"train": [], "test": []}
     for kind in os.listdir(d):  # DET203
         mine = state.runs
         mine.append(kind)
         results[kind].append((kind, len(state.runs)))
+    yield results
     results = {"train": [], "test": []}
     for kind in os.listdir(d):  # DET203
         note(state, kind)
         results[kind].append((kind, load(state)))
+    yield results
     results = {"train": [], "test": []}
     for kind in os.listdir(d):  # DET203
         results[kind].append((kind, settings.depth))
         settings.depth += 1
+    yield results
     results = {"train": 0.0, "test": 0.0}
     number = 0
     for kind in os.listdir(d):  # DET203
         number += 1
         results[kind] += load(kind, number)
-    return results, sorted(found)
+    yield results, sorted(found)
 
 
 # A pool applies a function as a loop would
@@ -2367,7 +2386,7 @@ def shown_as_it_goes(d):
 def found_before_an_error(d):
     versions = []
     try:
-        for name in os.listdir(d):
+        for name in os.listdir(d):  # DET203
             versions.append(parse(name))
     except OSError:
         return versions
@@ -2496,7 +2515,7 @@ def by_file_name(d, given, path):
 
 class NamesAside:
     def __init__(self, d):
-        self.never_asked_for = os.listdir(d)
+        self.never_asked_for = os.listdir(d)  # DET203
         self.names_by_place = os.listdir(d)  # DET203
 
     def __getitem__(self, i):
@@ -2741,7 +2760,7 @@ def in_a_pool(d, out, n):
 
 
 def in_parts(d, out, n):
-    names = os.listdir(d)
+    names = os.listdir(d)  # possible DET203
     parts = [names[i : i + n] for i in range(0, len(names), n)]
     tasks = [(out, part) for part in parts]
     with Pool() as pool:
@@ -2800,7 +2819,7 @@ def scores(d, known):
     found = {}
     for key in known:
         found[key] = None
-    for name in os.listdir(d):
+    for name in os.listdir(d):  # DET203
         mine = None
         for key in known:
             if name == f"{key}.json":
@@ -2895,7 +2914,7 @@ class Alignments:
 
 class Checkpoints:
     def _saved_paths(self):
-        return [os.path.join(self.directory, name) for name in os.listdir(self.directory)]
+        return [os.path.join(self.directory, name) for name in os.listdir(self.directory)]  # possible DET203
 
     def _of_path(self, path):
         match = re.match(r"(\w+)_epoch-(\d+)", os.path.basename(path))
@@ -2935,7 +2954,7 @@ def of_several_patterns(patterns):
 
 def in_threads(d, out):
     parallel_threads(convert, [(x, out) for x in os.listdir(d)], star_args=True, leave=False)
-    parallel_threads(convert, [(x, out) for x in os.listdir(d)])  # DET203
+    parallel_threads(convert, [(x, out) for x in os.listdir(d)])
 
 
 # A shuffle leaves it to what is done with the list
@@ -3031,7 +3050,7 @@ def of_one_file(d, args, folder, pattern):
 
 
 def of_the_last_epoch(d):
-    paths = glob.glob(os.path.join(d, "net-e*.pt"))
+    paths = glob.glob(os.path.join(d, "net-e*.pt"))  # DET203
     epochs = np.array([int(path.split("-e")[1]) for path in paths])
     best = [paths[i] for i in np.argwhere(epochs == np.amax(epochs)).flatten()][0]
     return load(best), epochs.max() + 1
@@ -3249,7 +3268,7 @@ def size_of_shards(d):
 
 def written_by_name(d, out):
     found, sizes, both = {}, {}, {}
-    for name in os.listdir(d):
+    for name in os.listdir(d):  # possible DET203
         if name.endswith(".json"):
             key = name[:-5]
             found[key] = json.loads(Path(d, name).read_text())
@@ -3261,7 +3280,7 @@ def written_by_name(d, out):
 
 def written_by_content(d, out):
     found = {}
-    for name in os.listdir(d):  # DET203
+    for name in os.listdir(d):  # possible DET203
         each = json.loads(Path(d, name).read_text())
         found[each["id"]] = each
     json.dump(found, out)
@@ -3276,7 +3295,7 @@ def names_written(d, out):
 
 def written_by_both(d, out):
     found = {}
-    for name in os.listdir(d):  # DET203
+    for name in os.listdir(d):  # possible DET203
         found[name] = os.path.getsize(name)
         found[load(name)] = name
     json.dump(found, out)
@@ -3693,7 +3712,7 @@ def pattern_of_a_level(d, patterns):
 
 def rows_of_walk(d):
     found = []
-    rows = [(top, names) for top, _, names in os.walk(d)]
+    rows = [(top, names) for top, _, names in os.walk(d)]  # DET203
     rows = sorted(rows)
     for top, names in rows:
         for name in sorted(names):

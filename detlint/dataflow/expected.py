@@ -1,0 +1,284 @@
+"""Of which files code expects one in a folder, as the pattern of a listing says."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.values import Values
+
+_MATCHING = ("glob", "iglob", "rglob")
+_WILD = re.compile("[*?\\[\1]")
+# What a variable is called that may hold a wildcard.
+_PATTERN = re.compile(
+    r"pattern|glob|wild|regex|expr|search|match|mask|template|query|(?:^|_)(?:names|files|paths)$",
+    re.IGNORECASE,
+)
+# What is saved again and again while a model trains.
+_SAVED = re.compile(
+    r"best|ckpt|checkpoint|epoch|iter|last|model|param|run|snapshot|step|weight"
+    r"|(?:^|\.|_)(?:bin|gguf|h5|hdf5|index|keras|meta|msgpack|npz|onnx|pickle|pkl|pth?|safetensors"
+    r"|tar|zip)$",
+    re.IGNORECASE,
+)
+_LIBRARY = re.compile(r"\.(?:so|pyd|dll|dylib)\*?$")
+# `tmp_dir`, `temp_dir_path`, `tmpdir`: made by the code itself.
+_TEMPORARY = re.compile(r"(?:^|_)te?mp(?:orary)?_?(?:dir|folder|path|root)", re.IGNORECASE)
+# Where programs are installed, that is: what a machine has, and no data.
+_INSTALLED = re.compile(
+    r"[\\/](?:dev|proc|sys)[\\/]"
+    r"|(?:[A-Z]:)?[\\/](?:Program Files|usr[\\/](?:lib|local[\\/](?:cuda|lib)))"
+)
+_KINDS = ("os.path.isdir", "os.path.isfile")
+_OPENING = re.compile(r"(?:^|_)(?:im)?(?:open|load|read)", re.IGNORECASE)
+_SIZES = ("dtype", "height", "mode", "ndim", "shape", "size", "width")
+_HOLE = "\0"  # what a variable gives, in a text that is put together
+_ANY = "\1"  # the same, where it may be a wildcard
+
+
+def texts(values: Values, op: Op, depth: int = 6) -> list[str]:
+    """What a text may be that is put together: one for each branch."""
+    if depth < 0:
+        return [_ANY]
+    if op.code == "const":
+        return [op.name] if isinstance(op.name, str) else [_HOLE]
+    if op.code in ("phi", "choice", "declared", "format", "free"):
+        parts = op.args[1:] if op.code == "choice" else op.args
+        found = [text for each in parts for text in texts(values, each, depth - 1)][:8]
+        return found or [_ANY]
+    if op.code == "text" or (op.code == "binary" and op.name in ("Add", "Div")):
+        return _joined(values, op.args, "/" if op.name == "Div" else "", depth)
+    return _of_call(values, op, depth) if op.code == "call" else [_named(values, op)]
+
+
+def _joined(values: Values, parts: list[Op], by: str, depth: int) -> list[str]:
+    return [by.join(texts(values, each, depth - 1)[0] for each in parts)]
+
+
+def _of_call(values: Values, call: Op, depth: int) -> list[str]:
+    called = values.called(call)
+    if {"os.path.join", "pathlib.Path", "builtins.str"} & set(called):
+        return _joined(values, call.args[1:], "/", depth)
+    function = call.args[0]
+    if function.code == "attr" and function.name == "format":
+        template = texts(values, function.args[0], depth - 1)[0]
+        given = [texts(values, each, depth - 1)[0] for each in call.args[1:]]
+        wild = any(_WILD.search(each) for each in given)
+        return [re.sub(r"\{[^{}]*\}", _ANY if wild else _HOLE, template)]
+    if "os.path.basename" in called:
+        return [f"{_HOLE}"]
+    return [_HOLE if function.code == "attr" and function.name in ("lower", "strip") else _ANY]
+
+
+def _named(values: Values, op: Op) -> str:
+    """A variable is taken for a folder, or for a name, unless it is called otherwise."""
+    found = [str(op.name)] if op.code in ("attr", "global") else op.function.names_of(op)
+    if op.code == "param":
+        found = [str(op.name[1])]
+    if op.code == "item":
+        base = op.args[0]
+        if base.code in ("list", "tuple"):
+            wild = any(_WILD.search(t) for each in base.args for t in texts(values, each, 2))
+            return _ANY if wild else _HOLE
+        return _named(values, base)
+    return _ANY if not found or any(map(_PATTERN.search, found)) else _HOLE
+
+
+def _word(call: Op) -> str:
+    function = call.args[0] if call.code == "call" else call
+    return str(function.name) if call.code == "call" and function.code in ("attr", "global") else ""
+
+
+def matches(values: Values, call: Op) -> bool:
+    """Whether a call lists what fits a pattern."""
+    called = [name.rpartition(".")[2] for name in values.called(call)]
+    return any(each in _MATCHING for each in called or [_word(call)]) and len(call.args) > 1
+
+
+def lists_one(values: Values, call: Op) -> bool:
+    """``glob.glob(os.path.join(folder, "model.yaml"))``: it lists that file, or nothing."""
+    if not matches(values, call) or _word(call) == "rglob":
+        return False
+    found = texts(values, call.args[1])
+    return bool(found) and all(
+        not _WILD.search(text) and re.search(r"(?:^[^/\0\1]*|/[^/]*)[\w.][^/]*$", text)
+        for text in found
+    )
+
+
+def seeks_one(values: Values, call: Op) -> bool:
+    """``rglob("model.pth")``: a file by its whole name, of which code expects one."""
+    if call.code != "call" or not matches(values, call):
+        return False
+    pattern = call.args[1]
+    found = texts(values, pattern)
+    of_path = not any(name.startswith("glob.") for name in values.called(call))
+    if of_path and _is_file_name(pattern):
+        return True
+    plain = [text for text in found if not _WILD.search(text.replace(_ANY, ""))]
+    return (
+        len(plain) == len(found)
+        and all(re.search(r"\w", text) or (of_path and text == _HOLE) for text in found)
+        and not all(text == _HOLE for text in found)
+    )
+
+
+def _is_file_name(op: Op) -> bool:
+    """Whether a text is the last part of a path: ``path.name``, ``os.path.basename(x)``."""
+    if op.code == "attr":
+        return op.name in ("name", "stem")
+    if op.code == "item":
+        return _word(op.args[0]) == "split" and _splits_path(op.args[0])
+    if op.code == "call":
+        return _word(op) == "basename"
+    return False
+
+
+def _splits_path(call: Op) -> bool:
+    by = call.args[1] if len(call.args) == 2 else None
+    return by is not None and by.name in ("sep", "/")
+
+
+def expects_one(values: Values, call: Op) -> bool:
+    """Whether a listing finds files of a kind of which a folder is to hold one."""
+    for test, element in _tests(call):
+        if _is_of_a_kind(values, test, element):
+            return True
+    if call.code != "call":
+        return False
+    below = _below(call)
+    if any(_TEMPORARY.search(name) for each in below for name in _names(each)):
+        return True  # what was unpacked or written there is known to the code around
+    if not matches(values, call):
+        return False
+    tail = texts(values, call.args[1])[0]
+    found = re.fullmatch(r"(?:.*/)?\*+((?:\.\w+)+)(?<!\.gz)", tail)
+    library = _LIBRARY.search(tail) is not None
+    return library or (found is not None and not _SAVED.search(found[1]))
+
+
+def is_installed(values: Values, call: Op) -> bool:
+    """``glob("/sys/devices/*/cpu*")``: what a machine has, or has installed, and not data."""
+    written = [text for each in call.args[1:] for text in texts(values, each)]
+    below = [each.name for each in _below(call) if each.code == "const"]
+    return any(_INSTALLED.match(text) for text in [*written, *below] if isinstance(text, str))
+
+
+def _names(op: Op) -> Iterator[str]:
+    if op.code == "param":
+        yield str(op.name[1])
+    elif op.code in ("attr", "global", "phi"):
+        yield str(op.name)
+    yield from op.function.names_of(op)
+
+
+def _below(op: Op) -> Iterator[Op]:
+    pending, seen = list(op.args[1:]), 0
+    while pending and seen < 50:
+        each = pending.pop()
+        seen += 1
+        yield each
+        pending += each.args
+
+
+def _tests(call: Op) -> Iterator[tuple[Op, Op]]:
+    """The conditions of a comprehension over a listing."""
+    for use in call.uses:
+        if use.code == "iter" and use.name == "comprehension":
+            for condition in use.region.conditions():
+                yield condition, use
+
+
+def _is_of_a_kind(values: Values, test: Op, element: Op) -> bool:
+    """``f.endswith(".json")``, ``path.suffix == ".json"``, ``"single" in f``."""
+    if test.code == "boolean" and test.name == "And":
+        kinds = [_is_of_a_kind(values, each, element) for each in test.args]
+        return any(kinds) and not any(_speaks_of_saved(each) for each in test.args)
+    if _speaks_of_saved(test):
+        return False
+    return any(_is_about(each, element) for each in _compared(test))
+
+
+def _is_about(op: Op, element: Op) -> bool:
+    if op is element:
+        return True
+    return op.code == "attr" and op.name in ("name", "suffix", "stem") and op.args[0] is element
+
+
+def _compared(test: Op) -> Iterator[Op]:
+    """What a test compares with one literal text."""
+    if test.code == "call" and len(test.args) == 2:
+        function = test.args[0]
+        fixed = test.args[1].code == "const" and isinstance(test.args[1].name, str)
+        if fixed and function.code == "attr" and function.name in ("endswith", "startswith"):
+            yield function.args[0]
+    if test.code != "compare" or len(test.args) != 2:
+        return
+    left, right = test.args
+    if test.name == ("In",) and left.code in ("const", "text", "call"):
+        yield right
+    elif test.name == ("Eq",) and right.code == "const" and str(right.name).startswith("."):
+        yield _whole(left)
+
+
+def _whole(op: Op) -> Op:
+    """``os.path.splitext(name)[1].lower()`` → ``name``."""
+    while True:
+        if op.code == "item":
+            op = op.args[0]
+        elif op.code == "call" and len(op.args) == 2:
+            op = op.args[1]
+        elif op.code == "call" and op.args[0].code == "attr" and len(op.args) == 1:
+            op = op.args[0].args[0]
+        else:
+            return op
+
+
+def _speaks_of_saved(op: Op) -> bool:
+    pending = [op]
+    while pending:
+        each = pending.pop()
+        if each.code == "const" and isinstance(each.name, str) and _SAVED.search(each.name):
+            return True
+        if each.code not in ("iter", "global", "param"):
+            pending += each.args
+    return False
+
+
+def asks_kind(values: Values, op: Op) -> bool:
+    """``isdir(join(root, names[0]))``, ``Path(names[0]).suffix``, ``imread(names[0]).shape``: all
+    are taken to be like it."""
+    return bool(op.uses) and all(_asks(values, use) for use in op.uses)
+
+
+def _asks(values: Values, use: Op) -> bool:
+    if use.code == "attr":
+        stat = use.name == "stat" and all(asks_kind(values, call) for call in use.uses)
+        return stat or use.name in ("endswith", "is_dir", "is_file", "suffix", "st_size")
+    if use.code == "binary":
+        return asks_kind(values, use)
+    return use.code == "call" and _call_asks(values, use)
+
+
+def _takes_suffix(use: Op) -> bool:
+    """``os.path.splitext(name)[1]``."""
+    if use.code == "item":
+        key = use.args[1]
+        return key.code == "unary" or (key.code == "const" and key.name == 1)
+    return use.code == "unpack" and (use.name[0] == 1 or not use.uses)
+
+
+def _call_asks(values: Values, use: Op) -> bool:
+    called = set(values.called(use))
+    if called & set(_KINDS):
+        return True
+    if "os.path.splitext" in called:
+        return all(map(_takes_suffix, use.uses))
+    if _OPENING.search(_word(use)) and use.uses:
+        return all(x.code == "attr" and x.name in _SIZES for x in use.uses)
+    joins = {"os.path.join", "pathlib.Path", "builtins.str"}
+    return bool(called & joins) and asks_kind(values, use)

@@ -1,0 +1,54 @@
+"""What lists files in the order in which the file system keeps them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Listing(NamedTuple):
+    """A call that lists files.
+
+    name      as a message writes it
+    key       what sorts its elements, "" where they sort as they are; None where it is not known
+    iterator  whether it gives an iterator, so that ``next`` works on it
+    walk      whether its elements are (folder, folders, files)
+    """
+
+    name: str
+    key: str | None = ""
+    iterator: bool = False
+    walk: bool = False
+
+
+FUNCTIONS = {
+    each.name: each
+    for each in (
+        Listing("os.listdir"),
+        Listing("os.scandir", "lambda e: e.name", iterator=True),
+        Listing("glob.glob"),
+        Listing("glob.iglob", iterator=True),
+        Listing("os.walk", iterator=True, walk=True),
+    )
+}
+_WALK = Listing("Path.walk", iterator=True, walk=True)
+METHODS = {
+    "iterdir": Listing("Path.iterdir", iterator=True),
+    "glob": Listing("Path.glob", iterator=True),
+    "rglob": Listing("Path.rglob", iterator=True),
+    "walk": _WALK,
+}
+# The qualified names of pathlib's methods: `Path.iterdir(folder)`, `Path("a").iterdir()`.
+PATH_CLASSES = ("pathlib.Path", "pathlib.PosixPath", "pathlib.WindowsPath")
+# What gives a file system of fsspec, whose `glob` sorts and whose `ls` does not.
+FILE_SYSTEMS = re.compile(
+    r"""fsspec\.(?:filesystem | AbstractFileSystem | spec\.AbstractFileSystem
+          | implementations\.\w+\.\w+ | core\.url_to_fs | url_to_fs | get_fs_token_paths
+          | core\.get_fs_token_paths)(?:\.\w+)?
+      | huggingface_hub\.(?:HfFileSystem | hf_file_system\.HfFileSystem)
+      | s3fs\.(?:core\.)?S3FileSystem | gcsfs\.(?:core\.)?GCSFileSystem
+      | adlfs\.(?:spec\.)?AzureBlobFileSystem
+      | (?:lightning\.fabric|lightning_fabric|lightning\.pytorch|pytorch_lightning)
+        \.utilities\.cloud_io\.get_filesystem""",
+    re.VERBOSE,
+)
