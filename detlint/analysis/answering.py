@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.analysis.file_names import names as file_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from detlint.source import Source
 
@@ -95,18 +96,18 @@ def is_key_aside(keys: Sequence[str]) -> bool:
     return any(map(_ASIDE.search, keys[:-1]))
 
 
-def compares_answers(source: Source, functions: Sequence[tuple[str, str]]) -> bool:
+def compares_answers(source: Source, functions: Iterable[str]) -> bool:
     """Whether a test around some code, or all of its file, asks models for answers without a
     backward, or compares what they give, gradients too, as far as rounding goes; ``functions``:
-    the names and texts of those around the code."""
-    text = source.text
+    the texts of those around the code, of a file of no tests only of tests."""
     if not is_of_tests(source):
-        functions = [each for each in functions if is_test(each[0])]
-        text = ""
-    elif not _may_learn(text):
-        return True
-    texts = text, *(each for _, each in functions)
-    return any(_COMPARES.search(each) and not _LEARNS.search(each) for each in texts)
+        return any(map(_compares, functions))
+    return not _may_learn(source.text) or _compares(source.text) or any(map(_compares, functions))
+
+
+@lru_cache(maxsize=16)  # each finding in a file asks
+def _compares(text: str) -> bool:
+    return _COMPARES.search(text) is not None and _LEARNS.search(text) is None
 
 
 def is_of_tests(source: Source) -> bool:
@@ -120,6 +121,7 @@ def is_test(function: str) -> bool:
     return _CHECK.match(function) is not None
 
 
+@lru_cache(maxsize=4)  # each finding in a file asks
 def _may_learn(text: str) -> bool:
     return bool(_TRAINS.search(text) or _BACKWARD.search(text))
 

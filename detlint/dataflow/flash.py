@@ -4,6 +4,7 @@ told to be deterministic."""
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import inference
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from detlint.dataflow.values import Values
 
 _MOST = 60  # meanings of a name
+# Of which no meaning is seen.
+_SILENT = frozenset(("call", "comprehension", "dict", "function", "iter", "list", "text", "tuple"))
 _JOINS = frozenset(("phi", "choice", "free", "boolean", "declared"))
 
 
@@ -52,10 +55,18 @@ class Flash:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
         self._values: Values = unit.values
+        self._known: dict[Op, Meaning | None] = {}
+        self._calls: dict[Function, dict[tuple[str, bool], list[Op]]] = {}
+        self._read: dict[Function, set[str]] = {}
 
     def meaning(self, op: Op) -> Meaning | None:
         """The function of FlashAttention that a value is, in whichever branch; of several, the
         earliest, which takes the fewest arguments before ``deterministic``."""
+        if op not in self._known:
+            self._known[op] = self._meaning(op)
+        return self._known[op]
+
+    def _meaning(self, op: Op) -> Meaning | None:
         names = self._names(op)
         found = [(rows.function(each) or _of_hub(each), each) for each in names or ()]
         if not found or not all(function for function, _ in found):
@@ -99,7 +110,7 @@ class Flash:
         bound = list(self._unit.module.bindings.get(name, ()))
         if not bound:
             return known[0] if known else None
-        if self._unit.defined(name) is not None:
+        if self._unit.defined(name) is not None or any(each.code in _SILENT for each in bound):
             return None
         for function in self._unit.functions_naming(name):
             bound += (
@@ -182,14 +193,14 @@ class Flash:
         for function in functions:
             targets: set[str] = set()
             for each in _keeps(function):
-                if ast.unparse(each.node) in targets:
-                    continue  # told where that is bound
-                targets.add(each.target)
                 for value, place in _chosen(each.value, each.node):
                     meaning = self.meaning(value) if value.code != "call" else None
                     name = meaning.function if meaning is not None else "_"
-                    if name in rows.FUNCTIONS and name[0].islower() and not self._is_told(each):
+                    if name not in rows.FUNCTIONS or not name[0].islower():
+                        continue
+                    if ast.unparse(place) not in targets and not self._is_told(each):
                         yield Kept(each.op, place, name, each.how)
+                    targets.add(each.target)  # what it is bound to is told once
 
     def _is_told(self, keeps: _Keeps) -> bool:
         """Whether calls of what keeps it are told to be deterministic, may be, or are reported
@@ -203,12 +214,16 @@ class Flash:
             own = "." in keeps.target
             if keeps.op.code != "call" and not (own and self._is_read(keeps.target)):
                 return True  # a name that it never calls may be for anything
+        return self._tells_any
+
+    @cached_property
+    def _tells_any(self) -> bool:
+        """Whether a call in the file gives ``deterministic``."""
         return any(
             self.told(each, "") is not None
             for outer in self._unit.functions_naming("deterministic")
             for function in outer.everything()
-            for each in function.ops
-            if each.code == "call"
+            for each in function.coded("call")
         )
 
     def _are_settled(self, calls: Sequence[Op]) -> bool:
@@ -221,23 +236,33 @@ class Flash:
 
     def _calls_of(self, target: str) -> Iterator[Op]:
         """The calls in the file of an attribute or a variable."""
-        name = target.rpartition(".")[2]
+        name, own = target.rpartition(".")[2], "." in target
         for outer in self._unit.functions_naming(name):
+            yield from self._called(outer).get((name, own), ())
+
+    def _called(self, outer: Function) -> dict[tuple[str, bool], list[Op]]:
+        """The calls in a function, by the name of what is called, and whether that is an
+        attribute."""
+        if outer not in self._calls:
+            found = self._calls[outer] = {}
             for function in outer.everything():
-                for op in function.ops:
-                    node = op.node
-                    called = node.func if op.code == "call" and isinstance(node, ast.Call) else None
-                    if _word(called) == name and isinstance(called, ast.Name) != ("." in target):
-                        yield op
+                for op in function.coded("call"):
+                    called = op.node.func if isinstance(op.node, ast.Call) else None
+                    key = _word(called), isinstance(called, ast.Attribute)
+                    found.setdefault(key, []).append(op)
+        return self._calls[outer]
 
     def _is_read(self, target: str) -> bool:
         name = target.rpartition(".")[2]
-        return any(
-            isinstance(each, ast.Attribute) and each.attr == name and isinstance(each.ctx, ast.Load)
-            for outer in self._unit.functions_naming(name)
-            if outer.node is not None
-            for each in ast.walk(outer.node)
-        )
+        return any(name in self._attributes(x) for x in self._unit.functions_naming(name))
+
+    def _attributes(self, outer: Function) -> set[str]:
+        """The attributes that a function reads."""
+        if outer not in self._read:
+            nodes = ast.walk(outer.node) if outer.node is not None else ()
+            loads = (x for x in nodes if isinstance(x, ast.Attribute))
+            self._read[outer] = {x.attr for x in loads if isinstance(x.ctx, ast.Load)}
+        return self._read[outer]
 
 
 class _Keeps(NamedTuple):

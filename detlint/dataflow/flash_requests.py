@@ -65,10 +65,14 @@ def kept_for_answers(op: Op) -> bool:
 
 
 def _compares_answers(op: Op) -> bool:
-    unit = op.function.unit
-    named = [each for each in inference.functions_around(op.function) if each.node is not None]
-    texts = [(each.name.rpartition(".")[2], _text(each)) for each in named]
-    return answering.compares_answers(unit.source, texts)
+    source = op.function.unit.source
+    whole = answering.is_of_tests(source)
+    functions = [
+        each
+        for each in inference.functions_around(op.function)
+        if whole or answering.is_test(each.name.rpartition(".")[2])
+    ]
+    return bool(whole or functions) and answering.compares_answers(source, map(_text, functions))
 
 
 def _text(function: Function) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.values import Values
 
+_LEAVING = ("return", "leave", "raise")
 _NAMED = frozenset(("attr", "global", "param", "import", "free"))
 
 
@@ -76,10 +77,8 @@ def _decorators(function: Function) -> Iterator[Op]:
 def _entered(function: Function, node: ast.AST) -> Iterator[Op]:
     """What the ``with`` statements around a node of a function enter."""
     row = getattr(node, "lineno", 0)
-    for op in function.ops:
-        block = op.name if op.code == "enter" else None
-        if not isinstance(block, (ast.With, ast.AsyncWith)):
-            continue
+    for op in function.coded("enter"):
+        block = op.name
         if block.body[0].lineno <= row <= (block.end_lineno or 0):
             yield op.args[0]
 
@@ -97,8 +96,8 @@ def stops(op: Op) -> bool:
 
 def _asserts_before(op: Op) -> Iterator[Op]:
     around = set(op.region.around())
-    for each in op.function.ops[: op.place]:
-        if each.code == "test" and each.name == "assert" and each.region in around:
+    for each in op.function.coded("test"):
+        if each.name == "assert" and each.place < op.place and each.region in around:
             yield each
 
 
@@ -152,9 +151,10 @@ def _decided(op: Op) -> Iterator[tuple[Op, bool]]:
     for region in around:
         if region.kind in ("if", "else") and region.head is not None:
             yield region.head.args[0], region.kind == "if"
-    for each in op.function.ops[: op.place]:
+    leaving = (each for code in _LEAVING for each in op.function.coded(code))
+    for each in leaving:
         region = each.region
-        if each.code not in ("return", "leave", "raise") or region.kind != "if":
+        if each.place > op.place or region.kind != "if":
             continue
         left = region.parent in around and region not in around and region.head is not None
         if left and region.head is not None and not getattr(region.node, "orelse", ()):
@@ -235,7 +235,8 @@ def takes_cache(call: Op) -> bool:
 
 def makes_cache(function: Function) -> bool:
     """Whether a function makes a cache of keys and values, to decode with."""
-    return any(op.code == "call" and last_word(op).endswith("KVCache") for op in function.ops)
+    named = "KVCache" in function.unit.text
+    return named and any(last_word(op).endswith("KVCache") for op in function.coded("call"))
 
 
 def _needs_cache(function: Function) -> bool:

@@ -196,10 +196,19 @@ class Function:
         self.assigned: list[tuple[str, Op, ast.AST]] = []  # names, with the statement
         self.stores: dict[str, list[Op]] = {}  # of attributes, by their names
         self._names: dict[Op, list[str]] | None = None
+        self._coded: dict[str, list[Op]] | None = None
         self._reads: dict[tuple[str, str], list[Op]] | None = None
         self.globals: dict[str, Op] = {}  # names that are not its own, as they are read
         self.decorated: Function | None = None  # what it makes the decorators of
         self.is_complete = True  # not cut by the budget
+
+    def coded(self, code: str) -> list[Op]:
+        """The operations of a code, in order; once all are there."""
+        if self._coded is None:
+            self._coded = {}
+            for op in self.ops:
+                self._coded.setdefault(op.code, []).append(op)
+        return self._coded.get(code, [])
 
     @property
     def class_name(self) -> str:

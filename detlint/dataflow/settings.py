@@ -174,7 +174,7 @@ def _pauses_before(op: Op) -> bool:
     decorators = getattr(op.function.node, "decorator_list", ())
     if not any(rows.pauses(ast.unparse(each).partition("(")[0]) for each in decorators):
         return False
-    return any(each.code == "yield" and each.place < op.place for each in op.function.ops)
+    return any(each.place < op.place for each in op.function.coded("yield"))
 
 
 def _is_cleanup(function: Function) -> bool:
