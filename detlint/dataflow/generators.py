@@ -19,6 +19,9 @@ _SAME = frozenset(("boolean", "choice", "declared", "free", "phi"))
 _LOOKING = frozenset(("compare", "drop", "format", "not", "param", "test"))
 _BITS = frozenset(("getrandbits", "randbytes"))
 _STATE = frozenset(("getstate", "seed", "setstate"))
+_BY_LOOKING = frozenset(
+    f"builtins.{name}" for name in ("bool", "hasattr", "id", "isinstance", "print", "repr", "type")
+)
 _KEEPING = frozenset(("add", "discard", "remove"))
 _FORMATTING = frozenset(("builtins.format", "builtins.hex", "builtins.str"))
 _FORMATTING_METHODS = frozenset(("format", "hex"))
@@ -112,8 +115,11 @@ class Generators:
         if not randomness.WRAPPING.isdisjoint(called):
             yield call
             return
-        if called and all(each.startswith("builtins.") for each in called):
-            return  # it looks
+        if "builtins.getattr" in called:
+            yield call  # the default
+            return
+        if called and all(each in _BY_LOOKING for each in called):
+            return
         taken = parameter_of(self._unit.values.callee(call), call, value)
         if taken is not None:
             yield taken

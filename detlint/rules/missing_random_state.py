@@ -124,7 +124,8 @@ class MissingRandomState(Rule):
         given = call.given("random_state", row.position)
         if not (_is_missing(given) and draws(call, row)):
             return
-        if not (self.unit.seeding.seeds("numpy") or self._estimators.seeds(call)):
+        made = word_of(call)[:1].isupper()  # an object, which may get its state later
+        if not (self.unit.seeding.seeds("numpy") or (made and self._estimators.seeds(call))):
             written = call.written("random_state", row.position)
             self._report(call, f"{word_of(call)}()", "random_state", written, _GLOBAL)
 

@@ -160,6 +160,11 @@ def seeded_from_outside(x, y, seed):
     return a, b, c, d, e
 
 
+def shuffled_and_split(x, y, seed):
+    y = shuffle(y)  # DET104
+    return clone_with(y, seed), train_test_split(x, y, random_state=seed)
+
+
 class Clones:
     def __init__(self, random_state=0):
         self.base = DecisionTreeClassifier()

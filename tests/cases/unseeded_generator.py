@@ -290,6 +290,15 @@ def torch_passed_on(synchronize, sampler_class, source):
     return sampler_class(source, generator=torch.Generator())
 
 
+def torch_default(sampler, sampler_class, source):
+    return sampler_class(source, generator=getattr(sampler, "generator", torch.Generator()))
+
+
+def torch_default_that_is_drawn_from(options):
+    generator = getattr(options, "generator", torch.Generator())  # DET101
+    return torch.rand(3, generator=generator)
+
+
 class TorchSampler:
     def __init__(self, source):
         self.source = source
