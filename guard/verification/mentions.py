@@ -178,6 +178,10 @@ class Mentions:
             source = _source(node, name)
             if source is not None and (source is not Source.READINESS or self._asks(node)):
                 return Mention(node.lineno, f"{name}()", source)
+        elif isinstance(node, ast.keyword) and node.arg == "key":  # sorted(rows, key=id)
+            name = last_name(node.value)
+            source = source_of(name) if isinstance(node.value, ast.Name) else None
+            return Mention(node.value.lineno, f"{name}()", source) if source else None
         elif isinstance(node, ast.ExceptHandler) and self._asks(node):
             shown = "" if node.type is None else ast.unparse(node.type)
             return Mention(node.lineno, f"except {shown}", Source.READINESS)

@@ -105,6 +105,14 @@ def test_only_the_same_difference_tells_a_circumstance() -> None:
     assert _what(difference(3)) != _what(difference(3, "", Cause.LENGTH))
 
 
+def test_what_is_sorted_by_address_is_told(tmp_path: Path) -> None:
+    path = str(
+        write(tmp_path / "train.py", "rows = sorted(rows, key=id)\nlast = max(rows, key=len)\n")
+    )
+    (found,) = lines_of((), Cause.BATCH_ORDER, "none", [path])
+    assert (found.line, found.fits) == (1, "addresses of objects")
+
+
 LOOP = """\
 def train(loader, limit):
     begin = time.monotonic()
