@@ -1,10 +1,10 @@
-"""Which values of a variable give the same results in each run.
+"""Which values of a variable give the same results in each run, and when one is set too late.
 
-Each function takes a value that is not empty, and says True, False, or None where the value
-leaves the matter open, so that guard may still add to it.
+A function on legality takes a value that is not empty, and says True, False, or None where the
+value leaves the matter open, so that guard may still add to it.
 
-Each function takes the value of the variable that was found, "" if there was none. None of
-them imports or starts anything.
+One on lateness takes the value of the variable that was found, "" if there was none. None of them
+imports or starts anything.
 """
 
 from __future__ import annotations

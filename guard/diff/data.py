@@ -1,4 +1,7 @@
-"""Batches that differ: their order, what they hold, or the generator that drew them."""
+"""Batches that differ: their order, what they hold, or the generator that drew them.
+
+A batch that holds the same samples in another order is another order, and no other content.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machine: what the CPU's numbers depend on, and how many processes share the work."""
+"""The machine, this Python and the build of torch: what the CPU's numbers depend on."""
 
 from __future__ import annotations
 

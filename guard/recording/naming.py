@@ -1,4 +1,5 @@
-"""The names of modules and parameters: their paths in the model that the program calls."""
+"""The names of modules and parameters: their paths in the model that the program calls;
+and objects known by their identity."""
 
 from __future__ import annotations
 

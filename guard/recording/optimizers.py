@@ -1,4 +1,5 @@
-"""Seeing the optimizers' steps: the gradients they read, their hyperparameters, their state."""
+"""Seeing the optimizers' steps: the gradients they read, their hyperparameters, their state,
+and the parameters that they change."""
 
 from __future__ import annotations
 

@@ -3,9 +3,10 @@
 Everything on the CPU stays as it is: data is read, decoded and batched for real, and becomes fake
 when it is moved.
 
-The CPU build of torch has none, and the first operator that records a gradient on a CUDA tensor
-ends the process. torch's own stand-in takes the place of a guard that is there and has no
-devices; so the guard of another type of devices, which has none either, is put there first.
+The CPU build of torch has no device guard for CUDA, without which the first operator that records
+a gradient on a CUDA tensor ends the process. torch's own stand-in takes the place of a guard that
+is there and has no devices; so the guard of another type of devices, which has none either, is put
+there first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Switches of torch that make runs differ."""
+"""Switches of torch that make runs differ, by what the GPU can do.
+
+Compute capabilities by name: https://developer.nvidia.com/cuda-gpus.
+"""
 
 from __future__ import annotations
 

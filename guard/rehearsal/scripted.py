@@ -1,4 +1,5 @@
-"""What a script expects of torch that a step alone does not: loading, saving, seeds, ranks."""
+"""What a script expects of torch that a step alone does not: loading, saving, seeds, ranks, GPUs by
+their numbers, and an end when enough optimizer steps are done."""
 
 from __future__ import annotations
 

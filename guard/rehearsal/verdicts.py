@@ -1,4 +1,5 @@
-"""What becomes of an operator on CUDA: looked up in the table, by its name and its node."""
+"""What becomes of an operator on CUDA: looked up in the table by its name and its node, as far as
+its arguments decide."""
 
 from __future__ import annotations
 

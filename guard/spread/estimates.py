@@ -1,8 +1,9 @@
 """What a few runs tell: the mean with its interval, and what could be told apart.
 
-Its tail is half the regularised incomplete beta function, I_x(df/2, 1/2) at x = df/(df + t²):
-NIST Digital Library of Mathematical Functions, 8.17; the continued fraction is 8.17.22 there,
-evaluated from the front by Lentz's method. Degrees of freedom need not be whole: Welch's are not.
+The tail of Student's t is half the regularised incomplete beta function, I_x(df/2, 1/2) at x =
+df/(df + t²): NIST Digital Library of Mathematical Functions, 8.17; the continued fraction is
+8.17.22 there, evaluated from the front by Lentz's method. Degrees of freedom need not be whole:
+Welch's are not.
 """
 
 from __future__ import annotations

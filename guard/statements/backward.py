@@ -3,8 +3,8 @@
 The statements that wrote what it was given, what was called below it, generators that it draws
 from, and what other threads wrote meanwhile; the surest first.
 
-A name and what it holds in the same frame; from other frames, an attribute by its name alone, and
-a name by its file.
+What a statement wrote is found by a name and what it holds in the same frame; from other frames, by
+an attribute's name alone, and by a name and its file.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 A statement that draws from a generator has no path that leads to it. What it comes from are the
 draws before it that only one run made, or that another thread made meanwhile.
 
-A statement sees that a state has moved while it ran; another thread may have moved it. One that
-draws does so nearly each time that it runs, and one that only waits sees it now and then.
+Draws are told from mere looks. A statement sees that a state has moved while it ran; another
+thread may have moved it. One that draws does so nearly each time that it runs, and one that only
+waits sees it now and then.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ A trace function of Python's, of each thread, which follows frames of the progra
 only; a frame of a library's costs one call. What a statement reads is looked at before it runs,
 what it may have changed after it. The program computes what it would without.
 
-And again in the last steps, which are those that count.
+Statements that run often, or take long, are looked at only at first, and again in the last steps,
+which are those that count.
 """
 
 from __future__ import annotations

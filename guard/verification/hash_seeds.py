@@ -1,9 +1,11 @@
 """Hash seeds under which small sets of strings come in another order, and not by luck.
 
 Of a set of two strings, two seeds taken at random give the same order half of the time; and of a
-set of five, a given string has the same place in both once in five.
+set of five, a given string has the same place in both once in five. So the strings are taken from
+the program's own text, which is read and never executed, and what ``hash`` gives for them under a
+``PYTHONHASHSEED`` is computed without starting Python.
 
-SipHash-1-3 since Python 3.11, SipHash-2-4 before; see Python/pyhash.c.
+CPython hashes by SipHash-1-3 since Python 3.11, by SipHash-2-4 before; see Python/pyhash.c.
 """
 
 from __future__ import annotations
