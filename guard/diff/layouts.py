@@ -7,7 +7,7 @@ from itertools import compress, pairwise
 from operator import ne
 from typing import TYPE_CHECKING
 
-from guard.trace.frames import STEP_DIGEST
+from guard.trace.encoding import STEP_DIGEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

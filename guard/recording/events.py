@@ -12,7 +12,7 @@ import torch
 from guard.digests.hashing import hashed
 from guard.digests.pending import Pending, read
 from guard.digests.tensors import SIZE
-from guard.trace.frames import pack_summary, pack_value
+from guard.trace.encoding import pack_summary, pack_value
 
 if TYPE_CHECKING:
     from guard.digests.tensors import Digest

@@ -14,7 +14,7 @@ from guard.errors import GuardError
 from guard.options import FAILED, FOUND, add_program, at_least
 from guard.program import Program
 from guard.rehearsal.findings import UNKNOWN
-from guard.rehearsal.flags import GPUS
+from guard.rehearsal.switches import GPUS
 from guard.terminal import write
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import torch
 from torch._subclasses import fake_tensor
 
 from guard.observe.patching import replace
-from guard.rehearsal.flags import capability
 from guard.rehearsal.generators import FakeGenerator
+from guard.rehearsal.switches import capability
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from guard.errors import SettingsError
 from guard.observe.patching import replace
 from guard.rehearsal import values
 from guard.rehearsal.findings import DETERMINISTIC, SILENT, SWITCH, Attention, Verdict
-from guard.rehearsal.flags import GPUS, capability
+from guard.rehearsal.switches import GPUS, capability
 from guard.rehearsal.verdicts import Judgement
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ _UNREAD = "sets, listings of folders and what comes in the order in which it is 
 
 def traps(program: str, *, module: bool) -> tuple[Trap, ...]:
     """What the linter finds in the program's own files. Raises GuardError if it cannot be asked."""
-    from guard.verification.sources import program_files
+    from guard.verification.program_files import program_files
     from guard.verification.suspects import findings
 
     files = program_files(program, module=module)

@@ -103,7 +103,7 @@ class Rehearsal:
         if recorder is None:
             sys.stderr.write(f"guard preflight: {why}\n")
             return 2
-        from guard.rehearsal import flags
+        from guard.rehearsal import switches
         from guard.rehearsal.fake_cuda import everything_real
         from guard.rehearsal.outcome import report_of
 
@@ -111,7 +111,7 @@ class Rehearsal:
             why = "the program ended before any optimizer had done a step"
         recorder.stopped = recorder.stopped or why
         with everything_real():
-            report = report_of(recorder, flags.traps(self._told["gpu"]))
+            report = report_of(recorder, switches.traps(self._told["gpu"]))
         text = json.dumps(report.as_dict())
         descriptor = os.open(self._told["target"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.write(descriptor, text.encode("utf-8", "surrogateescape"))

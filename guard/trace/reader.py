@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from guard.trace import frames
+from guard.trace import encoding
 from guard.trace.model import End, Header, TraceError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Trace:
         self._schemas: list[tuple[int, int, bytes]] = []  # beginning, size, signature
         self._file = _open(self.path)
         weakref.finalize(self, os.close, self._file)
-        self._at = len(frames.MAGIC)
+        self._at = len(encoding.MAGIC)
         self.header = self._read_header()
         self._labels = functools.lru_cache(_SCHEMAS_KEPT)(self._read_labels)
         self.refresh()
@@ -61,7 +61,7 @@ class Trace:
         """A step by its place in the file, which is its number where ``first_step`` is 0."""
         index = range(len(self))[index]
         payload = self._read(self._steps[index], self._sizes[index])
-        return frames.unpack_step(payload, self._labels(self._of[index]), self.header.digest_size)
+        return encoding.unpack_step(payload, self._labels(self._of[index]), self.header.digest_size)
 
     def steps(self, start: int = 0) -> Iterator[Step]:
         """The steps from one on, in order."""
@@ -71,7 +71,7 @@ class Trace:
         """Equal bytes mean an equal step, in whatever file: places and numbers are left out."""
         index = range(len(self))[index]
         payload = self._read(self._steps[index], self._sizes[index])
-        return frames.comparable(payload, self._schemas[self._of[index]][2])
+        return encoding.comparable(payload, self._schemas[self._of[index]][2])
 
     def labels(self, index: int) -> tuple[Label, ...]:
         """What the events of a step are of; the same object for steps of the same schema."""
@@ -84,7 +84,7 @@ class Trace:
         while self._at < size and self.end is None:
             block = self._read(self._at, min(wanted, size - self._at))
             read = self._take(block)
-            needed = frames.needed(block, read)
+            needed = encoding.needed(block, read)
             damaged = not read and needed <= len(block)
             if damaged or self._at + needed > size:
                 break
@@ -94,52 +94,52 @@ class Trace:
     def _take(self, block: bytes) -> int:
         """Note the frames of a block; how many bytes they have."""
         read = 0
-        for found in frames.whole(block):
+        for found in encoding.whole(block):
             self._note(found.kind, block[found.start : found.start + found.length], found.start)
             read = found.end
         self._at += read
         return read
 
     def _note(self, kind: int, payload: bytes, start: int) -> None:
-        if kind == frames.STEP:
+        if kind == encoding.STEP:
             self._steps.append(self._at + start)
             self._sizes.append(len(payload))
-            self._of.append(frames.step_schema(payload))
-        elif kind == frames.SCHEMA:
-            signature = frames.schema_head(payload)[1]
+            self._of.append(encoding.step_schema(payload))
+        elif kind == encoding.SCHEMA:
+            signature = encoding.schema_head(payload)[1]
             self._schemas.append((self._at + start, len(payload), signature))
-        elif kind == frames.ENVIRONMENT:
+        elif kind == encoding.ENVIRONMENT:
             later = {**self.header.environment, "later": json.loads(payload)}
             self.header = replace(self.header, environment=later)
-        elif kind == frames.END:
+        elif kind == encoding.END:
             self.end = End(**json.loads(payload))
 
     def _read_header(self) -> Header:
-        if self._read(0, len(frames.MAGIC)) != frames.MAGIC:
+        if self._read(0, len(encoding.MAGIC)) != encoding.MAGIC:
             raise TraceError(f"{self.path} is no trace of guard's: it does not begin as one")
-        size = frames.needed(self._read(self._at, 5), 0)
+        size = encoding.needed(self._read(self._at, 5), 0)
         block = self._read(self._at, size)
-        found = next(frames.whole(block), None)
-        if found is None or found.kind != frames.HEADER:
+        found = next(encoding.whole(block), None)
+        if found is None or found.kind != encoding.HEADER:
             raise TraceError(f"{self.path} is a trace whose header is damaged or cut off")
         content = json.loads(block[found.start : found.start + found.length])
-        if content["version"] != frames.VERSION:
+        if content["version"] != encoding.VERSION:
             raise TraceError(
                 f"{self.path} is a trace of version {content['version']!r}, and this guard reads "
-                f"version {frames.VERSION}: read it with the release that recorded it"
+                f"version {encoding.VERSION}: read it with the release that recorded it"
             )
         self._at += found.end
         return Header.from_dict(content)
 
     def _read_labels(self, schema: int) -> tuple[Label, ...]:
-        return frames.unpack_labels(self._unpacked(schema))
+        return encoding.unpack_labels(self._unpacked(schema))
 
     def _unpacked(self, schema: int) -> bytes:
         start, size, _ = self._schemas[schema]
         payload = self._read(start, size)
-        base, _ = frames.schema_head(payload)
-        like = b"" if base == frames.NO_BASE else self._unpacked(base)
-        return frames.unpack_schema(payload, like)
+        base, _ = encoding.schema_head(payload)
+        like = b"" if base == encoding.NO_BASE else self._unpacked(base)
+        return encoding.unpack_schema(payload, like)
 
     def _read(self, start: int, size: int) -> bytes:
         os.lseek(self._file, start, os.SEEK_SET)

@@ -7,7 +7,7 @@ import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from guard.trace import frames
+from guard.trace import encoding
 from guard.trace.model import End
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class TraceWriter:
 
     def step(self, kind: StepKind, events: Sequence[Event], digest: bytes) -> None:
         """Append a step, flushed. ``digest`` is 16 bytes over the full fingerprints."""
-        body = frames.step_body(events, self.header.digest_size)
+        body = encoding.step_body(events, self.header.digest_size)
         labels = tuple(each.label for each in events)
         schema = self._schemas.get(labels)
         if schema is None:
@@ -44,23 +44,25 @@ class TraceWriter:
 
     def schema(self, labels: Sequence[Label]) -> int:
         """Append a schema; the number by which ``packed`` knows it."""
-        packed, signature = frames.pack_labels(labels)
-        base, like = self._bases.get(len(labels), (frames.NO_BASE, b""))
+        packed, signature = encoding.pack_labels(labels)
+        base, like = self._bases.get(len(labels), (encoding.NO_BASE, b""))
         if not like:
             self._bases[len(labels)] = (self._count, packed)
-        self._write(frames.frame(frames.SCHEMA, frames.pack_schema(packed, signature, base, like)))
+        self._write(
+            encoding.frame(encoding.SCHEMA, encoding.pack_schema(packed, signature, base, like))
+        )
         self._count += 1
         return self._count - 1
 
     def packed(self, kind: StepKind, schema: int, body: bytes, digest: bytes) -> None:
         """Append a step whose events are packed as ``frames.step_body`` does."""
-        head = frames.step_head(self._number, schema, kind, digest)
-        self._write(frames.frame(frames.STEP, head + body))
+        head = encoding.step_head(self._number, schema, kind, digest)
+        self._write(encoding.frame(encoding.STEP, head + body))
         self._number += 1
 
     def environment(self, items: dict[str, Any]) -> None:
         """Append the items of the environment as they are now, where steps came before."""
-        self._write(frames.frame(frames.ENVIRONMENT, _json(items)))
+        self._write(encoding.frame(encoding.ENVIRONMENT, _json(items)))
 
     @property
     def number(self) -> int:
@@ -72,7 +74,7 @@ class TraceWriter:
         if self._descriptor is None:
             return
         try:
-            self._write(frames.frame(frames.END, _json(asdict(End(status, message)))))
+            self._write(encoding.frame(encoding.END, _json(asdict(End(status, message)))))
         finally:
             self.close()
 
@@ -98,7 +100,7 @@ def _begin(path: str, header: Header) -> int | None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     new = f"{path}.{os.getpid()}.new"
     with open(new, "wb") as file:
-        file.write(frames.MAGIC + frames.frame(frames.HEADER, _json(header.as_dict())))
+        file.write(encoding.MAGIC + encoding.frame(encoding.HEADER, _json(header.as_dict())))
     os.replace(new, path)
     return os.open(path, _APPEND)
 

@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.hash_seed import expanded
-from guard.verification.sources import program_files
+from guard.verification.program_files import program_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -15,10 +15,10 @@ from guard.verification.explaining import FREE, Known, Shown, circumstance_of, e
 from guard.verification.origins import origin_of
 from guard.verification.plan import recording
 from guard.verification.possibilities import Asked, advised, with_possibilities
+from guard.verification.program_files import program_files
 from guard.verification.reasons import REMEDIES
 from guard.verification.sessions import session
 from guard.verification.settling import decided, drawn_in_threads, never_written, settled
-from guard.verification.sources import program_files
 from guard.verification.statements import RUNS, Entry, entry, is_asked, led_by
 from guard.verification.suspects import suspects
 from guard.verification.texts import Text

@@ -11,9 +11,9 @@ from guard.diff import Cause, Comparer, Comparison, examine
 from guard.verification.bisection import Bisection
 from guard.verification.inquiry import failure_of, with_findings, with_notes
 from guard.verification.plan import recording
+from guard.verification.program_files import program_files
 from guard.verification.sessions import session
 from guard.verification.settling import kept_outside
-from guard.verification.sources import program_files
 from guard.verification.texts import Text
 from guard.verification.verdicts import Failure, Verdict
 from guard.verification.watching import Watch, Watched

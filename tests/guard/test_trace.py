@@ -16,7 +16,7 @@ from guard.trace import (
     Summary,
     TraceError,
     TraceWriter,
-    frames,
+    encoding,
     open_run,
     open_trace,
 )
@@ -152,7 +152,7 @@ def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
 def test_another_version_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.trace"
     content = json.dumps({"version": 9, "rank": 0}).encode()
-    path.write_bytes(frames.MAGIC + frames.frame(frames.HEADER, content))
+    path.write_bytes(encoding.MAGIC + encoding.frame(encoding.HEADER, content))
     with pytest.raises(TraceError, match="version 9, and this guard reads version 1"):
         open_trace(path)
 
@@ -161,10 +161,10 @@ def test_frames_of_a_later_release_are_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "a.trace"
     content = json.dumps({**Header().as_dict(), "unheard of": 1}).encode()
     path.write_bytes(
-        frames.MAGIC
-        + frames.frame(frames.HEADER, content)
-        + frames.frame(200, b"unheard of")
-        + frames.frame(frames.END, b'{"status": "stopped", "message": "full"}')
+        encoding.MAGIC
+        + encoding.frame(encoding.HEADER, content)
+        + encoding.frame(200, b"unheard of")
+        + encoding.frame(encoding.END, b'{"status": "stopped", "message": "full"}')
     )
     trace = open_trace(path)
     assert trace.end is not None
@@ -191,7 +191,7 @@ def test_a_step_larger_than_a_block_is_read(tmp_path: Path) -> None:
     writer = TraceWriter(tmp_path / "a.trace", Header())
     schema = writer.schema([each.label for each in many])
     for _ in range(150):
-        writer.packed("training", schema, frames.step_body(many, 4), STEP)
+        writer.packed("training", schema, encoding.step_body(many, 4), STEP)
     assert os.path.getsize(writer.path) > 2 << 20
     assert len(open_trace(writer.path)) == 150
     huge = (Event("output", "a", 0, os.urandom(2 << 20).hex(), None, b"abcd"),)
@@ -212,7 +212,7 @@ def test_ten_thousand_steps_are_small_and_quickly_read(tmp_path: Path) -> None:
     varied = [output(f"encoder.layers.{index}", detail="float32[2, 9]") for index in range(200)]
     writer = TraceWriter(tmp_path / "a.trace", Header())
     schema = writer.schema([each.label for each in events])
-    body = frames.step_body(events, 4)
+    body = encoding.step_body(events, 4)
     for index in range(10_000):
         if index % 50 == 7:
             changed = [Event(*_fields(varied[0], name=str(index))), *varied[1:]]

@@ -11,7 +11,7 @@ from programs import write
 from guard.diff import Cause, Difference, Link
 from guard.observe.places import Place
 from guard.trace import Event, Step
-from guard.verification import sources, suspects
+from guard.verification import program_files, suspects
 from guard.verification.bisection import Bisection
 from guard.verification.operators import culprit, row_of
 from guard.verification.settling import drawn_in_threads, never_written, settled
@@ -91,7 +91,7 @@ def test_the_linter_is_asked_of_the_programs_own_files(tmp_path: Path) -> None:
     write(tmp_path / "pkg" / "model.py", "from . import layers\nimport torch\n")
     write(tmp_path / "pkg" / "layers.py", "def broken(:\n")
     write(tmp_path / "unrelated.py", "names = [x for x in {'a', 'b'}]\n")
-    files = sources.program_files(str(script), module=False)
+    files = program_files.program_files(str(script), module=False)
     names = {each[len(str(tmp_path)) + 1 :] for each in files}
     assert names == {"train.py", "data.py", "pkg/__init__.py", "pkg/model.py", "pkg/layers.py"}
     difference = Difference(0, 0, "training", None, None, Cause.BATCH_ORDER, "")
@@ -104,9 +104,9 @@ def test_a_module_is_found_with_its_main(tmp_path: Path, monkeypatch: pytest.Mon
     write(tmp_path / "pkg" / "__init__.py", "")
     main = write(tmp_path / "pkg" / "__main__.py", "from pkg.work import f\n")
     work = write(tmp_path / "pkg" / "work.py", "")
-    assert sources.program_files("pkg", module=True)[0] == str(main)
-    assert str(work) in sources.program_files("pkg", module=True)
-    assert sources.program_files("nothing", module=True) == ()
+    assert program_files.program_files("pkg", module=True)[0] == str(main)
+    assert str(work) in program_files.program_files("pkg", module=True)
+    assert program_files.program_files("nothing", module=True) == ()
 
 
 @pytest.mark.parametrize(
