@@ -12,7 +12,6 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from guard.errors import GuardError
-from guard.statements.tracer import Tracer
 from guard.trace import Header, TraceWriter
 
 if TYPE_CHECKING:
@@ -75,8 +74,6 @@ class Session:
     def follow_statements(self) -> None:
         """Follow the program's statements from here on, if that was asked for."""
         if self.options.lines is not None:
-            from guard.recording.session import Lines
-
             self._lines = Lines(self.folder, self.options.lines)
             self._lines.begin(is_child=self._is_child)
 
@@ -269,6 +266,8 @@ class Lines:
     """
 
     def __init__(self, folder: str, step: int) -> None:
+        from guard.statements.tracer import Tracer  # most recordings go without
+
         self.step = step
         self._main = os.getpid()
         self._done = mmap.mmap(-1, 8)  # which step it is, for forked children as well

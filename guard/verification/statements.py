@@ -135,6 +135,7 @@ def _begun(flows: Flows, found: Found) -> Begun:
         return Begun(origin, flows.traits(origin), (_link(origin),), is_whole=False)
     nodes, is_whole = slice_of(flows, origin, found.entered)
     links = tuple(dict.fromkeys(map(_link, nodes)))
+    is_whole = is_whole and not origin.goes_on  # one recording may have ended before it had
     return Begun(origin, flows.traits(origin), links, is_whole)
 
 
