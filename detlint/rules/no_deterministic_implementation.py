@@ -43,9 +43,8 @@ class NoDeterministicImplementation(Rule):
     Not reported:
     - arguments for which it is deterministic, as `AdaptiveAvgPool2d(1)`, or that cannot be seen
     - tensors that visibly lie on the CPU, where only CUDA is concerned
-    - only the backward is concerned, and the tensor has no gradient: integers, targets, detached
-      inputs
-    - code that visibly runs without gradients, or is called only from such
+    - only the backward is concerned, and there visibly is none: integers, targets, detached inputs,
+      code without gradients, or that is called only from such
 
     What to do: Replace the operator as the advice says: `guard.enable(seed=0)` raises an error that
     shows the same as code to paste. `python -m guard preflight train.py` lists those that a program
