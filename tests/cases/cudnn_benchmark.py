@@ -65,6 +65,11 @@ L.Trainer(
 pl.Trainer.from_argparse_args(None, benchmark=True)  # DET301
 L.pytorch.Trainer(benchmark=True)  # DET301
 L.Fabric(benchmark=True)  # DET301
+trainer_options = {
+    "max_epochs": 2,
+    "benchmark": True,  # DET301
+}
+Trainer(**trainer_options)
 LightningCLI(trainer_defaults={"benchmark": True})  # DET301
 LightningCLI(trainer_defaults=dict(max_epochs=3, benchmark=True))  # DET301
 

@@ -29,6 +29,9 @@ L.Trainer(
     deterministic=False,  # DET302
 )
 LightningCLI(trainer_defaults={"deterministic": False})  # DET302
+later = dict(max_epochs=3)
+later["deterministic"] = False  # DET302
+Trainer(**later)
 
 
 def run(args):

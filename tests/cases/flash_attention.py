@@ -599,6 +599,12 @@ def default_by_name(implementation=None, use_flash=False):
     return AutoModel.from_pretrained("m", attn_implementation=implementation)  # DET601
 
 
+def with_visible_options(q, k, v):
+    causal, told = {"causal": True}, dict(deterministic=True)
+    out = flash_attn_func(q, k, v, **causal)  # DET601
+    return out + flash_attn_func(q, k, v, **told)
+
+
 def windows(q, k, v):
     assert 0, "not so"
     return flash_attn_func(q, k, v)
