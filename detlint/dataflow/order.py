@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.values import Values
 
 _DEEPEST = 4  # functions that hand the same order on
+_LONGEST_MESSAGE = 60  # operations of which one is made
 _MOST = 10_000  # operations on the way of one order, each a few frames deep
 
 
@@ -721,6 +722,8 @@ class Orders:
             return False
         seen, pending, told = {op}, [op], False
         while pending:
+            if len(seen) > _LONGEST_MESSAGE:
+                return False
             for use in pending.pop().uses:
                 if use.code == "raise" or (use.code == "call" and self.is_log(use)):
                     told = True
