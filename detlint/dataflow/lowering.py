@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.ir import CHANGING, DECORATORS, Function, Op, Region
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.unit import Unit
 
@@ -644,7 +644,7 @@ def _settle(function: Function) -> None:
 def _changed(loop: ast.stmt) -> set[str]:
     """The names and attribute paths that a loop assigns to or changes."""
     found: set[str] = set()
-    for each in ast.walk(loop):
+    for each in _below(loop):
         if isinstance(each, _FUNCTIONS):
             found.add(each.name)
             continue
@@ -654,6 +654,20 @@ def _changed(loop: ast.stmt) -> set[str]:
         elif place is not None and (path := _path(place)):
             found.add(path)
     return found
+
+
+def _below(node: ast.AST) -> Iterator[ast.AST]:
+    """``ast.walk``, in another order and in half of its time."""
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        yield node
+        for value in vars(node).values():
+            if isinstance(value, ast.AST):
+                if value._fields:  # more than `Load()`
+                    pending.append(value)
+            elif type(value) is list:
+                pending += [each for each in value if isinstance(each, ast.AST)]
 
 
 def _changed_by(node: ast.AST) -> ast.expr | None:

@@ -6,12 +6,13 @@ import ast
 import re
 from bisect import bisect_right
 from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.lowering import lower
 from detlint.edits import Editable
 from detlint.layout import layout_of
-from detlint.mentions import mentions
+from detlint.mentions import following, mentions
 from detlint.models.randomness import SAID
 from detlint.syntax import REFUSALS, parsed
 
@@ -32,6 +33,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PLACED = (ast.expr, ast.keyword, ast.stmt, ast.arg, ast.ExceptHandler)
 _GOES_ON = re.compile(r"(?:elif|else|except|finally)\b")
 _IMPORTS = re.compile(r"(?:^|[;:])[ \t]*(?:from|import)[ \t]", re.MULTILINE)
+_FARTHEST = 40  # blanks around a dot
 
 
 class UnparsedError(Exception):
@@ -356,18 +358,27 @@ class Unit(Editable[ast.AST]):
     def methods_naming(self, owner: str, name: str) -> Iterator[Function]:
         """The methods of a class, and its body, whose text holds a name."""
         for piece in self.classes.get(owner, ()):
-            if name in self.text[piece.start : piece.end]:
+            if any(following(self.text, name, piece.start, piece.end)):
                 function = self.function(piece)
                 if function is not None:
                     yield function
 
     def stored_by(self, owner: str, name: str) -> Iterator[Op]:
         """The same of a class alone."""
-        for function in self.methods_naming(owner, name):
-            if isinstance(function.node, ast.ClassDef):
-                yield from function.bindings.get(name, ())
-            else:
-                yield from self._stores(function, name)
+        for piece in self.classes.get(owner, ()):
+            places = following(self.text, name, piece.start, piece.end)
+            if piece.kind == "class":
+                body = self.function(piece) if any(places) else None
+                yield from body.bindings.get(name, ()) if body is not None else ()
+            elif any(map(self._may_store, places, repeat(len(name)))):
+                yield from self._stores(self.function(piece), name)
+
+    def _may_store(self, place: int, length: int) -> bool:
+        """Whether the attribute at a place is more than called: parsing takes a hundred times as
+        long as a look."""
+        before = self.text[max(place - _FARTHEST, 0) : place].rstrip(" \t\r\n\\")
+        after = self.text[place + length : place + length + _FARTHEST].lstrip(" \t")
+        return before.endswith(".") and not after.startswith("(")
 
     def is_sorted_field(self, owner: str, name: str) -> bool:
         """Whether a method of a class sorts an attribute."""
@@ -381,7 +392,9 @@ class Unit(Editable[ast.AST]):
         )
 
     @staticmethod
-    def _stores(function: Function, name: str) -> Iterator[Op]:
+    def _stores(function: Function | None, name: str) -> Iterator[Op]:
+        if function is None:
+            return
         for each in function.stores.get(name, ()):
             if each.args[0].code == "param" and each.args[0].name[1] in ("self", "cls"):
                 yield each
