@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from detlint.rule import Rule
     from detlint.source import Source
 
+# Files, of which it takes longer to find the programs among them than to wait for their linting.
+_MANY = 5_000
+
 
 class Linker:
     """Judges the programs of a context by a set of rules."""
@@ -48,6 +51,26 @@ class Linker:
         self._judged: set[str] = set()  # the programs among the files that are linted
         self._launches = Launches(context, self._index)
         self._others = self._opened()
+        self._begun: tuple[set[str], list[Program]] | None = None
+        self._told: dict[tuple[str, str], list[Finding]] = {}  # by rule and program
+
+    def begin(self) -> None:
+        """Judge programs while their files are linted, which says no more of most of them.
+
+        Only where all of a project is linted, and in this process alone.
+        """
+        files = self._context.files
+        if len(files) > _MANY or len(files) > len(self._context.names):
+            return
+        with self._index.alone():
+            starts = list(filter(self._index.runs, files))
+            if not starts:
+                return
+            programs = list(self._programs(starts, None))
+            for judge in self._judging:
+                for program in programs:
+                    self._judgement(judge, program)
+        self._begun = set(starts), programs
 
     def link(self, findings: Sequence[Finding], entrypoints: Sequence[str]) -> list[Finding]:
         """The findings of the files that are linted, which no program clears, and those of the
@@ -90,7 +113,7 @@ class Linker:
         user named the files that are linted, by their real paths."""
         findings = list(self._seen_across(findings))
         asked = self._may_be_cleared(findings)
-        programs = list(self._programs(starts, None if asked else names))
+        programs = self._known(starts, None if asked else names)
         for finding in findings:
             rule = self._clearing.get(finding.code)
             kept = self._weighed(finding, rule, programs) if rule else finding
@@ -99,10 +122,9 @@ class Linker:
         told = {(each.code, os.path.realpath(each.path), *each[1:3]) for each in findings}
         self._judged = {each.path for each in programs} & names.keys()
         judged = [each for each in programs if any(path in names for path in each.places)]
-        judging = [class_of(each) for each in self._rules if each.judges_programs()]
-        for judge in judging:
+        for judge in self._judging:
             for program in judged:
-                for each in judge.judge(program, self._settings):
+                for each in self._judgement(judge, program):
                     # A script may say the same by itself, or of two programs that it starts.
                     if each.path in names and (each.code, *each[:3]) not in told:
                         if each.path != program.path:
@@ -158,6 +180,26 @@ class Linker:
 
     def _may_be_cleared(self, findings: Sequence[Finding]) -> bool:
         return any(each.code in self._clearing for each in findings)
+
+    @cached_property
+    def _judging(self) -> list[type[Rule]]:
+        return [class_of(each) for each in self._rules if each.judges_programs()]
+
+    def _judgement(self, judge: type[Rule], program: Program) -> list[Finding]:
+        asked = judge.code, program.path
+        if asked not in self._told:
+            self._told[asked] = list(judge.judge(program, self._settings))
+        return self._told[asked]
+
+    def _known(self, starts: Sequence[str], wanted: dict[str, str] | None) -> list[Program]:
+        """``_programs``, of which some may be judged already."""
+        if self._begun is None or self._begun[0] != set(starts):
+            self._told.clear()  # of texts that may have changed since
+            return list(self._programs(starts, wanted))
+        programs = self._begun[1]
+        if wanted is None:
+            return programs
+        return [each for each in programs if any(path in wanted for path in each.places)]
 
     def _programs(self, starts: Sequence[str], wanted: dict[str, str] | None) -> Iterator[Program]:
         """The programs at some places, or of these only those that are wanted; without the files

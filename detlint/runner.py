@@ -59,17 +59,19 @@ class Linted(NamedTuple):
     failures: dict[str, str]
 
 
-def lint_files(
+def lint_files(  # noqa: PLR0913, PLR0917 - what a run consists of
     paths: Sequence[str],
     make_engine: Callable[[], Engine],
     cache: Cache,
     jobs: int,
     progress: Callable[[int, int], None],
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> Linted:
     """What linting each file by itself gives, whatever the parallelism.
 
     ``make_engine`` is called only if there is something to lint.
     ``progress`` is told how many of how many files are done.
+    ``meanwhile`` is called here while other processes lint, if they do; it must not fork.
     """
     # A syntax tree is many objects and no garbage: collecting at each 700th costs a third.
     gc.freeze()
@@ -99,7 +101,7 @@ def lint_files(
         tasks.sort(key=lambda task: -task.size)
         size = sum(task.size for task in tasks)
         workers = min(jobs, len(tasks)) if size > _WORTH_A_POOL else 1
-        for result in _results(tasks, make_engine(), workers, progress):
+        for result in _results(tasks, make_engine(), workers, progress, meanwhile):
             found[result.path] = _remember(result, cache)
             if result.failure:
                 failures[result.path] = result.failure
@@ -123,11 +125,16 @@ def _remember(result: Result, cache: Cache) -> list[Finding]:
 
 
 def _results(
-    tasks: Sequence[Task], engine: Engine, workers: int, progress: Callable[[int, int], None]
+    tasks: Sequence[Task],
+    engine: Engine,
+    workers: int,
+    progress: Callable[[int, int], None],
+    meanwhile: Callable[[], None],
 ) -> Iterator[Result]:
     batches = [tasks[start : start + _BATCH] for start in range(0, len(tasks), _BATCH)]
     done = 0
-    outcome = _in_pool(batches, engine, workers) if workers > 1 else _here(batches, engine)
+    pooled = workers > 1
+    outcome = _in_pool(batches, engine, workers, meanwhile) if pooled else _here(batches, engine)
     for results in outcome:
         done += len(results)
         progress(done, len(tasks))
@@ -140,7 +147,10 @@ def _here(batches: Sequence[Sequence[Task]], engine: Engine) -> Iterator[list[Re
 
 
 def _in_pool(
-    batches: Sequence[Sequence[Task]], engine: Engine, workers: int
+    batches: Sequence[Sequence[Task]],
+    engine: Engine,
+    workers: int,
+    meanwhile: Callable[[], None],
 ) -> Iterator[list[Result]]:
     from concurrent.futures import as_completed
     from concurrent.futures.process import BrokenProcessPool
@@ -150,6 +160,7 @@ def _in_pool(
     done = False
     try:
         futures = {pool.submit(_work, batch): batch for batch in batches}
+        meanwhile()
         for future in as_completed(futures):
             try:
                 yield future.result()

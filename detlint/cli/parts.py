@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from detlint.context import Context
     from detlint.engine import Engine
     from detlint.finding import Finding
+    from detlint.link import Linker
     from detlint.novelty import Novelty
     from detlint.runner import Linted
     from detlint.settings import Settings
@@ -187,13 +188,23 @@ class Part:
         from detlint.runner import lint_files
 
         jobs: int = self._options.jobs
-        with Progress(len(paths)) as progress:
-            linted = lint_files(paths, lambda: self.engine, results, jobs, progress)
         context = Context(paths, settings, given=given)
-        findings = self._linked(linted, context, results)
+        linker = cache(lambda: self._linker(context, results))
+        with Progress(len(paths)) as progress:
+            linted = lint_files(
+                paths, lambda: self.engine, results, jobs, progress, lambda: linker().begin()
+            )
+        findings = self._linked(linted, context, results, linker)
         return linted._replace(findings=not_ignored(findings, settings))
 
-    def _linked(self, linted: Linted, context: Context, results: Cache) -> list[Finding]:
+    def _linker(self, context: Context, results: Cache) -> Linker:
+        from detlint.link import Linker
+
+        return Linker(self.engine.rules, results, context, jobs=self._options.jobs)
+
+    def _linked(
+        self, linted: Linted, context: Context, results: Cache, linker: Callable[[], Linker]
+    ) -> list[Finding]:
         """With what programs show: their own findings, and without those that they clear."""
         from detlint.callgraph.callers import are_asked, ignored
         from detlint.callgraph.scripts import may_differ, together
@@ -207,7 +218,6 @@ class Part:
         if known is not None:
             return known
         from detlint.aside import begun
-        from detlint.link import Linker
 
         findings = linted.findings
         if scripted:
@@ -215,12 +225,11 @@ class Part:
         # Both look into most files, and neither asks the other.
         aside = self._options.jobs > 1 and len(context.files) >= _WORTH_A_FORK
         pointless = begun(ignored, findings, context.files, forks=aside) if returned else set
-        linker = Linker(self.engine.rules, results, context, jobs=self._options.jobs)
-        findings = linker.link(findings, linted.entrypoints)
+        findings = linker().link(findings, linted.entrypoints)
         settled = pointless()
         findings = [each for each in findings if each not in settled]
         if results.keeps:
-            remember(results, context, linker.looked_at(), findings)
+            remember(results, context, linker().looked_at(), findings)
         return findings
 
     def again(self) -> Callable[[Source], list[Finding]]:

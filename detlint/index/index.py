@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from detlint.cache import content_digest
@@ -56,6 +56,15 @@ class Index:
         self._hints: dict[str, dict[str, list[int]]] = {}
         self._outlines: dict[str, Outline] = {}
         self._facts: dict[tuple[str, str], list[tuple[str, Fact]]] = {}
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Start no processes for a while: others run."""
+        jobs, self._jobs = self._jobs, 1
+        try:
+            yield
+        finally:
+            self._jobs = jobs
 
     def replace(self, path: str, source: Source) -> None:
         """Take this text for a file's: it is being fixed, or comes from standard input."""
