@@ -136,8 +136,6 @@ _OF_ARRAYS = frozenset(
     ]
 )
 
-_MOST_SHOWN = 50  # what is made of a value, before a message shows it
-
 
 class Orders:
     """Follows orders in one file.
@@ -734,8 +732,6 @@ class Orders:
                     or use.code == "change"
                     or (use.code == "call" and (_changes(use) or self._passes(use)))
                 ):
-                    if len(seen) > _MOST_SHOWN:
-                        return False
                     if use not in seen:
                         seen.add(use)
                         pending.append(use)
