@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -76,3 +78,19 @@ def test_python_raises_where_there_is_no_fix_and_sorts_with_a_key() -> None:
     with pytest.raises(TypeError, match="'<' not supported between instances of 'type' and 'type'"):
         sorted(kinds)  # type: ignore[type-var]
     assert sorted(kinds, key=lambda each: each.__name__) == [date, str]
+
+
+def test_a_name_that_is_bound_to_its_own_union_again_and_again(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    steps = "".join(
+        f"    batch = batch.union(output{each})\n"
+        for each in itertools.islice("abcdefghijklmnopqrst", 20)
+    )
+    code = f"def step(batch):\n{steps}    return list(batch)\n"
+    begun = time.monotonic()
+    assert findings(code, "DET204") == []
+    assert [each.row for each in findings(f"batch = set(names)\n{code}", "DET204")] == []
+    made = code.replace("(batch):", "(names):\n    batch = set(names)", 1)
+    assert [each.row for each in findings(made, "DET204")] == [23]
+    assert time.monotonic() - begun < 60, "each of the ways through twenty unions was followed"

@@ -60,7 +60,7 @@ def _function(finding: Finding) -> _Function:
 
 def _ignored(functions: set[_Function], paths: Iterable[str]) -> set[_Function]:
     """Which of some functions are called, and by no file that uses the order."""
-    from detlint.analysis.returned_orders import is_ignored
+    from detlint.dataflow.returned_orders import is_ignored
 
     asked, called = set(functions), set[_Function]()
     for path in paths:

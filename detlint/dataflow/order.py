@@ -718,7 +718,7 @@ class Orders:
 
     def is_shown(self, op: Op) -> bool:
         """Whether a value only goes into messages and tests, whatever way."""
-        if op.code == "call" and self._does_something(op):
+        if self._does_something(op) if op.code == "call" else self._is_held(op):
             return False
         seen, pending, told = {op}, [op], False
         while pending:
@@ -727,11 +727,7 @@ class Orders:
             for use in pending.pop().uses:
                 if use.code == "raise" or (use.code == "call" and self.is_log(use)):
                     told = True
-                elif (
-                    use.code in _PASSING
-                    or use.code == "change"
-                    or (use.code == "call" and (_changes(use) or self._passes(use)))
-                ):
+                elif self._hands_on(use):
                     if use not in seen:
                         seen.add(use)
                         pending.append(use)
@@ -748,6 +744,23 @@ class Orders:
             return False
         return not names.describes(word_of(call)) and not any(
             use.code == "raise" for use in call.uses
+        )
+
+    def _hands_on(self, use: Op) -> bool:
+        """Whether an operation only makes something of what it takes."""
+        if use.code == "change":
+            return not self._is_held(use)
+        if use.code == "call":
+            return _changes(use) or self._passes(use)
+        return use.code in _PASSING
+
+    def _is_held(self, state: Op) -> bool:
+        """Whether an operation changes a container that others hold."""
+        return state.code == "change" and self.effects.made(state).code in (
+            "attr",
+            "free",
+            "global",
+            "param",
         )
 
     def _passes(self, call: Op) -> bool:

@@ -188,6 +188,10 @@ _NUMBER = re.compile(
     r"|scales?|[tijkn])$",
     re.IGNORECASE,
 )
+_INEXACT = (
+    *("grad", "loss", "weight", "param", "delta", "mean", "avg", "average", "error", "score"),
+    *("reward", "logit", "feature", "energy"),
+)
 _FOLDER = re.compile(r"(?:^|_)(?:dir|directory|folder|path|root)$", re.IGNORECASE)
 _APPLYING = re.compile(r"(?:^|_)(?:star|i)?map(?:_|$)|parallel")
 _DRAWS = frozenset(
@@ -372,6 +376,11 @@ def is_text(word: str) -> bool:
 def are_texts(word: str) -> bool:
     """Whether what has this name holds texts."""
     return bool(_TEXTS.search(word))
+
+
+def seems_inexact(name: str) -> bool:
+    """Whether what has this name is a float, or holds some: ``total_loss``."""
+    return any(word.startswith(_INEXACT) for word in words_of(name.rpartition(".")[2]))
 
 
 def is_folder(word: str) -> bool:
