@@ -124,7 +124,6 @@ class _Watcher:
 
     def _watch(self, session: int, stop: threading.Event) -> None:
         while not stop.wait(self.INTERVAL):
-            # detlint: ignore[DET203] a maximum has no order
             for process in Path("/proc").glob("[0-9]*"):
                 with contextlib.suppress(OSError):  # it may end at any moment
                     if _session(process) == session:

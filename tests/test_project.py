@@ -1202,11 +1202,11 @@ def test_what_asks_for_an_attention_that_is_chosen_by_name_is_told(
     assert {"model.py:5 DET601", "train.py:5 DET601"} <= set(lint("--select", "DET601"))
 
 
-@pytest.mark.parametrize("flag", ["--use-flash-attn", "--use_flash_attn_2", "--use-flash-attn-v2"])
+@pytest.mark.parametrize("flag", ["use-flash-attn", "use_flash_attn_2", "use-flash-attn-v2"])
 def test_a_launch_that_asks_by_a_flag_alone_is_told(
     flag: str, project: Project, lint: Lint
 ) -> None:
-    project({"run.sh": f"torchrun pretrain_gpt.py {flag} --lr 1\n"})
+    project({"run.sh": f"torchrun pretrain_gpt.py --{flag} --lr 1\n"})
     assert lint("--select", "DET601") == ["run.sh:1 DET601"]
 
 

@@ -634,7 +634,7 @@ class _Body:
         self._elements = own
         self._unheld: set[Op] = set()  # what is in no container
         self._ops = [op for op in region.ops() if not calls or not self._is_left_out(op)]
-        self._head = next(iter(own), None)
+        self._head = min(own, key=_place, default=None)
         self._own = self._derived()
         self.seeded = any(self._seeds(op) for op in self._ops)
         self._counters = self._counting()
@@ -1312,7 +1312,7 @@ class _Body:
 
     def _numbered(self) -> Iterator[Use]:
         """Uses of a round's number that others than messages see."""
-        for counter in self._counters:
+        for counter in sorted(self._counters, key=_place):
             for use in counter.uses:
                 if not use.within(self._region) or use in self._counters:
                     continue
@@ -1567,3 +1567,7 @@ def _adds_outside(op: Op) -> bool:
     if op.code != "change" or op.name not in _ADDING | {"update", "setdefault"}:
         return False
     return _root(op.args[0]).code in ("param", "global", "attr")
+
+
+def _place(op: Op) -> int:
+    return op.place

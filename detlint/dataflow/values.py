@@ -122,9 +122,7 @@ class Values:
             return self._global_names(str(op.name))
         if op.code == "attr":
             return [f"{each}.{op.name}" for each in self.qualified(op.args[0])]
-        if op.code == "call" and self._is_lookup(op):
-            return [f"{each}.{op.args[2].name}" for each in self.qualified(op.args[1])]
-        if op.code in ("phi", "choice", "free"):
+        if op.code in ("phi", "choice", "free", "declared"):
             parts = op.args[1:] if op.code == "choice" else op.args
             found = [self.qualified(each) for each in parts[:4] if _is_path(each)]
             return [name for names in found for name in names]
@@ -137,12 +135,6 @@ class Values:
         name = self.constant(op.args[2])
         owners = self.qualified(op.args[1]) if _is_path(op.args[1]) else []
         return [f"{each}.{name}" for each in owners if isinstance(name, str)]
-
-    def _is_lookup(self, op: Op) -> bool:
-        """``getattr(torch, "rand")``."""
-        function, given = op.args[0], op.args[1:]
-        by_name = len(given) > 1 and given[1].code == "const" and isinstance(given[1].name, str)
-        return by_name and function.code == "global" and function.name == "getattr"
 
     def _global_names(self, name: str) -> list[str]:
         imported = self.unit.imported.get(name)

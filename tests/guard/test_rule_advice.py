@@ -104,7 +104,8 @@ def test_a_generator_of_torch_starts_from_one_seed_whatever_was_seeded() -> None
     torch.manual_seed(3)
     first = torch.Generator()  # detlint: ignore[DET101] that is the test
     torch.manual_seed(4)
-    assert first.initial_seed() == torch.Generator().initial_seed()
+    second = torch.Generator()  # detlint: ignore[DET101] that is the test
+    assert first.initial_seed() == second.initial_seed()
 
 
 def test_flags_of_cudnn_leave_it_disabled_unless_told() -> None:
