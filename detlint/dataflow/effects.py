@@ -7,6 +7,7 @@ what it writes, returns, yields or draws. Whole numbers can be added, and sets f
 
 from __future__ import annotations
 
+import ast
 from bisect import bisect_left
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -1511,8 +1512,6 @@ def bound(function: Function, call: Op) -> dict[Op, Op]:
 
 def _is_bound(function: Function) -> bool:
     """Whether a method gets its object as its first argument."""
-    import ast
-
     decorators = getattr(function.node, "decorator_list", [])
     return not any(isinstance(x, ast.Name) and x.id == "staticmethod" for x in decorators)
 
@@ -1535,8 +1534,6 @@ def word(call: Op) -> str:
 
 
 def _path_of(op: Op) -> str:
-    import ast
-
     node = op.node
     if op.code in ("attr", "global", "free", "param", "phi", "call", "change"):
         if isinstance(node, (ast.Name, ast.Attribute)):

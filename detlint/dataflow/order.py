@@ -1111,8 +1111,6 @@ def word_of(call: Op) -> str:
 
 def _written(call: Op) -> str:
     """The last word by which a call names what it calls."""
-    import ast
-
     function = call.node.func if isinstance(call.node, ast.Call) else call.node
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
