@@ -372,3 +372,15 @@ def test_a_loop_that_fills_a_dict_may_hold_conditions(
         "    return found\n"
     )
     assert [each.row for each in findings(HEADER + code, "DET203")] == []
+
+
+@pytest.mark.parametrize(
+    "head", ["from steps import step\n", "from steps import run as step\n", "import steps\n", ""]
+)
+def test_what_is_called_may_be_imported_where_the_loop_stands(
+    head: str, findings: Callable[..., list[Finding]]
+) -> None:
+    called = "steps.step" if head.startswith("import") else "step"
+    text = f"{head}import os\nfor name in os.listdir('.'):\n    {called}(batch=name)\n"
+    (found,) = findings(text, "DET203")
+    assert found.confidence is Confidence.LIKELY

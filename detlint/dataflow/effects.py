@@ -1530,6 +1530,8 @@ def word(call: Op) -> str:
     if call.code != "call":
         return ""
     function = call.args[0]
+    if function.code == "import" and isinstance(call.node, ast.Call):  # in the module itself
+        return getattr(call.node.func, "id", "")
     return str(function.name) if function.code in ("attr", "global", "free") else ""
 
 
