@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from detlint.dataflow.unit import Unit
     from detlint.documents import Document
     from detlint.module import Module
+    from detlint.plugins import Plugin
     from detlint.rule import Rule
     from detlint.settings import Settings
 
@@ -64,59 +67,90 @@ def class_of(rule: type[Rule] | Entry) -> type[Rule]:
 
 @cache
 def _class(module: str, name: str) -> type[Rule]:
-    from importlib import import_module
+    from detlint.plugins import imported
 
-    found: type[Rule] = getattr(import_module(module), name)
+    found: type[Rule] = getattr(imported(module), name)
     return found
 
 
-def catalogue(folder: str | None, key: str) -> tuple[Entry, ...]:
-    """All rules, sorted by code: as kept in ``folder`` under ``key``, or else imported and kept.
+class Catalogue(NamedTuple):
+    """All rules, sorted by code, and what plugins say of functions. ``state``: text that differs
+    whenever a plugin could."""
 
-    ``key`` is text that differs whenever a rule could.
+    rules: tuple[Entry, ...]
+    models: tuple[tuple[str, str], ...] = ()
+    state: str = ""
+
+
+def catalogue(folder: str | None, key: str) -> Catalogue:
+    """As kept in ``folder`` under ``key``, or else imported and kept. Raises UsageError where a
+    plugin cannot be used.
+
+    ``key`` is text that differs whenever a rule of ours could.
     """
-    file = os.path.join(folder, "rules.json") if folder else None
-    entries = _read(file, key) if file else ()
-    if not entries:
-        entries = _imported()
-        if file:
-            with suppress(OSError):
-                _write(file, key, entries)
-    return entries
+    from detlint.plugins import installed, places, state
+
+    file = os.path.join(folder, "rules.json") if folder else ""
+    key = "\n".join([key, *places()])
+    kept, plugins = _read(file, key, _stamp(file)) if file else (None, ())
+    if kept is not None and kept.state == state(plugins):
+        return kept
+    plugins = installed()
+    found = _imported(plugins)._replace(state=state(plugins))
+    if file:
+        with suppress(OSError):
+            _write(file, key, found, plugins)
+    return found
 
 
-def _imported() -> tuple[Entry, ...]:
-    from detlint.rules import every_rule
+def _stamp(file: str) -> tuple[int, int]:
+    try:
+        stat = os.stat(file)
+    except OSError:
+        return 0, 0
+    return stat.st_mtime_ns, stat.st_size
 
-    return tuple(
-        Entry(
-            rule.__module__,
-            rule.__name__,
-            rule.code,
-            rule.default,
-            rule.triggers,
-            rule.mentions,
-            rule.settled,
-            rule.scope,
-            rule.silencers,
-            rule.needs,
-            rule.may_be_cleared(),
-            rule.judges_programs(),
-            rule.follows_values(),
-            rule.crosses_files,
-        )
-        for rule in every_rule()
+
+def _imported(plugins: Sequence[Plugin]) -> Catalogue:
+    from detlint.plugins import all_models, all_rules
+
+    return Catalogue(tuple(map(_entry, all_rules(plugins))), all_models(plugins))
+
+
+def _entry(rule: type[Rule]) -> Entry:
+    return Entry(
+        rule.__module__,
+        rule.__name__,
+        rule.code,
+        rule.default,
+        rule.triggers,
+        rule.mentions,
+        rule.settled,
+        rule.scope,
+        rule.silencers,
+        rule.needs,
+        rule.may_be_cleared(),
+        rule.judges_programs(),
+        rule.follows_values(),
+        rule.crosses_files,
     )
 
 
-def _read(file: str, key: str) -> tuple[Entry, ...]:
+@lru_cache(maxsize=4)
+def _read(
+    file: str, key: str, _stamp: tuple[int, int]
+) -> tuple[Catalogue | None, tuple[Plugin, ...]]:
     from detlint.cache import read_sealed
+    from detlint.plugins import Plugin
 
     kept = read_sealed(file, _header(key))
     try:
-        return tuple(Entry._make(map(_frozen, entry)) for entry in kept["rules"])
-    except (LookupError, TypeError):
-        return ()
+        rules = tuple(Entry._make(map(_frozen, entry)) for entry in kept["rules"])
+        models = tuple((str(name), str(says)) for name, says in kept["models"])
+        plugins = tuple(Plugin(*each) for each in kept["plugins"])
+        return Catalogue(rules, models, str(kept["state"])), plugins
+    except (LookupError, TypeError, ValueError):
+        return None, ()
 
 
 def _header(key: str) -> bytes:
@@ -129,10 +163,11 @@ def _frozen(value: object) -> object:
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
-def _write(file: str, key: str, entries: tuple[Entry, ...]) -> None:
+def _write(file: str, key: str, found: Catalogue, plugins: Sequence[Plugin]) -> None:
     from json import dumps
 
     from detlint.cache import make_folder, write_sealed
 
     make_folder(os.path.dirname(file))
-    write_sealed(file, _header(key), b'"rules": %b}' % dumps(entries).encode())
+    body = dumps({**found._asdict(), "plugins": plugins})
+    write_sealed(file, _header(key), body.removeprefix("{").encode())

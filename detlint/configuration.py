@@ -191,13 +191,18 @@ def _check_codes(
         return
     known = sorted(set(codes()))
     for key, code in given:
-        if not (code.startswith("DET") and any(each.startswith(code) for each in known)):
+        if not any(each.startswith(code) and code.startswith(_letters(each)) for each in known):
             hint = _suggestion(code.upper(), known)
             legal = ", ".join(known)
+            letters = " or ".join(sorted(set(map(_letters, known))))
             raise SettingsError(
                 f"{place(key)}: no such code: {code!r}{hint}; "
-                f"the codes are {legal}, and their beginnings from DET on"
+                f"the codes are {legal}, and their beginnings from {letters} on"
             )
+
+
+def _letters(code: str) -> str:
+    return code.rstrip("0123456789")
 
 
 def _selection(value: object, place: str) -> tuple[str, ...]:
@@ -293,7 +298,8 @@ _DOES = (
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+")
 
 
-def _models(value: object, place: str) -> tuple[tuple[str, str], ...]:
+def models_of(value: object, place: str) -> tuple[tuple[str, str], ...]:
+    """What functions do, as ``[tool.detlint.models]`` and plugins say it. Raises SettingsError."""
     if not isinstance(value, Mapping):
         raise SettingsError(
             f"{place}: must be a table of functions and what they do, "
@@ -339,7 +345,7 @@ _CHECKS: dict[str, Callable[[object, str], object]] = {
     "target-torch": _release,
     "min-confidence": _confidence,
     "confidence": _confidences,
-    "models": _models,
+    "models": models_of,
 }
 
 

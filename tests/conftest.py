@@ -8,33 +8,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from detlint.cache import Cache
-from detlint.context import Context
-from detlint.engine import Engine
 from detlint.finding import Confidence
-from detlint.link import Linker
 from detlint.rules import every_rule
-from detlint.settings import Settings
 from detlint.source import Source
+from detlint.testing import linter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from detlint.engine import Look
+    from detlint.engine import Engine
     from detlint.finding import Finding
 
 os.environ.pop("GITHUB_ACTIONS", None)  # it chooses another format, also for runs of their own
-
-
-class Linter(Engine):
-    """An engine that takes each source for all of its program, too."""
-
-    def look_at(self, source: Source, data: bytes | None = None) -> Look:
-        context = Context([source.path], self._settings, alone=True)
-        linker = Linker(self.rules, Cache.disabled(), context)
-        found = super().look_at(source, data)
-        return found._replace(findings=linker.link_one(source, found.findings))
 
 
 @pytest.fixture(scope="session")
@@ -42,11 +28,8 @@ def engine() -> Callable[..., Engine]:
     """An engine over all rules, or over the given codes, that asks for all that is possible."""
 
     def make(*codes: str, narrowed: bool = True, least: Confidence = Confidence.POSSIBLE) -> Engine:
-        always = ("DET000", "DET001")
-        chosen = [rule for rule in every_rule() if not codes or rule.code in (*codes, *always)]
-        known = [rule.code for rule in every_rule()]
-        settings = Settings(min_confidence=least)
-        return Linter(chosen, settings, known=known, narrowed=narrowed)
+        chosen = [rule for rule in every_rule() if not codes or rule.code in codes]
+        return linter(chosen, narrowed=narrowed, least=least)
 
     return make
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
+import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import detlint
 from detlint.cli import main
 from detlint.errors import SettingsError, UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LEAKS = (
     "import torch, numpy\ntorch.backends.cudnn.benchmark = True\nx = numpy.random.default_rng()\n"
@@ -68,6 +67,21 @@ def test_errors_are_raised_with_their_text(project: Path) -> None:
     (project / "detlint-baseline.json").write_text("{")
     with pytest.raises(detlint.DetlintError, match="not a baseline"):
         detlint.lint_paths(["."])
+
+
+def test_the_page_names_every_argument_and_field_and_its_blocks_run(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "python.md").read_text()
+    cells = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
+    words = {word for cell in cells for word in cell.split("`")}
+    assert set(inspect.signature(detlint.lint_paths).parameters) <= words
+    assert set(detlint.Finding._fields) <= words
+    (project / "src").mkdir()
+    (project / "src" / "train.py").write_text(LEAKS)
+    for block in re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        exec(block, {})  # noqa: S102 - what readers paste
+    assert capsys.readouterr().out.startswith("src/train.py:2:1 DET301 ")
 
 
 def test_it_prints_nothing_and_imports_nothing_before(project: Path) -> None:

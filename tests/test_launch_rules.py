@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from rule_markers import expected, unmarked
 
 from detlint.fixes import fix
 from detlint.rules import every_rule
 from detlint.source import Source
+from detlint.testing import expected, unmarked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

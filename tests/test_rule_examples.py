@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from rule_markers import dedented, doubtful, expected, unmarked
 
 from detlint.finding import Confidence
-from detlint.fixes import fix
-from detlint.kinds import kind_of
 from detlint.rules import every_rule
 from detlint.source import Source
+from detlint.testing import check_clean, check_fix, check_found, dedented, doubtful, expected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,38 +26,22 @@ EXAMPLES = [
 CASES = sorted((Path(__file__).parent / "cases").glob("*.py"))
 
 
-def source_of(example: Example, text: str) -> Source:
-    return Source(example.path, text, kind=kind_of(example.path))
+@pytest.mark.parametrize(("rule", "example"), EXAMPLES)
+def test_the_marked_lines_of_an_example_are_found(rule: type[Rule], example: Example) -> None:
+    check_found(rule, dedented(example.bad), example.path)
 
 
 @pytest.mark.parametrize(("rule", "example"), EXAMPLES)
-@pytest.mark.parametrize("narrowed", [True, False], ids=["narrowed", "whole"])
-def test_the_marked_lines_of_an_example_are_found(
-    rule: type[Rule], example: Example, engine: Callable[..., Engine], *, narrowed: bool
-) -> None:
-    text = dedented(example.bad)
-    found = engine(rule.code, narrowed=narrowed).lint(source_of(example, text))
-    assert [(each.row, each.code) for each in found] == expected(text)
-    assert expected(text), "an example of a rule that expects nothing shows nothing"
-
-
-@pytest.mark.parametrize(("rule", "example"), EXAMPLES)
-def test_fixed_and_good_forms_are_clean(
-    rule: type[Rule], example: Example, engine: Callable[..., Engine]
-) -> None:
+def test_fixed_and_good_forms_are_clean(rule: type[Rule], example: Example) -> None:
     for text in filter(None, (example.fixed, example.good)):
-        assert engine(rule.code).lint(source_of(example, dedented(text))) == []
+        check_clean(rule, dedented(text), example.path)
 
 
 @pytest.mark.parametrize(("rule", "example"), EXAMPLES)
 def test_fixing_bad_gives_fixed_and_fixing_twice_changes_nothing(
-    rule: type[Rule], example: Example, engine: Callable[..., Engine]
+    rule: type[Rule], example: Example
 ) -> None:
-    source = source_of(example, unmarked(dedented(example.bad)))
-    lint = engine(rule.code).lint
-    once = fix(source, lint, unsafe=True).source.text
-    assert once == (dedented(example.fixed) if example.fixed else source.text)
-    assert fix(source_of(example, once), lint, unsafe=True).source.text == once
+    check_fix(rule, example)
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)

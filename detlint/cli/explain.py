@@ -7,7 +7,7 @@ import sys
 from detlint.cli.status import CLEAN
 from detlint.docs import explain
 from detlint.errors import UsageError
-from detlint.rules import every_rule
+from detlint.plugins import all_rules
 from detlint.streams import write
 
 _USAGE = "usage: detlint explain CODE …; `detlint rules` lists the codes"
@@ -18,8 +18,9 @@ def run(arguments: list[str]) -> int:
     if arguments and arguments[0] in ("-h", "--help"):
         write(sys.stdout, [f"{_USAGE}\n"])
         return CLEAN
-    known = {rule.code: rule for rule in every_rule()}
-    by_name = {rule.name(): rule for rule in every_rule()}
+    rules = all_rules()
+    known = {rule.code: rule for rule in rules}
+    by_name = {rule.name(): rule for rule in rules}
     if not arguments:
         raise UsageError(_USAGE)
     for word in arguments:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from detlint.cache import Cache
-    from detlint.catalogue import Entry
+    from detlint.catalogue import Catalogue
     from detlint.context import Context
     from detlint.engine import Engine
     from detlint.finding import Finding
@@ -102,16 +102,20 @@ def settings_of(options: argparse.Namespace, path: str) -> Settings:
     """The settings for a path, the command line laid over the nearest configuration."""
     from detlint.arguments import overrides
 
-    return settings_module.load(
+    known = catalogue_of(options)
+    settings = settings_module.load(
         path,
         config=options.config,
         isolated=options.isolated,
         overrides=overrides(options),
-        codes=lambda: [rule.code for rule in _catalogue(options)],
+        codes=lambda: [rule.code for rule in known.rules],
     )
+    # Of two that speak of one function, the last counts: the project.
+    return settings._replace(models=(*known.models, *settings.models))
 
 
-def _catalogue(options: argparse.Namespace) -> Sequence[Entry]:
+def catalogue_of(options: argparse.Namespace) -> Catalogue:
+    """All rules, those of plugins among them. Raises UsageError where one cannot be used."""
     from detlint.cache import folder_of
     from detlint.catalogue import catalogue
 
@@ -135,7 +139,7 @@ class Part:
         from detlint.engine import Engine
         from detlint.settings import enabled
 
-        rules = _catalogue(self._options)
+        rules = catalogue_of(self._options).rules
         chosen = [rule for rule in rules if enabled(self.settings, rule.code, rule.default)]
         if not any(rule.code != "DET000" for rule in chosen):
             raise UsageError("no rule is left: --select and --ignore cancel out")
@@ -250,7 +254,8 @@ class Part:
 
         if self._options.no_cache:
             return Cache.disabled()
-        key = f"{_version()} {sys.version_info[:2]} {self.settings!r}"
+        plugins = catalogue_of(self._options).state
+        key = f"{_version()} {sys.version_info[:2]} {self.settings!r} {plugins}"
         return Cache.open(self._options.cache_dir, self.settings.root or os.getcwd(), key)
 
 

@@ -76,9 +76,9 @@ def _write(name: str, file: str, told: Report) -> None:
 
 
 def _rule(code: str) -> type[Rule] | None:
-    from detlint.rules import every_rule
+    from detlint.plugins import rule_of
 
-    return next((rule for rule in every_rule() if rule.code == code), None)
+    return rule_of(code)
 
 
 def decoded(path: str) -> Source | None:

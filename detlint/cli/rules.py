@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.cli.status import CLEAN
 from detlint.errors import UsageError
-from detlint.rules import every_rule
+from detlint.plugins import all_rules
 from detlint.streams import write
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ def run(arguments: list[str]) -> int:
     elif arguments in (["--output-format", "json"], ["--output-format=json"]):
         import json
 
-        listed = json.dumps([_entry(rule) for rule in every_rule()], indent=2)
+        listed = json.dumps([_entry(rule) for rule in all_rules()], indent=2)
         write(sys.stdout, [f"{listed}\n"])
     elif arguments:
         raise UsageError(f"{_USAGE} (to lint a folder of that name: `detlint ./rules`)")
     else:
-        write(sys.stdout, map(_listed, every_rule()))
+        write(sys.stdout, map(_listed, all_rules()))
     return CLEAN
 
 

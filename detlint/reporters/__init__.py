@@ -88,5 +88,10 @@ def file_rows(finding: Finding, source: Source | None) -> tuple[int, int]:
 
 
 def documentation(finding: Finding) -> str:
-    """The address of the section that explains a finding."""
+    """The address of the section that explains a finding; of a plugin's, where it says so."""
+    if not finding.code.startswith("DET"):
+        from detlint.plugins import rule_of
+
+        rule = rule_of(finding.code)
+        return rule.source if rule is not None else ""
     return f"{DOCUMENTATION}#{finding.code.lower()}-{finding.name}"
