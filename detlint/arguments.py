@@ -34,6 +34,7 @@ _HELP = frozenset({"-h", "--help"})
 _WIDTH = 78
 _EPILOG = """\
 other commands:
+  detlint init           add the configuration, hook and CI step that a repository lacks
   detlint explain CODE   what a rule finds, why, and what to do instead
   detlint rules          all rules
   detlint baseline PATH  keep what is found now as known; --prune only drops what is mended
@@ -115,6 +116,23 @@ def parse_baseline(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--prune", action="store_true", help="only drop what is mended, and add nothing"
     )
+    return parser.parse_args(arguments)
+
+
+def parse_init(arguments: Sequence[str]) -> argparse.Namespace:
+    """The same for ``detlint init``."""
+    parser = _Parser(
+        prog="detlint init",
+        description="Add what this repository lacks to use detlint: the configuration, an entry "
+        "for pre-commit where that is used, and a step of its CI. What is to be added is shown "
+        "first, and nothing that is there is overwritten.",
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("folder", nargs="?", default=os.curdir, metavar="FOLDER", help="in it (default: here)")
+    add("-y", "--yes", action="store_true", help="add it without asking")
+    add("--pre-commit", action="store_true", help="set up pre-commit where it is not used yet")
+    add("--ci", choices=("github", "gitlab"), help="add a step for this one")
     return parser.parse_args(arguments)
 
 

@@ -75,13 +75,13 @@ def in_folder(folder: str) -> Document | None:
         return None
     data = _read_bytes(file)
     # Looked at as bytes first: the TOML parser costs 30 ms to import.
-    document = _parse(data, file) if _OUR_NAME.search(data) else None
+    document = parse(data, file) if _OUR_NAME.search(data) else None
     return document if document is not None and document.table is not None else None
 
 
 def read(file: str) -> Document:
     """A file that the user named. Raises SettingsError."""
-    return _parse(_read_bytes(file), file)
+    return parse(_read_bytes(file), file)
 
 
 def values(document: Document, codes: Callable[[], Iterable[str]]) -> dict[str, Any]:
@@ -364,7 +364,8 @@ def _read_bytes(file: str) -> bytes:
         raise SettingsError(f"{shown(file)}: cannot be read: {reason}") from error
 
 
-def _parse(data: bytes, file: str) -> Document:
+def parse(data: bytes, file: str) -> Document:
+    """What the bytes of a TOML file hold. Raises SettingsError."""
     tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
         return Document(file, tomllib.loads(data.decode()))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["CLEAN", "FAILED", "FOUND", "INTERRUPTED", "main", "run"]
 
 # A module each; what is none of them lints.
-_COMMANDS = ("baseline", "explain", "rules")
+_COMMANDS = ("baseline", "explain", "init", "rules")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

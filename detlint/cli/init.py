@@ -1,0 +1,92 @@
+"""``detlint init``: add what a repository lacks to use detlint."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from detlint import adoption, fixes
+from detlint.cli.said import counted, say
+from detlint.cli.status import CLEAN, FAILED
+from detlint.configuration import shown
+from detlint.discovery import repository_of
+from detlint.errors import UsageError
+from detlint.settings import BASELINE
+from detlint.source import Source
+from detlint.streams import write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+def run(arguments: list[str]) -> int:
+    """Show what is to be added, ask, and add it."""
+    from detlint.arguments import parse_init
+
+    options = parse_init(arguments)
+    if not os.path.isdir(options.folder):
+        raise UsageError(f"{options.folder}: no such folder")
+    folder = os.path.realpath(options.folder)
+    root = repository_of(folder) or folder
+    plan = adoption.plan(root, pre_commit=options.pre_commit, server=options.ci or "")
+    say(*(line for note in plan.notes for line in note.split("\n")))
+    write(sys.stdout, _patches(plan.additions))
+    if plan.additions and not (options.yes or _agreed()):
+        say("nothing is written")
+        return CLEAN
+    failures = list(_written(plan.additions))
+    say(*failures)
+    if failures:
+        return FAILED
+    _tell_findings(root)
+    return CLEAN
+
+
+def _patches(additions: Sequence[adoption.Addition]) -> Iterator[bytes]:
+    for each in additions:
+        path = shown(each.path)
+        patch = fixes.diff(path, Source(path, each.before or ""), Source(path, each.after))
+        yield patch if each.before is not None else b"--- /dev/null\n" + patch.partition(b"\n")[2]
+
+
+def _agreed() -> bool:
+    if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
+        say("no terminal to ask on: --yes adds this")
+        return False
+    write(sys.stdout, ["Add this? [y/N] "])
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _written(additions: Sequence[adoption.Addition]) -> Iterator[str]:
+    """Write them; yields what could not be written, and why."""
+    for each in additions:
+        path = shown(each.path)
+        try:
+            adoption.write(each)
+        except OSError as error:
+            yield f"{path}: left as it was: {(error.strerror or str(error)).lower()}"
+        else:
+            say(f"{path}: {'written' if each.before is None else 'extended'}")
+
+
+def _tell_findings(root: str) -> None:
+    """What is found now, and how to begin with what is new."""
+    from detlint.arguments import parse
+    from detlint.cli import parts
+    from detlint.cli.report import decoded
+
+    here = shown(root)
+    options = parse([here])
+    found = 0
+    for part in parts.found(options, lambda _: None):
+        linted = part.lint(options)
+        new = part.novelty(options, linted.findings)
+        found += len(new.of(linted.findings, decoded))
+    if not found:
+        say(f"nothing is found: `detlint {here}` ends with status 0")
+        return
+    say(
+        f"`detlint {here}` finds {counted(found, 'finding')} now. To begin with what is new:",
+        f"  detlint baseline {here}    # keeps them as known in {BASELINE}, which you commit",
+    )
