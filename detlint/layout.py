@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.lexer import Span, spans
+from detlint.lexer import Span, in_field, spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +69,13 @@ class Layout:
         line_start = self.text.rfind("\n", 0, span.start) + 1
         alone = not self.text[line_start : span.start].strip()
         return span.kind == "comment" or (span.kind == "triple" and alone)
+
+    def says(self, offset: int) -> bool:
+        """Whether the offset lies in a comment or in what a string says, and not in code."""
+        span = self.at(offset)
+        return span is not None and (
+            span.kind == "comment" or not in_field(self.text, span, offset)
+        )
 
     def inside(self, offset: int) -> bool:
         """Whether a string begins before the offset and ends after it."""

@@ -154,6 +154,25 @@ def _fstring_end(text: str, start: int, quote: str) -> int:
     return position
 
 
+def in_field(text: str, span: Span, offset: int) -> bool:
+    """Whether an offset in a string is code: it lies in a replacement field of an f-string."""
+    start = next(i for i in range(span.start, span.end) if text[i] in "\"'")
+    prefix = text[span.start : start].lower()
+    if "f" not in prefix and "t" not in prefix:
+        return False
+    quote = text[start] * (3 if span.kind == "triple" else 1)
+    stack, position, code = [quote], start + len(quote), False
+    while stack and 0 <= position <= offset:
+        code = stack[-1] not in _LITERAL and stack[-1] != ":"
+        if stack[-1] in _LITERAL:
+            position = _step_literal(text, position, stack)
+        elif code:
+            position = _step_code(text, position, stack)
+        else:
+            position = _step_spec(text, position, stack)
+    return code
+
+
 def _step_literal(text: str, position: int, stack: list[str]) -> int:
     match = _LITERAL[stack[-1]].search(text, position)
     if match is None or match.lastindex == 3:

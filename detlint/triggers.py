@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.catalogue import class_of
 from detlint.finding import Confidence
 from detlint.index.entrypoints import STARTS
+from detlint.layout import layout_of
 from detlint.syntax import DAMAGE, QUOTES
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     _Question = Callable[[str, int], bool]
 
+# The end of a token that is code: what a string says is none.
+_CALLS = "({"
 # Without one of these a text holds no suppression, and what reads them is not imported.
 DIRECTIVES = frozenset({"oqa", "OQA", "oQA", "etlint:", "ETLINT:"})
 
@@ -73,7 +76,9 @@ class Triggers:
                 continue
             token = self._tokens[index]
             start = byte if places is None else places[byte]
-            if _begins_word(text, start, token):
+            if _begins_word(text, start, token) and not (
+                token[-1] in _CALLS and layout_of(text).says(start)
+            ):
                 for rule in self._rules[token]:
                     asked = questions.get(rule)
                     if asked is None:

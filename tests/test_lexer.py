@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from detlint.layout import Layout
 from detlint.lexer import Span, comments, spans
 
 SPLIT = [
@@ -118,3 +119,20 @@ def test_odd_text_takes_time_in_proportion(text: str) -> None:
     began = time.perf_counter()
     spans(text)
     assert time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "code"),
+    [
+        ("print(f'{len(set(names))} names')", "set(", True),
+        ("print(f'a ({size})')", "({size", False),
+        ("print(f'{size:{width(2)}}')", "width(", True),
+        ("print('set(names)')", "set(", False),
+        ("print(f'{{set(names)}}')", "set(", False),
+        ("print(f'''{'a'}\n set({a})''')", "set(", False),
+        ("names = set(rows)  # set of a name", "set(", True),
+        ("names = 1  # set(rows)", "set(", False),
+    ],
+)
+def test_what_a_string_says_is_no_code(text: str, word: str, code: bool) -> None:
+    assert Layout(text).says(text.index(word)) is not code
