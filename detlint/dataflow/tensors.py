@@ -1,0 +1,463 @@
+"""What source shows of a tensor: its type, where it lies, how many dimensions it has."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.backwards import Backwards
+from detlint.models import memory, tensors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.unit import Unit
+
+Facts = frozenset[str]
+INTEGER, FLOATING, UNKNOWN = "integer", "floating", "?"
+_INTEGERS, _FLOATS, _ANYTHING = (frozenset((each,)) for each in (INTEGER, FLOATING, UNKNOWN))
+_NOTHING: Facts = frozenset()
+_CPU, _GPU = frozenset(("cpu",)), frozenset(("gpu",))
+_BITS = frozenset(("BitAnd", "BitOr", "BitXor", "Invert"))
+_OWN = frozenset(("T", "H", "mT", "mH", "data", "grad", "real", "values"))
+_MANY = 99  # dimensions: more than any tensor has
+
+
+class Tensors:
+    """Answers about the tensors of a file."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._types = _Types()
+        self._places = _Places()
+
+    def types(self, op: Op) -> Facts:
+        """Of what type the numbers of a tensor may be: ``INTEGER`` (or truth values),
+        ``FLOATING``, ``UNKNOWN``, by branches."""
+        return self._types.of(op)
+
+    def is_integer(self, op: Op) -> bool:
+        """Whether a tensor, or a number, is of whole numbers or truth values."""
+        return self.types(op) == _INTEGERS
+
+    def is_floating(self, op: Op) -> bool:
+        """Whether it is of floating-point numbers."""
+        return self.types(op) == _FLOATS
+
+    @staticmethod
+    def dimensions(op: Op, at: Op) -> int:
+        """How many dimensions a tensor has at least, where an operation runs that takes it; 0
+        where nothing is known."""
+        found = _Dimensions(at).of(op)
+        return found if found < _MANY else 0
+
+    def lies_on_cpu(self, op: Op) -> bool:
+        """Whether a tensor certainly lies in the memory of the CPU, whatever the device of the
+        program is."""
+        return self._places.of(op) == _CPU
+
+    def is_tensor(self, op: Op) -> bool:
+        """Whether a value is a tensor of torch for sure."""
+        for _ in range(_MANY):
+            if op.code == "param" or (op.code == "declared" and not op.args):
+                return not tensors.ANNOTATIONS.isdisjoint(annotated(op))
+            owner, _, word = function_of(op).rpartition(".")
+            if owner:
+                known = word in tensors.FACTORIES or (
+                    word in memory.TORCH.readers and word not in tensors.NO_TENSORS
+                )
+                return owner == "torch.nn.functional" or (owner == "torch" and known)
+            if op.code in ("item", "slice", "declared"):
+                op = op.args[0]
+            elif method_of(op) and method_of(op) not in tensors.NO_TENSORS:
+                op = op.args[0].args[0]
+            else:
+                return False
+        return False
+
+
+def function_of(op: Op) -> str:
+    """The qualified name of the function that a call calls; "" for a method of an object."""
+    return next(iter(op.function.unit.values.called(op)), "") if op.code == "call" else ""
+
+
+def method_of(op: Op) -> str:
+    """The name of the method that a call calls, of an object."""
+    is_method = op.code == "call" and op.args[0].code == "attr" and not function_of(op)
+    return str(op.args[0].name) if is_method else ""
+
+
+def word_of(op: Op) -> str:
+    """The last word of what a call of torch calls, as a function or as a method."""
+    name = function_of(op)
+    if name:
+        return name.rpartition(".")[2] if name.startswith("torch") else ""
+    return method_of(op)
+
+
+def computed_with(call: Op) -> list[Op]:
+    """The tensors that a call may compute with: its arguments, and a method's object."""
+    given = [value for name, value in call.arguments() if name in (None, "*", "input", "tensors")]
+    return [call.args[0].args[0], *given] if method_of(call) else given
+
+
+def tensor_of(call: Op) -> Op | None:
+    """The first of them."""
+    return call.args[0].args[0] if method_of(call) else call.given("input", 0)
+
+
+def annotated(op: Op) -> list[str]:
+    """The qualified names in the annotation of a parameter or variable."""
+    node = getattr(op.node, "annotation", None) if op.code == "param" else op.name
+    if not isinstance(node, (ast.Name, ast.Attribute)):
+        return []
+    first, dot, rest = ast.unparse(node).partition(".")
+    known = op.function.unit.imported.get(first, ())
+    return [f"{each}{dot}{rest}" for each in known] or ([] if dot else [f"builtins.{first}"])
+
+
+class _Sets(Backwards[Facts]):
+    """Questions of which each branch gives its own answer."""
+
+    def __init__(self) -> None:
+        super().__init__(_NOTHING, _ANYTHING)
+
+    def join(self, parts: Iterable[Facts]) -> Facts:
+        return _NOTHING.union(*parts)
+
+    def _of_list(self, op: Op) -> Facts:
+        return self.joined(op.args)
+
+    _of_tuple = _of_set = _of_list
+
+    def _of_comprehension(self, op: Op) -> Facts:
+        return self.of(op.args[0])
+
+    def _of_item(self, op: Op) -> Facts:
+        return self.of(op.args[0])
+
+    _of_slice = _of_iter = _of_star = _of_unary = _of_item
+
+    def _of_store_item(self, op: Op) -> Facts:
+        return self.of(op.args[0])
+
+
+class _Types(_Sets):
+    """Of what type the numbers of tensors are."""
+
+    def _of_const(self, op: Op) -> Facts:
+        if isinstance(op.name, (bool, int)):
+            return _INTEGERS
+        return _FLOATS if isinstance(op.name, float) else _ANYTHING
+
+    def _of_compare(self, _: Op) -> Facts:
+        return _INTEGERS
+
+    _of_not = _of_compare
+
+    def _of_param(self, op: Op) -> Facts:
+        return self._named(annotated(op))
+
+    def _of_binary(self, op: Op) -> Facts:
+        found = self._promoted(op.args)
+        if op.name in _BITS:
+            return _INTEGERS
+        return _FLOATS if op.name == "Div" and found == _INTEGERS else found
+
+    _of_augment = _of_binary
+
+    def _of_unary(self, op: Op) -> Facts:
+        return _INTEGERS if op.name in _BITS else self.of(op.args[0])
+
+    def _promoted(self, ops: Iterable[Op]) -> Facts:
+        """Of what type the result of an operator is: floating point, if one operand is."""
+        parts = [self.of(each) for each in ops]
+        return _FLOATS if _FLOATS in parts else self.join(parts)
+
+    def _of_unpack(self, op: Op) -> Facts:
+        index = op.name[0]
+        placed = index == 1 and word_of(op.args[0]) in tensors.PLACED
+        return _INTEGERS if placed else self.of(op.args[0])
+
+    def _of_item(self, op: Op) -> Facts:
+        placed = op.args[1].name == 1 and word_of(op.args[0]) in tensors.PLACED
+        return _INTEGERS if placed and len(op.args[0].args) > 1 else self.of(op.args[0])
+
+    def _of_attr(self, op: Op) -> Facts:
+        if op.name in ("indices", "shape"):
+            return _INTEGERS
+        return self.of(op.args[0]) if op.name in _OWN else _ANYTHING
+
+    def _of_call(self, op: Op) -> Facts:
+        told = op.given("dtype")
+        if told is not None:
+            return self._meant(told)
+        name = function_of(op)
+        owner, _, word = name.rpartition(".")
+        if owner and not owner.startswith("torch"):
+            made = word in ("len", "int", "range") and owner == "builtins"
+            return _INTEGERS if made else self._passed_on(op, word)
+        return self._of_word(op, word) if owner else self._of_method(op)
+
+    def _passed_on(self, op: Op, word: str) -> Facts:
+        """``for part in enumerate(parts)``."""
+        return self.joined(op.args[1:2]) if word in ("list", "reversed", "tuple") else _ANYTHING
+
+    def _of_word(self, op: Op, word: str) -> Facts:
+        """What a function of torch gives."""
+        if word in tensors.INTEGERS:
+            return _INTEGERS
+        if word in tensors.FLOATS | tensors.DRAWS:
+            return _FLOATS
+        if word.endswith("Tensor"):
+            return self._typed(word.removesuffix("Tensor").lower())
+        return self._of_given(word, [value for name, value in op.arguments() if name is None])
+
+    def _of_given(self, word: str, given: list[Op]) -> Facts:
+        """The same, as its arguments say."""
+        if word == "arange":
+            known = given and all(each.code == "const" for each in given)
+            return self._promoted(given) if known else _ANYTHING
+        if word == "where":
+            return self.joined(given[1:]) if len(given) == 3 else _INTEGERS
+        if word in tensors.SAME_TYPE and given:
+            many = given[:2] if word in tensors.MANY else given[:1]
+            listed = many[0].code in ("list", "tuple")
+            return self._promoted(many[0].args if listed else many)
+        return _ANYTHING
+
+    def _of_method(self, op: Op) -> Facts:
+        word = method_of(op)
+        found = self._typed(word)
+        if found != _ANYTHING:
+            return found
+        if word in ("to", "type"):
+            told = [self._meant(value) for _, value in op.arguments()]
+            known = [each for each in told if each not in (_ANYTHING, _NOTHING)]
+            return known[0] if known else self._moved(op)
+        if word in tensors.INTEGERS:
+            return _INTEGERS
+        if word in tensors.FLOATS:
+            return _FLOATS
+        return self.of(op.args[0].args[0]) if word in tensors.SAME_TYPE else _ANYTHING
+
+    def _moved(self, op: Op) -> Facts:
+        """``x.to(device)``, or to something that may be a type."""
+        plain = all(_names_device(value) for _, value in op.arguments())
+        return self.of(op.args[0].args[0]) if plain else _ANYTHING
+
+    def _meant(self, op: Op) -> Facts:
+        """What numbers a dtype stands for: ``torch.int64``, ``x.dtype``, one of two."""
+        if op.code in ("phi", "choice", "free", "boolean"):
+            return self.join(map(self._meant, op.args[op.code == "choice" :]))
+        names = op.function.unit.values.qualified(op)
+        if not names and op.code == "attr" and op.name == "dtype":
+            return self.of(op.args[0])
+        return self._named(names)
+
+    def _named(self, names: Iterable[str]) -> Facts:
+        for name in names:
+            owner, _, word = name.rpartition(".")
+            if owner.startswith("torch") or owner in ("builtins", "numpy"):
+                return self._typed(word.removesuffix("Tensor").lower())
+        return _ANYTHING
+
+    @staticmethod
+    def _typed(word: str) -> Facts:
+        if word in tensors.INTEGER_TYPES:
+            return _INTEGERS
+        return _FLOATS if word in tensors.FLOATING_TYPES else _ANYTHING
+
+
+def _names_device(op: Op) -> bool:
+    """Whether an argument of ``x.to(…)`` is a device and no type, as far as its name says."""
+    if op.code == "const":
+        return isinstance(op.name, (str, bool))
+    name = op.name[1] if op.code == "param" else op.name
+    return "device" in str(name) or op.code == "call"
+
+
+class _Places(_Sets):
+    """In whose memory tensors lie. An operator of torch gets all its tensors in one place."""
+
+    def _of_const(self, _: Op) -> Facts:
+        return _NOTHING
+
+    def _beside(self, ops: Iterable[Op]) -> Facts:
+        """Where what is computed with some tensors lies: where one of them is known to."""
+        parts = [self.of(each) for each in ops]
+        return _CPU if _CPU in parts else self.join(parts) or _ANYTHING
+
+    def _of_binary(self, op: Op) -> Facts:
+        return self._beside(op.args)
+
+    _of_augment = _of_compare = _of_list = _of_tuple = _of_binary
+
+    def _of_attr(self, op: Op) -> Facts:
+        return self.of(op.args[0])
+
+    _of_unpack = _of_attr
+
+    def _of_call(self, op: Op) -> Facts:
+        told, name = op.given("device"), function_of(op)
+        if told is not None:
+            return _CPU if is_cpu(told) else _ANYTHING
+        if name == "torch.from_numpy":
+            return _CPU
+        if name.startswith("torch."):
+            word = name.rpartition(".")[2]
+            if word.endswith("Tensor"):
+                told_elsewhere = tensors.DEFAULT_DEVICE in op.function.unit.text
+                return _ANYTHING if told_elsewhere or ".cuda." in name else _CPU
+            return self._beside(op.args[1:])
+        return self._of_method(op, method_of(op))
+
+    def _of_method(self, op: Op, word: str) -> Facts:
+        if word in ("cpu", "numpy"):
+            return _CPU
+        if word == "cuda" or not word:
+            return _GPU if word else _ANYTHING
+        given = op.args[1:]
+        if word == "to" and any(map(is_cpu, given)):
+            return _CPU
+        if word == "to" and not all(map(_is_type, given)):
+            return _ANYTHING
+        return self.of(op.args[0].args[0])
+
+
+def is_cpu(op: Op) -> bool:
+    """``"cpu"``, ``torch.device("cpu")``."""
+    values = op.function.unit.values
+    op = values.bound_to(op)
+    if "torch.device" in values.called(op):
+        return len(op.args) == 2 and is_cpu(op.args[1])
+    return values.constant(op) == "cpu"
+
+
+def _is_type(op: Op) -> bool:
+    """``torch.float32``."""
+    names = [each.rpartition(".") for each in op.function.unit.values.qualified(op)]
+    types = tensors.INTEGER_TYPES | tensors.FLOATING_TYPES
+    return bool(names) and all(owner == "torch" and word in types for owner, _, word in names)
+
+
+class _Dimensions(Backwards[int]):
+    """How many dimensions tensors have at least, by what made them, and by what is done with
+    their shapes before an operation runs."""
+
+    def __init__(self, at: Op) -> None:
+        super().__init__(_MANY, 0)
+        self._around = set(at.region.around())
+        self._at = at
+
+    def of(self, op: Op) -> int:
+        found = super().of(op)
+        return max(found, self._asked_of(op)) if found < _MANY else found
+
+    def _asked_of(self, op: Op) -> int:
+        """``b, c, h, w = x.shape``, ``x.size(3)``."""
+        return max((self._needed(use) for use in op.uses if self._precedes(use)), default=0)
+
+    def _precedes(self, use: Op) -> bool:
+        shape = use.code == "attr" and use.name in ("shape", "size")
+        return shape and use.place < self._at.place and use.region in self._around
+
+    def _needed(self, shape: Op) -> int:
+        found = 0
+        for use in shape.uses:
+            values = use.function.unit.values
+            if use.code == "item":
+                found = max(found, up_to(values.constant(use.args[1])))
+            elif use.code == "slice":
+                found = max(found, _of_rest(use))
+            elif use.code == "call" and use.args[0] is shape:
+                axis = up_to(values.constant(use.args[1])) if use.args[1:] else _parts(use)
+                found = max(found, axis)
+        return max(found, _parts(shape))
+
+    def join(self, parts: Iterable[int]) -> int:
+        return min(parts, default=0)
+
+    def _of_item(self, op: Op) -> int:
+        """``x[:, :, 1:]`` has what it is sliced in, and what ``x`` has."""
+        keys = op.args[1].args if op.args[1].code == "tuple" else ()
+        if not keys or any((each.code, each.name) != ("other", "Slice") for each in keys):
+            return 0
+        return max(len(keys), self.of(op.args[0]))
+
+    def _of_slice(self, op: Op) -> int:
+        return max(1, self.of(op.args[0]))
+
+    def _of_call(self, op: Op) -> int:
+        owner, _, word = function_of(op).rpartition(".")
+        if owner == "einops":
+            pattern = op.given("pattern", 1)
+            return _of_pattern(pattern.name if pattern is not None else None)
+        if owner == "torch" and word in tensors.SIZED:
+            return _sizes(op, 0)
+        if owner == "torch.nn.functional" and word in tensors.AT_LEAST:
+            mode = op.given("mode", 3)
+            said = op.function.unit.values.constant(mode) if mode is not None else None
+            return tensors.BY_MODE.get(str(said), tensors.AT_LEAST[word])
+        if owner and not owner.startswith("torch"):
+            return 0
+        tensor = tensor_of(op)
+        return self._of_shaping(op, word_of(op), tensor, int(bool(owner)))
+
+    def _of_shaping(self, op: Op, word: str, tensor: Op | None, skipped: int) -> int:
+        """``x.permute(0, 2, 1)``, ``x.transpose(1, 2)``; ``skipped``: how many arguments come
+        before those that a method has."""
+        if word in tensors.RESHAPES:
+            return _sizes(op, skipped)
+        known = self.of(tensor) if tensor is not None else 0
+        if word in tensors.SAME_DIMENSIONS or word == "unsqueeze":
+            return known + (word == "unsqueeze")
+        given = [value for name, value in op.arguments() if name is None][skipped:]
+        if word in tensors.SWAPS and len(given) == len(("one", "other")):
+            axes = [up_to(op.function.unit.values.constant(each)) for each in given]
+            return max(*axes, known) if all(axes) else 0
+        return 0
+
+
+def _parts(shape: Op) -> int:
+    """Into how many names an assignment takes a shape apart."""
+    unpacked = [each.name for each in shape.uses if each.code == "unpack"]
+    return max((count - (not plain) for _, count, plain, _ in unpacked), default=0)
+
+
+def _of_rest(part: Op) -> int:
+    """``height, width = x.shape[2:]``."""
+    begins, ends, steps = part.name
+    if ends or steps:
+        return 0
+    skipped = part.function.unit.values.constant(part.args[1]) if begins else 0
+    known = type(skipped) is int and _parts(part)
+    return _parts(part) + max(skipped, 0) if known and isinstance(skipped, int) else 0
+
+
+def up_to(axis: object) -> int:
+    """How many dimensions there have to be for an axis."""
+    return 0 if type(axis) is not int else axis + 1 if axis >= 0 else -axis
+
+
+def _sizes(call: Op, skipped: int) -> int:
+    """How many sizes are given, one by one or as a sequence."""
+    if any(name is not None for name, _ in call.arguments()):
+        return 0
+    given = call.args[1 + skipped :]
+    if len(given) == 1 and given[0].code in ("tuple", "list"):
+        parts = given[0].args
+        return 0 if any(each.code == "star" for each in parts) else len(parts)
+    return len(given)
+
+
+def _of_pattern(pattern: object) -> int:
+    """Of ``"b n c -> b c n"``, its right side, in which brackets stand for one dimension."""
+    if not isinstance(pattern, str) or "->" not in pattern:
+        return 0
+    depth = count = 0
+    for each in pattern.partition("->")[2].replace("(", " ( ").replace(")", " ) ").split():
+        depth += (each == "(") - (each == ")")
+        count += (each == "(" and depth == 1) or (depth == 0 and each not in (")", "..."))
+    return count
