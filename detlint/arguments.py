@@ -38,6 +38,7 @@ other commands:
   detlint explain CODE   what a rule finds, why, and what to do instead
   detlint rules          all rules
   detlint baseline PATH  keep what is found now as known; --prune only drops what is mended
+  detlint completion     a script that has bash, zsh or fish complete our options
 
 exit status: 0 clean, 1 findings, 2 wrong usage or internal error
 """
@@ -46,22 +47,22 @@ exit status: 0 clean, 1 findings, 2 wrong usage or internal error
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the options. Exits with status 2 and a message when they make no sense."""
     asked = not _HELP.isdisjoint(arguments)
-    parser = _parser(None if asked else _WIDTH)
-    options = parser.parse_args(arguments)
-    options.outputs = _outputs(parser, options)
+    made = parser(None if asked else _WIDTH)
+    options = made.parse_args(arguments)
+    options.outputs = _outputs(made, options)
     return options
 
 
-def _outputs(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[tuple[str, str]]:
+def _outputs(made: Parser, options: argparse.Namespace) -> list[tuple[str, str]]:
     """The formats, each with its file, "" for standard output."""
     usual = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
     outputs: list[tuple[str, str]] = options.outputs or [(usual, "")]
     if options.output_file:
         if len(outputs) > 1 or outputs[0][1]:
-            parser.error("--output-file is for one format: give others as FORMAT=FILE")
+            made.error("--output-file is for one format: give others as FORMAT=FILE")
         outputs = [(outputs[0][0], options.output_file)]
     if sum(not file for _, file in outputs) > 1:
-        parser.error("two formats for standard output: write all but one to a file, FORMAT=FILE")
+        made.error("two formats for standard output: write all but one to a file, FORMAT=FILE")
     return outputs
 
 
@@ -95,7 +96,9 @@ def _cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
+    """One that writes as we do: what is asked for to standard output, and nothing unseen."""
+
     def error(self, message: str) -> NoReturn:
         super().error(visible(message))
 
@@ -107,51 +110,23 @@ class _Parser(argparse.ArgumentParser):
             tell(message.splitlines())
 
 
-def parse_baseline(arguments: Sequence[str]) -> argparse.Namespace:
-    """The same for ``detlint baseline``."""
-    parser = _parser(None)
-    parser.prog = "detlint baseline"
-    parser.description = "Keep the findings of now as known, so that only new ones are reported."
-    parser.epilog = "The file belongs into the repository."
-    parser.add_argument(
-        "--prune", action="store_true", help="only drop what is mended, and add nothing"
-    )
-    return parser.parse_args(arguments)
-
-
-def parse_init(arguments: Sequence[str]) -> argparse.Namespace:
-    """The same for ``detlint init``."""
-    parser = _Parser(
-        prog="detlint init",
-        description="Add what this repository lacks to use detlint: the configuration, an entry "
-        "for pre-commit where that is used, and a step of its CI. What is to be added is shown "
-        "first, and nothing that is there is overwritten.",
-        allow_abbrev=False,
-    )
-    add = parser.add_argument
-    add("folder", nargs="?", default=os.curdir, metavar="FOLDER", help="in it (default: here)")
-    add("-y", "--yes", action="store_true", help="add it without asking")
-    add("--pre-commit", action="store_true", help="set up pre-commit where it is not used yet")
-    add("--ci", choices=("github", "gitlab"), help="add a step for this one")
-    return parser.parse_args(arguments)
-
-
-def _parser(width: int | None) -> argparse.ArgumentParser:
-    parser = _Parser(
+def parser(width: int | None = None) -> Parser:
+    """That of linting, and the beginning of those of commands that lint."""
+    made = Parser(
         prog="detlint",
         description="Find what makes two runs of the same training code differ.",
         epilog=_EPILOG,
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=width),
         allow_abbrev=False,
     )
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; - for stdin")
-    parser.add_argument("--version", action="version", version=f"detlint {__version__}")
-    _add_fixes(parser.add_argument_group("fixes"))
-    _add_rules(parser.add_argument_group("rules"))
-    _add_files(parser.add_argument_group("files"))
-    _add_output(parser.add_argument_group("output"))
-    _add_running(parser.add_argument_group("running"))
-    return parser
+    made.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; - for stdin")
+    made.add_argument("--version", action="version", version=f"detlint {__version__}")
+    _add_fixes(made.add_argument_group("fixes"))
+    _add_rules(made.add_argument_group("rules"))
+    _add_files(made.add_argument_group("files"))
+    _add_output(made.add_argument_group("output"))
+    _add_running(made.add_argument_group("running"))
+    return made
 
 
 def _add_fixes(group: argparse._ArgumentGroup) -> None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from detlint.cli import COMMANDS, main
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -322,6 +324,47 @@ def test_explain_and_rules_document_each_rule(tmp_path: Path) -> None:
     unknown = detlint("explain", "DET999", cwd=tmp_path)
     assert unknown.returncode == 2
     assert "no rule 'DET999'; there are DET000" in unknown.stderr
+
+
+def test_explain_and_rules_tell_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "--output-format", "json"]) == 0
+    rules = {each["code"]: each for each in json.loads(capsys.readouterr().out)}
+    assert main(["explain", "det301", "set-order", "--output-format=json"]) == 0
+    first, second = json.loads(capsys.readouterr().out)
+    example = first["examples"][0]
+    assert "benchmark = True  # DET301" in example["bad"]
+    assert set(example) == {"path", "bad", "fixed", "good"}
+    for each in (first, second):
+        del each["examples"]
+        assert each == rules[each["code"]]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_says_what_it_does(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main([command, "--help"])
+    assert left.value.code == 0
+    usage, said, *_ = capsys.readouterr().out.split("\n\n")
+    assert usage.startswith(f"usage: detlint {command}")
+    assert len(said) > 40
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["explain"], "give the code of a rule: `detlint explain DET301`"),
+        (["explain", "DET30"], "no rule 'DET30'; there are DET000"),
+        (["explain", "cudnn-benchmrk"], "(did you mean cudnn-benchmark?)"),
+        (["rules", "src"], "`detlint rules` takes no 'src' (to lint a folder of that name:"),
+    ],
+)
+def test_a_command_says_what_it_does_not_understand(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert says in capsys.readouterr().err
 
 
 def test_a_folder_without_sources_says_so(tmp_path: Path) -> None:

@@ -18,10 +18,10 @@ from detlint.streams import open_closed
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["CLEAN", "FAILED", "FOUND", "INTERRUPTED", "main", "run"]
+__all__ = ["CLEAN", "COMMANDS", "FAILED", "FOUND", "INTERRUPTED", "main", "run"]
 
 # A module each; what is none of them lints.
-_COMMANDS = ("baseline", "explain", "init", "rules")
+COMMANDS = ("baseline", "completion", "explain", "init", "rules")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     open_closed()
     try:
-        if arguments and arguments[0] in _COMMANDS:
+        if arguments and arguments[0] in COMMANDS:
             return _command(arguments[0])(arguments[1:])
         return _command("lint")(arguments)
     except DetlintError as error:

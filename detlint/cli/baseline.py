@@ -16,12 +16,26 @@ from detlint.settings import BASELINE, project_root
 if TYPE_CHECKING:
     import argparse
 
+    from detlint.arguments import Parser
+
+
+def parser() -> Parser:
+    """Takes what linting takes."""
+    from detlint import arguments
+
+    made = arguments.parser()
+    made.prog = "detlint baseline"
+    made.description = "Keep the findings of now as known, so that only new ones are reported."
+    made.epilog = "The file belongs into the repository."
+    made.add_argument(
+        "--prune", action="store_true", help="only drop what is mended, and add nothing"
+    )
+    return made
+
 
 def run(arguments: list[str]) -> int:
     """Write the baselines of the projects that are named."""
-    from detlint.arguments import parse_baseline
-
-    options = parse_baseline(arguments)
+    options = parser().parse_args(arguments)
     parts.check(options)
     statuses = [_written(options, part) for part in parts.found(options)]
     return max(statuses, default=CLEAN)

@@ -3,29 +3,63 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
+from detlint.cli.rules import add_format, entry, write_json
 from detlint.cli.status import CLEAN
 from detlint.docs import explain
 from detlint.errors import UsageError
 from detlint.plugins import all_rules
 from detlint.streams import write
 
-_USAGE = "usage: detlint explain CODE …; `detlint rules` lists the codes"
+if TYPE_CHECKING:
+    from detlint.arguments import Parser
+    from detlint.rule import Rule
+
+
+def parser() -> Parser:
+    """Its options."""
+    from detlint.arguments import Parser
+
+    made = Parser(
+        prog="detlint explain",
+        description="Say what a rule finds, why it makes runs differ, and what to do instead, "
+        "with examples.",
+        epilog="example: detlint explain DET203 cudnn-benchmark; `detlint rules` lists all",
+        allow_abbrev=False,
+    )
+    made.add_argument("rules", nargs="*", metavar="CODE", help="a rule's code, or its name")
+    add_format(made)
+    return made
 
 
 def run(arguments: list[str]) -> int:
     """Print the pages of rules, by their codes or names."""
-    if arguments and arguments[0] in ("-h", "--help"):
-        write(sys.stdout, [f"{_USAGE}\n"])
-        return CLEAN
-    rules = all_rules()
-    known = {rule.code: rule for rule in rules}
-    by_name = {rule.name(): rule for rule in rules}
-    if not arguments:
-        raise UsageError(_USAGE)
-    for word in arguments:
-        rule = known.get(word.upper()) or by_name.get(word)
-        if rule is None:
-            raise UsageError(f"no rule {word!r}; there are {', '.join(known)}")
-        write(sys.stdout, [explain(rule)])
+    options = parser().parse_args(arguments)
+    if not options.rules:
+        raise UsageError(
+            "give the code of a rule: `detlint explain DET301`; `detlint rules` lists them"
+        )
+    rules = [_chosen(word) for word in options.rules]
+    if options.output_format == "json":
+        write_json(entry(rule) | {"examples": _examples(rule)} for rule in rules)
+    else:
+        write(sys.stdout, map(explain, rules))
     return CLEAN
+
+
+def _chosen(word: str) -> type[Rule]:
+    rules = all_rules()
+    for rule in rules:
+        if word.upper() == rule.code or word.lower() == rule.name():
+            return rule
+    import difflib
+
+    close = difflib.get_close_matches(word.lower(), [rule.name() for rule in rules], n=1)
+    hint = f" (did you mean {close[0]}?)" if close else ""
+    raise UsageError(f"no rule {word!r}{hint}; there are {', '.join(each.code for each in rules)}")
+
+
+def _examples(rule: type[Rule]) -> list[dict[str, str]]:
+    parts = ("path", "bad", "fixed", "good")
+    return [{part: str(getattr(each, part) or "") for part in parts} for each in rule.examples]

@@ -19,12 +19,31 @@ from detlint.streams import write
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from detlint.arguments import Parser
+
+
+def parser() -> Parser:
+    """Its options."""
+    from detlint.arguments import Parser
+
+    made = Parser(
+        prog="detlint init",
+        description="Add what this repository lacks to use detlint: the configuration, an entry "
+        "for pre-commit where that is used, and a step of its CI. What is to be added is shown "
+        "first, and nothing that is there is overwritten.",
+        allow_abbrev=False,
+    )
+    add = made.add_argument
+    add("folder", nargs="?", default=os.curdir, metavar="FOLDER", help="in it (default: here)")
+    add("-y", "--yes", action="store_true", help="add it without asking")
+    add("--pre-commit", action="store_true", help="set up pre-commit where it is not used yet")
+    add("--ci", choices=("github", "gitlab"), help="add a step for this one")
+    return made
+
 
 def run(arguments: list[str]) -> int:
     """Show what is to be added, ask, and add it."""
-    from detlint.arguments import parse_init
-
-    options = parse_init(arguments)
+    options = parser().parse_args(arguments)
     if not os.path.isdir(options.folder):
         raise UsageError(f"{options.folder}: no such folder")
     folder = os.path.realpath(options.folder)

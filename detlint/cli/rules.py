@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,22 +12,47 @@ from detlint.plugins import all_rules
 from detlint.streams import write
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from detlint.arguments import Parser
     from detlint.rule import Rule
 
-_USAGE = "usage: detlint rules [--output-format json]"
+
+def parser() -> Parser:
+    """Its options."""
+    from detlint.arguments import Parser
+
+    made = Parser(
+        prog="detlint rules",
+        description="All rules, a line each: code, whether it is on by default, how sure it mostly "
+        "is, name, and what it finds.",
+        epilog="`detlint explain CODE` says more of one.",
+        allow_abbrev=False,
+    )
+    add_format(made)
+    return made
+
+
+def add_format(made: Parser) -> None:
+    """The option that rules and explain share."""
+    made.add_argument(
+        "--output-format",
+        choices=("text", "json"),
+        default="text",
+        help="text, or json: an array of objects, one a rule (default: text)",
+    )
 
 
 def run(arguments: list[str]) -> int:
     """Print them as a table, or as JSON."""
-    if arguments in (["-h"], ["--help"]):
-        write(sys.stdout, [f"{_USAGE}\n"])
-    elif arguments in (["--output-format", "json"], ["--output-format=json"]):
-        import json
-
-        listed = json.dumps([_entry(rule) for rule in all_rules()], indent=2)
-        write(sys.stdout, [f"{listed}\n"])
-    elif arguments:
-        raise UsageError(f"{_USAGE} (to lint a folder of that name: `detlint ./rules`)")
+    options, others = parser().parse_known_args(arguments)
+    if others:
+        raise UsageError(
+            f"`detlint rules` takes no {others[0]!r} (to lint a folder of that name: "
+            "`detlint ./rules`)"
+        )
+    if options.output_format == "json":
+        write_json(map(entry, all_rules()))
     else:
         write(sys.stdout, map(_listed, all_rules()))
     return CLEAN
@@ -37,7 +63,8 @@ def _listed(rule: type[Rule]) -> str:
     return f"{rule.code}  {state}  {rule.confidence!s:<7}  {rule.name():<32}  {rule.summary}\n"
 
 
-def _entry(rule: type[Rule]) -> dict[str, object]:
+def entry(rule: type[Rule]) -> dict[str, object]:
+    """What is told of a rule."""
     return {
         "code": rule.code,
         "name": rule.name(),
@@ -48,3 +75,8 @@ def _entry(rule: type[Rule]) -> dict[str, object]:
         "source": rule.source,
         "shown": rule.shown,
     }
+
+
+def write_json(entries: Iterable[dict[str, object]]) -> None:
+    """An array of objects."""
+    write(sys.stdout, [json.dumps(list(entries), indent=2, ensure_ascii=False) + "\n"])
