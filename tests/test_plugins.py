@@ -40,7 +40,12 @@ class Installed(NamedTuple):
         return subprocess.run(
             [self.python, "-m", *arguments],
             cwd=folder,
-            env={**os.environ, "DETLINT_CACHE_DIR": str(folder / ".cache")},
+            # Compiled, a plugin that is written twice in a second is taken for what it was.
+            env={
+                **os.environ,
+                "DETLINT_CACHE_DIR": str(folder / ".cache"),
+                "PYTHONDONTWRITEBYTECODE": "1",
+            },
             capture_output=True,
             text=True,
             check=False,
