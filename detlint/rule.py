@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
@@ -10,7 +11,6 @@ from detlint.finding import Confidence, Edit, Finding, Step
 from detlint.lazy import cst
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.other_files import OtherFiles
@@ -87,8 +87,8 @@ class Rule:
     crosses_files: ClassVar[bool] = False
     # How sure a finding is, unless its report says otherwise.
     confidence: ClassVar[Confidence] = Confidence.CERTAIN
-    # The roles of code (detlint.analysis.file_roles) in which a finding is only possible.
-    lowered_by: ClassVar[tuple[str, ...]] = ()
+    # The roles of code (detlint.dataflow.roles) in which what values say is only possible.
+    lowered_by: ClassVar[tuple[str, ...]] = ("test", "packaging", "plotting")
     # Whether only programs in which the line of a finding may run are asked if they clear it.
     judged_where_it_runs: ClassVar[bool] = False
 
@@ -192,6 +192,18 @@ class Rule:
         """Whether a finding of this confidence is asked for."""
         return self.settings.bar(self.code) <= confidence
 
+    def lowered(
+        self, node: cst.CSTNode | ast.AST | Node | Word, given: Confidence | None = None
+    ) -> Confidence:
+        """A confidence, the rule's own by default, as far as what the code around a node is for
+        leaves it."""
+        given = self.confidence if given is None else given
+        if given > Confidence.POSSIBLE and isinstance(node, ast.AST):
+            start, _ = self.unit.span(node)
+            if self.unit.roles.doubt(start, self.lowered_by):
+                return Confidence.POSSIBLE
+        return given
+
     def report(  # noqa: PLR0913 - what a finding consists of
         self,
         node: cst.CSTNode | ast.AST | Node | Word,
@@ -223,7 +235,7 @@ class Rule:
                 advice=advice,
                 edits=edits,
                 safe=safe and keeps_comments,
-                confidence=self.confidence if confidence is None else confidence,
+                confidence=self.lowered(node, confidence),
                 way=self._steps(way),
             )
         )

@@ -243,3 +243,9 @@ def test_rules_that_are_off_by_default_run_where_all_is_asked_for(
     assert lint("--select", "DET308") == found
     assert lint("--select", "DET3", "--min-confidence", "possible") == found
     assert lint("--select", "DET2", "--min-confidence", "possible") == []
+
+
+def test_what_a_test_does_is_possible(project: Project, lint: Lint) -> None:
+    project({"bench.py": BENCHMARK, "test_bench.py": f"import pytest\n{BENCHMARK}"})
+    assert lint() == ["bench.py:2 DET301 certain"]
+    assert lint("--min-confidence", "possible")[1:] == ["test_bench.py:3 DET301 possible"]

@@ -1,84 +1,111 @@
-"""What code is for, where that says that it trains nothing, as its values tell it."""
+"""What code is for, where that says that it trains nothing: a test, a package, a plot.
+
+A role is told from what surrounds the code, which is never a proof: it makes a finding *possible*.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis import file_roles
-from detlint.dataflow import expected
+from detlint.models import roles as words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
-    from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.unit import Unit
-
-
-def is_doubted(unit: Unit, call: Op, roles: Iterable[str]) -> bool:
-    """Whether code around a call has one of some roles."""
-    return any(_ROLES[each](unit, call) for each in roles)
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.unit import Piece, Unit
 
 
-def _is_tested(unit: Unit, call: Op) -> bool:
-    if file_roles.imports_testing(unit.text):
+class Roles:
+    """The roles of the parts of one file."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._answers: dict[str, bool] = {}
+
+    def doubt(self, offset: int, roles: Iterable[str]) -> bool:
+        """Whether the file, or the function at an offset, has one of some roles."""
+        return any(self._has(each, offset) for each in roles)
+
+    def _has(self, role: str, offset: int) -> bool:
+        if role not in self._answers:
+            self._answers[role] = _OF_FILES[role](self._unit)
+        return self._answers[role] or (role == "test" and self._is_tested(offset))
+
+    def _is_tested(self, offset: int) -> bool:
+        piece = self._unit.piece_at(offset)
+        if piece is None:
+            return False
+        bases = self._unit.bases(piece.owner) if piece.owner else ()
+        return any(each.endswith("TestCase") for each in bases) or self._is_test(piece)
+
+    def _is_test(self, piece: Piece) -> bool:
+        """``def test_loss():``. One with arguments may evaluate a model on a test set."""
+        function = self._unit.function(piece) if piece.name.startswith("test_") else None
+        own = function.params.keys() - {"self"} if function is not None else {""}
+        return not own
+
+
+def _imports(unit: Unit, libraries: Iterable[str]) -> Iterator[str]:
+    """The modules of some libraries that a file imports."""
+    wanted = frozenset(libraries)
+    for names in unit.imported.values():
+        yield from (each for each in names if each.partition(".")[0] in wanted)
+
+
+def _tests(unit: Unit) -> bool:
+    found = _imports(unit, words.TESTING)
+    return any(not each.startswith(words.NO_TESTING) for each in found)
+
+
+def _packs(unit: Unit) -> bool:
+    return words.SETS_UP in unit.text and any(_imports(unit, words.PACKAGING))
+
+
+def _draws(unit: Unit) -> bool:
+    text = unit.text
+    if not any(each in text for each in words.SHOWS) or any(each in text for each in words.KEEPS):
+        return False
+    return any(_imports(unit, words.DRAWING)) and not any(_imports(unit, words.LEARNING))
+
+
+_OF_FILES = {"test": _tests, "packaging": _packs, "plotting": _draws}
+ALL = tuple(_OF_FILES)
+
+
+# What a listing lists
+
+
+def are_sources(call: Op) -> bool:
+    """Whether a listing is of what a compiler is given."""
+    listed = list(_texts(call))
+    if any(each.endswith(words.COMPILED) for each in listed):
         return True
-    owner = call.function.class_name
-    if owner and any(each.endswith("TestCase") for each in unit.bases(owner)):
-        return True
-    return any(
-        each.name.rpartition(".")[2].startswith("test_") and not each.params
-        for each in _around(call.function)
+    named = any(each.endswith(words.PERHAPS_COMPILED) for each in listed)
+    return named and any(each in call.function.unit.text for each in words.COMPILES)
+
+
+def are_shards(call: Op) -> bool:
+    """``pytorch_model-*.bin``, numbered anew with a map of what is in which."""
+    return "weight_map" in call.function.unit.text and any(
+        "*" in each
+        and each.endswith(words.SHARD_ENDINGS)
+        and any(word in each.partition("*")[0] for word in words.SHARDS)
+        for each in _texts(call)
     )
 
 
-def _around(function: Function | None) -> Iterator[Function]:
-    while function is not None:
-        yield function
-        function = function.outer
-
-
-def _packs(unit: Unit, _: Op) -> bool:
-    return file_roles.packs(unit.text)
-
-
-def _lists_machine(unit: Unit, call: Op) -> bool:
-    return expected.is_installed(unit.values, call)
-
-
-def _lists_sources(unit: Unit, call: Op) -> bool:
-    return file_roles.are_sources(_texts(call), unit.text)
-
-
-def _renumbers(unit: Unit, call: Op) -> bool:
-    return "weight_map" in unit.text and file_roles.are_shards(_texts(call))
-
-
-def _draws(unit: Unit, _: Op) -> bool:
-    return file_roles.draws(unit.text)
-
-
-_ROLES: dict[str, Callable[[Unit, Op], bool]] = {
-    "test": _is_tested,
-    "packaging": _packs,
-    "machine": _lists_machine,
-    "compiling": _lists_sources,
-    "resharding": _renumbers,
-    "plotting": _draws,
-}
-
-
-def _texts(call: Op) -> list[str]:
+def _texts(call: Op) -> Iterator[str]:
     """The texts that are written in a call, and in the conditions of a clause around it."""
     pending = list(call.args[1:])
     for use in call.uses:
         if use.code == "iter" and use.name == "comprehension":
             pending += use.region.conditions()
-    found, seen = [], set()
+    seen = set()
     while pending:
         each = pending.pop()
         if each not in seen:
             seen.add(each)
             if each.code == "const" and isinstance(each.name, str):
-                found.append(each.name)
+                yield each.name
             pending += [x for x in each.args if x is not call]
-    return found

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.roles import Roles
     from detlint.dataflow.seeding import Seeding
     from detlint.dataflow.values import Values
     from detlint.finding import Edit
@@ -81,6 +82,13 @@ class Unit(Editable[ast.AST]):
         from detlint.dataflow.values import Values
 
         return Values(self, self._models)
+
+    @cached_property
+    def roles(self) -> Roles:
+        """What the file's parts are for."""
+        from detlint.dataflow.roles import Roles
+
+        return Roles(self)
 
     @cached_property
     def seeding(self) -> Seeding:

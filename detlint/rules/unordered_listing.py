@@ -6,8 +6,9 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.expected import is_installed
 from detlint.dataflow.listings import Listings, Walk
-from detlint.dataflow.roles import is_doubted
+from detlint.dataflow.roles import are_shards, are_sources
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class UnorderedListing(Rule):
 
     Lowers the confidence:
     - `max` or `min` by another key than a number in the name: reported as *possible*
-    - tests, packaging, sources to compile, plots, shards with an index: reported as *possible*
+    - sources to compile, and shards with an index: reported as *possible*
 
     Not reported:
     - the order provably does not matter: sorted, counted, tested for membership, only printed
@@ -68,7 +69,6 @@ class UnorderedListing(Rule):
     source = "https://docs.python.org/3/library/os.html#os.listdir"
     shown = "CPU"
     confidence = Confidence.LIKELY
-    lowered_by = ("test", "packaging", "machine", "compiling", "resharding", "plotting")
     examples = (
         Example(
             bad="""
@@ -139,9 +139,11 @@ class UnorderedListing(Rule):
     def _confidence(self, found: Found) -> Confidence:
         uses = [*found.uses, *(use for each in found.entries.values() for use in each)]
         assumed = all(use.assumed for use in uses)
-        if assumed or is_doubted(self.unit, found.op, self.lowered_by):
+        if assumed or is_installed(self.unit.values, found.op):
             return Confidence.POSSIBLE
-        return self.confidence
+        if are_sources(found.op) or are_shards(found.op):
+            return Confidence.POSSIBLE
+        return self.lowered(found.op.node)
 
     def _tell(self, found: Found, sure: Confidence) -> None:
         if found.listing.walk:

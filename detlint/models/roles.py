@@ -1,0 +1,42 @@
+"""What code is for, by what it imports and calls: libraries that say that a file trains nothing."""
+
+from __future__ import annotations
+
+# Tests. `unittest.mock` stands for objects, in other code, too.
+TESTING = ("pytest", "unittest")
+NO_TESTING = ("unittest.mock", "unittest.util")
+# What builds and installs packages, by this call.
+PACKAGING = ("setuptools", "distutils")
+SETS_UP = "setup("
+# What draws pictures, by one of these calls.
+DRAWING = ("matplotlib", "seaborn", "plotly", "bokeh", "altair")
+SHOWS = (".savefig(", ".show(", ".write_image(", ".write_html(")
+# What may come of data besides pictures.
+LEARNING = (
+    "torch",
+    "tensorflow",
+    "keras",
+    "jax",
+    "flax",
+    "paddle",
+    "sklearn",
+    "transformers",
+    "xgboost",
+    "lightgbm",
+    "mxnet",
+    "mindspore",
+)
+# Calls by which a file keeps something.
+KEEPS = (
+    *(".to_csv(", ".to_json(", ".to_pickle(", ".to_parquet(", ".to_hdf(", ".to_excel("),
+    *(".to_latex(", ".to_feather(", ".dump(", ".savetxt(", ".savez", ".imwrite(", "np.save("),
+    *(".write(", ".write_text(", ".writelines(", ".write_bytes(", ".writerow"),
+    *('"w"', "'w'", '"wb"', "'wb'", '"a"', "'a'"),
+)
+# What a compiler is given. Of C there are data sets, too, so those say that they build something.
+COMPILED = (".cu", ".cuh", ".pyx", ".proto")
+PERHAPS_COMPILED = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
+COMPILES = ("cpp_extension", "setuptools", "distutils", "Extension(", "gcc", "nvcc", "cmake")
+# Parts of a model's weights, which each have a name of their own.
+SHARDS = ("model", "weights")
+SHARD_ENDINGS = (".bin", ".safetensors")

@@ -1,0 +1,41 @@
+"""Code that is a test, packs something or draws a plot is told by its imports and its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from detlint.dataflow.unit import Unit
+from detlint.source import Source
+
+PLOT = "import matplotlib.pyplot as plt\nplt.plot(x)\nplt.savefig('a.png')\n"
+
+
+def roles(text: str) -> list[str]:
+    unit = Unit(Source("a.py", text))
+    offset = max(text.find("HERE"), 0)
+    return [each for each in ("test", "packaging", "plotting") if unit.roles.doubt(offset, [each])]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("import pytest\nHERE\n", ["test"], id="pytest"),
+        pytest.param("from unittest import TestCase\nHERE\n", ["test"], id="unittest"),
+        pytest.param("from unittest import mock\nHERE\n", [], id="a mock stands for objects"),
+        pytest.param("import pytest_lazy\nHERE\n", [], id="another library"),
+        pytest.param("def test_loss():\n    HERE\n", ["test"], id="a test"),
+        pytest.param("def test_model(loader):\n    HERE\n", [], id="on a test set"),
+        pytest.param("class A:\n    def test_it(self):\n        HERE\n", ["test"], id="a method"),
+        pytest.param(
+            "class A(TestCase):\n    def run(self):\n        HERE\n", ["test"], id="base"
+        ),
+        pytest.param("def test_a(): pass\ndef run():\n    HERE\n", [], id="beside a test"),
+        pytest.param("from setuptools import setup\nsetup(HERE)\n", ["packaging"], id="package"),
+        pytest.param("import setuptools\nHERE\n", [], id="sets nothing up"),
+        pytest.param(PLOT, ["plotting"], id="plot"),
+        pytest.param(f"import torch\n{PLOT}", [], id="plot while training"),
+        pytest.param(f"{PLOT}rows.to_csv('a.csv')\n", [], id="plot, and a table"),
+    ],
+)
+def test_what_code_is_for(text: str, expected: list[str]) -> None:
+    assert roles(text) == expected
