@@ -26,6 +26,14 @@ def requirement(extra: str = "") -> str:
     return f"{name} @ git+{address('Repository') or '<address of its repository>'}"
 
 
+def installation(extra: str = "") -> str:
+    """What a person types to install it."""
+    if address(_INDEX):
+        return f'pip install "{requirement(extra)}"'
+    where = f" of {address('Repository')}" if address("Repository") else ""
+    return f'pip install "{f".[{extra}]" if extra else "."}" in a clone{where}'
+
+
 def revision() -> str:
     """The release in the repository that this is, "" where there is none yet."""
     return f"v{__version__}" if address(_INDEX) else ""
@@ -34,7 +42,7 @@ def revision() -> str:
 @cache
 def _addresses() -> dict[str, str]:
     package = os.path.dirname(os.path.abspath(__file__))
-    with suppress(SettingsError):
+    with suppress(SettingsError, ImportError):  # tomli, where only the package itself is
         file = configuration.read(os.path.join(os.path.dirname(package), "pyproject.toml"))
         project = file.content.get("project", {})
         if project.get("name") == "detlint":  # a clone, which may be newer than what is installed

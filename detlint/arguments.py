@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from detlint import __version__
-from detlint.reporters import FORMATS
+from detlint.reporters import FORMATS, STYLES
 from detlint.streams import tell, write
 from detlint.terminal import visible
 
@@ -78,8 +78,8 @@ def _codes(text: str) -> tuple[str, ...]:
 
 def _output(text: str) -> tuple[str, str]:
     name, _, file = text.partition("=")
-    if name not in FORMATS:
-        legal = ", ".join(FORMATS)
+    if name not in FORMATS and name not in STYLES:
+        legal = ", ".join((*STYLES, *FORMATS))
         raise argparse.ArgumentTypeError(f"no such format: {name!r}; there are {legal}")
     return name, file
 
@@ -191,7 +191,8 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         action="append",
         dest="outputs",
         metavar="FORMAT[=FILE]",
-        help=f"{', '.join(FORMATS)}; may be repeated (default: text, under GitHub Actions github)",
+        help=f"{', '.join((*STYLES, *FORMATS))}; may be repeated (default: text, of which a "
+        "terminal is shown the full one; under GitHub Actions github)",
     )
     add("--output-file", metavar="FILE", help="write the report there")
     add(

@@ -24,7 +24,9 @@ def import_torch(purpose: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
-        message = f'{purpose} needs torch: pip install "detlint[guard]"'
+        from detlint.addresses import installation
+
+        message = f"{purpose} needs torch: {installation('guard')}"
         raise MissingDependencyError(message, name="torch") from None
 
 

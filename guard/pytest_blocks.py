@@ -48,7 +48,9 @@ class Blocks:
         except GuardError as error:
             raise pytest.UsageError(str(error)) from None
         if find_spec("torch") is None:
-            raise pytest.UsageError('guard needs torch: pip install "detlint[guard]"')
+            from detlint.addresses import installation
+
+            raise pytest.UsageError(f"guard needs torch: {installation('guard')}")
 
     @contextmanager
     def opened_if_asked(self, item: pytest.Item) -> Iterator[None]:

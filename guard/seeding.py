@@ -100,7 +100,7 @@ def seed_worker(worker_id: int) -> None:
     each worker: ask for them inside ``__getitem__``, as ``guard.generator("name")``, which
     is the worker's own there.
 
-    Raises MissingDependencyError without torch: ``pip install "detlint[guard]"``.
+    Raises MissingDependencyError without torch.
     """
     del worker_id  # torch has already mixed it into the worker's seed
     torch = import_torch("guard.seed_worker")

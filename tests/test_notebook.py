@@ -357,9 +357,14 @@ def test_text_shows_the_lines_of_the_cell(folder: Path) -> None:
     assert done.stdout.splitlines() == [
         f"nb.ipynb:cell 3:2:1: DET301 [*] {LEAK} has cuDNN pick its kernels by timing them",
         "  |",
+        "1 | %matplotlib inline",
         f"2 | {LEAK}",
         "  | " + "^" * len(LEAK),
+        "  |",
         "help: set it to False",
+        "fix:",
+        f"2 - {LEAK}",
+        f"2 + {LEAK.replace('True', 'False')}",
         "",
         "Found 1 finding in 1 file (1 file checked). 1 fixable with --fix.",
     ]

@@ -183,7 +183,7 @@ def test_under_github_actions_findings_are_annotations(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--output-format", "xml"], "no such format: 'xml'; there are text, json"),
+        (["--output-format", "xml"], "no such format: 'xml'; there are full, concise, text, json"),
         (["--output-format", "json", "--output-format", "text"], "two formats for standard"),
         (
             ["--output-format", "json=a", "--output-format", "text", "--output-file", "b"],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from detlint.finding import Confidence, Edit, Finding
-from detlint.reporters import FORMATS, Report, load
+from detlint.reporters import FORMATS, Report, documentation, load
 from detlint.rule import Rule
 from detlint.source import Source
 
@@ -235,9 +235,14 @@ def test_text_shows_the_source_with_carets_below_the_range() -> None:
     assert rendered("text", report(BENCHMARK, show_source=True)) == unindented("""
         src/train.py:4:38: DET301 [*] cuDNN picks its kernels by timing them
           |
+        3 | def train():
         4 |     torch.backends.cudnn.benchmark = True
           |                                      ^^^^
+          |
         help: set it to False
+        fix:
+        4 -     torch.backends.cudnn.benchmark = True
+        4 +     torch.backends.cudnn.benchmark = False
 
         Found 1 finding in 1 file (120 files checked). 1 fixable with --fix.
         """)
@@ -254,11 +259,13 @@ def test_carets_stand_below_wide_characters_and_tabs() -> None:
           |
         1 |     seed("日本語 🎲 e\u0301", x)
           |           ^^^^^^
+          |
         """)
     assert excerpt_of(at(text, "x)"), text) == unindented("""
           |
         1 |     seed("日本語 🎲 e\u0301", x)
           |                         ^^
+          |
         """)
 
 
@@ -272,13 +279,14 @@ def test_a_range_of_several_lines_is_marked_on_each() -> None:
            |     ^^
         11 | )
            | ^
+           |
         """)
 
 
 def test_a_long_range_is_cut_after_five_lines() -> None:
     text = "f(\n" + "    1,\n" * 9 + ")\n"
     lines = excerpt_of(at(text, text.rstrip()), text).splitlines()
-    assert lines[-3:] == ["5 |     1,", "  |     ^^", "  | ..."]
+    assert lines[-4:] == ["5 |     1,", "  |     ^^", "  | ...", "  |"]
 
 
 def test_a_range_that_ends_before_a_line_leaves_that_line_out() -> None:
@@ -286,6 +294,8 @@ def test_a_range_that_ends_before_a_line_leaves_that_line_out() -> None:
           |
         1 | a = 1
           | ^^^^^
+        2 | b = 2
+          |
         """)
 
 
@@ -295,12 +305,124 @@ def test_a_line_of_megabytes_is_cut_around_the_range() -> None:
           |
         1 | ...{"x" * 39} seed() {"y" * 73}...
           |    {" " * 40}^^^^^^
+          |
         """)
 
 
 def test_a_range_without_characters_has_one_caret() -> None:
     finding = BARE._replace(row=4, column=1, end_row=4, end_column=1)
-    assert excerpt_of(finding, TEXT).splitlines()[-1] == "  | ^"
+    assert excerpt_of(finding, TEXT).splitlines()[-2:] == ["  | ^", "  |"]
+
+
+def test_two_lines_around_are_shown_but_no_blank_ones_at_the_ends() -> None:
+    text = "one\n\n\ntwo\nseed()\n\nthree\nfour\n"
+    assert excerpt_of(at(text, "seed()"), text) == unindented("""
+          |
+        4 | two
+        5 | seed()
+          | ^^^^^^
+        6 |
+        7 | three
+          |
+        """)
+
+
+CHANGED = "import os\nimport torch\n\nfor each in os.listdir(\n    folder\n):\n    print(each)\n"
+
+
+def changed(*edits: tuple[str, ...], text: str = CHANGED, safe: bool = True) -> str:
+    """What is shown of a fix that replaces each marked text by another; "" is the start."""
+    finding = at(text, edits[0][0] or "import", safe=safe)
+    made = tuple(
+        Edit(start := text.index(marked), start + len(marked), new) for marked, new in edits
+    )
+    shown = rendered("text", report(finding._replace(edits=made), text=text, show_source=True))
+    return shown.partition("fix:\n")[2].rpartition("\n\nFound")[0]
+
+
+@pytest.mark.parametrize(
+    ("edits", "shown"),
+    [
+        ([("torch", "numpy")], "2 - import torch\n2 + import numpy"),
+        ([("", "import a\n")], "1 + import a"),
+        ([("import os\n", "")], "1 - import os"),
+        (
+            [("os.listdir(", "sorted(os.listdir("), ("):\n", ")):\n")],
+            "4 - for each in os.listdir(\n4 + for each in sorted(os.listdir(\n6 - ):\n6 + )):",
+        ),
+        (
+            [("os.listdir(\n    folder\n)", "sorted(folder)"), ("import os", "import io")],
+            (
+                "1 - import os\n1 + import io\n4 - for each in os.listdir(\n5 -     folder\n"
+                "6 - ):\n4 + for each in sorted(folder):"
+            ),
+        ),
+        ([("print(each)", "print(each)")], ""),
+    ],
+)
+def test_a_fix_is_shown_as_the_lines_that_it_changes(
+    edits: list[tuple[str, str]], shown: str
+) -> None:
+    assert changed(*edits) == shown
+    windows = [tuple(text.replace("\n", "\r\n") for text in each) for each in edits]
+    assert changed(*windows, text=CHANGED.replace("\n", "\r\n")) == shown
+
+
+def test_a_long_fix_is_cut() -> None:
+    lines = changed(("torch", "torch\n" + "x\n" * 50)).splitlines()
+    assert len(lines) == 13
+    assert lines[-1].strip() == "..."
+
+
+def test_what_a_fix_holds_reaches_no_terminal() -> None:
+    assert "\x1b" not in changed(("torch", "\x1b[2J"))
+
+
+def test_full_and_concise_are_text_with_and_without_the_source(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from detlint.cli import main
+
+    (tmp_path / "a.py").write_text(TEXT)
+    lines = {}
+    for name in ("full", "concise", "text"):
+        main(["--no-cache", "--isolated", "--output-format", name, str(tmp_path)])
+        lines[name] = capsys.readouterr().out.splitlines()
+    assert lines["concise"] == lines["text"]
+    assert set(lines["concise"]) < set(lines["full"])
+    assert "fix:" in lines["full"]
+
+
+LONG = "torch.empty() gives memory as it is, whatever was there before, and nothing fills it"
+
+
+def test_on_a_terminal_lines_are_broken_between_words() -> None:
+    finding = at(TEXT, "torch", message=LONG, advice=LONG)
+    finding = finding._replace(confidence=Confidence.LIKELY)
+    shown = rendered("text", report(finding, show_source=True, width=60))
+    assert shown.splitlines()[:3] == [
+        "src/train.py:1:8: DET301 torch.empty() gives memory as it",
+        "    is, whatever was there before, and nothing fills it",
+        "    [likely]",
+    ]
+    assert "help: torch.empty() gives memory as it is, whatever was\n    there before," in shown
+    joined = " ".join(shown.split())
+    assert joined == " ".join(rendered("text", report(finding, show_source=True)).split())
+
+
+def test_a_word_that_is_wider_than_the_terminal_is_left_whole() -> None:
+    finding = at(TEXT, "torch", message="x" * 90, path="p" * 90)
+    shown = rendered("text", report(finding, width=40))
+    assert f"{'p' * 90}:1:8: DET301" in shown
+    assert "x" * 90 in shown
+
+
+def test_a_code_is_a_link_to_its_page_where_the_terminal_opens_links() -> None:
+    shown = rendered("text", report(BENCHMARK, links=True))
+    page = documentation(BENCHMARK)
+    assert page.endswith("/rules.md#det301-cudnn-benchmark")
+    link = f"\x1b]8;;{page}\x1b\\DET301\x1b]8;;\x1b\\"
+    assert shown.startswith(f"src/train.py:4:38: {link} [*] cuDNN")
 
 
 def test_control_characters_reach_no_terminal() -> None:
@@ -335,8 +457,8 @@ def test_colour_changes_nothing_but_the_escapes() -> None:
     coloured = rendered("text", plain._replace(colour=True))
     assert "\x1b[1msrc/train.py\x1b[0m:4:38: \x1b[1;31mDET301\x1b[0m \x1b[36m[*]\x1b[0m" in coloured
     bare = coloured
-    for escape in ("\x1b[0m", "\x1b[1m", "\x1b[1;31m", "\x1b[1;36m", "\x1b[36m", "\x1b[34m"):
-        bare = bare.replace(escape, "")
+    for style in ("0", "1", "1;31", "1;36", "36", "34", "31", "32"):
+        bare = bare.replace(f"\x1b[{style}m", "")
     assert bare == rendered("text", plain)
 
 
@@ -394,7 +516,7 @@ def test_json_tells_all_of_a_finding(tmp_path: Path) -> None:
             "name": "cudnn-benchmark",
             "noqa_row": 4,
             "severity": "error",
-            "url": "https://github.com/detlint/detlint/blob/main/docs/rules.md#det301-cudnn-benchmark",
+            "url": documentation(BENCHMARK),
         }
     ]
 
@@ -606,7 +728,7 @@ def test_sarif_describes_a_rule_by_its_documentation() -> None:
             "id": "DET301",
             "name": "cudnn-benchmark",
             "shortDescription": {"text": "cuDNN picks its kernels by timing them"},
-            "helpUri": "https://github.com/detlint/detlint/blob/main/docs/rules.md#det301-cudnn-benchmark",
+            "helpUri": documentation(BENCHMARK),
             "defaultConfiguration": {"level": "error"},
             "properties": {"problem.severity": "error"},
             "fullDescription": {"text": "cuDNN times several kernels\nand keeps the fastest."},

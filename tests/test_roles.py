@@ -26,9 +26,7 @@ def roles(text: str) -> list[str]:
         pytest.param("def test_loss():\n    HERE\n", ["test"], id="a test"),
         pytest.param("def test_model(loader):\n    HERE\n", [], id="on a test set"),
         pytest.param("class A:\n    def test_it(self):\n        HERE\n", ["test"], id="a method"),
-        pytest.param(
-            "class A(TestCase):\n    def run(self):\n        HERE\n", ["test"], id="base"
-        ),
+        pytest.param("class A(TestCase):\n    def run(self):\n        HERE\n", ["test"], id="base"),
         pytest.param("def test_a(): pass\ndef run():\n    HERE\n", [], id="beside a test"),
         pytest.param("from setuptools import setup\nsetup(HERE)\n", ["packaging"], id="package"),
         pytest.param("import setuptools\nHERE\n", [], id="sets nothing up"),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.cli.status import CLEAN
 from detlint.finding import Confidence
 from detlint.plugins import all_rules
-from detlint.reporters import FORMATS
+from detlint.reporters import FORMATS, STYLES
 from detlint.streams import write
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _taken(action: argparse.Action) -> str | tuple[str, ...] | None:
     if action.metavar == "LEVEL":
         return tuple(map(str, Confidence))
     if action.metavar == "FORMAT[=FILE]":
-        return FORMATS
+        return (*STYLES, *FORMATS)
     places = {"FILE": "file", "PATH": "file", "FOLDER": "folder"}
     return places.get(str(action.metavar), "anything")
 

@@ -8,9 +8,10 @@ import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING, TextIO, cast
 
+from detlint.cli.screen import screen_of
 from detlint.errors import OutputError
 from detlint.kinds import NOTEBOOK, kind_of_name
-from detlint.reporters import Report, load
+from detlint.reporters import STYLES, Report, load
 from detlint.streams import write
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def report(  # noqa: PLR0913 - what a run has
     from detlint.settings import project_root
 
     stream = sys.stderr if read and options.fix else sys.stdout
-    terminal = stream.isatty()
+    screen = screen_of(stream)
     sources = lru_cache(maxsize=1)(read or decoded)
     told = Report(
         [_placed(each, sources) for each in findings],
@@ -51,13 +52,14 @@ def report(  # noqa: PLR0913 - what a run has
         rules=_rule,
         root=lambda: project_root(settings),
     )
-    colour = terminal and not os.environ.get("NO_COLOR")
-    show = terminal if options.show_source is None else options.show_source
+    wanted: bool | None = options.show_source
     for name, file in options.outputs:
+        show = STYLES.get(name, wanted)
         if file:
-            _write(name, file, told._replace(show_source=bool(options.show_source)))
+            _write(name, file, told._replace(show_source=bool(show)))
         else:
-            _print(name, stream, told._replace(colour=colour, show_source=show))
+            shown = stream.isatty() if show is None else show
+            _print(name, stream, told._replace(**screen._asdict(), show_source=shown))
 
 
 def _print(name: str, stream: TextIO, told: Report) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.addresses import address
 from detlint.streams import tell
 from detlint.terminal import leading, visible
 
@@ -21,8 +22,8 @@ def say_failed(traceback: str, where: str = "") -> None:
     lines = traceback.strip().split("\n")
     tell(map(leading, lines))
     say(
-        f"internal error{where}: {lines[-1]}. Please report it, with the lines above, at",
-        "https://github.com/detlint/detlint/issues",
+        f"internal error{where}: {lines[-1]}. Please report it, with the lines above",
+        *filter(None, [address("Issues")]),
     )
 
 

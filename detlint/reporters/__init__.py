@@ -6,6 +6,7 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from detlint.addresses import address
 from detlint.kinds import NOTEBOOK
 
 if TYPE_CHECKING:
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
 
 # The name of a format is the name of the module that renders it.
 FORMATS = ("text", "json", "github", "sarif", "gitlab", "junit", "rdjson")
-
-DOCUMENTATION = "https://github.com/detlint/detlint/blob/main/docs/rules.md"
+# Text with the source below each finding, and without.
+STYLES = {"full": True, "concise": False}
 
 
 class Report(NamedTuple):
     """What a run found, and how to show it.
 
+    ``links``: a terminal opens them. ``width``: how wide it is, 0 for lines of any length.
     ``known`` is how many findings are left out, as a baseline or an earlier commit has them.
     ``root`` gives the folder of the project, asked only by a format that names files from it.
     ``sources`` gives the source of a path, or None where it has gone; ``rules`` the rule
@@ -38,6 +40,8 @@ class Report(NamedTuple):
     fixed: int = 0
     known: int = 0
     colour: bool = False
+    links: bool = False
+    width: int = 0
     show_source: bool = False
     statistics: bool = False
     sources: Callable[[str], Source | None] = lambda _path: None
@@ -47,11 +51,12 @@ class Report(NamedTuple):
 
 def load(name: str) -> Callable[[Report], Iterator[str]]:
     """The ``render`` of one of FORMATS. A format that is not asked for is not imported."""
-    if name not in FORMATS:
+    if name not in FORMATS and name not in STYLES:
         raise ValueError(f"unknown output format {name!r}: expected one of {', '.join(FORMATS)}")
     from importlib import import_module
 
-    render: Callable[[Report], Iterator[str]] = import_module(f"{__name__}.{name}").render
+    module = import_module(f"{__name__}.{'text' if name in STYLES else name}")
+    render: Callable[[Report], Iterator[str]] = module.render
     return render
 
 
@@ -88,10 +93,12 @@ def file_rows(finding: Finding, source: Source | None) -> tuple[int, int]:
 
 
 def documentation(finding: Finding) -> str:
-    """The address of the section that explains a finding; of a plugin's, where it says so."""
+    """The address of the section that explains a finding, "" for none; of a plugin's, where it
+    says so."""
     if not finding.code.startswith("DET"):
         from detlint.plugins import rule_of
 
         rule = rule_of(finding.code)
         return rule.source if rule is not None else ""
-    return f"{DOCUMENTATION}#{finding.code.lower()}-{finding.name}"
+    pages = address("Documentation")
+    return f"{pages}/rules.md#{finding.code.lower()}-{finding.name}" if pages else ""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _ROWS = 5
 # Characters shown of a line, and how many of them stand before the range: generated code
 # has lines of megabytes.
+_AROUND = 2  # lines above and below
 _WIDTH = 120
 _LEAD = 40
 
@@ -33,17 +34,43 @@ def excerpt(finding: Finding, source: Source, paint: Paint) -> Iterator[str]:
     last = _last_row(finding, source)
     if finding.row > last:
         return
-    shown = range(finding.row, min(last, finding.row + _ROWS - 1) + 1)
-    width = len(str(shown[-1]))
+    marked = range(finding.row, min(last, finding.row + _ROWS - 1) + 1)
+    before, after = _around(source, marked[0], last if last == marked[-1] else None)
+    width = len(str(after[-1] if after else marked[-1]))
     margin = paint(" " * width + " |", "blue")
     yield margin
-    for row in shown:
+    for row in before:
+        yield _beside(source, row, width, paint)
+    for row in marked:
         line = _cut(finding, source, row)
-        carets = "^" * max(1, _cells(line.marked))
+        carets = "^" * max(1, cells(line.marked))
         yield f"{paint(f'{row:>{width}} |', 'blue')} {visible(''.join(line))}"
-        yield f"{margin} {' ' * _cells(line.before)}{paint(carets, 'bold red')}"
-    if last > shown[-1]:
+        yield f"{margin} {' ' * cells(line.before)}{paint(carets, 'bold red')}"
+    if last > marked[-1]:
         yield f"{margin} ..."
+    for row in after:
+        yield _beside(source, row, width, paint)
+    yield margin
+
+
+def _around(source: Source, first: int, last: int | None) -> tuple[range, range]:
+    """The rows above and below that are shown: no blank ones at their outer ends. ``last`` is
+    None where the marked ones are cut."""
+    above = max(1, first - _AROUND)
+    while above < first and not source.line(above).strip():
+        above += 1
+    if last is None:
+        return range(above, first), range(0)
+    below = min(len(source.line_starts), last + _AROUND)
+    while below > last and not source.line(below).strip():
+        below -= 1
+    return range(above, first), range(last + 1, below + 1)
+
+
+def _beside(source: Source, row: int, width: int, paint: Paint) -> str:
+    text = source.line(row)
+    cut = visible(text[:_WIDTH]) + ("..." if len(text) > _WIDTH else "")
+    return f"{paint(f'{row:>{width}} |', 'blue')} {cut}".rstrip()
 
 
 def _last_row(finding: Finding, source: Source) -> int:
@@ -67,7 +94,7 @@ def _cut(finding: Finding, source: Source, row: int) -> _Line:
     )
 
 
-def _cells(text: str) -> int:
+def cells(text: str) -> int:
     """Columns of a terminal that the text takes: two for a wide character, none for an accent."""
     if text.isascii():
         return len(text)

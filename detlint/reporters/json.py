@@ -41,7 +41,7 @@ def _entry(finding: Finding, source: Source | None) -> dict[str, object]:
         "name": finding.name,
         "noqa_row": finding.row,
         "severity": "error",
-        "url": documentation(finding),
+        "url": documentation(finding) or None,
     }
 
 

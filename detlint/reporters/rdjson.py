@@ -35,11 +35,12 @@ def render(report: Report) -> Iterator[str]:
 
 
 def _diagnostic(finding: Finding, source: Source | None, root: str) -> dict[str, object]:
+    page = documentation(finding)
     diagnostic: dict[str, object] = {
         "message": finding.message,
         "location": {"path": below(finding.path, root), "range": _range(finding, source)},
         "severity": _SEVERITIES[finding.confidence],
-        "code": {"value": finding.code, "url": documentation(finding)},
+        "code": {"value": finding.code, **({"url": page} if page else {})},
     }
     # A suggestion is put in with one click, so only what is safe; it knows one range at a time.
     if finding.safe and len(finding.edits) == 1 and source is not None and finding.cell is None:

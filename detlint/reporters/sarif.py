@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from detlint import __version__
+from detlint.addresses import address
 from detlint.docs import markdown
 from detlint.finding import Confidence
 from detlint.reporters import documentation, excerpted, notebook, reader
@@ -62,12 +63,8 @@ def render(report: Report) -> Iterator[str]:
 def _run(rules: list[Object], root: str) -> Object:
     from pathlib import Path
 
-    driver = {
-        "name": "detlint",
-        "version": __version__,
-        "informationUri": "https://github.com/detlint/detlint",
-        "rules": rules,
-    }
+    known = {"informationUri": page} if (page := address("Repository")) else {}
+    driver = {"name": "detlint", "version": __version__, **known, "rules": rules}
     return {
         "tool": {"driver": driver},
         "invocations": [{"executionSuccessful": True}],
@@ -90,7 +87,7 @@ def _descriptor(finding: Finding, rule: type[Rule] | None) -> Object:
         "id": finding.code,
         "name": finding.name,
         "shortDescription": {"text": rule.summary if rule else finding.message},
-        "helpUri": documentation(finding),
+        **({"helpUri": page} if (page := documentation(finding)) else {}),
         "defaultConfiguration": {"level": level},
         "properties": {"problem.severity": level},
     }

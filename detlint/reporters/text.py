@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from detlint.finding import Confidence
-from detlint.reporters import excerpted, reader
-from detlint.reporters.excerpt import excerpt
+from detlint.reporters import documentation, excerpted, reader
+from detlint.reporters.excerpt import cells, excerpt
 from detlint.terminal import leading, visible
 
 if TYPE_CHECKING:
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from detlint.source import Source
 
     Paint = Callable[[str, str], str]
+
+_INDENT = "    "  # of what goes on below its line
+_MARKED = "cyan"
+_LINES = 12  # of a fix that are shown, and characters of each
+_WIDTH = 120
 
 
 def render(report: Report) -> Iterator[str]:
@@ -33,29 +38,86 @@ def render(report: Report) -> Iterator[str]:
 def _listing(report: Report, paint: Paint) -> Iterator[str]:
     read = reader(report)
     for finding in report.findings:
-        yield _headline(finding, paint) + "\n"
+        yield _headline(finding, report, paint) + "\n"
         if report.show_source:
-            source = excerpted(finding, read(finding))
-            yield "".join(line + "\n" for line in _below(finding, source, paint)) + "\n"
+            lines = _below(finding, read(finding), report, paint)
+            yield "".join(line + "\n" for line in lines) + "\n"
 
 
-def _headline(finding: Finding, paint: Paint) -> str:
+def _headline(finding: Finding, report: Report, paint: Paint) -> str:
     cell = "" if finding.cell is None else f"cell {finding.cell}:"
-    place = f"{paint(leading(finding.path), 'bold')}:{cell}{finding.row}:{finding.column}:"
-    mark = f" {paint('[*]', 'cyan')}" if _safely_fixable(finding) else ""
-    doubt = "" if finding.confidence == Confidence.CERTAIN else f" [{finding.confidence}]"
-    said = f"{visible(finding.message)}{paint(doubt, 'dim')}"
-    return f"{place} {paint(finding.code, 'bold red')}{mark} {said}"
+    path, place = leading(finding.path), f"{cell}{finding.row}:{finding.column}:"
+    mark = "[*]" if _safely_fixable(finding) else ""
+    plain = " ".join(filter(None, (f"{path}:{place}", finding.code, mark)))
+    code = paint(finding.code, "bold red")
+    if report.links:
+        code = _linked(code, documentation(finding))
+    head = f"{paint(path, 'bold')}:{place} {code}{f' {paint(mark, _MARKED)}' if mark else ''}"
+    doubt = "" if finding.confidence == Confidence.CERTAIN else f"[{finding.confidence}]"
+    said = _wrapped(f"{visible(finding.message)} {doubt}".rstrip(), report.width, cells(plain) + 1)
+    if doubt:
+        said = f"{said.removesuffix(doubt)}{paint(doubt, 'dim')}"
+    return f"{head} {said}"
 
 
-def _below(finding: Finding, source: Source | None, paint: Paint) -> Iterator[str]:
-    if source is not None:
-        yield from excerpt(finding, source, paint)
+def _linked(text: str, address: str) -> str:
+    """The text as a link: https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda."""
+    return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\" if address else text
+
+
+def _wrapped(text: str, width: int, taken: int) -> str:
+    """The text broken between words, below a beginning that takes some columns of the first line;
+    ``width`` 0: in one line."""
+    if not width or taken + len(text) <= width:
+        return text
+    from textwrap import wrap
+
+    first = " " * min(taken, width - 1)
+    broken = wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=_INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join([broken[0].removeprefix(first), *broken[1:]])
+
+
+def _below(finding: Finding, source: Source | None, report: Report, paint: Paint) -> Iterator[str]:
+    shown = excerpted(finding, source)
+    if shown is not None:
+        yield from excerpt(finding, shown, paint)
         for step in finding.way:
             place = f"{leading(finding.path)}:{step.row}:{step.column}:"
             yield f"{paint('way:', 'bold cyan')} {place} {visible(step.text)}"
     if finding.advice:
-        yield f"{paint('help:', 'bold cyan')} {visible(finding.advice)}"
+        said = _wrapped(visible(finding.advice), report.width, len("help: "))
+        yield f"{paint('help:', 'bold cyan')} {said}"
+    if source is not None and finding.edits:
+        lines = list(_change(finding, source, paint))
+        if lines:
+            yield paint("fix:" if finding.safe else "unsafe fix:", "bold cyan")
+            yield from lines
+
+
+def _change(finding: Finding, source: Source, paint: Paint) -> Iterator[str]:
+    """What a fix changes, a line of output for each line."""
+    from detlint.reporters.changes import changes
+
+    found = list(changes(finding, source))
+    width = max((len(str(each.row + len(each.before))) for each in found), default=0)
+    left = _LINES
+    for change in found:
+        where = "" if change.cell in {None, finding.cell} else f"  (cell {change.cell})"
+        for sign, lines, style in (("-", change.before, "red"), ("+", change.after, "green")):
+            for row, line in enumerate(lines[:left], change.row):
+                cut = visible(line[:_WIDTH]) + ("..." if len(line) > _WIDTH else "")
+                yield paint(f"{row:>{width}} {sign} {cut}".rstrip(), style) + where
+            left -= len(lines)
+            if left < 0:
+                yield f"{' ' * width} ..."
+                return
 
 
 def _statistics(findings: Sequence[Finding], paint: Paint) -> Iterator[str]:

@@ -24,5 +24,5 @@ class UnusedSuppression(Rule):
     code = "DET001"
     summary = "a suppression names a code that it does not suppress"
     triggers = ()
-    source = "https://github.com/detlint/detlint#suppressing-a-finding"
+    source = "https://docs.astral.sh/ruff/rules/unused-noqa/"
     examples = ()

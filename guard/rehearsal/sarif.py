@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from detlint.addresses import address
 from guard.rehearsal.findings import FOUND, RAISES
 
 if TYPE_CHECKING:
@@ -35,11 +36,8 @@ def log(report: Report) -> Object:
     for each in results:
         each["ruleIndex"] = used.index(str(each["ruleId"]))
     rules = [{"id": name, "shortDescription": {"text": _RULES[name]}} for name in used]
-    driver = {
-        "name": "guard preflight",
-        "informationUri": "https://github.com/detlint/detlint",
-        "rules": rules,
-    }
+    known = {"informationUri": page} if (page := address("Repository")) else {}
+    driver = {"name": "guard preflight", **known, "rules": rules}
     notes = [{"level": "note", "message": {"text": each}} for each in report.limits]
     run = {
         "tool": {"driver": driver},

@@ -17,6 +17,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import guard  # noqa: E402
+from detlint.addresses import installation  # noqa: E402
 from guard.errors import GuardError, LateWarning, SettingsError  # noqa: E402
 
 if TYPE_CHECKING:
@@ -304,4 +305,4 @@ def test_without_torch_it_says_how_to_install_it() -> None:
                 print(error)
         """
     )
-    assert done.stdout.count('needs torch: pip install "detlint[guard]"') == 3, done
+    assert done.stdout.count(f"needs torch: {installation('guard')}") == 3, done

@@ -20,6 +20,7 @@ torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader, Dataset  # noqa: E402
 
 import guard  # noqa: E402
+from detlint.addresses import installation  # noqa: E402
 from guard import seeders, seeding  # noqa: E402
 from guard.errors import GuardError, MissingDependencyError, SettingsError  # noqa: E402
 from guard.settings import Settings  # noqa: E402
@@ -182,7 +183,7 @@ def test_without_torch_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingDependencyError) as raised:
         guard.seed_worker(0)
-    assert str(raised.value) == 'guard.seed_worker needs torch: pip install "detlint[guard]"'
+    assert str(raised.value) == f"guard.seed_worker needs torch: {installation('guard')}"
 
 
 def test_without_numpy_the_rest_is_seeded(tmp_path: Path) -> None:
