@@ -203,10 +203,23 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     )
     add("--statistics", action="store_true", help="count findings by rule")
     add("--exit-zero", action="store_true", help="exit 0 also with findings")
+    group = group.add_mutually_exclusive_group()
+    add = group.add_argument
+    add("-q", "--quiet", action="store_true", help="print nothing but findings and errors")
+    add(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="say what is read by which configuration, the time of each rule, and where a search "
+        "ended by its budget",
+    )
 
 
 def _add_running(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--jobs", type=_jobs, default=_cores(), metavar="N", help="processes (default: cores)")
     add("--no-cache", action="store_true", help="lint everything anew, and keep no findings")
+    add("--watch", action="store_true", help="lint again whenever a file of the project changes")
+    add("--show-files", action="store_true", help="print the files that would be linted, and end")
+    add("--show-settings", action="store_true", help="print the settings of each, and end")
     add("--cache-dir", metavar="FOLDER", help="where the cache lies (default: the user's)")

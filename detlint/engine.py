@@ -6,7 +6,7 @@ import warnings
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint import syntax
+from detlint import journal, syntax
 from detlint.decoding import decode
 from detlint.finding import UNPARSED, Confidence, unreadable
 from detlint.index.entrypoints import STARTS, may_start
@@ -189,7 +189,8 @@ class Engine:
             for rule in rules:
                 active = rule(unit, self._settings)
                 places = [(offset, rule.scope) for offset in hits.rules[rule]]
-                active.examine(sorted({offset for offset, _ in alive(source.text, places)}))
+                with journal.asking(source.path, rule.code):
+                    active.examine(sorted({offset for offset, _ in alive(source.text, places)}))
                 found += active.findings
             return found
 
@@ -349,7 +350,8 @@ def _visit(
     handlers: dict[str, list[Callable[[cst.CSTNode | Node], None]]] = {}
     for rule in active:
         for name in _visited(rule):
-            handlers.setdefault(name, []).append(getattr(rule, f"visit_{name}"))
+            handler = journal.timed(getattr(rule, f"visit_{name}"), source.source.path, rule.code)
+            handlers.setdefault(name, []).append(handler)
     of_kind: dict[type, list[Callable[[cst.CSTNode | Node], None]]] = {}
     whole = True
     for node in source.nodes:

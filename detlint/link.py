@@ -7,6 +7,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint import journal
 from detlint.callgraph.launches import Launches
 from detlint.callgraph.other_files import OtherFiles
 from detlint.callgraph.program import Program
@@ -116,7 +117,8 @@ class Linker:
         programs = self._known(starts, None if asked else names)
         for finding in findings:
             rule = self._clearing.get(finding.code)
-            kept = self._weighed(finding, rule, programs) if rule else finding
+            with journal.asking(finding.path, finding.code):
+                kept = self._weighed(finding, rule, programs) if rule else finding
             if kept is not None:
                 yield from self._shown(kept)
         told = {(each.code, os.path.realpath(each.path), *each[1:3]) for each in findings}
@@ -157,7 +159,9 @@ class Linker:
         active.others = self._others
         starts = unit.source.line_starts
         try:
-            in_deep_stack(lambda: active.examine([starts[finding.row - 1] + finding.column - 1]))
+            with journal.asking(finding.path, rule.code):
+                place = starts[finding.row - 1] + finding.column - 1
+                in_deep_stack(lambda: active.examine([place]))
         except UnparsedError:  # not piece by piece
             yield finding
         for each in active.findings:
@@ -188,7 +192,8 @@ class Linker:
     def _judgement(self, judge: type[Rule], program: Program) -> list[Finding]:
         asked = judge.code, program.path
         if asked not in self._told:
-            self._told[asked] = list(judge.judge(program, self._settings))
+            with journal.asking(program.path, judge.code):
+                self._told[asked] = list(judge.judge(program, self._settings))
         return self._told[asked]
 
     def _known(self, starts: Sequence[str], wanted: dict[str, str] | None) -> list[Program]:

@@ -8,6 +8,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from detlint import journal
 from detlint.aside import die_silently
 from detlint.cache import content_digest
 from detlint.catalogue import class_of
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from detlint.cache import Cache
     from detlint.engine import Engine
     from detlint.finding import Finding
+    from detlint.journal import Notes
 
 # Starting two processes, and libcst in each, costs about as much as linting this many bytes.
 _WORTH_A_POOL = 400_000
@@ -117,7 +119,11 @@ def lint_files(  # noqa: PLR0913, PLR0917 - what a run consists of
 
 
 def _remember(result: Result, cache: Cache) -> list[Finding]:
-    findings = cache.findings(result.path) if result.findings is None else result.findings
+    if result.findings is None:
+        findings = cache.findings(result.path)
+    else:
+        findings = result.findings
+        journal.linted(result.path)
     if result.stat is not None:
         facts = {"runs": True} if result.runs else None
         cache.store(result.path, result.stat, result.digest, findings, facts)
@@ -163,7 +169,7 @@ def _in_pool(
         meanwhile()
         for future in as_completed(futures):
             try:
-                yield future.result()
+                yield _taken(future.result())
             except BrokenProcessPool:  # noqa: PERF203 - a batch takes milliseconds
                 lost.append(futures[future])
         done = True
@@ -180,7 +186,7 @@ def _one_by_one(batches: Sequence[Sequence[Task]], engine: Engine) -> Iterator[l
     pool = _pool(engine, 1)
     for task in (task for batch in batches for task in batch):
         try:
-            yield pool.submit(_work, [task]).result()
+            yield _taken(pool.submit(_work, [task]).result())
         except BrokenProcessPool:  # noqa: PERF203 - the process is worth more than the block
             message = "the process that parsed it died; leave the file out and report it"
             yield [Result(task.path, None, "", engine.unreadable(task.path, message))]
@@ -204,24 +210,33 @@ def _pool(engine: Engine, workers: int) -> ProcessPoolExecutor:
             class_of(rule)
     context = get_context("fork" if forks else "spawn")
     return ProcessPoolExecutor(
-        workers, mp_context=context, initializer=_start_worker, initargs=(engine,)
+        workers, mp_context=context, initializer=_start_worker, initargs=(engine, journal.is_open())
     )
 
 
 _engine: Engine | None = None
 
 
-def _start_worker(engine: Engine) -> None:
+def _start_worker(engine: Engine, noted: bool) -> None:
     global _engine  # noqa: PLW0603 - sent once a process rather than with each batch
     _engine = engine
+    if noted:
+        journal.begin()
     die_silently()
 
 
-def _work(batch: Sequence[Task]) -> list[Result]:
+def _work(batch: Sequence[Task]) -> tuple[list[Result], Notes | None]:
     from detlint.stack import in_deep_stack
 
     engine = cast("Engine", _engine)
-    return in_deep_stack(lambda: [_lint(task, engine) for task in batch])
+    results = in_deep_stack(lambda: [_lint(task, engine) for task in batch])
+    return results, journal.drained()
+
+
+def _taken(told: tuple[list[Result], Notes | None]) -> list[Result]:
+    results, notes = told
+    journal.add(notes)
+    return results
 
 
 def _lint(task: Task, engine: Engine) -> Result:

@@ -60,6 +60,15 @@ def test_a_file_has_the_settings_of_the_nearest_configuration(
     assert found(capsys, *paths) == expected
 
 
+def test_which_file_comes_first_makes_no_difference(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "a.py").rename(project / "z.py")
+    assert found(capsys, ".") == ["inner/b.py DET301", "z.py DET101"]
+    write(project, "above/c.py", LEAKS)
+    assert found(capsys, ".") == ["above/c.py DET101", "inner/b.py DET301", "z.py DET101"]
+
+
 def test_force_exclude_holds_for_files_that_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert found(capsys, "--force-exclude", "a.py", "inner/old.py") == ["a.py DET101"]
 

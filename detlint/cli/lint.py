@@ -52,17 +52,49 @@ def run(arguments: list[str]) -> int:
         options.add_ignore = checked(options.add_ignore)
         if options.fix:
             raise UsageError("--fix mends, and --add-ignore keeps: give one of them")
+    if options.watch:
+        from detlint.cli import watch
+
+        watch.check(options)
+        return watch.watch(options, arguments, lint_paths)
     if "-" in options.paths:
         return _lint_stdin(options)
-    return _lint_paths(options)
+    return lint_paths(options)
 
 
-def _lint_paths(options: argparse.Namespace) -> int:
-    found = parts.found(options)
+def lint_paths(options: argparse.Namespace) -> int:
+    """Lint files once; the exit status."""
+    found = parts.found(options, (lambda _: None) if options.quiet else parts.say_warning)
+    if options.show_files or options.show_settings:
+        from detlint.cli import showing
+
+        return (showing.show_files if options.show_files else showing.show_settings)(found)
+    if options.verbose:
+        return _told(options, found)
+    return _linted(options, found, [_outcome(options, part) for part in found])
+
+
+def _told(options: argparse.Namespace, found: Sequence[Part]) -> int:
+    """The same, with what was done on standard error."""
+    from time import perf_counter
+
+    from detlint import journal
+    from detlint.cli import showing
+
+    begun = perf_counter()
+    journal.begin()
+    showing.tell_parts(found)
     done = [_outcome(options, part) for part in found]
+    showing.tell_work(found, _joined(done).findings, perf_counter() - begun)
+    journal.close()
+    return _linted(options, found, done)
+
+
+def _linted(options: argparse.Namespace, found: Sequence[Part], done: Sequence[Outcome]) -> int:
+    """Report what became of all parts; the exit status."""
     whole = _joined(done)
     files = sum(len(each.paths) for each in found)
-    if not files:
+    if not (files or options.quiet):
         say("warning: no file to lint found under the given paths")
     if options.add_ignore is not None:
         status = _told_silenced(options, whole)
@@ -78,7 +110,7 @@ def _lint_paths(options: argparse.Namespace) -> int:
             known=whole.known,
         )
         status = FOUND if whole.findings and not options.exit_zero else CLEAN
-    if whole.gone:
+    if whole.gone and not options.quiet:
         say(
             f"{counted(whole.gone, 'known finding')} of the baseline "
             f"{'are' if whole.gone != 1 else 'is'} mended: `detlint baseline --prune .` drops them"

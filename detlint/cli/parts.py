@@ -39,11 +39,12 @@ def check(options: argparse.Namespace) -> None:
         raise UsageError("give at least one file or folder to lint: `detlint .`")
 
 
-def _say_warning(text: str) -> None:
+def say_warning(text: str) -> None:
+    """Say of a path that it is not read as it was meant."""
     say(f"warning: {text}")
 
 
-def found(options: argparse.Namespace, warn: Callable[[str], None] = _say_warning) -> list[Part]:
+def found(options: argparse.Namespace, warn: Callable[[str], None] = say_warning) -> list[Part]:
     """The files below the named paths, by their settings. Raises SettingsError, UsageError."""
     from detlint.discovery import discover
 
@@ -67,15 +68,15 @@ def _configuration_of(folder: str, known: dict[str, str]) -> str:
     """The nearest file of ours at or above a folder, "" for none; ``known`` of those before."""
     passed = []
     while folder not in known:
-        passed.append(folder)
         document = configuration.in_folder(folder)
         above = os.path.dirname(folder)
         if document is not None or above == folder:
             known[folder] = document.path if document else ""
-        folder = above
-    file = known[passed[-1] if passed and passed[-1] in known else folder]
-    known.update(dict.fromkeys(passed, file))
-    return file
+        else:
+            passed.append(folder)
+            folder = above
+    known.update(dict.fromkeys(passed, known[folder]))
+    return known[folder]
 
 
 def _other(options: argparse.Namespace, paths: Sequence[str]) -> Part:

@@ -48,6 +48,7 @@ def report(  # noqa: PLR0913 - what a run has
         fixed=fixed,
         known=known,
         statistics=options.statistics,
+        quiet=options.quiet,
         sources=sources,
         rules=_rule,
         root=lambda: project_root(settings),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.addresses import address
 from detlint.streams import tell
 from detlint.terminal import leading, visible
 
@@ -19,6 +18,8 @@ def say(*lines: str) -> None:
 
 def say_failed(traceback: str, where: str = "") -> None:
     """An internal error, with where to report it."""
+    from detlint.addresses import address
+
     lines = traceback.strip().split("\n")
     tell(map(leading, lines))
     say(

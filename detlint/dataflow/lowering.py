@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.ir import CHANGING, DECORATORS, Function, Op, Region
+from detlint.journal import ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -63,6 +64,7 @@ class _Lowering:
                 self._block(body)
         except _OverBudget:
             self.function.is_complete = False
+            ended(f"function {self.function.name}", f"{BUDGET:,} operations of a function")
         if self.function.outer is None:
             for each in self.function.everything():
                 _settle(each)

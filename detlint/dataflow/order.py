@@ -16,6 +16,7 @@ from detlint.dataflow import expected, lattice
 from detlint.dataflow.effects import Effects, is_aligned
 from detlint.dataflow.keys import leaves_ties, may_tie
 from detlint.dataflow.use import PLAIN, Flow, Use, surest
+from detlint.journal import ended
 from detlint.models import names
 from detlint.models.model import Order
 
@@ -214,6 +215,8 @@ class Orders:
             self._earliest = min(self._earliest, self._seen[key])
             return
         if key in self._harmless or len(self._seen) > _MOST:
+            if len(self._seen) > _MOST:
+                ended(f"function {value.function.name}", f"{_MOST:,} operations behind an order")
             return
         if not self.calls and key in self._told:
             yield self._told[key]  # many orders come together in one value

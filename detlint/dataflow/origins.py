@@ -7,6 +7,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.ir import Op
+from detlint.journal import ended
 from detlint.models.loading import is_known, wraps
 
 if TYPE_CHECKING:
@@ -131,6 +132,10 @@ class Origins:
             return []
         if asked not in self._known:
             if self.is_spent or len(self._busy) > _DEEPEST or _depth(frame) > _DEEPEST:
+                ended(
+                    f"function {op.function.name}",
+                    f"{_BUDGET:,} operations, {_DEEPEST} calls in calls",
+                )
                 return [None]
             self._busy.add(asked)
             self._known[asked] = self._asked(op, frame)
@@ -143,6 +148,8 @@ class Origins:
         pending: list[tuple[Op, Frame | None, _Keys]] = [(op, frame, ())]
         for step in pending:  # grows
             if step in seen or len(seen) > _MOST:
+                if len(seen) > _MOST:
+                    ended(f"function {op.function.name}", f"{_MOST:,} operations behind a value")
                 continue
             seen.add(step)
             self._steps += 1

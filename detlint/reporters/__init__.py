@@ -44,6 +44,7 @@ class Report(NamedTuple):
     width: int = 0
     show_source: bool = False
     statistics: bool = False
+    quiet: bool = False  # nothing but findings
     sources: Callable[[str], Source | None] = lambda _path: None
     rules: Callable[[str], type[Rule] | None] = lambda _code: None
     root: Callable[[], str] = os.getcwd

@@ -32,7 +32,8 @@ def render(report: Report) -> Iterator[str]:
         yield from _statistics(report.findings, paint)
     else:
         yield from _listing(report, paint)
-    yield summary(report) + "\n"
+    if not report.quiet:
+        yield summary(report) + "\n"
 
 
 def _listing(report: Report, paint: Paint) -> Iterator[str]:
