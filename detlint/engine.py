@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext, suppress
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -184,22 +185,32 @@ class Engine:
         from detlint.narrowing import alive
         from detlint.stack import in_deep_stack
 
-        def look(*, whole: bool = False) -> list[Finding]:
+        def look(*, whole: bool = False, partly: bool = False) -> list[Finding]:
             unit, found = Unit(source, whole=whole, models=self._settings.models), []
             for rule in rules:
                 active = rule(unit, self._settings)
                 places = [(offset, rule.scope) for offset in hits.rules[rule]]
-                with journal.asking(source.path, rule.code):
-                    active.examine(sorted({offset for offset, _ in alive(source.text, places)}))
+                offsets = sorted({offset for offset, _ in alive(source.text, places)})
+                for some in [[each] for each in offsets] if partly else [offsets]:
+                    with (
+                        journal.asking(source.path, rule.code),
+                        suppress(UnparsedError) if partly else nullcontext(),
+                    ):
+                        active.examine(some)
                 found += active.findings
-            return found
+            return list(dict.fromkeys(found)) if partly else found
 
         try:
             return in_deep_stack(look)
         except UnparsedError:
-            # Lines were misjudged, or it is no Python.
+            # Lines were misjudged, or it is no Python, or one newer than ours.
             problem = syntax.problem(source)
-            return problem or in_deep_stack(lambda: look(whole=True))
+            if problem is not None:
+                return problem
+        newer = syntax.newer(source)
+        if newer is None:
+            return in_deep_stack(lambda: look(whole=True))
+        return [*self.unreadable(source.path, *newer), *in_deep_stack(lambda: look(partly=True))]
 
     def _lint_notebook(self, source: Source) -> tuple[Source, list[Finding]]:
         """Findings of a notebook's cells, and what of it could be read."""

@@ -143,6 +143,19 @@ def problem(source: Source) -> Problem | None:
     return None
 
 
+def newer(source: Source) -> Problem | None:
+    """What of a source that parses, as far as libcst knows, this Python is too old for."""
+    try:
+        parsed(source.text)
+    except SyntaxError as error:
+        release = ".".join(map(str, sys.version_info[:2]))
+        message = f"needs a newer Python than the {release} that runs detlint ({error.msg})"
+        return Problem(message, error.lineno or 1, max(error.offset or 1, 1))
+    except REFUSALS:
+        pass
+    return None
+
+
 def refusal(source: Source) -> Problem:
     """Why a source that does not parse does not: libcst takes less than Python does."""
     return problem(source) or _libcst_problem(source.text) or Problem(TOO_DEEP)

@@ -342,3 +342,15 @@ def test_a_rule_that_recurses_without_end_is_an_error_of_ours(tree: Path) -> Non
     assert "DET000" not in done.stdout
     assert "plain.py:3:19: DET103" in done.stdout
     assert "internal error at good.py, which is not linted: RecursionError" in done.stderr
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python knows the statement")
+def test_what_a_newer_python_takes_is_named_and_the_rest_of_the_file_is_linted(tree: Path) -> None:
+    (tree / "bad.py").write_text(
+        "type Names = set[str]\n\n\ndef listed(names: set[str]):\n    return list(names)\n"
+    )
+    result = detlint("bad.py", "good.py", cwd=tree)
+    assert "bad.py:1:6: DET000 needs a newer Python than the 3." in result.stdout
+    assert "bad.py:5:17: DET204" in result.stdout
+    assert "good.py" in result.stdout
+    assert result.returncode == 1

@@ -19,7 +19,7 @@ from datasets import load_dataset
 from sklearn.cluster import KMeans
 from sklearn.model_selection import train_test_split
 """
-GLOBAL = "it draws from NumPy's global generator, which nothing in this file seeds"
+GLOBAL = "it draws from NumPy's global generator, which this file does not seed"
 SYSTEM = "it is seeded by the operating system, whatever else is seeded"
 MESSAGES = {
     "KMeans(3)": f"KMeans() has no random_state: {GLOBAL}",

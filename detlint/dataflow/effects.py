@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import groups, lattice
 from detlint.dataflow.use import PLAIN, Flow, Use, surest
 from detlint.models import names
+from detlint.models.model import Order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -274,7 +275,7 @@ class Effects:
         """``for i in range(len(names)): … names[i]``: the loop, which goes through ``names``."""
         if key.code != "iter" or key.name == "comprehension":
             return None
-        over = key.args[0]
+        over = self._within_bars(key.args[0])
         if word(over) not in ("range", "trange") or len(over.args) < 2:
             return None
         for each in over.args[1:]:
@@ -283,6 +284,15 @@ class Effects:
                 if source.code == "call" and "builtins.len" in self._values.called(source):
                     return key if source.args[1] is value else None
         return None
+
+    def _within_bars(self, over: Op) -> Op:
+        """``tqdm(range(…))`` → ``range(…)``."""
+        while over.code == "call" and len(over.args) > 1 and word(over) not in ("range", "trange"):
+            row = self._values.function_row(over)
+            if not (names.is_bar(word(over)) or (row is not None and row.order is Order.KEEPS)):
+                break
+            over = over.args[1]
+        return over
 
     def goes_along(self, key: Op, value: Op) -> bool:
         """``for i, x in enumerate(names): … sizes[i]``, where ``sizes`` was made of ``names``."""

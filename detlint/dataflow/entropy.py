@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.dataflow import lattice
 from detlint.dataflow.seeding import drawn_from
 from detlint.models import names, randomness
+from detlint.models.tables import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,6 +162,12 @@ def _is_salted(types: lattice.Types) -> bool:
 
 
 def _names_text(node: ast.AST | None) -> bool:
+    if isinstance(node, ast.Subscript):  # `row["text"]`
+        key = node.slice
+        return isinstance(key, ast.Constant) and names.is_text(str(key.value))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        # Of what has such a method and can be hashed, texts.
+        return "str" in METHODS.get(node.func.attr, ()) and _names_text(node.func.value)
     name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
     return names.is_text(str(name))
 

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.order import Orders, word_of
 from detlint.dataflow.seed_places import seed_uses
+from detlint.finding import Confidence
+from detlint.models import names
 from detlint.models.names import identifies, names_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.dataflow.ir import Op
+    from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
 
 # What leaves the number as it is, or nearly so.
@@ -37,12 +39,12 @@ class HashUse(NamedTuple):
     """A use of a hash that differs from run to run; ``how`` is a participle.
 
     seeds    what takes it as a seed, of which DET103 may tell
-    assumed  what the use is only seems so, by a name
+    sure     how sure it is that the use shows
     """
 
     how: str
     seeds: tuple[Op | None, ...] = ()
-    assumed: bool = False
+    sure: Confidence = Confidence.CERTAIN
 
 
 class HashUses:
@@ -71,6 +73,8 @@ class HashUses:
             spoken = any(each.code in _SPOKEN for each in use.uses)
             told = spoken and self._orders.is_shown(use)
             return None if told else HashUse("cut down to a few numbers", _seeds(use))
+        if use.code in ("entry", "return", "store_item"):
+            return _kept(use, value)
         if use.code == "call":
             texts = not _TEXT.isdisjoint(use.function.unit.values.called(use))
             return self._in_text(use) if texts else None
@@ -89,11 +93,49 @@ class HashUses:
                 if _names_file(use):
                     return HashUse(_IN_FILE)
                 if _identifies(use, text):
-                    found = HashUse("in what identifies something", assumed=True)
+                    found = HashUse("in what identifies something", sure=Confidence.LIKELY)
                 if _is_text(use) and use not in seen and len(seen) < _MOST:
                     seen.add(use)
                     pending.append(use)
         return found
+
+
+def _kept(use: Op, value: Op) -> HashUse | None:
+    """What a function gives back, or puts under a name, may be compared with that of another run;
+    so may a column of a table."""
+    if use.code == "return":
+        return HashUse("returned", sure=Confidence.POSSIBLE)
+    key, held = use.args[-2:]
+    if held is not value or not isinstance(key.name, str) or key.code != "const":
+        return None
+    if use.code == "store_item":
+        return HashUse("kept under a name", sure=Confidence.POSSIBLE)
+    returned = any(each.code == "return" for made in use.uses for each in made.uses)
+    if not returned:
+        return None
+    column = _makes_rows(use.function)
+    return (
+        HashUse("kept as a column", sure=Confidence.LIKELY)
+        if column
+        else (HashUse("returned under a name", sure=Confidence.POSSIBLE))
+    )
+
+
+def _makes_rows(function: Function, depth: int = 2) -> bool:
+    """Whether a function is handed to what makes a table's rows of it, ``data.map(function)``, or
+    called by one that is."""
+    unit, name = function.unit, function.name
+    for each in unit.functions_naming(name):
+        for op in each.ops:
+            named = [x for x in op.args if x.code == "global" and x.name == name]
+            if op.code != "call" or not named:
+                continue
+            if names.applies(word_of(op)) and op.args[0] not in named:
+                return True
+            calls = op.args[0] in named and each is not function and each.node is not None
+            if calls and depth and _makes_rows(each, depth - 1):
+                return True
+    return False
 
 
 def _as_seed(value: Op) -> Iterator[HashUse]:

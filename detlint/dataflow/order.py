@@ -504,7 +504,10 @@ class Orders:
 
     def _in_unpack(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         index, count, _, _ = use.name
-        if count > 1 and not flow.keyed and index == 0 and not self.is_product(value):
+        if value is self.root and value.code == "call" and self.is_product(value):
+            if lattice.may_be(self.values.types(use), "list", "set", "dict", "iterator", "?"):
+                yield from self.follow(use, flow)  # any of what a function gives at once
+        elif count > 1 and not flow.keyed and index == 0 and not self.is_product(value):
             yield Use(use, "unpacked")
 
     def is_product(self, value: Op) -> bool:
@@ -522,8 +525,28 @@ class Orders:
         loop = self.effects.counting_loop(use.args[1], value)
         if loop is not None:
             yield from self.effects.of_index_loop(loop, value, flow)
-        elif not (self.effects.goes_along(use.args[1], value) or self.holds_one(value, use)):
+        elif not (
+            self.effects.goes_along(use.args[1], value)
+            or self.holds_one(value, use)
+            or self._is_dead(use)
+        ):
             yield Use(use, "indexed")
+
+    def _is_dead(self, value: Op) -> bool:
+        """Whether nobody reads what a value is bound to."""
+        pending, seen = [value], {value}
+        while pending:
+            for use in pending.pop().uses:
+                if use.code == "phi":
+                    if use not in seen:
+                        seen.add(use)
+                        pending.append(use)
+                elif use.code != "store_global" or not self._is_unread_global(str(use.name)):
+                    return False
+        return True
+
+    def _is_unread_global(self, name: str) -> bool:
+        return self._is_for_a_script(name) and not self._reads_of_global(name)
 
     def _is_asked(self, key: Op) -> bool:
         """``names[int(input()) - 1]``: somebody picks among what is shown."""
@@ -1012,7 +1035,9 @@ class Orders:
         found = surest(self.follow(parameter, flow))
         self.calls.pop()
         if found is not None:
-            yield Use(call, f"passed to {_described(call)}()", found.assumed)
+            # Of a set, what is handed on once more may be asked for its elements alone.
+            guessed = self.distinct and found.how.startswith("passed to ")
+            yield Use(call, f"passed to {_described(call)}()", found.assumed or guessed)
 
     # Methods
 

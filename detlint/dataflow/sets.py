@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
 from detlint.dataflow.keys import leaves_ties
-from detlint.dataflow.order import Orders, word_of
+from detlint.dataflow.order import Orders, parameter_of, word_of
 from detlint.models import names
 from detlint.models.model import Order
 
@@ -31,6 +31,12 @@ _TELLING = re.compile(
 
 # What gives the next state of a container, or another name to it.
 _STATES = frozenset(("augment", "change", "declared", "delete", "free", "phi", "store_attr"))
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+# Functions that share sets with those that a search begins with, and those that name one.
+_MOST = 200
+_FEW = 30
 
 
 _COPIES = frozenset(("copy", "items", "keys", "values"))
@@ -112,23 +118,41 @@ class Sets:
         """Where sets are read in the functions that some offsets lie in, and in those that share
         a set with them."""
         functions = dict.fromkeys(self.unit.functions_at(offsets))
-        for each in list(functions):
-            functions.update(dict.fromkeys(self._sharing(each)))
+        pending = list(functions)
+        for each in pending:  # grows
+            sharing = [*self._sharing(each), *self._asking(each)]
+            fresh = [one for one in dict.fromkeys(sharing) if one not in functions]
+            functions.update(dict.fromkeys(fresh))
+            pending += fresh if len(functions) < _MOST else ()
         for each in functions:
             yield from self.of_function(each)
+
+    def _asking(self, function: Function) -> Iterator[Function]:
+        """The functions that may call one that gives a set."""
+        name = function.name.rpartition(".")[2]
+        if isinstance(function.node, _FUNCTIONS) and self._gives_set(function):
+            yield from self._naming(name)
+
+    def _naming(self, name: str) -> list[Function]:
+        """The functions that name something, unless that may be anything."""
+        naming = self.unit.functions_naming(name)
+        return naming if len(naming) <= _FEW else []
+
+    def _gives_set(self, function: Function) -> bool:
+        return _holds_set(self.values.returned(function))
 
     def _sharing(self, function: Function) -> Iterator[Function]:
         """The functions that read an attribute or a name of the module that is a set here."""
         for op in function.ops:
             if op.code == "store_attr" and self._may_be_set(op.args[1]):
-                yield from self.unit.methods_naming(function.class_name, str(op.name))
+                yield from self._naming(str(op.name))
             elif op.code == "store_global" and self._may_be_set(op.args[0]):
                 yield from self.unit.functions_naming(str(op.name))
         if not isinstance(function.node, ast.ClassDef):
             return
         for name, bound in function.bindings.items():
             if any(map(self._may_be_set, bound)):
-                yield from self.unit.methods_naming(function.class_name, name)
+                yield from self._naming(name)
 
     def _may_be_set(self, op: Op) -> bool:
         return lattice.may_be(self.values.types(op), "set")
@@ -160,10 +184,10 @@ class Sets:
         if pops and self.values.is_set(function.args[0]):
             yield function.args[0]
         for name, value in call.arguments():
-            if name != "**" and self.values.is_set(value) and self._goes_through(call, name):
+            if name != "**" and self.values.is_set(value) and self._goes_through(call, name, value):
                 yield value
 
-    def _goes_through(self, call: Op, name: str | None) -> bool:
+    def _goes_through(self, call: Op, name: str | None, value: Op) -> bool:
         """``list(x)``, ``enumerate(x)``, ``", ".join(x)``, ``max(x, key=len)``, ``f(*x)``."""
         row = self.values.function_row(call) or self.values.method_row(call)
         order = row.order if row is not None else None
@@ -178,6 +202,10 @@ class Sets:
         if order in (Order.SORTS, Order.EXTREME):
             key = call.given("key")
             return key is not None and leaves_ties(self.values, key)
+        function = self.values.callee(call) if order is None else None
+        if function is not None:
+            taken = parameter_of(function, call, name, value)
+            return taken is not None and not self.values.is_set(taken)  # else judged there
         if order is not None:
             named = {"copy.copy", "copy.deepcopy", "typing.cast"} & set(self.values.called(call))
             return order is not Order.FREE and not named
@@ -194,13 +222,12 @@ class Sets:
             return
         guessed = varies is None
         seems_text = guessed and self._seems_text(value, by)
-        if guessed and not seems_text and self._seems_number(value, by):
-            return
+        seems_number = guessed and not seems_text and self._seems_number(value, by)
         use = next(self.orders.uses_at(value, by), None)
         if use is None:
             return
         unknown = guessed and not seems_text
-        assumed = use.assumed or (unknown and not _TELLING.match(use.how))
+        assumed = use.assumed or seems_number or (unknown and not _TELLING.match(use.how))
         yield Reading(value, by, use, elements, guessed, unknown, assumed)
 
     def _seems_text(self, value: Op, by: Op) -> bool:
@@ -242,6 +269,11 @@ class Sets:
                 return len(use.args) > 2 and use.args[2] is element
             return row is not None and row.name.startswith(("os.path.", "builtins.open"))
         return False
+
+
+def _holds_set(types: Types) -> bool:
+    """Whether a value may be a set, or a container of sets."""
+    return any(one.name in ("set", "keys") or any(map(_holds_set, one.holds)) for one in types)
 
 
 def _elements_of(op: Op) -> Iterator[Op]:

@@ -28,7 +28,7 @@ _LOG_METHODS = frozenset(
 _LOGGERS = re.compile(r"(?:^|_)(?:log|logger|logging|console|msg|parser)$", re.IGNORECASE)
 _LOG_FUNCTIONS = re.compile(
     r"warnings\.warn|logging\.\w+|sys\.exit|builtins\.(?:exit|print)|pytest\.(?:fail|skip)"
-    r"|traceback\.\w+|.*\brank_zero_\w+|click\.\w*echo"
+    r"|traceback\.\w+|sys\.stderr\.write|.*\brank_zero_\w+|click\.\w*echo"
 )
 _PROGRESS = re.compile(
     r"progress|pbar|tqdm|spinner|callback|(?:^|_)(?:bar|bars|echo|console|status|hook)$",

@@ -30,11 +30,12 @@ class SaltedHash(Rule):
     - `hash()` of a string, of bytes, or of a tuple that holds one, where it picks a bucket, a shard
       or a split
     - the same in a seed, or in the name of a file
-    - the same in a text that is given as `id=…`
+    - the same in a text that is given as `id=…`, or in a column of a data set
 
     Lowers the confidence:
     - what is hashed is a string by its name alone, as in `hash(path)`
-    - the hash goes into what a name says identifies something
+    - the hash goes into a column, or into what identifies something; only returned or kept under a
+      name, it is *possible*
 
     Not reported:
     - hashes of numbers
@@ -87,9 +88,10 @@ class SaltedHash(Rule):
         for op in self.unit.ops_at(offsets):
             if len(op.args) == 2 and "builtins.hash" in self.unit.values.called(op):
                 sure = varies(op)
-                found = next(filter(self._is_ours(op), self._uses.of(op)), None) if sure else None
+                uses = filter(self._is_ours(op), self._uses.of(op)) if sure else ()
+                found = max(uses, key=lambda use: use.sure, default=None)
                 if sure and found is not None:
-                    self._tell(op, Confidence.LIKELY if found.assumed else sure, found)
+                    self._tell(op, sure, found)
 
     def _is_ours(self, call: Op) -> Callable[[HashUse], bool]:
         """Whether it is not DET103 that tells of a use."""
@@ -110,7 +112,7 @@ class SaltedHash(Rule):
             call.node,
             f"{shown}{what} differs from run to run, and here it is {use.how}",
             advice="Use zlib.crc32 or hashlib, which have no salt.",
-            confidence=sure,
+            confidence=min(sure, use.sure),
         )
 
     @cached_property

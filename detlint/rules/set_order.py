@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LONGEST = 50
 # A dict, by its first key, or a set of what is written out as a number: most braces are dicts.
 _NO_SET = re.compile(
-    r"""(?:in\ |=\ |\(|\[\*)\{\s*(?:\} | \*\* | (?:\#.*\n\s*)*
+    r"""(?:in\ |=\ |return\ |\(|\[\*)\{\s*(?:\} | \*\* | (?:\#.*\n\s*)*
       (?:[rbfu]{0,2}(?:"[^"\\\n]*" | '[^'\\\n]*') | [\w.]+(?:\([\w.,\ ]*\))?)\s*:
       | -?\d[\w.]*\s*[,}:])""",
     re.VERBOSE,
@@ -66,6 +66,7 @@ class SetOrder(Rule):
         "FrozenSet[",
         "in {",
         "= {",
+        "return {",
         "({",
         "[*{",
         ".keys() -",
@@ -161,6 +162,8 @@ class SetOrder(Rule):
         if isinstance(call, ast.Call) and reading.by.code == "call":
             if call.func is not node and getattr(call.func, "value", None) is node:
                 return ()  # x.pop()
+            if self.unit.values.callee(reading.by) is not None:
+                return ()  # which may ask more of it than its elements
             if isinstance(call.func, ast.Name) and call.func.id == "list":
                 return (self.unit.replace(call.func, "sorted"),)
         return (self.unit.insert_before(node, "sorted("), self.unit.insert_after(node, ")"))

@@ -239,3 +239,28 @@ class Hasher:
 
 def shadowed(name: str, hash):
     return hash(name) % BUCKETS
+
+
+# Kept
+
+
+def hash_of(example):
+    return {"hash": hash(example["text"].replace(" ", ""))}  # DET105
+
+
+def with_hash(example):
+    row = dict(example)
+    row.update(hash_of(example))
+    return row
+
+
+def hashed(dataset):
+    return dataset.map(with_hash)
+
+
+def returned(name: str):
+    return {"key": hash(name)}  # possible DET105
+
+
+def stored(rows, name: str):
+    rows["key"] = hash(name)  # possible DET105

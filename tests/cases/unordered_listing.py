@@ -3742,3 +3742,26 @@ def names_in_rows_of_walk(d):
 def rows_of_walk_returned(d):
     rows = [(top, names) for top, _, names in os.walk(d)]  # DET203
     return sorted(rows)
+
+
+def decode_each(d, out):
+    names = os.listdir(d)
+    for index in tqdm(range(len(names)), desc="decoding"):
+        save(decode(os.path.join(d, names[index])), os.path.join(out, names[index]))
+
+
+def first_is_unused(d):
+    names = os.listdir(d)
+    default = ""
+    if names:
+        default = names[0]
+    return len(names)
+
+
+def listed_with_folder(d):
+    return os.listdir(d), d  # DET203
+
+
+def numbered_of_two(d):
+    names, folder = listed_with_folder(d)
+    return {name: index for index, name in enumerate(names)}, folder
