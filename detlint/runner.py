@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint import journal
@@ -205,7 +204,6 @@ def _pool(engine: Engine, workers: int) -> ProcessPoolExecutor:
     if forks:
         # Once for all of them, and for what comes after: libcst is slow to import, and so are
         # all rules together.
-        import_module("detlint.module")
         for rule in engine.rules:
             class_of(rule)
     context = get_context("fork" if forks else "spawn")

@@ -591,6 +591,7 @@ TRAIN = "import random\nimport torch\n{}\n\nloss.backward(); optimizer.step()\n"
         ("AUGMENT = 0\nif AUGMENT:\n    random.shuffle(y)", False),
         ("AUGMENT = 0\nif not AUGMENT:\n    random.shuffle(y)", True),
         ("AUGMENT = 1\nif AUGMENT and y:\n    pass\nelse:\n    random.shuffle(y)", True),
+        ("AUGMENT = 0  # once AUGMENT=1\nif AUGMENT:\n    random.shuffle(y)", False),
         ('MODE = "a"\nif MODE == "b":\n    random.shuffle(y)', False),
         ('MODE = "a"\nif MODE in ("a", "b"):\n    random.shuffle(y)', True),
         ("FLAG = 0\ndef on():\n    global FLAG\n    FLAG = 1\nif FLAG:\n    random.random()", True),
@@ -1743,7 +1744,6 @@ def test_a_trainer_of_several_libraries_is_no_ones(
         'save("run_%d" % random.randint(0, 9))',
         'save("run_{}".format(random.random()))',
         'save(format(random.random()) + "_" + end)',
-        "api_dict = random.choices(endpoints)[0]",
         "def get_endpoint():\n    return random.choice(known)",
         "def autotune_warmup():\n    return random.random()",
         "def benchmark_step():\n    return random.random()",
@@ -1754,6 +1754,18 @@ def test_draws_that_no_number_depends_on(project: Project, lint: Lint, line: str
     assert lint("--select", "DET102") == []
     project({"a.py": f"import random\nimport time\nimport numpy\n\nx = random.random()\n\n{MAIN}"})
     assert lint("--select", "DET102") == ["a.py:5 DET102"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ids = numpy.random.choice(9, 3)\nz = f(x[ids], y[ids]).mean()\nz.backward(f'{z}')",
+        "dates = [random.choice(days) for _ in x]\nmake(dates)\nlogger.info(dates)",
+    ],
+)
+def test_a_draw_that_is_shown_may_be_used_as_well(project: Project, lint: Lint, line: str) -> None:
+    project({"a.py": f"import random\nimport numpy\n\n{line}\n\n{MAIN}"})
+    assert lint("--select", "DET102") == ["a.py:4 DET102"]
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph import roles
-from detlint.facts.facts import EVERY, TRAINER, Fact
 from detlint.finding import Edit, Finding
 from detlint.index.entrypoints import main_line
+from detlint.index.facts import EVERY, TRAINER, Fact
 from detlint.kinds import NOTEBOOK, kind_of_name
 
 if TYPE_CHECKING:

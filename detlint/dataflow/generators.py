@@ -158,8 +158,13 @@ def only_names(made: Op, fate: Fate) -> bool:
 
 def _is_label(draw: Op) -> bool:
     """Whether what a method gives is called by the name of a label, and by no other."""
-    found = next((names for each in _converted(draw) if (names := _called(each))), [])
+    found = nearest_names(draw)
     return bool(found) and all(map(means_label, found))
+
+
+def nearest_names(value: Op) -> list[str]:
+    """What a value is called, or else the first that is made of it and has a name."""
+    return next((names for each in _converted(value) if (names := names_given(each))), [])
 
 
 def _converted(value: Op) -> list[Op]:
@@ -172,7 +177,7 @@ def _converted(value: Op) -> list[Op]:
     return found
 
 
-def _called(value: Op) -> list[str]:
+def names_given(value: Op) -> list[str]:
     """What a value is called: by a variable, a key, a keyword, or what goes through it."""
     names = list(value.function.names_of(value))
     for use in value.uses:
@@ -192,7 +197,7 @@ def _identifies(draw: Op) -> bool:
     function = draw.function
     around = [function.class_name, function.name.rpartition(".")[2]]
     made = _converted(draw)
-    if any(map(identifies, [*around, *(name for each in made for name in _called(each))])):
+    if any(map(identifies, [*around, *(name for each in made for name in names_given(each))])):
         return True
     return any(_is_formatted(use) for each in made for use in each.uses)
 

@@ -246,6 +246,13 @@ class Function:
         """Whether it yields."""
         return any(each.code in ("yield", "yield_from") for each in self.returns)
 
+    def around(self) -> Iterator[Function]:
+        """The function and those that it is defined in, inner ones first."""
+        each: Function | None = self
+        while each is not None:
+            yield each
+            each = each.outer
+
     def everything(self) -> Iterator[Function]:
         """The function and those that it defines."""
         yield self

@@ -99,6 +99,37 @@ class Loaders:
         return init is None or any(each.name[0] == "**" for each in init.params.values())
 
 
+def drawing(call: Op) -> tuple[loading.Drawing, Op | None] | None:
+    """What a call draws from torch's global generator, and what stands for its own; None where it
+    draws nothing, or has one."""
+    values = call.function.unit.values
+    rows = (loading.drawing(name) or _shuffling(call, name) for name in values.called(call))
+    found = next(filter(None, rows), None)
+    if found is None or call.unpacks:
+        return None
+    given = call.given("generator", found.position)
+    own = given is not None and values.constant(given) is not None
+    return None if own else (found, given)
+
+
+def _shuffling(call: Op, name: str) -> loading.Drawing | None:
+    """The same of a loader that certainly draws an order itself."""
+    if not loading.hands_on(name):
+        return None
+    loader = Loader(call, name, name in loading.LOADERS)
+
+    def given(keyword: str) -> object:
+        value = loader.given(keyword)
+        return None if value is None else call.function.unit.values.constant(value)
+
+    if given("sampler") is not None or given("batch_sampler") is not None:
+        return None
+    if given("shuffle") is not True:
+        return None
+    place = loading.PLACES["generator"] if loader.plain else None
+    return loading.Drawing(f"{name.rpartition('.')[2]}(shuffle=True)", "order", place)
+
+
 def may_be_positive(op: Op) -> bool:
     """Whether a number of workers may be more than none, for all that one can see."""
     if op.code == "const":

@@ -728,7 +728,7 @@ class Orders:
     def is_log(self, call: Op) -> bool:
         """Whether a call tells people something."""
         qualified = self.values.called(call)
-        word, owner = word_of(call), _owner_word(call)
+        word, owner = word_of(call), owner_word(call)
         if self.finishing and "builtins.print" in qualified and call.given("file") is None:
             return any(each.loops for each in call.region.around())
         if self.finishing and names.is_progress(owner, word) and _is_dropped(call):
@@ -1143,7 +1143,8 @@ def _written(call: Op) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
-def _owner_word(call: Op) -> str:
+def owner_word(call: Op) -> str:
+    """The last word of what a method is called on; "" of a function."""
     function = call.args[0]
     if function.code != "attr":
         return ""

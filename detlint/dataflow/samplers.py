@@ -6,13 +6,15 @@ to the loops over the loader. What gets out of sight is noted, not guessed at.
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.generators import parameter_of
 from detlint.dataflow.order import word_of
+from detlint.dataflow.origins import Origins
 from detlint.models import loading
-from detlint.models.names import is_bar
+from detlint.models.names import evaluates, is_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +32,9 @@ _LOOKING = re.compile(
 )
 _BATCHES = frozenset(("torch.utils.data.BatchSampler", "torch.utils.data.sampler.BatchSampler"))
 _SAMPLERS = ("sampler", "batch_sampler")
+# Places in the signature of a sampler that has to be told the epoch.
+_SHUFFLE, SEED = 3, 4
+_HARMLESS_BASES = ("abc.ABC", "builtins.object", "object", "torch.nn.Module", "typing.Generic")
 _PLACES = tuple(loading.PLACES[each] for each in _SAMPLERS)
 
 
@@ -147,3 +152,41 @@ class Travel:
 def _carries(call: Op, called: list[str]) -> bool:
     known = not _CARRYING.isdisjoint(called) or not _BATCHES.isdisjoint(called)
     return known or is_bar(word_of(call))
+
+
+def shuffling(call: Op) -> str:
+    """The class of a sampler that shuffles for training, as far as the call tells; else ""."""
+    values = call.function.unit.values
+    name = next(filter(loading.EPOCH_SAMPLERS.__contains__, values.called(call)), "")
+    if not name or call.unpacks:
+        return ""
+    shuffle, data = call.given("shuffle", _SHUFFLE), call.written("dataset", 0)
+    if shuffle is not None and values.constant(shuffle) is not True:
+        return ""
+    named = (each.id for each in ast.walk(data) if isinstance(each, ast.Name)) if data else ()
+    return "" if any(map(evaluates, named)) else name.rpartition(".")[2]
+
+
+def is_apart(call: Op) -> bool:
+    """Whether a sampler may be another's business: it has a seed that may change, is evaluated
+    with, or stands in a hook that code out of sight calls."""
+    seed, unit = call.given("seed", SEED), call.function.unit
+    if seed is not None and not isinstance(unit.values.constant(seed), int):
+        return True
+    if is_inherited(unit, call.function.class_name):
+        return True
+    around = (name for each in call.function.around() for name in each.name.split("."))
+    return any(map(evaluates, (*call.function.names_of(call), *around)))
+
+
+def is_inherited(unit: Unit, owner: str) -> bool:
+    """Whether a class of a file has a base out of sight, which may do anything with what it
+    holds."""
+    if owner not in unit.classes:
+        return False
+    origins = Origins()
+    made = origins.object_of(unit, owner)
+    known = origins.lineage(made)
+    named = sum(len(unit.bases(each.name)) for each in known)
+    harmless = [each for each in origins.foreign(made) if each in _HARMLESS_BASES]
+    return named > len(known) - 1 + len(harmless)

@@ -83,34 +83,7 @@ class SeedPlaces:
     """Looks for them among the operations of one file."""
 
     def __init__(self) -> None:
-        self._restored: dict[Function, list[tuple[int, Op]]] = {}
         self._seeding: dict[Op, bool] = {}  # parameters
-
-    def is_undone(self, call: Op) -> bool:
-        """Whether the generator's state, which was read before a call that seeds, is put back."""
-        values = call.function.unit.values
-        row = values.function_row(call)
-        libraries = row.seeds if row is not None else ()
-        libraries = libraries or (("torch",) if "torch.seed" in values.called(call) else ())
-        saved = {name for each in libraries for name in randomness.STATES.get(each, ())}
-        return bool(saved) and any(
-            place > call.place > state.place and not saved.isdisjoint(values.called(state))
-            for place, state in self._states(call.function)
-        )
-
-    def _states(self, function: Function) -> list[tuple[int, Op]]:
-        """The calls that are given a state that was read, by their places, and what read it."""
-        if function not in self._restored:
-            reading = frozenset().union(*randomness.STATES.values())
-            called = function.unit.values.called
-            self._restored[function] = [
-                (op.place, value)
-                for op in function.ops
-                if op.code == "call"
-                for _, value in op.arguments()
-                if value.code == "call" and not reading.isdisjoint(called(value))
-            ]
-        return self._restored[function]
 
     def named(self, functions: Iterable[Function]) -> Iterator[Place]:
         """What is bound, kept, returned or taken by default under the name of a seed."""

@@ -74,19 +74,14 @@ class Seeding:
     def _seeded(self, op: Op) -> tuple[str, ...]:
         """The libraries that an operation seeds."""
         values = self._unit.values
-        if op.code == "import":
-            named = isinstance(op.node, ast.Import) and any(
-                each.name in randomness.GUARD for each in op.node.names
-            )
-            return randomness.LIBRARIES if named else ()
+        if is_guard(op):
+            return randomness.LIBRARIES
         if op.code != "call":
             return ()
         row = values.function_row(op)
         if row is not None and row.seeds:
-            return row.seeds if _has_seed(op) or row.name not in randomness.SEEDING else ()
+            return row.seeds if has_seed(op) or row.name not in randomness.SEEDING else ()
         called = values.called(op)
-        if not randomness.GUARD.isdisjoint(called):
-            return randomness.LIBRARIES
         # What a function of the file does is seen in it.
         helps = values.callee(op) is None and _is_helper(op, called)
         return randomness.LIBRARIES if helps else ()
@@ -97,12 +92,23 @@ def _is_helper(call: Op, called: list[str]) -> bool:
     word = word_of(call)
     if word in randomness.HELPERS:
         return True
-    if word == "seed" or not means_seeding(word) or word[0].isupper() or not _has_seed(call):
+    if word == "seed" or not means_seeding(word) or word[0].isupper() or not has_seed(call):
         return False
     return words_of(word)[0] not in _MAKING and not any(map(is_known, called))
 
 
-def _has_seed(call: Op) -> bool:
+def is_guard(op: Op) -> bool:
+    """Whether an operation is a call of guard that seeds and turns determinism on, or the import
+    that does."""
+    if op.code == "import":
+        named = op.node.names if isinstance(op.node, ast.Import) else []
+        return any(each.name in randomness.GUARD for each in named)
+    called = op.function.unit.values.called(op)
+    return not randomness.GUARD.isdisjoint(called)
+
+
+def has_seed(call: Op) -> bool:
+    """Whether a call is given something first that is not None."""
     given = [value for _, value in call.arguments()]
     return bool(given) and not (given[0].code == "const" and given[0].name is None)
 

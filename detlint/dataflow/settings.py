@@ -97,8 +97,12 @@ def is_left_open(op: Op) -> bool:
 
 def names_tested(op: Op) -> Iterator[str]:
     """The dotted names that the conditions around an operation read."""
-    values = op.function.unit.values
-    return (name for test in conditions(op) for name in _names(values, test, set()))
+    return (name for test in conditions(op) for name in tested(test))
+
+
+def tested(test: Op) -> Iterator[str]:
+    """The dotted names that a condition reads."""
+    return _names(test.function.unit.values, test, set())
 
 
 # What turns deterministic algorithms on, and inductor's timing off, by flag.

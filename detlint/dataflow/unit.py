@@ -429,6 +429,15 @@ class Unit(Editable[ast.AST]):
         return frozenset(found)
 
     @cached_property
+    def rebound(self) -> frozenset[str]:
+        """The names of the module that functions may bind anew: ``global x``."""
+        found: set[str] = set()
+        for place in mentions(self.text, "global"):
+            line = self.text[place : self.text.find("\n", place)]
+            found.update(each.strip(" ,") for each in line.split()[1:])
+        return frozenset(found)
+
+    @cached_property
     def imported(self) -> dict[str, list[str]]:
         """What each name that the module imports may stand for: ``{"np": ["numpy"]}``."""
         found: dict[str, list[str]] = {}

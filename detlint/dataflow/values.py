@@ -161,8 +161,9 @@ class Values:
 
     def bound_to(self, op: Op) -> Op:
         """What a name of the module stands for that is bound once; of anything else, itself."""
-        if op.code == "global" and self._may_bind(str(op.name)):
-            bound = self.unit.module.bindings.get(str(op.name), ())
+        name = str(op.name)
+        if op.code == "global" and self._may_bind(name) and name not in self.unit.rebound:
+            bound = self.unit.module.bindings.get(name, ())
             return bound[0] if len(bound) == 1 else op
         return op
 

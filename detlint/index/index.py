@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from detlint.cache import content_digest
 from detlint.decoding import decode
-from detlint.facts.facts import Fact, hints
 from detlint.index.entrypoints import is_program
+from detlint.index.facts import Fact, hints
 from detlint.index.folders import Folders
 from detlint.index.imports import Import, imports
 from detlint.index.launched import Start, exports, starts
@@ -199,18 +199,19 @@ class Index:
         """Look for facts in parts where that was not done yet."""
         if not missing:
             return
-        # The parser is slow to import, and most programs are settled by their tokens.
-        from detlint.facts.readers import read_facts
+        # Most programs are settled by their tokens.
+        from detlint.dataflow.facts import read_facts
 
         source = self.source(path)
         near = self._parts(path, self._hints_of(path)[kind])
-        facts = read_facts(source, kind, [place for part, place in near if part in missing])
+        places = [place for part, place in near if part in missing]
+        facts = read_facts(source, {kind: places})
         known.update((part, []) for part in missing)
         if facts is None:
-            facts, found = [], problem(source) if source.kind == PYTHON else None
+            found = problem(source) if source.kind == PYTHON else None
             if found is not None:
                 self._learn(path, "broken", list(found))
-        for fact in facts:
+        for fact in facts[kind] if facts is not None else ():
             part = self.part_at(path, fact.row)
             if part in missing:
                 known[part].append(list(fact))
@@ -233,12 +234,12 @@ class Index:
                 yield path, Problem(*answers["broken"])
 
     def gives(self, path: str, need: str) -> list[tuple[int, bool | str]]:
-        """Whether the calls in a file may pass an argument, as ``needs.gives`` tells it."""
-        from detlint.facts.needs import Need, gives
-
+        """Whether the calls in a file may pass an argument, as ``required_arguments`` tells it."""
         answers, question = self._of(path), f"gives {need}"
         if question not in answers:
-            self._learn(path, question, gives(self.source(path), Need.parse(need)))
+            from detlint.dataflow.required_arguments import read_gives
+
+            self._learn(path, question, read_gives(self.source(path), need))
         return [(row, given) for row, given in answers[question]]
 
     # What a configuration names

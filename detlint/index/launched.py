@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from detlint.facts.facts import VARIABLES, Fact
+from detlint.index.facts import VARIABLES, Fact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

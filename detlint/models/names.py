@@ -265,6 +265,15 @@ _LABELS = words(
 _FILES = words("ckpt dir directory file filename folder path")
 _MADE_UP = frozenset(("id", "name", "path", "port", "tag", "uuid"))
 _IDENTIFIERS = words("""fingerprint fingerprints id ids name names nonce token tokens uuid uuids""")
+_ASIDE_FIRST = words("backoff delay dummy example sleep wait")
+_ASIDE_LAST = words(
+    """address backoff color colors colour colours delay endpoint endpoints host nonce port ports
+    proxies proxy retry sleep timeout uid url uuid wait"""
+)
+_USUAL = words("name prob rand random rank shuffle train training")
+_TURNING_ON = frozenset(
+    ["activate", "config", "configure", "enable", "ensure", "force", "full", "init", "make"]
+) | {"seed", "set", "setup", "turn", "use"}
 _GENERATORS = frozenset(("gen", "generator", "prng", "rng", "rs"))
 
 
@@ -494,3 +503,23 @@ def is_generator(name: str) -> bool:
     """Whether a name is that of a seed or of a generator of random numbers."""
     parts = words_of(name)
     return means_seed(name) or (bool(parts) and parts[-1] in _GENERATORS)
+
+
+def is_aside(name: str) -> bool:
+    """Whether no result seems to depend on what has a name: pauses, ports, colours, examples."""
+    parts = words_of(name)
+    run = parts[-2:] in (["run", "id"], ["run", "name"])
+    return run or (bool(parts) and (parts[0] in _ASIDE_FIRST or parts[-1] in _ASIDE_LAST))
+
+
+def says_usual(name: str) -> bool:
+    """Whether what is asked holds for most calls, or whenever something is trained."""
+    return not _USUAL.isdisjoint(words_of(name))
+
+
+def turns_determinism_on(function: str) -> bool:
+    """``set_deterministic``, ``enable_full_determinism``; not ``is_deterministic``."""
+    parts = words_of(function)
+    if not parts or parts[0] not in _TURNING_ON or "non" in parts:
+        return False
+    return any(each.startswith("determinis") for each in parts)

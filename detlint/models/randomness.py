@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from detlint.models.model import Model, words
 
 # Functions that draw from the global generator of a library, by its name in findings.
@@ -43,9 +45,12 @@ _SEEDING = {
     "tensorflow.random.set_seed": ("tensorflow",),
     "tensorflow.set_random_seed": ("tensorflow",),
     "tensorflow.compat.v1.set_random_seed": ("tensorflow",),
+    "tensorflow.compat.v1.random.set_random_seed": ("tensorflow",),
     "tensorflow.keras.utils.set_random_seed": ("random", "numpy", "tensorflow"),
     "keras.utils.set_random_seed": LIBRARIES,
 }
+# The same of what draws on the CPU.
+BY_NAME = {name: seeds for name, seeds in _SEEDING.items() if not name.startswith("torch.cuda.")}
 FUNCTIONS = [Model(name, seeds=seeds) for name, seeds in _SEEDING.items()]
 SEEDING = frozenset(name for name in _SEEDING if "state" not in name)
 # Those that seed whatever is installed, also without a seed of their own.
@@ -55,7 +60,23 @@ HELPERS = words(
     seed_everywhere set_determinism set_global_seed set_global_seeds set_random_seed
     set_random_seeds set_seed set_seeds setup_seed"""
 )
-GUARD = frozenset(("guard.auto", "guard.enable"))
+GUARD = frozenset(("guard.auto", "guard.deterministic", "guard.enable"))
+# Libraries of which nothing else takes a seed for the global generators.
+_APART = sys.stdlib_module_names | words(
+    """numpy torch torchvision torchaudio torchdata torch_geometric tensorflow keras jax jaxlib flax
+    tensorflow_probability tensorflow_datasets haiku optax scipy pandas polars sklearn datasets
+    skimage cv2 cupy dask networkx xgboost lightgbm catboost optuna hyperopt skopt gym gymnasium
+    albumentations imgaug kornia openai litellm vllm sglang diffusers sentencepiece faiss umap
+    pyspark ray grain seqio tfds numba triton nltk gensim annoy wandb timm metaworld dm_control
+    procgen minigrid pettingzoo robosuite mani_skill crafter"""
+)
+# Parts of the names of what draws by itself with the seed that it is given.
+_DRAWING_BY_ITSELF = (
+    *("augment", "choice", "classif", "client", "completion", "config", "data", "dropout", "env"),
+    *("fold", "generat", "hash", "initializer", "iter", "key", "load", "make", "noise", "normal"),
+    *("param", "permut", "random", "regress", "request", "rng", "sampl", "search", "shuffle"),
+    *("split", "transform", "uniform"),
+)
 # Functions and classes that make a generator, each with the parameter of its seed.
 _BITS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 SEED_PARAMETER = {
@@ -104,7 +125,13 @@ TORCH_RESEEDING = frozenset(
         ),
     ]
 )
-# Calls that read the state of the generator that others put back.
+# Calls that put back the state of a generator, and those that read it.
+RESTORING = {
+    "random.setstate": "random",
+    "numpy.random.set_state": "numpy",
+    "torch.set_rng_state": "torch",
+    "torch.random.set_rng_state": "torch",
+}
 STATES = {
     "random": frozenset(("random.getstate",)),
     "numpy": frozenset(("numpy.random.get_state",)),
@@ -157,6 +184,8 @@ ENTROPY = {
 NOISE = frozenset(("betavariate", "gauss", "normal", "randn", "triangular"))
 CHOICES = frozenset(("random.choice", "random.choices", "random.sample"))
 CHOICES |= frozenset(("numpy.random.choice", "numpy.random.permutation"))
+# Calls on which no number depends: pauses, and colours.
+IDLE = frozenset(("time.sleep", "asyncio.sleep", "colorsys.hsv_to_rgb", "colorsys.hls_to_rgb"))
 # What starts other programs, or processes that read their environment anew.
 STARTING = frozenset(
     [
@@ -172,3 +201,12 @@ STARTING = frozenset(
         ),
     ]
 )
+
+
+def may_seed(called: str) -> bool:
+    """Whether a function of some library may seed everything with a seed that it is given."""
+    library, _, word = called.rpartition(".")
+    first, owner = library.partition(".")[0], library.rpartition(".")[2]
+    if not library or first in _APART or owner[:1].isupper():
+        return False
+    return not any(part in word.lower() for part in _DRAWING_BY_ITSELF)

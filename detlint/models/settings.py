@@ -17,6 +17,8 @@ DEBUG_MODE = "torch.set_deterministic_debug_mode"
 MATMUL_PRECISION = "torch.set_float32_matmul_precision"
 TENSORFLOW_TF32 = "tensorflow.config.experimental.enable_tensor_float_32_execution"
 TRAINING_TF32 = "transformers.TrainingArguments(tf32)"
+# Functions that turn deterministic algorithms on or off.
+SWITCHES = frozenset((DEBUG_MODE, "torch.set_deterministic"))
 # The keywords of Lightning's trainers: "lightning.Trainer.benchmark".
 TRAINER = "lightning.Trainer"
 

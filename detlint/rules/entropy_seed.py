@@ -12,6 +12,7 @@ from detlint.dataflow import entropy
 from detlint.dataflow.fallbacks import fallback
 from detlint.dataflow.fresh_values import gives_fresh
 from detlint.dataflow.origins import Origins
+from detlint.dataflow.rng_states import States
 from detlint.dataflow.seed_places import (
     Place,
     SeedPlaces,
@@ -200,7 +201,7 @@ class EntropySeed(Rule):
         ):
             if entropy.reseeds_torch(call, self._origins) or entropy.reseeds(call, self._origins):
                 self._report_reseeding(call)
-            elif not self._places.is_undone(call):
+            elif not self._states.is_undone(call):
                 for place in (*self._places.given(call), *self._places.handed(call)):
                     self._check(place)
 
@@ -215,7 +216,7 @@ class EntropySeed(Rule):
                     yield from [function] if function is not None else []
 
     def _report_reseeding(self, call: Op) -> None:
-        if self._told.holds(call.node, call) or self._places.is_undone(call):
+        if self._told.holds(call.node, call) or self._states.is_undone(call):
             return
         self.report(
             call.node,
@@ -298,6 +299,10 @@ class EntropySeed(Rule):
     @cached_property
     def _origins(self) -> Origins:
         return Origins()
+
+    @cached_property
+    def _states(self) -> States:
+        return States(self.unit)
 
     @cached_property
     def _places(self) -> SeedPlaces:

@@ -6,15 +6,15 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.loaders import drawing
 from detlint.insertions import with_import
-from detlint.models import loading
-from detlint.models.loading import Drawing
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from detlint.dataflow.ir import Op
+    from detlint.models.loading import Drawing
 
 _SEEDING = frozenset({"torch.manual_seed", "torch.random.manual_seed"})
 
@@ -89,38 +89,9 @@ class MissingLoaderGenerator(Rule):
 
     def examine(self, offsets: Sequence[int]) -> None:
         for op in self.unit.ops_at(offsets):
-            found = self._drawing(op)
+            found = drawing(op)
             if found is not None and not self._is_seeded_right_before(op):
                 self._tell(op, *found)
-
-    def _drawing(self, call: Op) -> tuple[Drawing, Op | None] | None:
-        """What a call draws from the global generator, and what stands for its generator."""
-        found = next(filter(None, map(self._named(call), self.unit.values.called(call))), None)
-        if found is None or call.unpacks:
-            return None
-        given = call.given("generator", found.position)
-        own = given is not None and self.unit.values.constant(given) is not None
-        return None if own else (found, given)
-
-    def _named(self, call: Op) -> Callable[[str], Drawing | None]:
-        def drawing(name: str) -> Drawing | None:
-            plain = name in loading.LOADERS
-            if loading.hands_on(name) and self._shuffles(call, plain=plain):
-                shown = f"{name.rpartition('.')[2]}(shuffle=True)"
-                return Drawing(shown, "order", loading.PLACES["generator"] if plain else None)
-            return loading.drawing(name)
-
-        return drawing
-
-    def _shuffles(self, call: Op, *, plain: bool) -> bool:
-        """Whether a loader certainly draws an order itself."""
-
-        def given(keyword: str) -> object:
-            value = call.given(keyword, loading.PLACES[keyword] if plain else None)
-            return self.unit.values.constant(value) if value is not None else None
-
-        own = given("sampler") is None and given("batch_sampler") is None
-        return own and given("shuffle") is True
 
     def _is_seeded_right_before(self, call: Op) -> bool:
         """Whether torch is seeded, and nothing runs between that may draw."""

@@ -9,7 +9,7 @@ from detlint.dataflow import lattice
 from detlint.dataflow.entropy import names_text, source
 from detlint.dataflow.hash_uses import HashUses
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.seed_places import SeedPlaces
+from detlint.dataflow.rng_states import States
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class SaltedHash(Rule):
         told = source(call, self._origins) is not None
 
         def is_ours(use: HashUse) -> bool:
-            undone = [by is not None and self._places.is_undone(by) for by in use.seeds]
+            undone = [by is not None and self._states.is_undone(by) for by in use.seeds]
             return not (told and undone) or all(undone)
 
         return is_ours
@@ -120,8 +120,8 @@ class SaltedHash(Rule):
         return HashUses(self.unit)
 
     @cached_property
-    def _places(self) -> SeedPlaces:
-        return SeedPlaces()
+    def _states(self) -> States:
+        return States(self.unit)
 
     @cached_property
     def _origins(self) -> Origins:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.epochs import Epochs, OwnCalls
-from detlint.dataflow.origins import Origins
-from detlint.dataflow.samplers import Travel
-from detlint.models.loading import EPOCH_SAMPLERS
+from detlint.dataflow.samplers import SEED, Travel, is_inherited, shuffling
 from detlint.models.names import evaluates
 from detlint.rule import Confidence, Example, Rule
 
@@ -21,9 +18,6 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.settings import Settings
 
-# Places in the signature of the sampler.
-_SHUFFLE, _SEED = 3, 4
-_HARMLESS_BASES = ("abc.ABC", "builtins.object", "object", "torch.nn.Module", "typing.Generic")
 # They run the epochs, or call set_epoch from hooks of their own.
 _LIBRARIES = (
     *("lightning", "pytorch_lightning", "lightning_fabric", "accelerate", "ignite", "composer"),
@@ -93,7 +87,7 @@ class SamplerEpoch(Rule):
         if any(map(self._imports, _LIBRARIES)):
             return
         for op in self.unit.ops_at(offsets):
-            kind = self._shuffling(op)
+            kind = shuffling(op)
             if kind and self._is_never_told(op):
                 self.report(op.node, _message(kind), advice=_ADVICE)
 
@@ -101,23 +95,13 @@ class SamplerEpoch(Rule):
         names = (name for bound in self.unit.imported.values() for name in bound)
         return any(each.partition(".")[0] == library for each in names)
 
-    def _shuffling(self, call: Op) -> str:
-        """The class of a sampler that shuffles for training, as far as the call tells; else ""."""
-        name = next(filter(EPOCH_SAMPLERS.__contains__, self.unit.values.called(call)), "")
-        if not name or call.unpacks:
-            return ""
-        shuffle, data = call.given("shuffle", _SHUFFLE), call.written("dataset", 0)
-        if shuffle is not None and self.unit.values.constant(shuffle) is not True:
-            return ""
-        named = (each.id for each in ast.walk(data) if isinstance(each, ast.Name)) if data else ()
-        return "" if any(map(evaluates, named)) else name.rpartition(".")[2]
-
     def _is_never_told(self, call: Op) -> bool:
         """Whether a sampler is seen to run in several epochs, and nothing else gets hold of it."""
         travel = Travel(self.unit, self._own, [call], self._kept)
         if travel.escapes or not travel.loops or any(map(evaluates, travel.names)):
             return False
-        if any(map(self._is_inherited, {each.function.class_name for each in travel.loops})):
+        owners = {each.function.class_name for each in travel.loops}
+        if any(is_inherited(self.unit, owner) for owner in owners):
             return False
         around = next(filter(None, map(self._epochs.around, travel.loops)), None)
         if around is None or self._epochs.hands_out_self(around):
@@ -126,21 +110,10 @@ class SamplerEpoch(Rule):
 
     def _is_made_anew(self, call: Op) -> bool:
         """Whether each epoch builds a sampler with a seed that may be its own."""
-        seed = call.given("seed", _SEED)
+        seed = call.given("seed", SEED)
         if seed is None or isinstance(self.unit.values.constant(seed), int):
             return False
         return self._epochs.around(call) is not None
-
-    def _is_inherited(self, owner: str) -> bool:
-        """Whether the class that holds a loader has a base out of sight, which may tell it."""
-        if owner not in self.unit.classes:
-            return False
-        made = self._origins.object_of(self.unit, owner)
-        known = self._origins.lineage(made)
-        named = sum(len(self.unit.bases(each.name)) for each in known)
-        foreign = self._origins.foreign(made)
-        harmless = [each for each in foreign if each in _HARMLESS_BASES]
-        return named > len(known) - 1 + len(harmless)
 
     @cached_property
     def _kept(self) -> dict[tuple[str, str], Travel]:
@@ -153,10 +126,6 @@ class SamplerEpoch(Rule):
     @cached_property
     def _epochs(self) -> Epochs:
         return Epochs(self._own)
-
-    @cached_property
-    def _origins(self) -> Origins:
-        return Origins()
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003

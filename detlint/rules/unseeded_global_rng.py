@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import enabling
 from detlint.dataflow.unit import Unit
-from detlint.facts.asides import doubts
+from detlint.index.facts import IDLE
 from detlint.models.randomness import SAID
 from detlint.rule import Confidence, Example, Rule
 
@@ -69,12 +69,13 @@ class UnseededGlobalRng(Rule):
     Lowers the confidence:
     - the program neither trains nor writes anything, is a test or a benchmark, or only tries code:
       reported as *possible*
+    - nothing seems to depend on what is drawn: pauses, ports, names, what is only printed:
+      *possible*
 
     Not reported:
-    - programs that import no numeric library
+    - programs that import no numeric library, and weights that constants overwrite
     - a seed handed to an unknown call, such as `init(seed=1)`: it may seed everything
     - `random` and NumPy in what only a loader's workers call, where torch is seeded
-    - draws on which no number depends: pauses, ports, names, weights that constants overwrite
 
     What to do: Call `guard.enable(seed=0)` at the start of the program. Or seed what it draws from:
     `random.seed(0)`, `np.random.seed(0)`, `torch.manual_seed(0)`. A seed counts wherever the
@@ -160,19 +161,21 @@ class UnseededGlobalRng(Rule):
 
     @staticmethod
     def _own_draw(program: Program, library: str) -> tuple[Located, str] | None:
-        """The first draw of a program, whatever that is for."""
-        own = program.facts("draws", library, own=True)
-        return next(((each, "draws") for each in own), None)
+        """The first draw of a program, whatever that is for, but rather one that is of use."""
+        own = list(program.facts("draws", library, own=True))
+        first = next((each for each in own if each.fact.doubt < IDLE), next(iter(own), None))
+        return None if first is None else (first, "draws")
 
     @staticmethod
     def _surest(
         program: Program, draws: Iterator[tuple[Located, str]]
     ) -> tuple[Located, str] | None:
         """Of the first draws one that runs for sure, or else the first of those that may."""
-        best, least = None, 3
-        for each in islice(draws, _FEW):
+        best, least = None, IDLE
+        for each in islice((each for each in draws if each[0].fact.doubt < IDLE), _FEW):
             at = each[0]
-            found = doubts(program.source_of(at.path), at.fact.row, own=at.path == program.path)
+            # Of the branches of the program's own file, one is taken.
+            found = 0 if at.path == program.path and at.fact.doubt == 1 else at.fact.doubt
             if found < least:
                 best, least = each, found
             if not found:

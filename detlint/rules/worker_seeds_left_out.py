@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.seeding import drawn_from
 from detlint.finding import Edit
+from detlint.index.facts import IDLE
 from detlint.models import loading
 from detlint.rule import Example, Rule
 
@@ -188,7 +189,8 @@ def _draws_without_state(made: Made, origins: Origins) -> bool:
 
 def _drawn_by_workers(program: Program) -> Iterator[Located]:
     for library in _DRAWN:
-        yield from filter(program.is_in_workers, program.facts("draws", library))
+        drawn = (each for each in program.facts("draws", library) if each.fact.doubt < IDLE)
+        yield from filter(program.is_in_workers, drawn)
 
 
 def _passed(program: Program, seeding: Located) -> tuple[Edit, ...]:

@@ -1,0 +1,357 @@
+"""How each kind of fact is told from operations: what seeds, draws, trains, turns on, sets."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from detlint.dataflow import epochs, samplers, settings
+from detlint.dataflow.idle_draws import doubt
+from detlint.dataflow.ir import Op
+from detlint.dataflow.loaders import drawing
+from detlint.dataflow.order import word_of
+from detlint.dataflow.path_conditions import Paths
+from detlint.dataflow.required_arguments import Needs
+from detlint.dataflow.rng_states import States
+from detlint.dataflow.seeding import drawn_from, has_seed, is_guard
+from detlint.dataflow.training import Training
+from detlint.dataflow.unit import Unit, UnparsedError
+from detlint.index.facts import EVERY, VARIABLES, Fact
+from detlint.kinds import NOTEBOOK
+from detlint.models import names, randomness
+from detlint.models import settings as rows
+from detlint.models import training as trainers
+from detlint.narrowing import alive
+from detlint.stack import in_deep_stack
+from detlint.syntax import REFUSALS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from detlint.dataflow.ir import Function
+    from detlint.notebooks.notebook import Notebook
+    from detlint.source import Source
+
+_CONDITIONAL = frozenset(("seeds", "draws", "orders", "builds"))  # what an argument may turn on
+_OF_GENERATORS = frozenset(("seed", "manual_seed", "manual_seed_all"))
+_SEED = frozenset(("seed", "random_seed", "manual_seed"))
+_OPTIONS = ("deterministic", "full_determinism", "use_deterministic_algorithms")
+_CONFIGURING = ("Args", "Arguments", "Config", "Fabric", "Trainer")
+_SEVERAL = ("ddp", "deepspeed", "fsdp")  # how strategies of several processes are called
+_COUNTS = frozenset(f"{rows.TRAINER}.{each}" for each in ("devices", "gpus", "num_nodes"))
+_STRATEGY = f"{rows.TRAINER}.strategy"
+_STEPS = frozenset(("backward", "epoch", "fit", "step", "train", "training", "update"))
+_WORKERS = 1  # the place of the argument
+
+
+class Found(NamedTuple):
+    """An operation that does something; ``text``: how the source says it, if not by the node."""
+
+    op: Op
+    what: str
+    text: str | None = None
+    node: ast.AST | None = None
+
+
+def read_facts(source: Source, places: Mapping[str, Sequence[int]]) -> dict[str, list[Fact]] | None:
+    """The facts of each kind in the functions and classes around some places; None where the
+    file cannot be parsed."""
+    told: dict[str, list[Fact]] = {kind: [] for kind in places}
+    if source.kind == NOTEBOOK:
+        source = cast("Notebook", source).readable[0]
+        if "sets" in told:
+            told["sets"] += _set_by_magics(source)
+    live = {
+        kind: sorted({place for place, _ in alive(source.text, [(each, "") for each in found])})
+        for kind, found in places.items()
+    }
+    try:
+        found = in_deep_stack(lambda: _read(source, live))
+    except REFUSALS:
+        return told if any(told.values()) else None
+    for kind, fact in found:
+        told[kind].append(fact)
+    return told
+
+
+def _read(source: Source, places: Mapping[str, Sequence[int]]) -> list[tuple[str, Fact]]:
+    try:
+        return list(_Reader(Unit(source)).read(places))
+    except UnparsedError:  # lines were misjudged, or it is no Python
+        return list(_Reader(Unit(source, whole=True)).read(places))
+
+
+def _set_by_magics(source: Notebook) -> Iterator[Fact]:
+    """What ``%env`` sets in a notebook."""
+    from detlint.documents.notebook import variables
+
+    for each in variables(source):
+        place = (*source.location(each.start), *source.location(each.end))
+        yield Fact(each.name, each.value or "", *place)
+
+
+class _Reader:
+    """Reads the facts of one file."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._values = unit.values
+        self._states = States(unit)
+        self._training = Training(unit)
+
+    def read(self, places: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, Fact]]:
+        """The facts of each kind in the functions at some places, in order: not those that
+        visibly never run. Raises UnparsedError."""
+        asked: dict[Function, list[str]] = {}
+        for kind, offsets in places.items():
+            for outer in self._unit.functions_at(offsets):
+                asked.setdefault(outer, []).append(kind)
+        for outer, kinds in asked.items():
+            for function in outer.everything():
+                paths, needs = Paths(function), Needs(function)
+                for kind in kinds:
+                    for found in getattr(self, kind)(function):
+                        if paths.may_run(found.op):
+                            need = needs.of(found.op) if kind in _CONDITIONAL else None
+                            yield kind, self._fact(found, "" if need is None else need.dump())
+
+    def _fact(self, found: Found, need: str) -> Fact:
+        source, node = self._unit.source, found.node or found.op.node
+        start, end = self._unit.span(node)
+        text = " ".join(source.text[start:end].split()) if found.text is None else found.text
+        place = (*source.location(start), *source.location(end))
+        return Fact(found.what, text, *place, need, doubt(found.op))
+
+    def _called(self, call: Op) -> list[str]:
+        called = self._values.called(call)
+        return [each.replace("tensorflow.compat.v2.", "tensorflow.", 1) for each in called]
+
+    # What seeds
+
+    def seeds(self, function: Function) -> Iterator[Found]:
+        """Calls that seed, and classes of which making one does."""
+        for op in function.ops:
+            if op.code in ("call", "import"):
+                for what in self._seeded(op):
+                    yield Found(op, what)
+            elif op.code == "class" and any(map(self._is_trainer, op.args)):
+                yield Found(op, EVERY)
+        bases = self._training.bases(function.name) if function.name else ()
+        if any(map(trainers.seeds, bases)):
+            yield Found(Op("class", (), "", _node(function), function.region, 0), EVERY)
+
+    def _is_trainer(self, base: Op) -> bool:
+        return any(map(trainers.seeds, self._values.qualified(base)))
+
+    def _seeded(self, op: Op) -> Iterator[str]:
+        if is_guard(op):
+            yield EVERY
+        if op.code != "call":
+            return
+        called, word = self._called(op), word_of(op)
+        row = next((row for each in called if (row := randomness.BY_NAME.get(each))), ())
+        if row:
+            if has_seed(op) and not self._states.is_put_back(op):
+                yield from (each for each in row if not self._says_nothing(op, each))
+        elif (
+            word in randomness.HELPERS
+            or (word == "random_seed" and op.args[1:])
+            or any(map(_seeds_by_name, called))
+            or self._hands_seed_on(op, called, word)
+        ):
+            yield f"{word}()"
+        elif any(map(trainers.seeds, called)) or self._is_seeding_command_line(op, word):
+            yield EVERY
+
+    def _says_nothing(self, seed: Op, library: str) -> bool:
+        """Whether a seed holds for a few lines only, or is what the same generator has drawn."""
+        apart = self._states.holds_apart(seed, library)
+        return apart or self._states.is_of_itself(seed, library)
+
+    def _hands_seed_on(self, call: Op, called: Sequence[str], word: str) -> bool:
+        """Whether a function of some library takes a seed, with which it may seed everything."""
+        if not any(map(randomness.may_seed, called)):
+            return False
+        if word == "seed":
+            return has_seed(call)
+        if word.startswith("set_deterministic") and call.args[1:]:  # which is given the options
+            return not isinstance(self._values.constant(call.args[1]), bool)
+        given = (value for name, value in call.arguments() if name in _SEED)
+        return any(self._values.constant(each) is not None for each in given)
+
+    def _is_seeding_command_line(self, call: Op, word: str) -> bool:
+        """Lightning's, which seeds all with a number that it is given; with True, it draws one."""
+        given = call.given("seed_everything_default") if word == "LightningCLI" else None
+        value = None if given is None else self._values.constant(given)
+        return value is not None and not isinstance(value, bool)
+
+    # What draws
+
+    def draws(self, function: Function) -> Iterator[Found]:
+        """Calls that draw from a global generator, where something depends on that."""
+        for op in function.coded("call"):
+            library = drawn_from(op)
+            apart = library and self._states.is_seeded_apart(op, library)
+            if library and not apart:
+                yield Found(op, library)
+
+    def builds(self, function: Function) -> Iterator[Found]:
+        """Calls that draw weights."""
+        return self._judged(function, self._training.built)
+
+    def trains(self, function: Function) -> Iterator[Found]:
+        """Calls that train."""
+        return self._judged(function, self._training.library)
+
+    @staticmethod
+    def _judged(function: Function, judge: Callable[[Op], str | None]) -> Iterator[Found]:
+        for op in function.coded("call"):
+            library = judge(op)
+            if library:
+                yield Found(op, library)
+
+    @staticmethod
+    def orders(function: Function) -> Iterator[Found]:
+        """Calls that draw an order, a choice or a split of data from torch's generator."""
+        for op in function.coded("call"):
+            found = drawing(op)
+            if found is not None:
+                yield Found(op, "torch", found[0].name)
+
+    # What turns on and sets
+
+    def enables(self, function: Function) -> Iterator[Found]:
+        """Calls that turn determinism on, also where a setting decides."""
+        for op in function.ops:
+            if is_guard(op):
+                yield Found(op, EVERY)
+            elif op.code == "call":
+                library = self._enabled(op)
+                if library:
+                    yield Found(op, library)
+
+    def _enabled(self, call: Op) -> str:
+        called, word = self._called(call), word_of(call)
+        if word == "enable_op_determinism":
+            return "tensorflow"
+        # Turned off is a decision too, and DET303's to report.
+        if word == "use_deterministic_algorithms" or not rows.SWITCHES.isdisjoint(called):
+            return "torch"
+        for keyword in _OPTIONS:
+            given = call.given(keyword)
+            if given is not None and self._values.constant(given) is not False:
+                own = any(each.startswith(trainers.CONFIGURED) for each in called)
+                takes = own or word.endswith(_CONFIGURING) or keyword != "deterministic"
+                return "torch" if takes else ""
+        if word == "enable_full_determinism":
+            return EVERY
+        return f"{word}()" if names.turns_determinism_on(word) else ""
+
+    @staticmethod
+    def sets(function: Function) -> Iterator[Found]:
+        """Variables of the environment that are set."""
+        for each in settings.options(function, VARIABLES):
+            if each.form == "environment":
+                value = each.constant
+                yield Found(each.op, each.name, value if isinstance(value, str) else "", each.node)
+
+    @staticmethod
+    def places(function: Function) -> Iterator[Found]:
+        """Literals that name a CUDA device, and calls of ``.cuda()``."""
+        for op in function.ops:
+            if op.code == "const" and isinstance(op.name, str):
+                device, _, index = op.name.partition(":")
+                named = device == "cuda" and (op.name == device or index.isdigit())
+            else:
+                method = op.args[0] if op.code == "call" else op
+                named = op.code == "call" and (method.code, method.name) == ("attr", "cuda")
+            if named:
+                yield Found(op, "cuda")
+
+    # Epochs and ranks
+
+    @staticmethod
+    def samplers(function: Function) -> Iterator[Found]:
+        """Samplers that shuffle for training and are made once, each with its class."""
+        for op in function.coded("call"):
+            kind = samplers.shuffling(op)
+            if kind and not samplers.is_apart(op):
+                yield Found(op, kind)
+
+    def rounds(self, function: Function) -> Iterator[Found]:
+        """Loops over epochs in which something is trained: of each, its first line."""
+        for op in function.coded("iter"):
+            node = op.region.node
+            if isinstance(node, (ast.For, ast.AsyncFor)) and epochs.is_loop(op.region):
+                calls = (word_of(each) for each in op.region.ops() if each.code == "call")
+                if any(not _STEPS.isdisjoint(names.words_of(word)) for word in calls):
+                    parts = (self._text(each) for each in (node.target, node.iter))
+                    yield Found(op, "", f"for {' in '.join(parts)}", node.target)
+
+    def _text(self, node: ast.AST) -> str:
+        start, end = self._unit.span(node)
+        return " ".join(self._unit.text[start:end].split())
+
+    @staticmethod
+    def tells(function: Function) -> Iterator[Found]:
+        """``loader.sampler.set_epoch(epoch)``, ``hasattr(sampler, "set_epoch")``,
+        ``sampler.epoch = epoch``."""
+        for op in function.ops:
+            told = op.code == "store_attr" and op.name == "epoch" and "sampler" in _word(op.args[0])
+            if told or (op.code in ("attr", "const") and op.name == "set_epoch"):
+                yield Found(op, "")
+
+    def worker_seeds(self, function: Function) -> Iterator[Found]:
+        """Of ``seed_everything(0)``, whether workers are "given" or "left out": Fabric gives."""
+        for op in function.coded("call"):
+            if word_of(op) == "seed_everything":
+                called = [*self._called(op), *self._methods(op)]
+                if any(each.startswith(trainers.LIGHTNING) for each in called):
+                    fabric = any(each.endswith("Fabric.seed_everything") for each in called)
+                    given = fabric or op.unpacks or op.given("workers", _WORKERS) is not None
+                    yield Found(op, "given" if given else "left out")
+
+    def _methods(self, call: Op) -> Iterator[str]:
+        """The qualified names of a method, by the classes of its object."""
+        function = call.args[0]
+        if function.code == "attr":
+            for each in self._training.classes(function.args[0]):
+                yield f"{each}.{function.name}"
+
+    def ranks(self, function: Function) -> Iterator[Found]:
+        """Trainers of Lightning that are told to start several processes."""
+        for each in settings.flags(function):
+            counted = each.name in _COUNTS and _is_several(each.constant)
+            if counted or (each.name == _STRATEGY and self._is_of_several(each.value)):
+                yield Found(each.op, "lightning")
+
+    def _is_of_several(self, value: Op | None) -> bool:
+        if value is None:
+            return False
+        named = self._values.constant(value)
+        word = named if isinstance(named, str) else word_of(value) if value.code == "call" else ""
+        return word.lower().startswith(_SEVERAL)
+
+
+def _node(function: Function) -> ast.AST:
+    assert function.node is not None  # noqa: S101 - only the module's has none
+    return function.node
+
+
+def _is_several(value: object) -> bool:
+    if isinstance(value, tuple):
+        return len(value) > 1
+    if isinstance(value, str) and value.lstrip("-").isdigit():
+        value = int(value)
+    return type(value) is int and (value > 1 or value == -1)
+
+
+def _word(op: Op) -> str:
+    return str(op.name[1] if op.code == "param" else op.name)
+
+
+def _seeds_by_name(called: str) -> bool:
+    """Whether a function of some module is named as one that seeds, and not a generator's."""
+    library, _, word = called.rpartition(".")
+    own = library.partition(".")[0] in ("random", "numpy", "builtins")
+    return not own and names.means_seeding(word) and word not in _OF_GENERATORS

@@ -1,0 +1,163 @@
+"""Random numbers that no result depends on: pauses, ports, names of things, what is only shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.generators import names_given, nearest_names, parameter_of
+from detlint.dataflow.order import owner_word, word_of
+from detlint.dataflow.seeding import drawn_from
+from detlint.dataflow.settings import names_tested, tested
+from detlint.index.facts import IDLE
+from detlint.models import names, randomness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Op, Region
+
+_SAME = frozenset(
+    [
+        *("attr", "binary", "boolean", "choice", "comprehension", "declared", "free", "item"),
+        *("iter", "list", "phi", "slice", "store_item", "tuple", "unary", "unpack"),
+    ]
+)
+_CONVERTING = frozenset(
+    f"builtins.{each}"
+    for each in (
+        "abs",
+        "chr",
+        "float",
+        "format",
+        "hex",
+        "int",
+        "max",
+        "min",
+        "range",
+        "round",
+        "str",
+    )
+)
+_PICKS = frozenset(
+    ("choice", "choices", "permutation", "randint", "randperm", "randrange", "sample")
+)
+_RESEEDING = frozenset(("manual_seed", "seed"))  # with what differs each time, which DET103 tells
+_PLOTTING = frozenset(("ax", "axes", "axs", "fig", "plt"))
+_KEEPS = "savefig"
+_MOST = 60  # what is made of one draw
+
+
+def doubt(op: Op) -> int:
+    """0 for an operation that runs whenever its function does, 1 for one behind a test, 2 for one
+    that handles an error, 3 for a draw on which nothing seems to depend."""
+    if drawn_from(op) and is_idle(op):
+        return IDLE
+    kinds = {region.kind for region in _conditional(op)}
+    return 2 if "except" in kinds else 1 if kinds else 0
+
+
+def is_idle(draw: Op) -> bool:
+    """``time.sleep(random.uniform(0, 5))``, ``port = random.randint(1024, 65535)``."""
+    name = draw.function.name.rpartition(".")[2]
+    if names.only_traces(name, [], "") or any(map(names.is_aside, (name, *_given(draw)))):
+        return True
+    return _is_asked_for(draw) or _is_only_shown(draw) or _picks_any(draw)
+
+
+def _given(draw: Op) -> Iterator[str]:
+    """What a draw is called, or what is made of it."""
+    yield from nearest_names(draw)
+    for each in draw.uses:
+        if each.code in ("choice", "comprehension", "list"):
+            yield from names_given(each)
+
+
+def _is_asked_for(draw: Op) -> bool:
+    """Whether a seed is drawn where whoever runs the program wants another one each time:
+    ``seed = random.randint(0, limit) if randomize_seed else seed``."""
+    if not any(map(names.means_seed, _given(draw))):
+        return False
+    asked = " ".join(names_tested(draw)).lower()
+    return "seed" in asked or "random" in asked
+
+
+def _is_only_shown(draw: Op) -> bool:
+    """Whether all that is made of a draw goes into texts, messages, pictures or pauses."""
+    pending, seen, shown = [draw], {draw}, False
+    picks = word_of(draw) in _PICKS
+    for value in pending:  # grows
+        for use in value.uses:
+            if use.code == "drop" and value is not draw:
+                continue
+            if _shows(use, value, picks=picks):
+                shown = True
+                continue
+            further = _made(use, value, picks=picks)
+            if further is None or len(pending) > _MOST:
+                return False
+            pending += [each for each in further if each not in seen]
+            seen.update(further)
+    return shown
+
+
+def _shows(use: Op, value: Op, *, picks: bool) -> bool:
+    """``picks``: it is a number, or some of several things, which is shown for its own sake."""
+    if use.code != "call":  # `"run_%d" % draw`
+        texts = [each.name for each in use.args if each.code in ("const", "text")]
+        joins = use.code == "binary" and any(isinstance(each, str) for each in texts)
+        return use.code == "format" or joins
+    called, word, owner = use.function.unit.values.called(use), word_of(use), owner_word(use)
+    plots = picks and (owner in _PLOTTING or word == "imshow")
+    if use.args[0] is value or plots:
+        return plots and _KEEPS not in use.function.unit.text
+    if not randomness.IDLE.isdisjoint(called) or word in _RESEEDING:
+        return True
+    if picks and names.is_log(called, owner, word):
+        return True
+    return word in ("format", "join") and use.args[0].code == "attr"
+
+
+def _made(use: Op, value: Op, *, picks: bool) -> list[Op] | None:
+    """What is made of a value; None where it goes out of sight, or decides something."""
+    if use.code in _SAME:
+        return [use]
+    if use.code == "store_global":
+        outer = use.function.unit.functions_naming(str(use.name))
+        functions = (each for function in outer for each in function.everything())
+        return [read for each in functions for read in each.reads("global", str(use.name))]
+    if use.code != "call":
+        return None
+    values = use.function.unit.values
+    taken = parameter_of(values.callee(use), use, value)
+    if taken is not None:
+        return [taken]
+    if all(each.code == "drop" for each in use.uses):  # it is called for what it does
+        return None
+    converts = not _CONVERTING.isdisjoint(values.called(use)) or _is_method_of(use, value)
+    return [use] if picks or converts else None
+
+
+def _picks_any(draw: Op) -> bool:
+    """Whether an item is chosen from what gives the same whatever index it is asked for:
+    ``random.choice(texts)``, where ``__getitem__`` draws a place by itself."""
+    if word_of(draw) != "choice" or len(draw.args) != 2:
+        return False
+    values, given = draw.function.unit.values, draw.args[1]
+    method = values.unit.method(values.owner(given), "__getitem__")
+    if given.code == "call" and given.args[0].code == "class":
+        name = f"{given.args[0].name}.__getitem__"
+        method = next((each for each in given.function.nested if each.name == name), None)
+    return method is not None and not any(each.uses for each in [*method.params.values()][1:2])
+
+
+def _is_method_of(call: Op, value: Op) -> bool:
+    """``draw.item()``."""
+    return call.args[0] is value and value.code == "attr"
+
+
+def _conditional(op: Op) -> Iterator[Region]:
+    for region in op.region.around():
+        tests = region.head.args if region.head is not None else ()
+        usual = any(names.says_usual(name) for test in tests for name in tested(test))
+        if region.kind in ("if", "else", "except") and not usual:
+            yield region

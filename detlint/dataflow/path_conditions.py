@@ -1,0 +1,163 @@
+"""Whether an operation may run: under the tests that it stands behind, and past what leaves."""
+
+from __future__ import annotations
+
+import operator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from detlint.dataflow.order import word_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from detlint.dataflow.ir import Function, Op, Region
+
+    Assumed = Callable[[Op], object]
+
+_UNKNOWN = ...
+_EXITS = frozenset(("sys.exit", "os._exit", "builtins.exit", "builtins.quit"))
+_ORDERS: dict[str, Callable[[Any, Any], bool]] = {
+    "Lt": operator.lt,
+    "LtE": operator.le,
+    "Gt": operator.gt,
+    "GtE": operator.ge,
+}
+_EQUAL = {"Is": True, "Eq": True, "IsNot": False, "NotEq": False}
+_IN = {"In": True, "NotIn": False}
+_WRITTEN = frozenset(("list", "set", "tuple"))
+_EXIST = frozenset(("exists", "is_some", "not_none"))  # of None nothing of that name holds
+_DEEPEST = 40  # tests in tests
+
+
+class Paths:
+    """Answers for one function; ``assumed``: what a value is, ``...`` where that is not known."""
+
+    def __init__(self, function: Function, assumed: Assumed = lambda _: _UNKNOWN) -> None:
+        self._function = function
+        self._values = function.unit.values
+        self._assumed = assumed
+
+    def may_run(self, op: Op) -> bool:
+        """Whether an operation may run when the function does."""
+        passes = True  # what comes after `return` does not run, but for `finally`
+        for region in op.region.around():
+            if self._enters(region) is False:
+                return False
+            if passes and self._left.get(region, op.place) < op.place:
+                return False
+            passes = passes and region.kind != "finally"
+        return True
+
+    @cached_property
+    def _left(self) -> dict[Region, int]:
+        """From which places on the rest of a region never runs."""
+        found: dict[Region, int] = {}
+        for op in self._function.ops:
+            if self._leaves(op):
+                found.setdefault(self._farthest(op), op.place)
+        return found
+
+    def _leaves(self, op: Op) -> bool:
+        if op.code == "test":
+            return op.name == "assert" and self._holds(op.args[0]) is False
+        if op.code == "call":
+            return not _EXITS.isdisjoint(self._values.called(op))
+        return op.code in ("return", "leave") or (op.code == "raise" and not op.name)
+
+    def _farthest(self, op: Op) -> Region:
+        """The outermost region that certainly ends where an operation leaves."""
+        region = op.region
+        while region.parent is not None:
+            if region.kind != "finally" and self._enters(region) is not True:
+                break
+            if region.loops:
+                break
+            region = region.parent
+        return region
+
+    def _enters(self, region: Region) -> bool | None:
+        """Whether a region is entered; None if that is not known."""
+        head = region.head
+        if head is None or head.code != "test" or head.name == "match":
+            return None
+        if region.kind not in ("if", "else", "while"):
+            return None
+        holds = self._holds(head.args[0])
+        return holds if holds is None or region.kind != "else" else not holds
+
+    def _holds(self, test: Op) -> bool | None:
+        value = self._value(test)
+        return None if value is _UNKNOWN else bool(value)
+
+    def _value(self, op: Op, depth: int = 0) -> object:
+        """What an operation gives; ``...`` if that is not known."""
+        found = self._assumed(op)
+        if found is not _UNKNOWN or depth > _DEEPEST:
+            return found
+        if self._is_rebound(op):
+            return _UNKNOWN
+        judge = getattr(self, f"_of_{op.code}", None)
+        if judge is not None:
+            return judge(op, depth + 1)
+        value = self._values.bound_to(op)
+        # What is written out may be filled.
+        return _UNKNOWN if value.code in _WRITTEN else self._values.constant(value)
+
+    def _is_rebound(self, op: Op) -> bool:
+        """Whether functions may bind a variable of the module anew before it is read."""
+        rebound = self._function.unit.rebound
+        own = rebound and self._function is self._function.unit.module
+        return bool(own) and not rebound.isdisjoint(self._function.names_of(op))
+
+    def _of_call(self, op: Op, depth: int) -> object:
+        if len(op.args) == 2 and word_of(op) in _EXIST and self._value(op.args[1], depth) is None:
+            return False
+        return _UNKNOWN
+
+    def _of_not(self, op: Op, depth: int) -> object:
+        value = self._value(op.args[0], depth)
+        return value if value is _UNKNOWN else not value
+
+    def _of_boolean(self, op: Op, depth: int) -> object:
+        sides = [self._value(each, depth) for each in op.args]
+        decides = op.name == "Or"
+        known = [bool(each) for each in sides if each is not _UNKNOWN]
+        if decides in known:
+            return decides
+        return not decides if len(known) == len(sides) else _UNKNOWN
+
+    def _of_compare(self, op: Op, depth: int) -> object:
+        sides = [self._value(each, depth) for each in op.args]
+        found = [
+            self._compared(how, left, right, op.args[place + 1], depth)
+            for place, (how, left, right) in enumerate(zip(op.name, sides, sides[1:], strict=False))
+        ]
+        return False if False in found else _UNKNOWN if _UNKNOWN in found else True
+
+    def _compared(self, how: str, left: object, right: object, op: Op, depth: int) -> object:
+        if left is _UNKNOWN:
+            return _UNKNOWN
+        if how in _IN:
+            held = self._is_in(left, op, depth)
+            return held if held is _UNKNOWN else held is _IN[how]
+        if right is _UNKNOWN:
+            return _UNKNOWN
+        if how in _EQUAL:
+            return (left == right) is _EQUAL[how]
+        numbers = isinstance(left, (int, float)) and isinstance(right, (int, float))
+        return _ORDERS[how](left, right) if numbers and how in _ORDERS else _UNKNOWN
+
+    def _is_in(self, value: object, held: Op, depth: int) -> object:
+        """Whether a collection that is written out holds a value."""
+        if held.code not in _WRITTEN:
+            return _UNKNOWN
+        values = [self._value(each, depth) for each in held.args]
+        return _UNKNOWN if _UNKNOWN in values else value in values
+
+
+def tests(function: Function) -> Iterator[Op]:
+    """What is tested in a function, where that decides what else runs."""
+    for op in function.coded("test"):
+        if op.name not in ("match", "comprehension"):
+            yield op.args[0]

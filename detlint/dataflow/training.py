@@ -1,0 +1,181 @@
+"""Which calls train, and with which library; which make what has weights."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.order import word_of
+from detlint.dataflow.origins import Origins, Place
+from detlint.index.facts import TRAINER
+from detlint.index.imports import imports
+from detlint.models import training as rows
+from detlint.models.loading import hands_on
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.unit import Unit
+
+_OBJECTS = ("self", "cls", "ctx")
+
+
+class Training:
+    """Answers for the calls of one file."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._origins = Origins()
+
+    # What trains
+
+    def library(self, call: Op) -> str | None:
+        """The library that a call trains with; "keras" where only the program's imports tell."""
+        for name in self._called(call):
+            known = rows.STEPS.get(name)
+            if known is not None:
+                around = call.function.around() if known == "tensorflow" else ()
+                return None if any(map(_works_out_gradient, around)) else known
+        method = str(call.args[0].name) if call.args[0].code == "attr" else ""
+        return self._library_of_method(call, method) if method else None
+
+    def _library_of_method(self, call: Op, method: str) -> str | None:
+        if method == "backward":
+            return None if self._is_other_backward(call) else "torch"
+        if method in ("fit", "train") and self._is_trainer(call, method):
+            return self._library_of_trainers
+        minimizes = method == "minimize" and len(call.args) > 1
+        if minimizes or (method == "apply_gradients" and self._applies_gradients(call)):
+            return "tensorflow"
+        return self._fitted_with(call, method) if method in rows.FITS else None
+
+    def _called(self, call: Op) -> list[str]:
+        names = self._unit.values.called(call)
+        return [each.replace("tensorflow.compat.v2.", "tensorflow.", 1) for each in names]
+
+    def _is_other_backward(self, call: Op) -> bool:
+        """Whether it is a wrapper's, a function's or a kernel's own, or that of a tensor that was
+        only just made: these train nothing."""
+        function = call.function
+        own = function.name.rpartition(".")[2] == "backward"
+        if own and next(iter(function.params), "") in _OBJECTS:
+            return True
+        made = self._unit.values.called(call.args[0].args[0])
+        return not rows.MADE.isdisjoint(made) or any(
+            each.startswith("torch.ops.") for each in self._called(call)
+        )
+
+    def _is_trainer(self, call: Op, method: str) -> bool:
+        """Whether a method is that of a torch library's loop, by its class or else by its name."""
+        word = _owner(call).lower()
+        if any(name.endswith("Trainer") for name in self.classes(call.args[0].args[0])):
+            return True
+        if method == "fit":
+            return word.endswith("trainer") and self._all_imported.isdisjoint(rows.OF_KERAS)
+        given = call.args[1] if len(call.args) > 1 else None  # `.train(False)` is a mode
+        mode = given is not None and (
+            isinstance(self._unit.values.constant(given), bool)
+            or (given.code == "param" and given.name[1] == "mode")
+        )
+        return word.endswith(("trainer", "runner")) and not mode
+
+    def bases(self, owner: str) -> list[str]:
+        """The qualified names of the bases of a class of the file."""
+        return self._origins.bases(Place(self._unit, owner)) if owner in self._unit.classes else []
+
+    def classes(self, owner: Op) -> Iterator[str]:
+        """The names of the classes of which an object may be."""
+        for made in self._origins.of(owner):
+            if made is not None:
+                yield from made.names
+
+    def _fitted_with(self, call: Op, method: str) -> str | None:
+        """Torch of ``model.fit(DataLoader(rows))``, in whatever library, and skorch's."""
+        if method != "fit":
+            return "keras"
+        made = self._origins.of(call.args[1]) if len(call.args) > 1 else []
+        if any(hands_on(name) for each in made if each is not None for name in each.names):
+            return "torch"
+        classes = list(self.classes(call.args[0].args[0]))
+        if any(each.startswith("skorch.") for each in classes):
+            return "torch"
+        words = (_owner(call), *(each.rpartition(".")[2] for each in classes))
+        return None if any(map(rows.is_no_network, words)) else "keras"
+
+    def _applies_gradients(self, call: Op) -> bool:
+        """``optimizer.apply_gradients(pairs)``, which of a state in JAX takes ``grads=``; not in
+        an optimizer's own method."""
+        if next((name for name, _ in call.arguments()), "") is not None:
+            return False
+        own = call.function.name.rpartition(".")[2] in ("apply_gradients", "minimize")
+        used = self._all_imported
+        return not own and not used.isdisjoint(rows.OF_KERAS) and used.isdisjoint(rows.OF_JAX)
+
+    @cached_property
+    def _library_of_trainers(self) -> str:
+        """The library whose loop a trainer is, by what its file imports."""
+        named = (name for bound in self._unit.imported.values() for name in bound)
+        top, text = {each.partition(".")[0] for each in named}, self._unit.text
+        if not top.isdisjoint(rows.OF_TORCH):
+            return "torch"
+        if not self._all_imported.isdisjoint(rows.OF_JAX):
+            return "jax"
+        if "torch" in text or "transformers" in text:
+            return "torch"
+        return TRAINER if self._all_imported.isdisjoint(rows.OF_KERAS) else "keras"
+
+    @cached_property
+    def _all_imported(self) -> frozenset[str]:
+        """The libraries that the file imports, within functions, too."""
+        found = imports(self._unit.text)
+        return frozenset(each.module.partition(".")[0] for each in found if not each.level)
+
+    # What has weights
+
+    def built(self, call: Op) -> str | None:
+        """The library whose layers a call makes, or whose weights it draws."""
+        names = self._called(call)
+        for name in names:
+            owner, _, last = name.rpartition(".")
+            if owner == "torch.nn.init":
+                return None if last in rows.FIXED else "torch"
+            if (owner.partition(".")[0], last) in _MAKING:
+                return "torch"
+            if owner.startswith("torch.nn"):
+                return "torch" if last in rows.LAYERS and not self._is_filled(call) else None
+        drawn = not names and call.args[0].code == "attr" and word_of(call) in rows.FILLS
+        return "torch" if drawn and call.given("generator") is None else None
+
+    def _is_filled(self, layer: Op) -> bool:
+        """Whether constants overwrite all of a layer: ``nn.init.zeros_(self.out.weight)``."""
+        filled = {
+            each.name
+            for each in layer.uses
+            if each.code == "attr" and any(map(self._fills, each.uses))
+        }
+        return filled.issuperset(rows.TENSORS)
+
+    def _fills(self, use: Op) -> bool:
+        named = (name.rpartition(".") for name in self._unit.values.called(use))
+        return any(owner == "torch.nn.init" and last in rows.FIXED for owner, _, last in named)
+
+
+_MAKING = frozenset((("transformers", "from_config"), ("peft", "get_peft_model")))
+
+
+def _owner(call: Op) -> str:
+    """The last word of what a method is called on, as it is written: of a call, what that calls."""
+    node = call.node.func if isinstance(call.node, ast.Call) else None
+    owner = node.value if isinstance(node, ast.Attribute) else None
+    while isinstance(owner, (ast.Call, ast.Subscript)):
+        owner = owner.func if isinstance(owner, ast.Call) else owner.value
+    return owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+
+
+def _works_out_gradient(function: Function) -> bool:
+    """Whether a tape in a function only works out the gradient of an operator."""
+    decorators = getattr(function.node, "decorator_list", ())
+    custom = any(ast.unparse(each).endswith("custom_gradient") for each in decorators)
+    return custom or (isinstance(function.node, ast.FunctionDef) and "grad" in function.node.name)

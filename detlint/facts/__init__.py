@@ -1,1 +1,0 @@
-"""What calls do that programs depend on: seed, draw, build, train, turn on."""

@@ -1,0 +1,133 @@
+"""What a file does that other files may depend on: seeds, draws, trains, turns on, sets."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.models import randomness, training
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ahocorasick_rs import AhoCorasick
+
+IDLE = 3  # the doubt about a draw on which nothing seems to depend
+EVERY = "*"  # all libraries
+TRAINER = "trainer"  # the library of a trainer whose file imports none
+VARIABLES = (  # of the environment, those that a rule asks about
+    *("CUBLAS_WORKSPACE_CONFIG", "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "XLA_FLAGS"),
+    *("FLASH_ATTENTION_DETERMINISTIC", "KERAS_BACKEND", "TF_DETERMINISTIC_OPS"),
+    *("TF_CUDNN_DETERMINISTIC", "TF_XLA_FLAGS"),
+)
+
+
+class Fact(NamedTuple):
+    """Something that a file does.
+
+    what   the library, or the variable that is set
+    text   how the source says it; for a variable, the value ("" if it is not a literal)
+    needs  an argument, as ``Need`` dumps it, without which it does not happen
+    doubt  1 where it stands behind a test, 2 where it handles an error, 3 where it seems that
+           nothing depends on it
+    """
+
+    what: str
+    text: str
+    row: int
+    column: int
+    end_row: int
+    end_column: int
+    needs: str = ""
+    doubt: int = 0
+
+
+def _called(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(f"{each}(" for each in names))
+
+
+# Tokens without which code holds no fact of a kind.
+_TOKENS: dict[str, tuple[str, ...]] = {
+    "seeds": (
+        *("seed", "Seed", "determinism(", "guard.", "rng_state(", "setstate(", "set_state("),
+        *("Trainer(", "Trainer)", "set_deterministic", "Runner("),
+        *("improve_reproducibility(", "prepare_environment(", "load_hyperpyyaml("),
+    ),
+    "draws": (*_called({name.rpartition(".")[2] for name in randomness.DRAWS} - {"f"}), ".f("),
+    "builds": (
+        *_called({*training.LAYERS, *training.FILLS, "get_peft_model", "from_config"}),
+        *("orthogonal_(", "sparse_("),
+    ),
+    "orders": ("Loader(", "RandomSampler(", "random_split("),
+    "trains": (
+        *(".backward(", ".fit(", ".train(", ".minimize(", "GradientTape", "value_and_grad"),
+        *("jax.grad", ".train_on_batch(", ".fit_generator(", ".apply_gradients("),
+        "create_supervised_trainer(",
+    ),
+    # Only looked for: without one of these, gradients are worked out and change nothing.
+    "steps": (
+        *(".step(", "zero_grad(", "optim.", "Optimizer(", ".optimizer", ".grad.data"),
+        ".grad.zero_(",
+    ),
+    # Only looked for: without one of these, nothing is called by a name that the text hides.
+    "looks_up": (
+        *("getattr(", ".__dict__[", "getmembers(", "vars(", "globals()", "sys.modules[__n"),
+        "eval(",
+    ),
+    # Likewise: how classes are made of which only a setting knows the name, or their base.
+    "makes_unseen": (
+        *("import_module(", "__import__(", "__subclasses__", "__init_subclass__", "metaclass="),
+        *("locate(", "instantiate", "eval("),
+    ),
+    # Likewise: what makes what a configuration names.
+    "instantiates": ("instantiate", "hydra.utils.call("),
+    "enables": ("determin", "guard."),
+    "sets": VARIABLES,
+    "places": ('"cuda', "'cuda", ".cuda("),
+    "samplers": ("DistributedSampler(",),
+    "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),
+    "tells": ("set_epoch", "sampler.epoch"),
+    "worker_seeds": ("seed_everything(",),
+    "ranks": tuple(
+        form
+        for name in ("devices", "gpus", "num_nodes", "strategy")
+        for form in (f"{name}=", f"'{name}'", f'"{name}"')
+    ),
+}
+_WORDS = [token for tokens in _TOKENS.values() for token in tokens]
+_KINDS = [kind for kind, tokens in _TOKENS.items() for _ in tokens]
+# What must follow a token that is a common word: a call or an alias, and of options a value.
+_ALIAS = r"as[ \t]+\w+"
+_CALLED = re.compile(rf"\w*(?:=(?!=|False\b|None\b)|[ \t]*(?:\((?!`)|{_ALIAS}))")
+# Not `getattr(self, name)`, `getattr(torch, name)`, `getattr(args, "name", 0)`, `vars(args)`.
+_SEARCHED = re.compile(
+    r"\s*(?!(?:self|cls|args|opts?|cfg|config|params|obj|model|torch|nn|F|np|jnp|tf|logging)\b)"
+    rf"[\w.]+\s*(?:,(?!\s*[\"'])|\)\s*\[)|{_ALIAS}"
+)
+_FOLLOWED = {
+    **dict.fromkeys(("seed", "Seed", "determin"), _CALLED),
+    **dict.fromkeys(("getattr(", "vars("), _SEARCHED),
+    ".grad.data": re.compile(r"(?![ \t]*\*=[ \t]*0)"),  # which only resets it
+}
+
+
+def hints(text: str) -> dict[str, list[int]]:
+    """Where facts of each kind may be."""
+    found: dict[str, list[int]] = {kind: [] for kind in _TOKENS}
+    for index, start, end in _automaton().find_matches_as_indexes(text, overlapping=True):
+        word = _WORDS[index]
+        followed = _FOLLOWED.get(word)
+        # The name of the builtin, which no "model.eval(" is.
+        if word == "eval(" and f"a{text[start - 1 : start]}".replace(".", "_").isidentifier():
+            continue
+        if followed is None or followed.match(text, end):
+            found[_KINDS[index]].append(start)
+    return found
+
+
+@cache
+def _automaton() -> AhoCorasick:
+    from ahocorasick_rs import AhoCorasick, Implementation
+
+    return AhoCorasick(_WORDS, implementation=Implementation.DFA)

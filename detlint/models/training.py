@@ -1,0 +1,60 @@
+"""What trains, and what is made with weights that are drawn."""
+
+from __future__ import annotations
+
+from detlint.models.model import words
+from detlint.models.names import words_of
+
+# What works out gradients, by the library that it trains with.
+STEPS = {
+    "tensorflow.GradientTape": "tensorflow",
+    "jax.grad": "jax",
+    "jax.value_and_grad": "jax",
+    "ignite.engine.create_supervised_trainer": "torch",
+}
+LIGHTNING = ("lightning.", "pytorch_lightning.", "lightning_fabric.")
+# Their trainers seed `random`, NumPy and torch from an argument with a fixed default.
+_SEEDING = (
+    "transformers.",
+    "trl.",
+    "ultralytics.",
+    "sentence_transformers.",
+    "setfit.",
+    "unsloth.",
+)
+_RUNNING = "catalyst."
+CONFIGURED = (*LIGHTNING, *_SEEDING, _RUNNING)
+# What imports one of these at its top trains with torch, or with JAX: a program in JAX may import
+# torch in the function that reads its checkpoints.
+OF_TORCH = frozenset(("torch", "lightning", "pytorch_lightning", "trl", "accelerate"))
+OF_JAX = frozenset(("jax", "flax", "haliax", "optax", "equinox"))
+OF_KERAS = frozenset(("tensorflow", "keras", "tf_keras"))
+FITS = frozenset(("fit", "train_on_batch", "fit_generator"))
+# Names of what is fitted and is no network.
+_OTHERS = words(
+    """binarizer clf encoder gmm imputer kmeans knn lasso lda le linreg logreg means nmf ohe pca
+    reducer regressor ridge scaler selector svc svm tokenizer tsne tuner umap vectoriser
+    vectorizer"""
+)
+LAYERS = words(
+    """Linear LazyLinear Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d
+    ConvTranspose3d Embedding EmbeddingBag LSTM GRU RNN LSTMCell GRUCell RNNCell Transformer
+    TransformerEncoderLayer TransformerDecoderLayer MultiheadAttention"""
+)
+TENSORS = ("bias", "weight")  # of a layer, all that it draws
+FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")
+FIXED = words("calculate_gain constant_ dirac_ eye_ ones_ zeros_")  # of torch.nn.init
+# Tensors that nothing was computed from.
+MADE = frozenset(f"torch.{each}" for each in ("empty", "ones", "rand", "randn", "tensor", "zeros"))
+
+
+def seeds(name: str) -> bool:
+    """Whether a class is a trainer that seeds everything by itself."""
+    if name.startswith(_RUNNING):
+        return name.endswith(("Runner", "Trainer"))
+    return name.startswith(_SEEDING) and name.endswith("Trainer")
+
+
+def is_no_network(name: str) -> bool:
+    """Whether what has a name is fitted and is no network: ``scaler``, ``label_encoder``."""
+    return not _OTHERS.isdisjoint(words_of(name)[-2:])
