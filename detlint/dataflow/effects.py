@@ -102,6 +102,22 @@ class Effects:
         self._made.update(dict.fromkeys(states, found))
         return found
 
+    def counted(self, container: Op) -> bool:
+        """Whether a dict counts something: ``counts[word] += 1``."""
+        if lattice.may_be(self._values.types(container), "counter"):
+            return True
+        pending, seen = [container], {container}
+        while pending:
+            each = pending.pop()
+            if each.code == "store_item" and each.args[2].code == "augment":
+                return True
+            more = each.args if each.code == "phi" else each.args[:1]
+            if each.code in _CHANGED:
+                fresh = [op for op in more if op not in seen]
+                seen.update(fresh)
+                pending += fresh
+        return False
+
     def is_read(self, value: Op, bound: Op | None = None) -> bool:
         """Whether anything but a test or a message takes a value, also through joints; as what a
         name is bound to, or was, where it is ``bound``."""
@@ -845,7 +861,7 @@ class _Body:
 
     def _updated(self, op: Op, owner: Op, call: Op) -> Iterator[Use]:
         types = self._values.types(owner)
-        if lattice.are(types, "set", "counter"):
+        if lattice.are(types, "set"):
             if self.stops:
                 yield from self._looped(op)
         elif self._is_unique_match(op):

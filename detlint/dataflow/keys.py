@@ -29,6 +29,22 @@ def leaves_ties(values: Values, key: Op) -> bool:
     return _loses(values, function.returns[0].args[0])
 
 
+def takes_second(values: Values, call: Op) -> bool:
+    """Whether a sort is by the second part of each element: ``key=lambda item: -item[1]``."""
+    key = call.given("key")
+    if key is None:
+        return False
+    if key.code == "call" and "operator.itemgetter" in values.called(key):
+        return [each.name for each in key.args[1:]] == [1]
+    if key.code != "function" or not key.name.returns or not key.name.returns[0].args:
+        return False
+    taken = key.name.returns[0].args[0]
+    while taken.code == "unary":
+        taken = taken.args[0]
+    second: bool = taken.code == "item" and taken.args[1].name == 1
+    return second and taken.args[0].code == "param"
+
+
 def _loses(values: Values, op: Op) -> bool:
     """``len(x)``, ``-counts[x]``, ``counts.get(x, 0)``; of a tuple, all of its parts."""
     if op.code == "tuple":

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import expected, lattice
 from detlint.dataflow.effects import Effects, is_aligned
-from detlint.dataflow.keys import leaves_ties, may_tie
+from detlint.dataflow.keys import leaves_ties, may_tie, takes_second
 from detlint.dataflow.use import PLAIN, Flow, Use, surest
 from detlint.journal import ended
 from detlint.models import names
@@ -885,9 +885,16 @@ class Orders:
         return key is not None and leaves_ties(self.values, key)
 
     def _if_sorted(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        if self._leaves_ties(call):
+        if self._leaves_ties(call) or self._ranks_counts(call, value):
             for use in self.follow(call, flow):
                 yield use._replace(how="sorted by a key, which leaves equals as they come")
+
+    def _ranks_counts(self, call: Op, value: Op) -> bool:
+        """``sorted(counts.items(), key=lambda item: -item[1])``: many are as frequent."""
+        items = value.code == "call" and value.args[0].code == "attr"
+        if not items or value.args[0].name != "items" or not takes_second(self.values, call):
+            return False
+        return self.effects.counted(value.args[0].args[0])
 
     def _if_searched(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         key = call.given("key")
@@ -1057,6 +1064,10 @@ class Orders:
             yield from self.follow(call, flow._replace(grouped=False))
             return
         if self._ends(word, call, attribute.args[0]):
+            return
+        if flow.keyed and word == "most_common":
+            for use in self.follow(call, flow._replace(keyed=False)):
+                yield use._replace(how="ranked by most_common(), which leaves equals as they come")
             return
         if flow.keyed and word not in ("copy", "items", "keys", "popitem", "values"):
             return

@@ -18,11 +18,9 @@ from detlint.rule import Confidence, Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from detlint.callgraph.program import Program
     from detlint.dataflow.ir import Op
-    from detlint.finding import Edit, Finding
+    from detlint.finding import Edit
     from detlint.models.estimators import Drawing
-    from detlint.settings import Settings
 
 _GLOBAL = "draws from NumPy's global generator, which this file does not seed"
 _SYSTEM = "is seeded by the operating system, whatever else is seeded"
@@ -45,9 +43,6 @@ class MissingRandomState(Rule):
     - `shuffle` and `train_test_split` of Hugging Face datasets without `seed`
     - `shuffle` of a streamed dataset without `seed`, which takes entropy in any case
 
-    Lowers the confidence:
-    - all programs that the file is part of seed NumPy's global generator: reported as *possible*
-
     Not reported:
     - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`,
     - `shuffle=False`
@@ -63,7 +58,6 @@ class MissingRandomState(Rule):
     triggers = (*estimators.short_names(), *(f"{each}(" for each in sorted(_METHODS)))
     needs = ("sklearn", "imblearn", "sample(", "datasets")
     source = "https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness"
-    judged_where_it_runs = True
     shown = "CPU"
     confidence = Confidence.LIKELY
     examples = (
@@ -116,11 +110,6 @@ class MissingRandomState(Rule):
             return True
         own = text.endswith("self.", 0, offset)
         return not own and ("sklearn" in text or "imblearn" in text)
-
-    @classmethod
-    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
-        """Another file of the program seeds the generator that is drawn from, before perhaps."""
-        return finding.message.endswith(_GLOBAL) and program.has("seeds", "numpy")
 
     def examine(self, offsets: Sequence[int]) -> None:
         for op in self.unit.ops_at(offsets):

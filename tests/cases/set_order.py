@@ -816,3 +816,19 @@ class Words:
 
 def number_words(path):
     return {word: index for index, word in enumerate(Words(path).words)}  # DET204
+
+
+def most_frequent(texts: list[str], limit):
+    counts = defaultdict(int)
+    for text in texts:
+        for word in set(text.split()):  # DET204
+            counts[word] += 1
+    return sorted(counts.items(), key=lambda item: -item[1])[:limit]
+
+
+def by_number(texts: list[str]):
+    numbers = {}
+    for text in texts:
+        for word in set(text.split()):
+            numbers[word] = number_of(word)
+    return sorted(numbers.items(), key=lambda item: item[1])
