@@ -43,6 +43,7 @@ _BY_ORDER = {
     Order.DRAWS: "_if_drawn",
     Order.READS: "_if_read",
 }
+_RANKED = "ranked by most_common(), which leaves equals as they come"
 _HANDED_ON = (
     *("assigned", "collected", "cut", "indexed", "joined", "passed", "returned", "sliced"),
     *("stored", "unpacked"),
@@ -1065,11 +1066,9 @@ class Orders:
             return
         if self._ends(word, call, attribute.args[0]):
             return
-        if flow.keyed and word == "most_common":
-            for use in self.follow(call, flow._replace(keyed=False)):
-                yield use._replace(how="ranked by most_common(), which leaves equals as they come")
-            return
         if flow.keyed and word not in ("copy", "items", "keys", "popitem", "values"):
+            ranked = self.follow(call, PLAIN) if word == "most_common" else ()
+            yield from (use._replace(how=_RANKED) for use in ranked)
             return
         if word in ("copy", "keys", "values", "items", "tolist"):
             yield from self.follow(call, flow._replace(keyed=flow.keyed and word == "copy"))
