@@ -61,7 +61,7 @@ def test_a_message_that_names_a_line_names_its_cell() -> None:
     late = 'import os\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"'
     (found,) = lint(notebook(IMPORT, "\nmodel.cuda()", late), "DET306")
     assert found.cell == 3
-    assert "the work on the GPU in line 2 of cell 2 has started cuBLAS" in found.message
+    assert "after work on the GPU in line 2 of cell 2: cuBLAS reads it once" in found.message
 
 
 @pytest.mark.parametrize(

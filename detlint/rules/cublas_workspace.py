@@ -25,11 +25,16 @@ _VARIABLE = "CUBLAS_WORKSPACE_CONFIG"
 _VALUES = (":4096:8", ":16:8")
 _WANTED = ":4096:8"
 _ADVICE = f"set it to {_VALUES[0]}, or to {_VALUES[1]}, which takes less memory"
-# Calls of torch.cuda that leave the device alone.
+# Calls of torch.cuda that compute nothing.
 _IDLE = frozenset(
     (
-        *("is_available", "device_count", "is_initialized", "is_bf16_supported"),
-        *("manual_seed", "manual_seed_all", "init_seed"),
+        *("is_available", "device_count", "is_initialized", "is_bf16_supported", "init"),
+        *("manual_seed", "manual_seed_all", "init_seed", "seed", "seed_all"),
+        *("set_device", "current_device", "device", "get_device_name", "get_arch_list"),
+        *("get_device_capability", "get_device_properties", "can_device_access_peer"),
+        *("empty_cache", "synchronize", "mem_get_info", "memory_allocated", "memory_reserved"),
+        *("max_memory_allocated", "reset_peak_memory_stats", "set_per_process_memory_fraction"),
+        *("Event", "Stream", "current_stream", "default_stream", "ipc_collect"),
     )
 )
 # The first release in which cuBLAS without the variable is no longer refused.
@@ -49,6 +54,9 @@ class CublasWorkspace(Rule):
     - a value set after the first CUDA work of its function or module
     - a program that turns deterministic algorithms on, while nothing that it imports sets the
       variable
+
+    Lowers the confidence:
+    - work on the GPU comes before it, which may not have started cuBLAS yet
 
     Not reported:
     - a program in which `guard.enable` or a trainer sets it
@@ -128,9 +136,10 @@ class CublasWorkspace(Rule):
             line = self.unit.source.spoken_place(self.unit.span(work.node)[0])
             self.report(
                 setting.op.node,
-                f"{_VARIABLE} is set after the work on the GPU in {line} has started "
-                "cuBLAS, which reads it then",
+                f"{_VARIABLE} is set after work on the GPU in {line}: cuBLAS reads it once, when "
+                "it starts, and may have started",
                 advice="set it before torch is imported, or in the script that starts the run",
+                confidence=Confidence.LIKELY,
             )
 
     def visit_Variable(self, node: Variable) -> None:

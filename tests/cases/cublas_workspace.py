@@ -28,6 +28,12 @@ def late_on_a_device(batch):
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # DET306
 
 
+def after_choosing_the_device(rank):
+    torch.cuda.set_device(rank)
+    print(torch.cuda.get_device_name(rank))
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
+
+
 def in_time(seed, model):
     if torch.cuda.is_available():
         torch.cuda.manual_seed_all(seed)
