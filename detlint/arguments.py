@@ -37,6 +37,7 @@ other commands:
   detlint init           add the configuration, hook and CI step that a repository lacks
   detlint explain CODE   what a rule finds, why, and what to do instead
   detlint rules          all rules
+  detlint server         findings in an editor, as one types
   detlint baseline PATH  keep what is found now as known; --prune only drops what is mended
   detlint completion     a script that has bash, zsh or fish complete our options
 

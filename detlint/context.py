@@ -35,11 +35,14 @@ class Context:
         *,
         given: Sequence[str] = (),
         alone: bool = False,
+        files: list[str] | None = None,
     ) -> None:
         self.paths = named
         self.settings = settings
         self.alone = alone
         self._given = given
+        if files is not None:
+            self.files = files  # known already
         self.root_of: Callable[[str], str] = cache(self._root_of)
         self._project = cache(self._project_above)
 

@@ -31,6 +31,18 @@ def decode(path: str, data: bytes) -> Source:
         byte = body[error.start]
         message = f"byte 0x{byte:02x} is not valid {encoding}: {error.reason}"
         raise DecodeError(message, row, column) from error
+    return _made(path, kind, text, encoding, bom)
+
+
+def from_text(path: str, text: str) -> Source:
+    """A text that was decoded already: what an editor shows. Raises DecodeError."""
+    if "\0" in text:
+        return decode(path, text.encode("utf-8", "surrogatepass"))  # which says where
+    kind = kind_of(path, text[:512].encode("utf-8", "replace"))
+    return _made(path, kind, text, "utf-8", b"")
+
+
+def _made(path: str, kind: str, text: str, encoding: str, bom: bytes) -> Source:
     if kind == NOTEBOOK:
         from detlint.notebooks.notebook import Notebook
 

@@ -95,6 +95,11 @@ def _edits(source: Source, findings: Sequence[Finding], reason: str) -> list[Edi
     return sorted((each for each in found if each), key=lambda each: each.start)
 
 
+def comment_for(source: Source, finding: Finding) -> Edit | None:
+    """The comment, without a reason, that silences one finding; None where none can."""
+    return next(iter(_edits(source, [finding], "")), None)
+
+
 class _Page:
     """The lines of one source, and where a comment can stand in them."""
 
@@ -126,7 +131,7 @@ class _Page:
             end = there.codes[-1].end
             missing = [each for each in codes if each not in {code.text for code in there.codes}]
             return Edit(end, end, "".join(f", {each}" for each in missing)) if missing else None
-        comment = f"{self._mark} detlint: ignore[{', '.join(codes)}] {reason}"
+        comment = f"{self._mark} detlint: ignore[{', '.join(codes)}] {reason}".rstrip()
         start, line = self._source.line_starts[row - 1], self._source.line(row)
         if self._python:
             end = start + len(line.rstrip())

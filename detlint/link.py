@@ -44,11 +44,12 @@ class Linker:
         context: Context,
         *,
         jobs: int = 1,
+        index: Index | None = None,
     ) -> None:
         self._rules = rules
         self._settings = context.settings
         self._context = context
-        self._index = Index(cache, jobs)
+        self._index = Index(cache, jobs) if index is None else index
         self._judged: set[str] = set()  # the programs among the files that are linted
         self._launches = Launches(context, self._index)
         self._others = self._opened()

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 # Only the pages of a stack that are touched take memory.
-_STACK_BYTES = 256 * 1024 * 1024
-_RECURSION = 50_000
-_NAME = "detlint-deep-stack"
+STACK_BYTES = 256 * 1024 * 1024
+RECURSION = 50_000
+NAME = "detlint-deep-stack"
 
 
 def in_deep_stack(function: Callable[[], T]) -> T:
@@ -22,7 +22,7 @@ def in_deep_stack(function: Callable[[], T]) -> T:
 
     Within such a call it is called as it is: a new stack takes as long as parsing a function.
     """
-    if threading.current_thread().name == _NAME:
+    if threading.current_thread().name == NAME:
         return function()
     outcome: list[T] = []
     failure: list[BaseException] = []
@@ -33,10 +33,10 @@ def in_deep_stack(function: Callable[[], T]) -> T:
         except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
             failure.append(error)
 
-    limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
-    sys.setrecursionlimit(max(limit, _RECURSION))
+    limit, size = sys.getrecursionlimit(), threading.stack_size(STACK_BYTES)
+    sys.setrecursionlimit(max(limit, RECURSION))
     try:
-        thread = threading.Thread(target=call, name=_NAME, daemon=True)
+        thread = threading.Thread(target=call, name=NAME, daemon=True)
         thread.start()
         thread.join()
     finally:

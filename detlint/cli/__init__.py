@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["CLEAN", "COMMANDS", "FAILED", "FOUND", "INTERRUPTED", "main", "run"]
 
 # A module each; what is none of them lints.
-COMMANDS = ("baseline", "completion", "explain", "init", "rules")
+COMMANDS = ("baseline", "completion", "explain", "init", "rules", "server")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

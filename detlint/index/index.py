@@ -68,9 +68,18 @@ class Index:
 
     def replace(self, path: str, source: Source) -> None:
         """Take this text for a file's: it is being fixed, or comes from standard input."""
+        self.forget(path)
         self._handed_in[path] = source
         self._answers[path] = {}
+
+    def forget(self, path: str) -> None:
+        """Ask the file anew: it has changed, or is no longer handed in."""
+        self._handed_in.pop(path, None)
+        dropped = self._sources.pop(path, None)
+        self._room += len(dropped.text) if dropped else 0
+        self._answers.pop(path, None)
         self._stored.pop(path, None)
+        self._changed.discard(path)
         for made in (self._imports, self._libraries, self._hints, self._outlines):
             made.pop(path, None)
         self._facts = {each: facts for each, facts in self._facts.items() if each[0] != path}

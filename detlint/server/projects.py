@@ -1,0 +1,238 @@
+"""Projects in memory: settings, rules and index, for as long as an editor shows their files."""
+
+from __future__ import annotations
+
+import os
+import time
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from detlint.cli import parts
+from detlint.errors import UsageError
+from detlint.index.index import Index
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+    from detlint.baseline import Baseline
+    from detlint.cache import Cache
+    from detlint.finding import Finding
+    from detlint.settings import Settings
+    from detlint.source import Source
+
+_CONFIGURATIONS = ("detlint.toml", ".detlint.toml", "pyproject.toml")
+# Looking at 3,000 files takes 40 ms. Not every editor says when one changes.
+_A_WHILE = 2.0
+
+_Stat = tuple[object, ...]
+
+
+class Projects:
+    """The projects that files are part of; each is made anew when its configuration changes.
+
+    ``roots`` are the folders that the editor has open: outside of any project, these are one.
+    """
+
+    def __init__(self, options: argparse.Namespace, roots: Sequence[str]) -> None:
+        self._options = options
+        self._roots = [os.path.realpath(each) for each in roots]
+        self._known: dict[str, tuple[_Stat, Project]] = {}
+
+    def of(self, path: str) -> Project:
+        """The project of a file. Raises DetlintError where its configuration cannot be used."""
+        folder = os.path.dirname(path)
+        stamp = self.stamp(path)
+        known = self._known.get(folder)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        shared = (each for at, each in self._known.values() if at == stamp)
+        project = next(shared, None) or Project(self._options, path, self._root_of(folder))
+        self._known[folder] = stamp, project
+        return project
+
+    def stamp(self, path: str) -> _Stat:
+        """What differs when another configuration holds for a file."""
+        if self._options.config:
+            return (_stamp(self._options.config),)
+        folder, found = os.path.realpath(os.path.dirname(path)), []
+        while True:
+            found += [_stamp(os.path.join(folder, each)) for each in _CONFIGURATIONS]
+            above = os.path.dirname(folder)
+            if above == folder:
+                return (self._root_of(os.path.dirname(path)), *filter(any, found))
+            folder = above
+
+    def forget(self) -> None:
+        """Read all configurations again."""
+        self._known.clear()
+
+    def look_again(self) -> None:
+        """Look at the files again when programs are judged next."""
+        for _, project in self._known.values():
+            project.touch()
+
+    def _root_of(self, folder: str) -> str:
+        real = os.path.join(os.path.realpath(folder), "")
+        inside = [each for each in self._roots if real.startswith(os.path.join(each, ""))]
+        return max(inside, key=len, default="")
+
+
+def _stamp(file: str) -> _Stat:
+    try:
+        stat = os.stat(file)
+    except OSError:
+        return ()
+    return file, stat.st_mtime_ns, stat.st_size
+
+
+class Project:
+    """Files that share settings, and what is known of them.
+
+    `look` needs nothing but the rules. What `link` keeps is for one thread alone.
+    """
+
+    def __init__(self, options: argparse.Namespace, path: str, root: str) -> None:
+        from detlint.discovery import repository_of
+
+        settings = parts.settings_of(options, path)
+        if root and not settings.project and not repository_of(settings.root):
+            settings = settings._replace(project=root, root=root)
+        self.settings = settings
+        self._options = options
+        self._part = parts.Part(options, settings, [path])
+        self._engine = self._part.engine
+        self._open = {
+            each.code for each in self._engine.rules if each.may_be_cleared() or each.crosses_files
+        }
+        self._files: _Files | None = None
+
+    def holds(self, path: str) -> bool:
+        """Whether findings of a file are shown: not of one that the configuration excludes."""
+        from detlint.discovery import discover
+
+        if not os.path.exists(path):
+            return True
+        try:
+            return bool(discover([path], self.settings._replace(force_exclude=True), _ignored))
+        except UsageError:
+            return False
+
+    def look(self, source: Source) -> list[Finding]:
+        """What is found in one source by itself."""
+        found = self._engine.look_at(source).findings
+        return parts.not_ignored(found, self.settings)
+
+    def is_open(self, finding: Finding) -> bool:
+        """Whether other files may have a say in it."""
+        from detlint.callgraph.callers import are_asked
+
+        return finding.code in self._open or are_asked([finding])
+
+    def link(
+        self, source: Source, findings: Sequence[Finding], others: Mapping[str, Source]
+    ) -> list[Finding]:
+        """The same with what programs and other files show; ``others``: what the editor shows of
+        them, by their real paths."""
+        from detlint.callgraph.callers import are_asked, ignored
+        from detlint.context import Context
+        from detlint.link import Linker
+
+        if self._files is None:
+            self._files = _Files(self._part.results())
+        known = self._files
+        known.look(source.path, self.settings)
+        known.hand_in(others)
+        context = Context([source.path], self.settings, files=known.paths)
+        linker = Linker(self._engine.rules, known.cache, context, index=known.index)
+        linked = linker.link_one(source, findings)
+        if are_asked(linked):
+            settled = ignored(linked, known.paths)
+            linked = [each for each in linked if each not in settled]
+        known.save()
+        return parts.not_ignored(linked, self.settings)
+
+    def touch(self) -> None:
+        """Look at the files again when programs are judged next."""
+        if self._files is not None:
+            self._files.looked = 0.0
+
+    def new(self, findings: list[Finding], source: Source) -> list[Finding]:
+        """Those that the project's baseline does not know."""
+        baseline = self._baseline()
+        return baseline.new(findings, lambda _path: source) if baseline else findings
+
+    def _baseline(self) -> Baseline | None:
+        from detlint.novelty import baseline_file
+
+        file = baseline_file(self._options, self.settings)
+        return _loaded(self.settings, file, _stamp(file)) if file else None
+
+
+class _Files:
+    """The files of a project as they stood when last looked at, and their index."""
+
+    def __init__(self, cache: Cache) -> None:
+        self.cache = cache
+        self.index = Index(cache)
+        self.paths: list[str] = []
+        self.looked = 0.0
+        self._stats: dict[str, _Stat] = {}
+        self._handed_in: dict[str, Source] = {}
+
+    def look(self, path: str, settings: Settings) -> None:
+        """Index anew what has changed since; after a while, or when something is said to have."""
+        from detlint.context import Context
+
+        if self._stats and time.monotonic() - self.looked < _A_WHILE:
+            return
+        paths = Context([path], settings).files
+        stats = {each: _stamp(each) for each in paths}
+        if stats.keys() != self._stats.keys():
+            self.index = Index(self.cache)
+            self._handed_in.clear()
+        for each in paths:
+            if stats[each] != self._stats.get(each):
+                self.index.forget(each)
+        self.paths, self._stats = paths, stats
+        self.looked = time.monotonic()
+
+    def hand_in(self, sources: Mapping[str, Source]) -> None:
+        """Take these texts for those of their files, and no others."""
+        for path in self._handed_in.keys() - sources.keys():
+            self.index.forget(path)
+        for path, source in sources.items():
+            if self._handed_in.get(path) is not source:
+                self.index.replace(path, source)
+        self._handed_in = dict(sources)
+
+    def save(self) -> None:
+        """Keep what is known for the next run, and for the command line."""
+        self.index.save()
+        self.cache.save()
+
+
+def prepare() -> None:
+    """Import what a look at a text takes, and do not search it for garbage while one types."""
+    import gc
+    from importlib import import_module
+
+    from detlint.rules import every_rule
+
+    every_rule()
+    for each in ("detlint.module", "detlint.dataflow.unit", "detlint.suppression"):
+        import_module(each)
+    gc.freeze()
+    gc.set_threshold(400_000, 20, 20)  # as in a run: collecting takes as long as a look
+
+
+@lru_cache(maxsize=8)
+def _loaded(settings: Settings, file: str, _stamp: _Stat) -> Baseline:
+    from detlint.baseline import Baseline
+    from detlint.settings import project_root
+
+    return Baseline.load(project_root(settings), file)
+
+
+def _ignored(_warning: str) -> None:
+    """What a search warns of is told by the command line."""

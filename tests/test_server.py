@@ -1,0 +1,423 @@
+"""``detlint server`` with a real client over pipes: what is shown, and what can be done."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pygls", reason="the extra `server` is not installed")
+
+from lsp_client import Editor, edited, run
+from lsprotocol import types as lsp
+
+LEAK = "import torch\n\ntorch.backends.cudnn.benchmark = True\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "detlint.toml").write_text("")
+    return tmp_path
+
+
+def test_findings_are_shown_as_one_types(folder: Path) -> None:
+    async def test(editor: Editor) -> None:
+        await editor.start()
+        editor.open("train.py", "import torch\n\n")
+        await editor.version("train.py", 1)
+        assert editor.codes("train.py") == []
+        editor.type("train.py", 2, "torch.backends.cudnn.benchmark = True\n", 1, 0)
+        await editor.version("train.py", 2)
+        (found,) = editor.now(editor.uri("train.py"))
+        assert found.range == lsp.Range(lsp.Position(1, 0), lsp.Position(1, 37))
+        assert (found.code, found.source) == ("DET301", "detlint")
+        assert found.severity == lsp.DiagnosticSeverity.Error
+        assert found.code_description
+        assert found.code_description.href.endswith("#det301-cudnn-benchmark")
+        assert found.message.startswith("torch.backends.cudnn.benchmark = True")
+        editor.type("train.py", 3, "False", 1, 33, 1, 37)
+        await editor.version("train.py", 3)
+        assert editor.codes("train.py") == []
+        editor.type("train.py", 4, LEAK)
+        await editor.version("train.py", 4)
+        editor.close("train.py")
+        await editor.until(lambda: editor.codes("train.py") == [])
+        assert editor.told == []
+
+    run(test, folder)
+
+
+def test_positions_count_in_units_of_utf16(folder: Path) -> None:
+    text = 'import torch\nx = "𝔘é\f\u2028"; torch.backends.cudnn.benchmark = True  # 𝔘\n'
+
+    async def test(editor: Editor) -> None:
+        result = await editor.start()
+        assert result.capabilities.position_encoding in (None, "utf-16")
+        editor.open("train.py", text)
+        await editor.version("train.py", 1)
+        (found,) = editor.now(editor.uri("train.py"))
+        assert found.range == lsp.Range(lsp.Position(1, 13), lsp.Position(1, 50))
+        # Typed behind the letter that is two of them.
+        editor.type("train.py", 2, "xx", 1, 7)
+        await editor.version("train.py", 2)
+        (found,) = editor.now(editor.uri("train.py"))
+        assert found.range.start == lsp.Position(1, 15)
+        fix, ignore = await editor.actions("train.py", 1, "quickfix")
+        assert fix.edit
+        (edit,) = (fix.edit.changes or {})[editor.uri("train.py")]
+        assert edit.range.end == lsp.Position(1, 52)
+        assert ignore.edit
+        (edit,) = (ignore.edit.changes or {})[editor.uri("train.py")]
+        assert edit.range.start == lsp.Position(1, 58)
+
+    run(test, folder)
+
+
+@pytest.mark.parametrize(("unit", "column"), [("utf-8", 18), ("utf-32", 12), ("utf-16", 13)])
+def test_a_client_may_count_otherwise(folder: Path, unit: str, column: int) -> None:
+    text = 'import torch\nx = "𝔘é\f\u2028"; torch.backends.cudnn.benchmark = True\n'
+
+    async def test(editor: Editor) -> None:
+        result = await editor.start(units=[unit])
+        assert result.capabilities.position_encoding == unit
+        editor.open("train.py", text)
+        await editor.version("train.py", 1)
+        (found,) = editor.now(editor.uri("train.py"))
+        assert found.range.start == lsp.Position(1, column)
+
+    run(test, folder)
+
+
+def test_fixes_and_comments_are_offered(folder: Path) -> None:
+    async def test(editor: Editor) -> None:
+        await editor.start()
+        uri = editor.uri("train.py")
+        editor.open("train.py", LEAK)
+        await editor.version("train.py", 1)
+        assert await editor.actions("train.py", 0, "quickfix") == []
+        fix, ignore = await editor.actions("train.py", 2, "quickfix")
+        assert (fix.title, fix.is_preferred) == ("Fix DET301 cudnn-benchmark", True)
+        assert [each.code for each in fix.diagnostics or ()] == ["DET301"]
+        assert edited(LEAK, fix, uri).endswith("benchmark = False\n")
+        assert ignore.title == "Ignore DET301 here"
+        assert edited(LEAK, ignore, uri).endswith("True  # detlint: ignore[DET301]\n")
+        (every,) = await editor.actions("train.py", 0, "source.fixAll")
+        assert every.kind == "source.fixAll.detlint"
+        assert edited(LEAK, every, uri) == edited(LEAK, fix, uri)
+        editor.type("train.py", 2, edited(LEAK, ignore, uri))
+        await editor.version("train.py", 2)
+        assert editor.codes("train.py") == []
+        editor.type("train.py", 3, "x = 1  # detlint: ignore[DET301]\n")
+        await editor.version("train.py", 3)
+        (unused,) = editor.now(uri)
+        assert unused.code == "DET001"
+        assert list(unused.tags or ()) == [lsp.DiagnosticTag.Unnecessary]
+
+    run(test, folder)
+
+
+def test_an_unsafe_fix_says_so(folder: Path) -> None:
+    text = "import numpy as np\n\nrng = np.random.default_rng()\nprint(rng.random())\n"
+
+    async def test(editor: Editor) -> None:
+        await editor.start()
+        editor.open("train.py", text)
+        await editor.until(lambda: editor.codes("train.py") == [(2, "DET101")])
+        fix, _ = await editor.actions("train.py", 2, "quickfix")
+        assert fix.title == "Fix DET101 unseeded-generator (changes more than that runs agree)"
+        assert fix.is_preferred is None
+        assert await editor.actions("train.py", 2, "source.fixAll") == []
+
+    run(test, folder)
+
+
+def test_the_page_of_a_rule_is_shown_above_a_finding_and_a_comment(folder: Path) -> None:
+    async def test(editor: Editor) -> None:
+        await editor.start()
+        editor.open("train.py", f"{LEAK}x = 1  # detlint: ignore[DET203]\n")
+        await editor.version("train.py", 1)
+        page = await editor.hover("train.py", 2, 20)
+        assert page.startswith("## DET301 cudnn-benchmark\n")
+        assert "**What to do:**" in page
+        assert (await editor.hover("train.py", 3, 27)).startswith("## DET203 ")
+        assert await editor.hover("train.py", 0, 3) == ""
+
+    run(test, folder)
+
+
+def test_the_way_of_a_value_is_shown_as_related_places(folder: Path) -> None:
+    text = """\
+def number(rows):
+    words = {word for row in rows for word in row.split()}
+    found = list(words)
+    print(len(found))
+    index = {}
+    for word in found:
+        index[word] = len(index)
+    return index
+"""
+
+    async def test(editor: Editor) -> None:
+        await editor.start()
+        editor.open("train.py", text)
+        await editor.until(lambda: bool(editor.codes("train.py")))
+        (found,) = editor.now(editor.uri("train.py"))
+        assert found.code == "DET204"
+        uri = editor.uri("train.py")
+        assert [
+            (each.location.uri, each.location.range.start.line, each.message)
+            for each in found.related_information or ()
+        ] == [
+            (uri, 1, "the set is made here"),
+            (uri, 2, "gone through here"),
+            (uri, 6, "here its order shows: looped over"),
+        ]
+
+    run(test, folder)
+
+
+PROGRAM = """\
+import torch
+from data import batches
+
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+if __name__ == "__main__":
+    for batch in batches():
+        loss = model(batch).sum()
+        loss.backward()
+        optimizer.step()
+"""
+DATA = "import torch\n\n\ndef batches():\n    return [torch.randn(4, 2) for _ in range(3)]\n"
+
+
+def linted(folder: Path, name: str) -> list[tuple[int, str]]:
+    """What the command line finds in a file, as the editor shows it."""
+    command = [sys.executable, "-m", "detlint", "--output-format=json", "--no-cache", "."]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return sorted(
+        (each["location"]["row"] - 1, each["code"])
+        for each in json.loads(done.stdout)
+        if each["filename"].endswith(name)
+    )
+
+
+def test_what_other_files_say_is_shown_when_the_typing_rests(folder: Path) -> None:
+    async def test(editor: Editor) -> None:
+        await editor.start()
+        (folder / "data.py").write_text(DATA)
+        editor.open("train.py", PROGRAM)
+        await editor.until(lambda: {code for _, code in editor.codes("train.py")} >= {"DET304"})
+        shown = editor.codes("train.py")
+        assert sorted(shown) == linted(folder, "train.py")
+        # What was said stays, and moves with its line, while one types.
+        editor.type("train.py", 2, "# a comment\n", 0, 0)
+        await editor.version("train.py", 2)
+        assert editor.published[editor.uri("train.py")][-1][1].version == 2
+        assert editor.codes("train.py") == [(row + 1, code) for row, code in shown]
+        # In another document that is open, and not saved, the program is seeded and set.
+        editor.open("data.py", DATA)
+        enabled = "torch.manual_seed(0)\ntorch.use_deterministic_algorithms(True)\n"
+        editor.type("data.py", 2, enabled, 1, 0)
+        await editor.until(
+            lambda: not {code for _, code in editor.codes("train.py")} & {"DET102", "DET304"}
+        )
+        editor.close("data.py")
+        await editor.until(lambda: {code for _, code in editor.codes("train.py")} >= {"DET304"})
+
+    run(test, folder)
+
+
+def test_a_line_that_is_being_typed_hides_nothing_else(folder: Path) -> None:
+    async def test(editor: Editor) -> None:
+        await editor.start()
+        editor.open("train.py", f"{LEAK}x = 1\n")
+        await editor.version("train.py", 1)
+        editor.type("train.py", 2, "print((", 1, 0)
+        await editor.version("train.py", 2)
+        assert "DET000" in [code for _, code in editor.codes("train.py")]
+        assert (2, "DET301") in editor.codes("train.py")
+        editor.type("train.py", 3, "1))", 1, 7)
+        await editor.version("train.py", 3)
+        assert editor.codes("train.py") == [(2, "DET301")]
+
+    run(test, folder)
+
+
+def test_configurations_are_read_again_when_they_change(folder: Path) -> None:
+    async def test(editor: Editor) -> None:
+        await editor.start()
+        editor.open("train.py", LEAK)
+        await editor.version("train.py", 1)
+        assert editor.codes("train.py") == [(2, "DET301")]
+        assert editor.registered == ["workspace/didChangeWatchedFiles"]
+        editor.change_on_disk("detlint.toml", 'ignore = ["DET3"]\n')
+        await editor.until(lambda: editor.codes("train.py") == [])
+        # Also where the editor does not say so.
+        (folder / "detlint.toml").write_text("")
+        await editor.until(lambda: editor.codes("train.py") == [(2, "DET301")])
+        (folder / "detlint.toml").write_text('ignore = ["DET9"]\n')
+        await editor.until(lambda: bool(editor.told))
+        assert "detlint.toml: ignore: no such code: 'DET9'" in editor.told[0]
+        await editor.until(lambda: editor.codes("train.py") == [])
+        (folder / "detlint.toml").write_text('exclude = ["train.py"]\n')
+        editor.open("other.py", LEAK)
+        await editor.until(lambda: editor.codes("other.py") == [(2, "DET301")])
+        assert editor.codes("train.py") == []
+
+    run(test, folder)
+
+
+def test_what_the_baseline_knows_is_not_shown(folder: Path) -> None:
+    (folder / "train.py").write_text(LEAK)
+    command = [sys.executable, "-m", "detlint", "baseline", "."]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+    async def test(editor: Editor) -> None:
+        await editor.start()
+        editor.open("train.py", LEAK)
+        await editor.version("train.py", 1)
+        assert editor.codes("train.py") == []
+        editor.type("train.py", 2, "torch.backends.cudnn.deterministic = False\n", 3, 0)
+        await editor.version("train.py", 2)
+        assert editor.codes("train.py") == [(3, "DET302")]
+
+    run(test, folder)
+
+
+def test_options_of_the_command_line_hold(folder: Path) -> None:
+    async def test(editor: Editor) -> None:
+        await editor.start("--select=DET302", "--stdio")
+        editor.open("train.py", LEAK)
+        await editor.version("train.py", 1)
+        assert editor.codes("train.py") == []
+
+    run(test, folder)
+
+
+def test_scripts_and_documents_without_a_file_are_read(folder: Path) -> None:
+    async def test(editor: Editor) -> None:
+        await editor.start()
+        script = "export CUBLAS_WORKSPACE_CONFIG=:4096:2\npython train.py\n"
+        editor.open("a folder é/run.sh", script, "shellscript")
+        await editor.until(lambda: editor.codes("a folder é/run.sh") == [(0, "DET306")])
+        item = lsp.TextDocumentItem("untitled:Untitled-1", "python", 1, LEAK)
+        editor.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+        await editor.until(lambda: bool(editor.now("untitled:Untitled-1")))
+        editor.open("notes.md", LEAK, "markdown")
+        editor.open("other.py", "x = '\0'\n")
+        await editor.until(lambda: editor.codes("other.py") == [(0, "DET000")])
+        assert editor.codes("notes.md") == []
+        assert editor.told == []
+
+    run(test, folder)
+
+
+def test_cells_of_a_notebook_have_their_own_findings_and_fixes(folder: Path) -> None:
+    texts = ["# Train\n", "import torch\n%matplotlib inline\n", LEAK.partition("\n\n")[2]]
+    kinds = [lsp.NotebookCellKind.Markup, lsp.NotebookCellKind.Code, lsp.NotebookCellKind.Code]
+    cells = [f"vscode-notebook-cell:/train.ipynb#{number}" for number in range(3)]
+
+    async def test(editor: Editor) -> None:
+        await editor.start()
+        uri = editor.uri("train.ipynb")
+        pairs = [lsp.NotebookCell(*each) for each in zip(kinds, cells, strict=True)]
+        documents = [
+            lsp.TextDocumentItem(cell, "python", 1, text)
+            for cell, text in zip(cells, texts, strict=True)
+        ]
+        notebook = lsp.NotebookDocument(uri, "jupyter-notebook", 1, pairs)
+        opened = lsp.DidOpenNotebookDocumentParams(notebook, documents)
+        editor.client.notebook_document_did_open(opened)
+        await editor.until(lambda: len(editor.now(cells[2])) == 1)
+        (found,) = editor.now(cells[2])
+        assert found.range == lsp.Range(lsp.Position(0, 0), lsp.Position(0, 37))
+        fix, ignore = await editor.actions("", 0, "quickfix", uri=cells[2])
+        assert edited(texts[2], fix, cells[2]).endswith("False\n")
+        assert edited(texts[2], ignore, cells[2]).endswith("True  # detlint: ignore[DET301]\n")
+        content = lsp.NotebookDocumentCellContentChanges(
+            lsp.VersionedTextDocumentIdentifier(uri=cells[2], version=2),
+            [lsp.TextDocumentContentChangeWholeDocument(f"x = 1\n{texts[2]}")],
+        )
+        event = lsp.NotebookDocumentChangeEvent(
+            cells=lsp.NotebookDocumentCellChanges(text_content=[content])
+        )
+        versioned = lsp.VersionedNotebookDocumentIdentifier(uri=uri, version=2)
+        changed = lsp.DidChangeNotebookDocumentParams(versioned, event)
+        editor.client.notebook_document_did_change(changed)
+        await editor.until(lambda: [x.range.start.line for x in editor.now(cells[2])] == [1])
+        added = f"{cells[2]}added"
+        structure = lsp.NotebookDocumentCellChangeStructure(
+            lsp.NotebookCellArrayChange(1, 1, [lsp.NotebookCell(kinds[1], added)]),
+            did_open=[lsp.TextDocumentItem(added, "python", 1, f"import torch\n{texts[2]}")],
+        )
+        event = lsp.NotebookDocumentChangeEvent(
+            cells=lsp.NotebookDocumentCellChanges(structure=structure)
+        )
+        changed = lsp.DidChangeNotebookDocumentParams(versioned, event)
+        editor.client.notebook_document_did_change(changed)
+        await editor.until(lambda: [x.range.start.line for x in editor.now(added)] == [1])
+
+    run(test, folder)
+
+
+PROBE = """
+vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 50)
+for _, each in ipairs(vim.diagnostic.get(0)) do print(each.lnum, each.code) end
+local place = { line = 2, character = 0 }
+local answers = vim.lsp.buf_request_sync(0, "textDocument/codeAction", {
+  textDocument = vim.lsp.util.make_text_document_params(),
+  range = { start = place, ["end"] = place },
+  context = { diagnostics = {} },
+}, 30000)
+for _, answer in pairs(answers) do
+  for _, each in ipairs(answer.result) do print(each.title) end
+end
+vim.cmd("qa!")
+"""
+
+
+@pytest.mark.skipif(shutil.which("nvim") is None, reason="no Neovim here")
+def test_the_lines_for_neovim_work_in_it(folder: Path) -> None:
+    guide = (Path(__file__).parent.parent / "docs" / "editors.md").read_text(encoding="utf-8")
+    (lines,) = re.findall(r"^```lua\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    (folder / "init.lua").write_text(lines)
+    (folder / "probe.lua").write_text(PROBE)
+    (folder / "train.py").write_text(LEAK)
+    (folder / "bin").mkdir()
+    command = folder / "bin" / "detlint"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m detlint "$@"\n')
+    command.chmod(0o755)
+    done = subprocess.run(
+        ["nvim", "--headless", "-u", "init.lua", "train.py", "-c", "luafile probe.lua"],
+        cwd=folder,
+        env={**os.environ, "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.stderr.replace("\r", "").splitlines() == [
+        "2 DET301",
+        "Fix DET301 cudnn-benchmark",
+        "Ignore DET301 here",
+        "Fix all that is safe to fix (detlint)",
+    ]
+
+
+def test_paths_are_no_arguments(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "detlint", "server"]
+    done = subprocess.run([*command, "src"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "detlint: detlint server takes no paths: it lints what the editor opens\n"
+    done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("usage: detlint server ")
+    (tmp_path / "pygls.py").write_text("raise ModuleNotFoundError(name='pygls')\n")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stderr.startswith("detlint: detlint server needs pygls beside detlint: `pip")
