@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from detlint.cli.status import CLEAN
 from detlint.errors import UsageError
-from detlint.streams import write
 
 if TYPE_CHECKING:
     import argparse
 
-_USAGE = """\
-usage: detlint server [--config FILE] [--isolated] [--select CODES] [--min-confidence LEVEL] …
+    from detlint.arguments import Parser
 
-Speaks the language server protocol on standard input and output, for editors. It takes the options
-of `detlint PATH` that choose rules and settings; `docs/editors.md` has the lines for each editor.
-"""
+
+def parser() -> Parser:
+    """Takes what linting takes."""
+    from detlint import arguments
+
+    made = arguments.parser()
+    made.prog = "detlint server"
+    made.description = "Show findings in an editor, by the language server protocol."
+    made.epilog = "docs/editors.md has the lines for each editor."
+    made.add_argument("--stdio", action="store_true", help="the only way there is")
+    return made
 
 
 def run(arguments: list[str]) -> int:
     """Answer an editor until it leaves."""
-    from detlint.arguments import parse
-
-    if {"-h", "--help"} & set(arguments):
-        write(sys.stdout, [_USAGE])
-        return CLEAN
-    # Many editors' libraries add it, though there is nothing else to choose.
-    options = parse([each for each in arguments if each != "--stdio"])
+    options = parser().parse_args(arguments)
     if options.paths:
         raise UsageError("detlint server takes no paths: it lints what the editor opens")
     options.jobs = 1
