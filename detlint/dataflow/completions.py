@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.order import Orders, word_of
+from detlint.dataflow.calls import word_of
+from detlint.dataflow.order import Orders
 from detlint.dataflow.use import Flow, surest
 from detlint.models import completions as models
 from detlint.models.loading import hands_on

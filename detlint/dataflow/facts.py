@@ -6,10 +6,10 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow import epochs, samplers, settings
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.idle_draws import doubt
 from detlint.dataflow.ir import Op
 from detlint.dataflow.loaders import drawing
-from detlint.dataflow.order import word_of
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.required_arguments import Needs
 from detlint.dataflow.rng_states import States

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.order import word_of
+from detlint.dataflow.calls import word_of
 from detlint.models.names import is_generator
 
 if TYPE_CHECKING:

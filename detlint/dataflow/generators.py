@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.order import word_of
+from detlint.dataflow.calls import parameter_of, word_of
 from detlint.models import randomness
 from detlint.models.names import identifies, means_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Unit
 
 _MOST = 60  # what is made of one number
@@ -125,20 +125,6 @@ class Generators:
             yield taken
         else:
             fate.given += [(call, name or "") for name, each in call.arguments() if each is value]
-
-
-def parameter_of(callee: Function | None, call: Op, value: Op) -> Op | None:
-    """The parameter by which a function of the file takes a value."""
-    if callee is None:
-        return None
-    names = [each for each, op in callee.params.items() if not op.name[0]]
-    if names[:1] in (["self"], ["cls"]):
-        names.pop(0)
-    for place, (keyword, each) in enumerate(call.arguments()):
-        if each is value and keyword not in ("*", "**"):
-            name = keyword or (names[place] if place < len(names) else "")
-            return callee.params.get(name)
-    return None
 
 
 # Draws

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.order import Orders, word_of
+from detlint.dataflow.calls import word_of
+from detlint.dataflow.order import Orders
 from detlint.dataflow.seed_places import seed_uses
 from detlint.finding import Confidence
 from detlint.models import names

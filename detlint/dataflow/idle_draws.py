@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.generators import names_given, nearest_names, parameter_of
-from detlint.dataflow.order import owner_word, word_of
+from detlint.dataflow.calls import owner_word, parameter_of, word_of
+from detlint.dataflow.generators import names_given, nearest_names
 from detlint.dataflow.seeding import drawn_from
 from detlint.dataflow.settings import names_tested, tested
 from detlint.index.facts import IDLE

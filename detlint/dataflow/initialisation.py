@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.allocations import Allocations, spoken
+from detlint.dataflow.calls import parameter_of, word_of
 from detlint.dataflow.control import is_certain, may_run_before, may_skip
-from detlint.dataflow.order import parameter_of, word_of
 from detlint.finding import Edit
 from detlint.models import names
 from detlint.models.memory import KEEPERS, NOT_A_NUMBER, UNITS, Shape
@@ -186,7 +186,7 @@ class Initialisation:
                 return True
         function = self.values.callee(call)
         if function is not None:
-            return self._reads_parameter(parameter_of(function, call, keyword, value))
+            return self._reads_parameter(parameter_of(function, call, value))
         return self._is_network(call.args[0])
 
     def _reads_parameter(self, parameter: Op | None) -> bool | None:

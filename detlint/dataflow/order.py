@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import expected, lattice
+from detlint.dataflow.calls import described, owner_word, parameter_of, spoken, word_of
 from detlint.dataflow.effects import Effects, is_aligned
 from detlint.dataflow.keys import leaves_ties, may_tie, takes_second
 from detlint.dataflow.use import PLAIN, Flow, Use, surest
@@ -346,7 +347,7 @@ class Orders:
                 or self.effects.sorts_parts(use, use.place)
                 or self.effects.is_unread(container)
             ):
-                yield from self._escape(use, f"assigned to {_spoken(container)}[…]", flow)
+                yield from self._escape(use, f"assigned to {spoken(container)}[…]", flow)
 
     def _in_delete(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[0] is value:
@@ -360,7 +361,7 @@ class Orders:
         if owner.code == "param" and owner.name[1] in ("self", "cls"):
             yield from self._in_field(use, name, flow)
         elif not self._sorted_later(use, name):
-            yield from self._escape(use, f"assigned to {_spoken(owner)}.{name}", flow)
+            yield from self._escape(use, f"assigned to {spoken(owner)}.{name}", flow)
 
     def reads_field(self, stored: Op) -> bool:
         """Whether the order of a list that is kept in an attribute shows in a method."""
@@ -386,7 +387,7 @@ class Orders:
         reads = [each for each in found if each.uses and not _only_turned(each)]
         asked = re.search(rf"getattr\([^()]*[\"']{name}[\"']", self.unit.text) is not None
         if (asked or not reads) and not name.startswith("_"):
-            yield from self._escape(use, f"assigned to {_spoken(use.args[0])}.{name}", flow)
+            yield from self._escape(use, f"assigned to {spoken(use.args[0])}.{name}", flow)
         for read in reads:
             yield from self.follow(read, flow)
 
@@ -857,7 +858,7 @@ class Orders:
             if each.code == "change":
                 yield from self.follow(each, flow._replace(filled=True))
                 return
-        yield Use(call, f"added to {_spoken(call.args[0].args[0])}")
+        yield Use(call, f"added to {spoken(call.args[0].args[0])}")
 
     def _joined(self, call: Op, flow: Flow) -> Iterator[Use]:
         for use in self.follow(call, flow._replace(text=True)):
@@ -1003,7 +1004,7 @@ class Orders:
             if left is None:
                 yield from self._given(call, keyword, flow)
             elif left:
-                yield Use(call, f"passed to {_described(call)}()")
+                yield Use(call, f"passed to {described(call)}()")
             else:
                 yield from self.follow(call, flow)
 
@@ -1014,12 +1015,12 @@ class Orders:
             return
         if flow.keyed and word in ("dump", "dumps"):
             # What is kept of files is mostly looked up by their names.
-            yield Use(call, f"passed to {_described(call)}()", assumed=not self.distinct)
+            yield Use(call, f"passed to {described(call)}()", assumed=not self.distinct)
             return
         if not self.distinct and self._is_filter(call) and not list(self.follow(call, flow)):
             return
         seems = names.takes_order(word) or keyword == "*" or not self.distinct or flow.filled
-        for use in self._escape(call, f"passed to {_described(call)}()", flow):
+        for use in self._escape(call, f"passed to {described(call)}()", flow):
             yield use._replace(assumed=not seems)
 
     def _is_filter(self, call: Op) -> bool:
@@ -1035,9 +1036,9 @@ class Orders:
         value: Op,
         flow: Flow,
     ) -> Iterator[Use]:
-        parameter = parameter_of(function, call, keyword, value)
+        parameter = parameter_of(function, call, value)
         if parameter is None:
-            yield from self._escape(call, f"passed to {_described(call)}()", flow)
+            yield from self._escape(call, f"passed to {described(call)}()", flow)
             return
         self.calls.append(call)
         found = surest(self.follow(parameter, flow))
@@ -1045,7 +1046,7 @@ class Orders:
         if found is not None:
             # Of a set, what is handed on once more may be asked for its elements alone.
             guessed = self.distinct and found.how.startswith("passed to ")
-            yield Use(call, f"passed to {_described(call)}()", found.assumed or guessed)
+            yield Use(call, f"passed to {described(call)}()", found.assumed or guessed)
 
     # Methods
 
@@ -1139,56 +1140,6 @@ def _takes_end(use: Op) -> bool:
     return value in (0, 1) and (value == 0 or key.code == "unary")
 
 
-def word_of(call: Op) -> str:
-    """The last word of what is called."""
-    function = call.args[0]
-    if function.code in ("attr", "global"):
-        return str(function.name)
-    return _spoken(function).rpartition(".")[2] or _written(call)
-
-
-def _written(call: Op) -> str:
-    """The last word by which a call names what it calls."""
-    function = call.node.func if isinstance(call.node, ast.Call) else call.node
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-
-
-def owner_word(call: Op) -> str:
-    """The last word of what a method is called on; "" of a function."""
-    function = call.args[0]
-    if function.code != "attr":
-        return ""
-    return _spoken(function.args[0]).rpartition(".")[2] or "?"
-
-
-def _described(call: Op) -> str:
-    found = _described_function(call.args[0])
-    return found or _written(call) or "a function"
-
-
-def _described_function(op: Op) -> str:
-    """What is called, as a message names it: ``Parallel(…)``, ``readers[…]``, ``load``."""
-    if op.code == "call":
-        return f"{_described_function(op.args[0]) or 'a function'}(…)"
-    if op.code == "item":
-        return f"{_described_function(op.args[0]) or 'a list'}[…]"
-    return _spoken(op).rpartition(".")[2]
-
-
-def _spoken(op: Op) -> str:
-    """A value as a message names it."""
-    node = op.node
-    if isinstance(node, ast.Call) and op.code != "call":
-        node = node.func
-    if isinstance(node, (ast.Name, ast.Attribute)):
-        return ast.unparse(node)
-    if op.code == "param":
-        return str(op.name[1])
-    if isinstance(op.name, str) and op.code in ("global", "free", "phi", "import"):
-        return op.name
-    return ""
-
-
 def _is_self(op: Op) -> bool:
     name = op.name[1] if op.code == "param" else op.name
     return op.code in ("param", "free", "global") and name in ("self", "cls")
@@ -1202,20 +1153,3 @@ def _behind(op: Op) -> set[Op]:
                 found.add(each)
                 pending.append(each)
     return found
-
-
-def parameter_of(function: Function, call: Op, keyword: str | None, value: Op) -> Op | None:
-    """The parameter that an argument of a call is given for."""
-    if keyword is not None:
-        return function.params.get(keyword)
-    plain = [op for op in function.params.values() if not op.name[0]]
-    method = "." in function.name and call.args[0].code == "attr"
-    place = 0
-    for name, given in call.arguments():
-        if name == "*":
-            return None
-        if given is value:
-            break
-        place += name is None
-    place += 1 if method or function.name.endswith(".__init__") else 0
-    return plain[place] if place < len(plain) else None

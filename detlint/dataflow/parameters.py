@@ -7,9 +7,9 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.control import are_sides
 from detlint.dataflow.initialisation import Initialisation, Memory
-from detlint.dataflow.order import word_of
 from detlint.models import names
 from detlint.models.memory import BUFFERS, PARAMETERS, TORCH, Shape
 

@@ -6,7 +6,7 @@ import operator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from detlint.dataflow.order import word_of
+from detlint.dataflow.calls import word_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

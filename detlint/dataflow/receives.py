@@ -6,7 +6,8 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
-from detlint.dataflow.order import Orders, word_of
+from detlint.dataflow.calls import word_of
+from detlint.dataflow.order import Orders
 from detlint.dataflow.use import Flow
 from detlint.models import names
 from detlint.models import receives as models

@@ -6,8 +6,8 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.calls import parameter_of
 from detlint.dataflow.epochs import OwnCalls
-from detlint.dataflow.generators import parameter_of
 from detlint.dataflow.seeding import drawn_from
 from detlint.models import randomness
 

@@ -10,8 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.generators import parameter_of
-from detlint.dataflow.order import word_of
+from detlint.dataflow.calls import parameter_of, word_of
 from detlint.dataflow.origins import Origins
 from detlint.models import loading
 from detlint.models.names import evaluates, is_bar

@@ -6,8 +6,7 @@ import ast
 from bisect import bisect_right, insort
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.generators import parameter_of
-from detlint.dataflow.order import word_of
+from detlint.dataflow.calls import parameter_of, word_of
 from detlint.models import randomness
 from detlint.models.names import makes_label, means_seed, means_seeding
 

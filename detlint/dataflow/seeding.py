@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.order import word_of
+from detlint.dataflow.calls import word_of
 from detlint.models import randomness, tables
 from detlint.models.loading import is_known
 from detlint.models.names import means_seeding, words_of

@@ -7,8 +7,9 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
+from detlint.dataflow.calls import parameter_of, word_of
 from detlint.dataflow.keys import leaves_ties
-from detlint.dataflow.order import Orders, parameter_of, word_of
+from detlint.dataflow.order import Orders
 from detlint.models import names
 from detlint.models.model import Order
 
@@ -204,7 +205,7 @@ class Sets:
             return key is not None and leaves_ties(self.values, key)
         function = self.values.callee(call) if order is None else None
         if function is not None:
-            taken = parameter_of(function, call, name, value)
+            taken = parameter_of(function, call, value)
             return taken is not None and not self.values.is_set(taken)  # else judged there
         if order is not None:
             named = {"copy.copy", "copy.deepcopy", "typing.cast"} & set(self.values.called(call))

@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.order import word_of
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.origins import Origins, Place
 from detlint.index.facts import TRAINER
 from detlint.index.imports import imports

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.completions import Completions
-from detlint.dataflow.order import word_of
 from detlint.finding import Edit
 from detlint.rule import Confidence, Example, Rule
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import data_sets
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.estimators import Estimators, draws
-from detlint.dataflow.order import word_of
 from detlint.dataflow.origins import Origins
 from detlint.models import estimators
 from detlint.models.loading import SAMPLE, SHUFFLES

@@ -6,10 +6,10 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.fallbacks import fallback
 from detlint.dataflow.fresh_values import gives_fresh
 from detlint.dataflow.generators import Generators, only_names
-from detlint.dataflow.order import word_of
 from detlint.finding import Edit
 from detlint.models import randomness
 from detlint.rule import Example, Rule

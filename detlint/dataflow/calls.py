@@ -1,0 +1,109 @@
+"""How calls and values are written, and which arguments parameters are given."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from detlint.dataflow.ir import Function, Op
+
+
+def word_of(call: Op) -> str:
+    """The last word of what is called; "" of what is no call."""
+    if call.code != "call":
+        return ""
+    function = call.args[0]
+    if function.code in ("attr", "free", "global"):
+        return str(function.name)
+    if function.code == "import":
+        return written(call)  # in the module itself
+    return spoken(function).rpartition(".")[2] or written(call)
+
+
+def written(call: Op) -> str:
+    """The last word by which a call names what it calls."""
+    function = call.node.func if isinstance(call.node, ast.Call) else call.node
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def owner_word(call: Op) -> str:
+    """The last word of what a method is called on; "" of a function."""
+    function = call.args[0]
+    if function.code != "attr":
+        return ""
+    return spoken(function.args[0]).rpartition(".")[2] or "?"
+
+
+def described(call: Op) -> str:
+    """What is called, as a message names it."""
+    return _described(call.args[0]) or written(call) or "a function"
+
+
+def _described(op: Op) -> str:
+    """What is called, as a message names it: ``Parallel(…)``, ``readers[…]``, ``load``."""
+    if op.code == "call":
+        return f"{_described(op.args[0]) or 'a function'}(…)"
+    if op.code == "item":
+        return f"{_described(op.args[0]) or 'a list'}[…]"
+    return spoken(op).rpartition(".")[2]
+
+
+def spoken(op: Op) -> str:
+    """A value as a message names it."""
+    node = op.node
+    if isinstance(node, ast.Call) and op.code != "call":
+        node = node.func
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return ast.unparse(node)
+    if op.code == "param":
+        return str(op.name[1])
+    if isinstance(op.name, str) and op.code in ("global", "free", "phi", "import"):
+        return op.name
+    return ""
+
+
+def path_of(op: Op) -> str:
+    """How a variable or attribute is written: ``self.names``; "" of anything else."""
+    node = op.node
+    if op.code in ("attr", "global", "free", "param", "phi", "call", "change"):
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            return ast.unparse(node)
+        if op.code == "param":
+            return str(op.name[1])
+        if isinstance(op.name, str) and op.code == "phi":
+            return op.name
+    return ""
+
+
+def bound(function: Function, call: Op) -> dict[Op, Op]:
+    """What the parameters of a function get in a call, as far as it is written out."""
+    plain = [op for op in function.params.values() if not op.name[0]]
+    found = {}
+    owner = call.args[0]
+    if "." in function.name and owner.code == "attr" and plain and _is_bound(function):
+        found[plain.pop(0)] = owner.args[0]
+    elif plain and function.name.endswith(".__init__"):
+        plain.pop(0)  # what is made
+    for name, value in call.arguments():
+        if name == "*":
+            break
+        if name is None and plain:
+            found[plain.pop(0)] = value
+        elif name in function.params:
+            found[function.params[name]] = value
+    return found
+
+
+def parameter_of(function: Function | None, call: Op, value: Op) -> Op | None:
+    """The parameter by which a function takes a value in a call."""
+    if function is None:
+        return None
+    given = bound(function, call)
+    return next((taken for taken, each in given.items() if each is value), None)
+
+
+def _is_bound(function: Function) -> bool:
+    """Whether a method gets its object as its first argument."""
+    decorators = getattr(function.node, "decorator_list", [])
+    return not any(isinstance(x, ast.Name) and x.id == "staticmethod" for x in decorators)

@@ -1,0 +1,196 @@
+"""What the calls of a round leave behind, in files and in objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow import lattice
+from detlint.dataflow.calls import bound, word_of
+from detlint.dataflow.round_containers import ADDING, COMMUTING
+from detlint.dataflow.rounds import looped
+from detlint.models import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.rounds import Round
+    from detlint.dataflow.use import Use
+
+# What reads or changes one file, which the element names.
+_ON_FILES = ("os.", "shutil.", "pathlib.", "cv2.imwrite", "numpy.save", "torch.save")
+_WRITERS = {
+    "cv2.imwrite": 0,
+    "json.dump": 1,
+    "numpy.save": 0,
+    "numpy.savetxt": 0,
+    "numpy.savez": 0,
+    "pickle.dump": 1,
+    "torch.save": 1,
+    "yaml.dump": 1,
+    "yaml.safe_dump": 1,
+    "shutil.copyfileobj": 1,
+}
+_CHANGES = COMMUTING | ADDING | {"update", "setdefault", "pop", "sort"}
+
+
+class Calls:
+    """Judges what a round calls for its effect."""
+
+    def __init__(self, round_: Round) -> None:
+        self._round = round_
+        self._orders = round_.orders
+        self._effects = round_.effects
+        self._values = round_.values
+
+    def on_drop(self, op: Op) -> Iterator[Use]:
+        call = op.args[0]
+        if call.code == "await":
+            call = call.args[0]
+        if call.code != "call" or self._orders.is_log(call):
+            return
+        if "builtins.print" in self._values.called(call):
+            yield from looped(call)
+        elif (
+            call in self._round.own or self._is_closure(call)
+        ) and not self._round.is_unique_match(op):
+            yield from self._dropped(call)
+
+    def _dropped(self, call: Op) -> Iterator[Use]:
+        if self._round.stops:
+            yield from looped(call)
+        elif self._works_alone(call):
+            if any(each in self._round.counters for each in call.args[1:]):
+                yield from looped(call)
+        elif self._writes_shared(call):
+            yield from looped(call)
+        else:
+            yield from self._unknown(call)
+
+    def on_function(self, op: Op) -> Iterator[Use]:
+        """A function that a decorator hands on, with the element in it."""
+        decorated = bool(getattr(op.node, "decorator_list", ()))
+        if decorated and self._free(op.name):
+            yield from looped(op)
+
+    def on_call(self, call: Op) -> Iterator[Use]:
+        """A call whose result is used, and that trains a model or the like on the way."""
+        if call not in self._round.own or all(use.code in ("drop", "await") for use in call.uses):
+            return
+        function = self._values.callee(call)
+        if function is not None:
+            yield from self._entered(function, call)
+        elif call.args[0].code == "attr" and not self._values.called(call):
+            owner = call.args[0].args[0]
+            if (
+                owner not in self._round.own
+                and self._round.outlives(owner)
+                and names.trains(word_of(call))
+            ):
+                yield from looped(call.args[0])
+
+    def _is_closure(self, call: Op) -> bool:
+        """Whether a function that is called reads what is computed of the element around it."""
+        function = self._values.callee(call)
+        return function is not None and bool(self._free(function))
+
+    def _free(self, function: Function) -> set[Op]:
+        return {
+            op
+            for op in function.ops
+            if op.code == "free" and any(each in self._round.own for each in op.args)
+        }
+
+    def _works_alone(self, call: Op) -> bool:
+        """Whether a call changes or writes only a file that the element names."""
+        called = self._values.called(call)
+        for name in called:
+            if name in _WRITERS:
+                place = _WRITERS[name]
+                return len(call.args) > place + 1 and call.args[place + 1] in self._round.own
+            if name.startswith(_ON_FILES):
+                return True
+        function = call.args[0]
+        if function.code == "attr" and function.args[0] in self._round.own:
+            owner = function.args[0]
+            return not (
+                self._gives_shared(call)
+                or self._is_group_file(owner)
+                or self._round.is_shared(owner)
+            )
+        return names.works_on_file(word_of(call))
+
+    def _gives_shared(self, call: Op) -> bool:
+        """``clip.write_frames(log)``, where ``log`` was there before."""
+        return names.writes(word_of(call)) and any(
+            each not in self._round.own and each.code in ("param", "attr") for each in call.args[1:]
+        )
+
+    def _is_group_file(self, op: Op) -> bool:
+        """``open(name[0] + ".txt", "a")``: several elements may have it."""
+        opened = op.args[0] if op.code == "enter" else op
+        if "builtins.open" not in self._values.called(opened) or len(opened.args) < 3:
+            return False
+        mode, place = opened.args[2].name, opened.args[1]
+        if not isinstance(mode, str) or mode[:1] not in ("a", "w", "x"):
+            return False
+        parts = [place, *place.args] if place.code == "binary" else [place]
+        lossy = mode.startswith("a") and any(x.code in ("item", "slice") for x in parts)
+        return lossy or place not in self._round.own
+
+    def _writes_shared(self, call: Op) -> bool:
+        """``json.dump(element, file)`` into one file."""
+        function = call.args[0]
+        leaves = function.code == "attr" and names.leaves_something(word_of(call))
+        if leaves and self._is_group_file(function.args[0]):
+            return True
+        return any(name in _WRITERS for name in self._values.called(call))
+
+    def _unknown(self, call: Op) -> Iterator[Use]:
+        function = self._values.callee(call)
+        if function is not None:
+            yield from self._entered(function, call)
+            return
+        owner = call.args[0]
+        if owner.code == "attr":
+            made = owner.args[0]
+            if word_of(call) in _CHANGES:
+                return  # judged as such
+            if not (self._round.outlives(made) or self._gives_shared(call)):
+                return
+            if lattice.are(self._values.types(made), "set") or self._is_zip(call, made):
+                return
+            named = len(call.args) > 2 and call.args[1] in self._round.own
+            if word_of(call) == "register" and named and self._round.is_place(call.args[1]):
+                return  # under a name of its own
+        elif names.writes(word_of(call)) and self._tells_only(call):
+            return  # a file of its own
+        if names.leaves_something(word_of(call)):
+            yield from looped(call)
+
+    def _is_zip(self, call: Op, owner: Op) -> bool:
+        """``archive.write(path, name)``: what an archive holds is found by its name."""
+        made = self._effects.made(owner.args[0] if owner.code == "enter" else owner)
+        named = word_of(call) == "writestr" or len(call.args) > 2
+        return named and "zipfile.ZipFile" in self._values.called(made)
+
+    def _tells_only(self, call: Op) -> bool:
+        """Whether a function is told of the element, and of nothing that was there before."""
+        return all(
+            each in self._round.own or each.code == "const" or not self._round.outlives(each)
+            for each in call.args[1:]
+        )
+
+    def _entered(self, function: Function, call: Op) -> Iterator[Use]:
+        """What a function of the file leaves behind that the next call meets."""
+        given = bound(function, call)
+        own = {name for name, value in given.items() if value in self._round.own}
+        own |= self._free(function)
+        kept = {
+            name for name, value in given.items() if name not in own and self._round.outlives(value)
+        }
+        found = self._effects.of_calls(
+            function, own, kept, self._round.calls, seeded=self._round.seeded
+        )
+        if found is not None:
+            yield from looped(call, assumed=found.assumed)

@@ -1,0 +1,392 @@
+"""What the rounds of a loop add to lists, dicts and sets that were there before."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from detlint.dataflow import lattice
+from detlint.dataflow.calls import path_of, word_of
+from detlint.dataflow.rounds import looped
+from detlint.dataflow.use import Flow, Use
+from detlint.models import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.groups import Holder
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.rounds import Round
+
+# Changes whose result does not depend on the order of several.
+COMMUTING = frozenset(
+    ["add", "discard", "remove", "clear", "difference_update", "intersection_update"]
+)
+ADDING = frozenset(["append", "appendleft", "extend", "extendleft", "insert", "push", "put"])
+# What reads settings, of which several files hold the same.
+_SETTINGS = ("json.load", "toml", "yaml.")
+_HASHES = ("hashlib.", "zlib.", "xxhash.", "blake3.", "tarfile.")
+
+
+class Containers:
+    """Judges what a round puts into containers."""
+
+    def __init__(self, round_: Round) -> None:
+        self._round = round_
+        self._orders = round_.orders
+        self._effects = round_.effects
+        self._values = round_.values
+
+    def on_change(self, op: Op) -> Iterator[Use]:
+        owner, call = op.args
+        if self._holds_group(owner):
+            yield from self._grouped(op, owner)
+            return
+        if self._effects.made(owner) in self._round.own or not self._round.outlives(owner):
+            return
+        varies = any(each in self._round.own for each in call.args[1:])
+        if op.name in COMMUTING:
+            if varies and (self._round.stops or (op.name == "add" and self._adds_in_order(owner))):
+                yield from looped(op)
+        elif varies or any(each in self._round.counters for each in call.args[1:]):
+            yield from self._changed(op, owner, call)
+
+    def _changed(self, op: Op, owner: Op, call: Op) -> Iterator[Use]:
+        if op.name == "put" and len(call.args) > 2 and self._round.is_place(call.args[2]):
+            return  # to a place of its own
+        if op.name in ADDING:
+            yield from self._added(op, owner)
+        elif op.name == "update":
+            yield from self._updated(op, owner, call)
+        elif op.name == "setdefault":
+            if len(call.args) > 2 and self._numbers(call.args[2], owner):
+                yield from looped(op)
+            else:
+                yield from self._filled(op)
+
+    def _adds_in_order(self, owner: Op) -> bool:
+        made = self._effects.made(owner)
+        made = self._effects.made(made.args[0]) if made.code == "enter" else made
+        return any(name.startswith(_HASHES) for name in self._values.called(made))
+
+    def _updated(self, op: Op, owner: Op, call: Op) -> Iterator[Use]:
+        types = self._values.types(owner)
+        if lattice.are(types, "set"):
+            if self._round.stops:
+                yield from looped(op)
+        elif self._round.is_unique_match(op):
+            return
+        elif self._adds_in_order(owner) or self._has_same_keys(call):
+            yield from looped(op)
+        else:
+            yield from self._filled(op)
+
+    def _has_same_keys(self, call: Op) -> bool:
+        """``options.update(json.load(file))``: the last of equal keys stays."""
+        given = call.args[1] if len(call.args) == 2 else None
+        if given is None or given not in self._round.own:
+            return False
+        if given.code == "dict":
+            return any(
+                each.code == "entry"
+                and each.args[0].code == "const"
+                and each.args[1] in self._round.own
+                for each in given.args
+            )
+        if "builtins.dict" in self._values.called(given):
+            given = given.args[1] if len(given.args) == 2 else given
+            return given.code == "call" and not self._values.called(given)
+        return any(name.startswith(_SETTINGS) for name in self._values.called(given))
+
+    def _added(self, op: Op, owner: Op) -> Iterator[Use]:
+        if self._round.stops or self._holds_number(op.args[1], owner):
+            yield from looped(op)
+            return
+        if owner.code in ("item", "call"):
+            yield from looped(op)
+            return
+        yield from self._kept(op, keyed=False)
+
+    def _holds_number(self, call: Op, owner: Op) -> bool:
+        """``found.append((name, len(found)))``."""
+        pending, seen = list(call.args[1:]), set()
+        while pending:
+            each = pending.pop()
+            if each in seen or not each.within(self._round.region):
+                continue
+            seen.add(each)
+            if self._numbers(each, owner):
+                return True
+            pending += each.args
+        return False
+
+    def _holds_group(self, owner: Op) -> bool:
+        """``groups[key]``, ``groups.setdefault(key, [])``, of a dict that was there before."""
+        table = _table(owner)
+        return table is not None and self._round.outlives(table)
+
+    def _grouped(self, op: Op, owner: Op) -> Iterator[Use]:
+        call = op.args[1]
+        given = [
+            each
+            for each in call.args[1:]
+            if each in self._round.own or each in self._round.counters
+        ]
+        if op.name not in ADDING or not (given or owner in self._round.own):
+            return
+        if not given and not any(self._round.counters):
+            return
+        table = _table(owner)
+        assert table is not None  # noqa: S101 - what `_holds_group` says
+        if self._round.stops:
+            yield from looped(op)
+        elif not (self._is_apart(owner, call) or self._is_of_job(owner)):
+            yield from self._of_groups(op, table)
+
+    def _of_groups(self, op: Op, table: Op) -> Iterator[Use]:
+        """What is done with the lists of a dict, to which an operation adds."""
+        holder = self._effects.holders.of(table)
+        if holder.sorted_at >= self._round.region.end:
+            return
+        found = self._read_from(holder)
+        if found is not None:
+            yield Use(found.op, "looped over", found.assumed)
+        elif any(each.code in ("attr", "param") for each in holder.states):
+            yield from looped(op)
+
+    def _read_from(self, holder: Holder) -> Use | None:
+        """The first use of a container after the loop."""
+        end = self._round.region.end
+        start = bisect_left(holder.reads, end, key=lambda each: each[0].place)
+        for each, value in islice(holder.reads, start, None):
+            if each.place >= holder.silent_from:
+                return None
+            use = next(self._orders.at(each, value, Flow(filled=True, grouped=True)), None)
+            if use is not None and not self._orders.is_shown(use.op):
+                return use
+        if not self._orders.calls:
+            holder.silent_from = min(holder.silent_from, end)
+        return None
+
+    def _is_apart(self, owner: Op, call: Op) -> bool:
+        """Whether each round adds to a list of its own, and what it adds depends on no other."""
+        if owner.code != "item" or owner.args[1] not in self._round.elements:
+            return False
+        table = owner.args[0]
+        return self._has_own_lists(table) and not self._depends(call, self._effects.made(table))
+
+    def _is_of_job(self, owner: Op) -> bool:
+        """``found[index_of[future]]``: what finishes was one job."""
+        key = owner.args[1] if self._orders.finishing and owner.code == "item" else None
+        return key is not None and self._round.is_alone(key)
+
+    def _has_own_lists(self, table: Op) -> bool:
+        """``{"a": [], "b": []}``, one for each key."""
+        made = self._effects.made(table)
+        if made.code == "comprehension":
+            return made.name == "dict" and made.args[1].code in ("list", "const")
+        if made.code != "dict" or not made.args:
+            return False
+        held = [each.args[1] for each in made.args if each.code == "entry"]
+        own = all(each.code in ("list", "const") for each in held)
+        return own and len(set(held)) == len(made.args)
+
+    def _depends(self, op: Op, table: Op) -> bool:
+        """Whether a value is made of what the rounds before left."""
+        pending, seen = list(op.args[1:]), set()
+        while pending:
+            each = pending.pop()
+            if each in seen or each is self._round.head:
+                continue
+            seen.add(each)
+            if self._effects.made(each) is table or self._is_told(each) or self._is_stored(each):
+                return True
+            if not each.within(self._round.region):
+                continue
+            if each in self._round.counters or (self._round.is_joint(each) and each.uses):
+                return True
+            if each.code == "call" and self._meets_state(each, table):
+                return True
+            pending += each.args
+        return False
+
+    def _is_told(self, value: Op) -> bool:
+        """Whether a function that the round calls for its effect gets a value."""
+        return (
+            self._round.is_older(value)
+            and value.code not in ("const", "global")
+            and any(
+                use.code == "call"
+                and use in self._round.own
+                and use.within(self._round.region)
+                and not self._orders.is_log(use)
+                and any(each.code == "drop" for each in use.uses)
+                and value in use.args[1:]
+                for use in value.uses
+            )
+        )
+
+    def _is_stored(self, value: Op) -> bool:
+        path = path_of(value) if value.code == "attr" else ""
+        return bool(path) and any(
+            op.code == "store_attr" and f"{path_of(op.args[0])}.{op.name}" == path
+            for op in self._round.ops
+        )
+
+    def _meets_state(self, call: Op, table: Op) -> bool:
+        """Whether a call reads the table that is filled, or trains or draws something."""
+        if names.trains(word_of(call)):
+            return True
+        function = self._values.callee(call)
+        if function is not None and any(
+            op.code == "free" and any(self._effects.made(x) is table for x in op.args)
+            for op in function.ops
+        ):
+            return True
+        return self._effects.draw_in(self._round.region) is not None
+
+    def _kept(self, op: Op, *, keyed: bool) -> Iterator[Use]:
+        """What is done with a container that the loop filled."""
+        before = self._orders.first(op, Flow(keyed=keyed, filled=True))
+        if before is not None:
+            yield Use(before.op, "looped over", before.assumed)
+        elif not keyed and self._escapes(op):
+            yield Use(op, "looped over")
+
+    def _escapes(self, op: Op) -> bool:
+        """Whether others hold the container that is filled."""
+        owner = self._effects.made(op.args[0])
+        if any(self._orders.reads_field(use) for use in owner.uses if use.code == "store_attr"):
+            return not self._is_settled_field(owner)
+        if owner.code in ("param", "global"):
+            return True
+        if owner.code == "free":
+            return not self._effects.is_sorted_around(owner)
+        if owner.code == "attr":
+            return not self._is_settled(owner, op)
+        return False
+
+    def _is_settled_field(self, value: Op) -> bool:
+        function = value.function
+        return any(
+            self._values.unit.is_sorted_field(function.class_name, str(use.name))
+            for use in value.uses
+            if use.code == "store_attr" and function.class_name
+        )
+
+    def _is_settled(self, owner: Op, op: Op) -> bool:
+        path = path_of(owner)
+        unit = self._values.unit
+        if owner.function.class_name and unit.is_sorted_field(
+            owner.function.class_name, str(owner.name)
+        ):
+            return True
+        after = owner.function.ops[self._round.region.end :]
+        return any(
+            each.code == "change" and each.name == "sort" and path_of(each.args[0]) == path
+            for each in after
+        ) or any(
+            each.code == "store_attr"
+            and f"{path_of(each.args[0])}.{each.name}" == path
+            and "builtins.sorted" in self._values.called(each.args[1])
+            for each in after
+        )
+
+    def _filled(self, op: Op) -> Iterator[Use]:
+        if self._round.stops:
+            yield from looped(op)
+        elif self._grows(op.args[0]):
+            yield from self._kept(op, keyed=True)
+
+    def _grows(self, container: Op) -> bool:
+        """Whether a dict takes new keys: what is there already keeps its place."""
+        container = self._effects.made(container)
+        if container.code == "dict":
+            return not container.args
+        if container.code == "comprehension" or lattice.are(
+            self._values.types(container), "list", "array"
+        ):
+            return False
+        return word_of(container) not in ("copy", "deepcopy", "state_dict", "fromkeys")
+
+    def on_store_item(self, op: Op) -> Iterator[Use]:
+        container, key, value = op.args
+        if (
+            container in self._round.own
+            and value in self._round.counters
+            and container.code != "phi"
+        ):
+            yield from looped(op)
+        if self._effects.made(container) in self._round.own or not self._round.outlives(container):
+            return
+        if key.code == "range" and value in self._round.own and container not in self._round.own:
+            yield from looped(op)
+            return
+        if (
+            key in self._round.counters
+            or (value in self._round.counters and key in self._round.own)
+            or self._numbers(value, container)
+        ):
+            yield from looped(op)
+        elif key not in self._round.own:
+            if self._adds_whole(value):
+                return
+            if value in self._round.own and not (
+                self._round.is_unique_match(op) or self._is_searched(key, op)
+            ):
+                yield from looped(op)
+        elif self._adds_to_group(value, key):
+            yield from self._of_groups(op, container)
+        else:
+            yield from self._filled(op)
+
+    def _is_searched(self, key: Op, op: Op) -> bool:
+        """Whether a key is what a search in the round stopped at, or passed."""
+        inside = key.code == "iter" and key.within(self._round.region)
+        return inside and not op.within(key.region)
+
+    def _adds_to_group(self, value: Op, key: Op) -> bool:
+        """``groups[path.parent] += [path]``: several elements may have the key."""
+        return (
+            value.code == "augment"
+            and key not in self._round.elements
+            and lattice.may_be(self._values.types(value.args[1]), "list", "str", "float")
+        )
+
+    def _adds_whole(self, value: Op) -> bool:
+        """``counts[0] += 1``, in any order."""
+        return (
+            value.code == "augment"
+            and value.name in ("Add", "Sub")
+            and lattice.are(self._values.types(value.args[1]), "int", "bool")
+        )
+
+    def _numbers(self, value: Op, container: Op) -> bool:
+        """``index[name] = len(index)``, ``= next(counter)``."""
+        if value.code == "binary":
+            return any(self._numbers(each, container) for each in value.args)
+        if value.code != "call":
+            return False
+        called = word_of(value)
+        if called == "next":
+            return value.args[1] not in self._round.own if len(value.args) > 1 else False
+        if called in ("len", "max", "min", "sum"):
+            return any(self._is_state(each, container) for each in value.args[1:])
+        return False
+
+    def _is_state(self, op: Op, container: Op) -> bool:
+        if op is container or (op.code == "phi" and self._round.is_joint(op)):
+            return True
+        if op.code == "call" and op.args[0].code == "attr":
+            return self._is_state(op.args[0].args[0], container)
+        return bool(path_of(op)) and path_of(op) == path_of(container)
+
+
+def _table(owner: Op) -> Op | None:
+    """The dict that a list is looked up in."""
+    if owner.code == "item":
+        return owner.args[0]
+    if owner.code == "call" and word_of(owner) in ("setdefault", "get") and len(owner.args) > 1:
+        return owner.args[0].args[0] if owner.args[0].code == "attr" else None
+    return None

@@ -1,0 +1,264 @@
+"""What a round of a loop computes of its own element, and what was there before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow import groups, lattice
+from detlint.dataflow.calls import word_of
+from detlint.dataflow.use import Flow, Use
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op, Region
+    from detlint.dataflow.order import Orders
+
+SEEDING = frozenset(("random.seed", "numpy.random.seed", "torch.manual_seed"))
+# What takes the next of something that was there before.
+_TAKES = frozenset(["pop", "popleft", "popitem", "readline", "get_nowait"])
+_MADE = frozenset(["call", "comprehension", "dict", "list", "set"])
+_CASES = frozenset(["basename", "casefold", "lower", "str", "strip", "upper"])
+
+
+class Round:
+    """What is done for one element after the other: a round of a loop, or a call.
+
+    elements  what the element is
+    own       that, and all that is computed of it
+    kept      parameters of a function that get what was there before
+    calls     the functions that are looked at
+    counters  the values that tell the round's number
+    stops     whether a round may end the loop
+    """
+
+    def __init__(  # noqa: PLR0913 - what a round is, and what a call of it is told
+        self,
+        orders: Orders,
+        region: Region,
+        own: set[Op],
+        flow: Flow,
+        *,
+        kept: set[Op] | None = None,
+        calls: tuple[Function, ...] = (),
+        index: Op | None = None,
+    ) -> None:
+        self.index = index
+        self.orders = orders
+        self.effects = orders.effects
+        self.values = orders.values
+        self.flow = flow
+        self.region = region
+        self.kept = kept
+        self.calls = calls
+        self.elements = own
+        self.unheld: set[Op] = set()  # what is in no container
+        self.ops = [op for op in region.ops() if not calls or not self._is_left_out(op)]
+        self.head = min(own, key=place_of, default=None)
+        self.own = self._derived()
+        self.seeded = any(self._seeds(op) for op in self.ops)
+        self.counters = self._counting()
+        self.stops = any(map(self._breaks, self.ops))
+
+    def _is_left_out(self, op: Op) -> bool:
+        """Whether an argument that is not given, by its default, keeps code from running."""
+        for region in op.region.around():
+            test = region.head.args[0] if region.kind in ("if", "else") and region.head else None
+            if test is not None and test.code == "param" and len(test.args) == 1:
+                given = test in self.elements or test in (self.kept or ())
+                default = test.args[0]
+                left_out = default.code == "const" and bool(default.name) != (region.kind == "if")
+                if left_out and not given:
+                    return True
+        return False
+
+    def _derived(self) -> set[Op]:
+        """What is computed of the element."""
+        found = set(self.elements)
+        before = 0
+        while before != len(found):
+            before = len(found)
+            for op in self.ops:
+                if self.is_joint(op) or self._is_number(op):
+                    continue  # what held before the round
+                taken = any(each in found for each in op.args) or self._goes_along(op)
+                if taken or self._is_counted_by(op, found):
+                    found.add(op)
+                    if op.code in ("change", "store_attr", "store_item"):
+                        found |= self._filled_by(op)
+        return found
+
+    def _filled_by(self, op: Op) -> set[Op]:
+        """The object of the round's own that something is put into."""
+        holder = op.args[0]
+        while holder.code in ("attr", "change", "item", "store_item") and holder.args:
+            holder = holder.args[0]
+        own = holder.code in _MADE and holder.within(self.region)
+        return {holder} if own else set()
+
+    def _goes_along(self, op: Op) -> bool:
+        """``sizes[i]``, where ``sizes`` holds something for each element."""
+        return (
+            op.code == "item"
+            and self._is_number(op.args[1])
+            and self.effects.goes_along(op.args[1], op.args[0])
+        )
+
+    def _is_number(self, op: Op) -> bool:
+        """Whether it is the number that ``enumerate`` gives."""
+        return (
+            self.flow.numbered
+            and op.code == "unpack"
+            and op.name[0] == 0
+            and op.args[0] is self.head
+        )
+
+    def _is_counted_by(self, op: Op, own: set[Op]) -> bool:
+        """``size += 1`` in a loop over what is of the element."""
+        if op.code != "augment":
+            return False
+        inner = [x for x in op.region.around() if x.loops and x is not self.region]
+        return any(x.head in own and x.head is not self.head for x in inner)
+
+    def _breaks(self, op: Op) -> bool:
+        if op.code != "leave" or op.name != "break":
+            return False
+        loops = [region for region in op.region.around() if region.kind in ("for", "while")]
+        return bool(loops) and loops[0] is self.region
+
+    def _counting(self) -> set[Op]:
+        """The values that tell a round's number."""
+        found: set[Op] = {self.index} if self.index is not None else set()
+        if self.flow.numbered:
+            uses = (use for each in self.elements for use in each.uses)
+            found |= {x for x in uses if x.code == "unpack" and x.name[0] == 0}
+        for op in self.ops:
+            if op.code == "augment" and op.args[1] not in self.own:
+                before = op.args[0]
+                if self.is_joint(before) or (before.code == "attr" and self.outlives(before)):
+                    found |= {op, before}
+            elif op.code == "call" and self._takes_next(op):
+                found.add(op)
+        return found
+
+    def _takes_next(self, call: Op) -> bool:
+        """``next(numbers)``, ``rows.pop()``: it gives another value each time."""
+        called = self.values.called(call)
+        if "builtins.next" in called and len(call.args) > 1:
+            return call.args[1] not in self.own and self.outlives(call.args[1])
+        function = call.args[0]
+        if function.code != "attr" or function.name not in _TAKES or called:
+            return False
+        if any(each in self.own for each in call.args):
+            return False  # what has the element's key
+        return function.args[0] not in self.own and self.outlives(function.args[0])
+
+    def is_joint(self, op: Op) -> bool:
+        """Whether a value is what the rounds before left in a variable."""
+        return op in self.region.joints
+
+    def handles_failure(self, op: Op) -> bool:
+        """What is noted of an element that failed is for people to read."""
+        return any(
+            each.kind == "except" and each.within(self.region) for each in op.region.around()
+        )
+
+    def is_unique_match(self, op: Op) -> bool:
+        """``if name == wanted: return name``."""
+        for region in op.region.around():
+            if region is self.region:
+                return False
+            test = region.head
+            if region.kind == "if" and test is not None and self._is_equality(test.args[0]):
+                return True
+        return False
+
+    def _is_equality(self, test: Op) -> bool:
+        if test.code == "boolean" and test.name == "And":
+            return any(map(self._is_equality, test.args))
+        if test.code != "compare" or test.name != ("Eq",):
+            return False
+        own = [each for each in test.args if each in self.own]
+        return len(own) == 1 and self._names_element(own[0])
+
+    def _names_element(self, op: Op) -> bool:
+        return any(is_name_of(op, each) for each in self.elements)
+
+    def outlives(self, owner: Op) -> bool:
+        """Whether a container was there before the round."""
+        seen: set[Op] = set()
+        pending = [owner]
+        while pending:
+            each = pending.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            if self.is_older(each):
+                return True
+            if each.code in ("change", "store_item", "augment", "phi", "item", "attr"):
+                pending += each.args[:1] if each.code != "phi" else each.args
+            elif each.code == "call" and each.args[0].code == "attr":
+                # A method, and no library's function.
+                pending += [] if self.values.called(each) else each.args[0].args[:1]
+        return False
+
+    def is_older(self, op: Op) -> bool:
+        """Whether a value was there before the round."""
+        if op.code in ("global", "free", "import"):
+            return True
+        if self.kept is not None and op.code == "param":
+            return op in self.kept
+        return not op.within(self.region) or self.is_joint(op)
+
+    def is_alone(self, key: Op) -> bool:
+        """Whether a key is an element itself, or stands for one: ``index_of[future]``."""
+        if key.code == "item":
+            key = key.args[1]
+        return key in self.elements
+
+    def is_shared(self, owner: Op) -> bool:
+        """``files[split]``, where a file is for more than one element."""
+        for holder, key in groups.holders_of(owner, self.own, self.unheld):
+            if self.effects.made(holder) not in self.own:
+                return not self.is_alone(key) and self.outlives(holder)
+        return False
+
+    def is_place(self, op: Op) -> bool:
+        """Whether a value is a text, such as a path."""
+        return lattice.may_be(self.values.types(op), "str", "path")
+
+    def _seeds(self, op: Op) -> bool:
+        return not SEEDING.isdisjoint(self.values.called(op))
+
+
+def looped(op: Op, *, assumed: bool = False) -> Iterator[Use]:
+    """It shows there in which order the rounds come."""
+    yield Use(op, "looped over", assumed)
+
+
+def place_of(op: Op) -> int:
+    """By which operations are put in their order."""
+    return op.place
+
+
+def is_name_of(op: Op, head: Op) -> bool:
+    """Whether a value is an element of a listing, or its name: ``path.name.lower()``."""
+    if op is head:
+        return True
+    if op.code == "attr":
+        return op.name in ("name", "stem") and op.args[0] is head
+    if op.code == "call" and word_of(op) in _CASES:
+        return any(is_name_of(each, head) for each in (*op.args[1:], *op.args[0].args))
+    return op.code == "unpack" and op.args[0] is head
+
+
+def readers(value: Op) -> Iterator[Op]:
+    """What takes a value, also through joints."""
+    seen, pending = {value}, [value]
+    while pending:
+        for use in pending.pop().uses:
+            if use.code != "phi":
+                yield use
+            elif use not in seen:
+                seen.add(use)
+                pending.append(use)
