@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint import addresses, configuration
 from detlint.errors import SettingsError
+from detlint.paths import relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -324,5 +325,5 @@ def _read(path: str) -> str | None:
 
 
 def _named(path: str, root: str) -> str:
-    relative = os.path.relpath(path, root)
-    return path if relative.startswith(os.pardir) else relative
+    seen = relative(path, root)
+    return path if seen.startswith(os.pardir) else seen

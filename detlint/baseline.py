@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.errors import BaselineError
 from detlint.kinds import NOTEBOOK, PYTHON
+from detlint.paths import relative, slashed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -146,7 +147,7 @@ class Baseline:
         return Baseline(root, self._counts.elements())
 
     def _named(self, path: str) -> str:
-        return os.path.relpath(os.path.realpath(path), self._root).replace(os.sep, "/")
+        return slashed(relative(os.path.realpath(path), self._root))
 
     def save(self, file: str) -> None:
         """Write it as a whole, or leave what is there. Raises BaselineError."""

@@ -222,7 +222,7 @@ class Cache:
 
     def _key(self, path: str) -> str:
         # abspath takes 2 µs a file, and most paths come absolute or below the working folder.
-        if path.startswith("/"):
+        if path.startswith("/") or (os.name == "nt" and os.path.isabs(path)):
             return path
         return os.path.abspath(path) if path.startswith(".") else f"{self._here}{os.sep}{path}"
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from detlint.errors import SettingsError
 from detlint.finding import Confidence
 from detlint.gitignore import is_pattern
+from detlint.paths import relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -351,8 +352,8 @@ _CHECKS: dict[str, Callable[[object, str], object]] = {
 
 def shown(file: str) -> str:
     """A file's path as a message gives it: relative if it lies below."""
-    relative = os.path.relpath(file) if file else "''"
-    return file if relative.startswith(os.pardir) else relative
+    seen = relative(file) if file else "''"
+    return file if seen.startswith(os.pardir) else seen
 
 
 def _read_bytes(file: str) -> bytes:

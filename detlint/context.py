@@ -12,6 +12,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from detlint.kinds import kind_of_name
+from detlint.paths import common
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -106,7 +107,7 @@ class Context:
     def _shared(self) -> str:
         """The folder that holds all that was named."""
         folders = set(map(os.path.dirname, self.names))
-        return os.path.commonpath(folders) if folders else os.sep
+        return common(folders)
 
     def _project_above(self, folder: str) -> str:
         """The root of the project that a folder is part of; "" for none."""

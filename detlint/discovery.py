@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from detlint.errors import UsageError
 from detlint.gitignore import Ignore, read_lines
 from detlint.kinds import NAMES, SUFFIXES, kind_of_line, kind_of_name
+from detlint.paths import relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -175,7 +176,7 @@ class _Search:
 
     def _force_excludes(self, real: str, *, is_folder: bool) -> bool:
         base = self._base(real)
-        parts = os.path.relpath(real, base).split(os.sep) if real != base else []
+        parts = relative(real, base).split(os.sep) if real != base else []
         folders = parts if is_folder else parts[:-1]
         if not self.names.isdisjoint(folders):
             return True
@@ -212,7 +213,7 @@ class _Search:
             base = repository
             ignore = self._read_ignore(base, os.path.join(".git", "info", "exclude"), None)
         folder = base
-        for part in os.path.relpath(top, base).split(os.sep):
+        for part in relative(top, base).split(os.sep):
             if folder == top:
                 break
             ignore = self._read_ignore(folder, ".gitignore", ignore)
@@ -224,7 +225,7 @@ class _Search:
         try:
             lines = read_lines(path)
         except OSError as error:
-            self.warnings.add(f"{os.path.relpath(path)}: {_reason(path, error)}; not applied")
+            self.warnings.add(f"{relative(path)}: {_reason(path, error)}; not applied")
             return above
         return Ignore(folder, lines, _ENDINGS, above) if lines else above
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.decoding import decode
 from detlint.kinds import NOTEBOOK, PYTHON
+from detlint.paths import common, slashed
 from detlint.source import DecodeError, Source
 
 if TYPE_CHECKING:
@@ -287,9 +288,9 @@ def _span(start: int, end: int) -> bytes:
 
 def _patch_path(path: str) -> bytes:
     here = os.getcwd()
-    if os.path.isabs(path) and os.path.commonpath([path, here]) == here:
+    if os.path.isabs(path) and common([path, here]) == here:
         path = os.path.relpath(path)
-    return os.fsencode(os.path.normpath(path).replace(os.sep, "/").lstrip("/"))
+    return os.fsencode(slashed(os.path.normpath(path)).lstrip("/"))
 
 
 def _quoted(name: bytes) -> bytes:

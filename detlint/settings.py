@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from detlint import configuration
 from detlint.errors import SettingsError
 from detlint.finding import Confidence
+from detlint.paths import slashed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -103,10 +104,10 @@ def _from_root(pattern: str, root: str, here: str) -> str:
     body = pattern.removeprefix("!").removeprefix(os.path.join(os.curdir, ""))
     inside = os.path.join(root, "")
     if body.startswith(inside):
-        return f"{negation}/{body.removeprefix(inside)}"
+        return f"{negation}/{slashed(body.removeprefix(inside))}"
     if "/" not in body.rstrip("/") or not here.startswith(inside):
         return negation + body
-    folder = re.sub(r"([\\*?\[])", r"\\\1", os.path.relpath(here, root).replace(os.sep, "/"))
+    folder = re.sub(r"([\\*?\[])", r"\\\1", slashed(os.path.relpath(here, root)))
     return f"{negation}/{folder}/{body.lstrip('/')}"
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import textwrap
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from detlint.engine import Engine
     from detlint.finding import Finding
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and current_thread() is main_thread():
+    # A job in the background is started so, and so are its children; some tests interrupt them.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.pop("GITHUB_ACTIONS", None)  # it chooses another format, also for runs of their own
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from functools import cache
 
+from detlint.paths import relative
+
 # What lies in the folder of a repository, the surest first.
 _MARKS = (
     (".git", ".hg", ".svn"),
@@ -18,7 +20,7 @@ def names(path: str) -> list[str]:
     """``configs/eval/model.json`` → ``configs``, ``eval``, ``model``."""
     folder, file = os.path.split(os.path.abspath(path))
     root = _root(folder)
-    above = os.path.relpath(folder, root or os.curdir).split(os.sep)
+    above = relative(folder, root or os.curdir).split(os.sep)
     found = [*(each for each in above if each != os.curdir), os.path.splitext(file)[0]]
     # What lies above the working folder says nothing of the project.
     return found[-_FEW:] if os.pardir in found else found

@@ -11,6 +11,7 @@ from detlint.index.folders import OTHER
 from detlint.index.imports import Import
 from detlint.index.modules import Modules
 from detlint.kinds import kind_of_name
+from detlint.paths import slashed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,8 +125,8 @@ class Launches:
             if start.script.startswith(os.path.join(self._bound(script), "")):
                 yield path
                 return
-            parts = path.strip("/").split("/")
-            tails = ["/".join(parts[index:]) for index in range(1, len(parts))]
+            parts = os.path.splitdrive(path)[1].strip(os.sep).split(os.sep)
+            tails = [os.sep.join(parts[index:]) for index in range(1, len(parts))]
         inside = start.folder or ""
         for tail in tails:
             for folder in self._folders(script):
@@ -149,10 +150,10 @@ class Launches:
         if start.folder and not os.path.isabs(start.folder):
             folder = os.path.normpath(os.path.join(folder, start.folder))
         found = finder.files(os.path.join(folder, "-"), Import(start.module, 0, ()))
-        *_, last = found or ("",)
+        last = slashed(found[-1]) if found else ""
         ending = start.module.replace(".", "/")
         if last.endswith((f"/{ending}.py", f"/{ending}/__main__.py")):
-            return last
+            return found[-1]
         if last.endswith(f"/{ending}/__init__.py"):
-            return os.path.join(os.path.dirname(last), "__main__.py")
+            return os.path.join(os.path.dirname(found[-1]), "__main__.py")
         return None

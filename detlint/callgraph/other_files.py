@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.unit import Unit
 from detlint.index.modules import Definitions, Modules
+from detlint.paths import relative, slashed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +43,7 @@ class OtherFiles:
     def shown(self, unit: Unit) -> str:
         """What messages call a file: its path below the project's folder."""
         path = os.path.realpath(unit.source.path)
-        return os.path.relpath(path, self._root_of(path)).replace(os.sep, "/")
+        return slashed(relative(path, self._root_of(path)))
 
     def _open(self, path: str) -> Unit:
         return Unit(self._index.source(path))

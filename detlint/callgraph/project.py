@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from detlint.callgraph.reachability import Reachability
 from detlint.index.imports import Import
 from detlint.index.modules import Definitions, Modules
+from detlint.paths import relative, slashed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -126,7 +127,7 @@ class Project:
 
     def shown(self, path: str) -> str:
         """What messages call a file: its path below the project's folder."""
-        return os.path.relpath(path, self._root).replace(os.sep, "/")
+        return slashed(relative(path, self._root))
 
     def is_only(self, name: str) -> bool:
         """Whether no two files of the project have a name."""

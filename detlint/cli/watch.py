@@ -19,6 +19,7 @@ from detlint.cli import parts
 from detlint.cli.said import counted, say
 from detlint.cli.status import CLEAN
 from detlint.errors import DetlintError, UsageError
+from detlint.paths import relative
 
 if TYPE_CHECKING:
     import argparse
@@ -133,7 +134,7 @@ def _stat(path: str) -> tuple[int, int] | None:
 def _differences(before: _State, after: _State) -> str:
     changed = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
     first = min(changed)
-    shown = os.path.relpath(first)
+    shown = relative(first)
     return shown if len(changed) == 1 else f"{shown} and {len(changed) - 1} more"
 
 

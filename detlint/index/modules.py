@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.index.folders import FILE, OTHER
 from detlint.index.imports import EVERY_MODULE, Import
 from detlint.index.scan import MAIN
+from detlint.paths import relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -242,7 +243,7 @@ class Definitions:
 
 def _first(folder: str, root: str) -> str:
     """The folder just below a root that another one lies in."""
-    return os.path.relpath(folder, root).partition(os.sep)[0]
+    return relative(folder, root).partition(os.sep)[0]
 
 
 def _joined(target: str, names: list[str]) -> str:

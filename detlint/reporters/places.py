@@ -7,6 +7,8 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from detlint.paths import slashed
+
 if TYPE_CHECKING:
     from collections import Counter
 
@@ -22,7 +24,7 @@ def below(path: str, root: str) -> str:
         return path
     folder, name = os.path.split(os.path.abspath(path))
     full = os.path.join(_real(folder), name)
-    return full.removeprefix(os.path.join(root, "")).replace(os.sep, "/")
+    return slashed(full.removeprefix(os.path.join(root, "")))
 
 
 @lru_cache(1)  # findings come sorted by file
