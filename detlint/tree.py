@@ -184,15 +184,6 @@ class Tree:
         """Where a node stands among ``nodes``."""
         return self._index[id(node)]
 
-    def last(self, node: cst.CSTNode) -> int:
-        """The place among ``nodes`` of the last node that belongs to a node."""
-        first = self._index[id(node)]
-        return first + self._sizes[first] - 1
-
-    def comes_before(self, node: cst.CSTNode, other: cst.CSTNode) -> bool:
-        """Whether a node starts first, or is around the other."""
-        return self._index[id(node)] < self._index[id(other)]
-
     @cached_property
     def _sizes(self) -> list[int]:
         """How many nodes each node is with those below it, which follow it."""

@@ -100,7 +100,47 @@ def test_is_silent_where_the_switch_is_on(findings: Callable[..., list[Finding]]
     assert len(findings(text.replace("True", "True, warn_only=True"), "DET502")) == 1
 
 
-def test_is_silent_in_an_engine_that_serves(findings: Callable[..., list[Finding]]) -> None:
+def test_is_only_possible_in_an_engine_that_serves(findings: Callable[..., list[Finding]]) -> None:
     text = "import torch\nfrom vllm import LLM\n\ndef f(x, i, y):\n    x.index_add_(0, i, y)\n"
-    assert findings(text, "DET502") == []
-    assert len(findings(f"{text}\nloss = f\n", "DET502")) == 1
+    for more, told in (("", "possible"), ("\nloss = f\n", "likely")):
+        (found,) = findings(text + more, "DET502")
+        assert str(found.confidence) == told
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ("x.new_zeros(9).scatter_add_(0, i, x.new_ones(3))", 0),
+        ("x.new_zeros(9).scatter_add_(0, i, (x > 0).float())", 0),
+        ("x.new_zeros(9).scatter_add_(0, i, x.float())", 1),
+        ("_, best = y.topk(3); x.index_select(0, best)", 0),
+        ("best, _ = y.topk(3); x.index_select(0, best)", 1),
+        ("_, best = y.topk(3); x.index_select(0, best.view(-1))", 1),
+        ("row, column = torch.where(y); x.index_select(0, column)", 1),
+    ],
+)
+def test_counts_and_places_that_are_told_apart_are_exact(
+    call: str, count: int, findings: Callable[..., list[Finding]]
+) -> None:
+    assert len(findings(f"import torch\n\ndef f(x, i, y):\n    {call}\n", "DET502")) == count
+
+
+def test_a_gather_of_whole_numbers_has_no_gradient(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Embedded(nn.Module):
+            def __init__(self):
+                self.kinds = nn.Buffer(torch.zeros(9, dtype=torch.long))
+                self.register_buffer("places", torch.arange(9))
+
+            def forward(self, x, index, given: torch.LongTensor | None = None):
+                self.kinds.gather(0, index)
+                self.places.expand(3, -1).gather(0, index)
+                given.gather(0, index)
+                return x.gather(0, index)
+    """
+    assert [each.row for each in findings(text, "DET502")] == [13]

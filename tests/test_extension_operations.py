@@ -106,6 +106,27 @@ def test_what_torch_adds_up_is_found_without_the_switch(
     assert findings(on, "DET501", "DET502") == []
 
 
+def test_what_a_model_keeps_to_pool_with_is_found_where_it_pools(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    text = """
+        import torch
+        from torch_geometric.nn import GCNConv, global_max_pool, global_mean_pool
+
+        class Classifier(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = GCNConv(8, 8)
+                self.pool, self.best = global_mean_pool, global_max_pool
+
+            def forward(self, x, edges, batch):
+                x = self.conv(x, edges)
+                return self.pool(x, batch) + self.best(x, batch)
+    """
+    (found,) = findings(text, "DET502")
+    assert (found.row, str(found.confidence)) == (12, "likely")
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -118,6 +139,8 @@ def test_what_torch_adds_up_is_found_without_the_switch(
         "torch_sparse.matmul(x, x)",
         "gnn.global_mean_pool(x, None)",
         "segment_coo(x.cpu(), index)",
+        "segment_coo(x.new_ones(9), index)",
+        "scatter(torch.ones_like(x), index)",
         "scatter(x.cpu(), index)",
         "torch.nn.parallel.scatter(x, index)",
         "plt.scatter(x, index)",

@@ -113,22 +113,5 @@ class Definitions:
         return None
 
 
-def is_plain(function: cst.FunctionDef) -> bool:
-    """Whether calling a function runs its body: no decorator or subclass supplies another."""
-    known = ("staticmethod", "classmethod")
-    if not all(any(_is_named(each, word) for word in known) for each in function.decorators):
-        return False
-    return not all(_is_placeholder(each) for each in function.body.body)
-
-
-def _is_placeholder(statement: cst.CSTNode) -> bool:
-    """``pass``, ``...``, a docstring, ``raise NotImplementedError``."""
-    if isinstance(statement, cst.SimpleStatementLine):
-        return all(_is_placeholder(each) for each in statement.body)
-    if isinstance(statement, cst.Expr):
-        return isinstance(statement.value, (cst.Ellipsis, cst.BaseString))
-    return isinstance(statement, (cst.Pass, cst.Raise))
-
-
 def _is_named(decorator: cst.Decorator, word: str) -> bool:
     return isinstance(decorator.decorator, cst.Name) and decorator.decorator.value == word

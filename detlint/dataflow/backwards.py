@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -11,8 +12,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_DEEPEST = 80  # operations behind a value; real code has a dozen
-_MOST = 400  # the same, all together
+_DEEPEST = 200  # operations behind a value; real code has a dozen
+_MOST = 2000  # the same, all together, of which some make themselves
 
 
 class Backwards(Generic[T]):
@@ -26,8 +27,10 @@ class Backwards(Generic[T]):
         self.nothing = nothing
         self.anything = anything
         self._known: dict[Op, T] = {}
-        self._asked: dict[Op, T] = {}  # while a question is open
-        self._depth = 0
+        self._busy: dict[Op, int] = {}  # with how many are around it
+        # What holds until a question is answered, since it rests on something further out.
+        self._unsure: dict[Op, tuple[T, float]] = {}
+        self._outermost = math.inf
 
     def join(self, parts: Iterable[T]) -> T:
         """What holds where branches meet."""
@@ -35,22 +38,41 @@ class Backwards(Generic[T]):
 
     def of(self, op: Op) -> T:
         """What may hold of a value."""
-        known = self._known.get(op, self._asked.get(op))
-        if known is not None:
-            return known
-        if self._depth > _DEEPEST or len(self._asked) > _MOST:
+        if op in self._known:
+            return self._known[op]
+        if op in self._unsure:
+            found, outermost = self._unsure[op]
+            self._outermost = min(self._outermost, outermost)
+            return found
+        if op in self._busy:
+            self._outermost = min(self._outermost, self._busy[op])
+            return self.nothing
+        if len(self._busy) > _DEEPEST or len(self._unsure) > _MOST:
             return self.anything
-        self._asked[op] = self.nothing
-        self._depth += 1
+        return self._answered(op)
+
+    def _answered(self, op: Op) -> T:
+        place, before = len(self._busy), self._outermost
+        self._busy[op], self._outermost = place, math.inf
         try:
-            judge = getattr(self, f"_of_{op.code}", None)
-            found: T = judge(op) if judge is not None else self.anything
-            self._asked[op] = found
+            found = self.judge(op)
         finally:
-            self._depth -= 1
-        if not self._depth:  # what was told on the way may rest on a value in itself
+            del self._busy[op]
+        if self._outermost >= place or not self._busy:
             self._known[op] = found
-            self._asked.clear()
+            self._outermost = before
+        else:
+            self._unsure[op] = found, self._outermost
+            self._outermost = min(self._outermost, before)
+        if not self._busy:
+            self._unsure.clear()
+            self._outermost = math.inf
+        return found
+
+    def judge(self, op: Op) -> T:
+        """The same, once for each operation."""
+        judge = getattr(self, f"_of_{op.code}", None)
+        found: T = judge(op) if judge is not None else self.anything
         return found
 
     def joined(self, ops: Iterable[Op]) -> T:

@@ -143,3 +143,20 @@ def is_vague(types: Types) -> bool:
 
 
 __all__ = ["Type", "is_vague", "of"]
+
+
+def classes(annotation: ast.expr | None) -> list[str]:
+    """The dotted names in an annotation: ``Optional[np.random.Generator]``."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        try:
+            annotation = ast.parse(annotation.value, mode="eval").body
+        except SyntaxError:
+            return []
+    if isinstance(annotation, (ast.Name, ast.Attribute)):
+        return [ast.unparse(annotation)]
+    if isinstance(annotation, ast.BinOp):
+        return classes(annotation.left) + classes(annotation.right)
+    if isinstance(annotation, ast.Subscript):
+        optional = ast.unparse(annotation.value).rpartition(".")[2] == "Optional"
+        return classes(annotation.slice) if optional else []
+    return []

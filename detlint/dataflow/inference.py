@@ -7,6 +7,9 @@ names, and is a doubt: the functions, classes and conditions around code, what i
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
+from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.control import is_certain
@@ -62,25 +65,29 @@ def records_none(op: Op) -> bool:
     """Whether an operation lies where no gradients are recorded."""
     node = op.node
     for function in functions_around(op.function):
-        if any(map(stops, _decorators(function))) or any(map(stops, _entered(function, node))):
+        whole, starts, ends = _unrecorded(function)
+        row = getattr(node, "lineno", 0)
+        before = bisect_right(starts, row) - 1
+        if whole or (before >= 0 and row <= ends[before]):
             return True
         node = function.node or node
     return False
 
 
-def _decorators(function: Function) -> Iterator[Op]:
+@lru_cache(maxsize=64)
+def _unrecorded(function: Function) -> tuple[bool, list[int], list[int]]:
+    """Whether a function records no gradients at all; the first rows of its blocks that do not,
+    and with each the last row of those that begin no later."""
+    blocks = [op.name for op in function.coded("enter") if stops(op.args[0])]
+    rows = sorted((each.body[0].lineno, each.end_lineno or 0) for each in blocks)
+    ends = list(accumulate((end for _, end in rows), max))
+    return any(map(stops, decorators(function))), [start for start, _ in rows], ends
+
+
+def decorators(function: Function) -> Iterator[Op]:
     for each in function.nested:
         if each.name == DECORATORS:
             yield from (op.args[0] for op in each.ops if op.code == "drop")
-
-
-def _entered(function: Function, node: ast.AST) -> Iterator[Op]:
-    """What the ``with`` statements around a node of a function enter."""
-    row = getattr(node, "lineno", 0)
-    for op in function.coded("enter"):
-        block = op.name
-        if block.body[0].lineno <= row <= (block.end_lineno or 0):
-            yield op.args[0]
 
 
 def stops(op: Op) -> bool:
@@ -334,4 +341,4 @@ def _is_said_to_answer(region: Region) -> bool:
 
 def registers(function: Function) -> bool:
     """Whether a decorator registers a function: choosing it is up to others."""
-    return any("regist" in ast.unparse(each.node) for each in _decorators(function))
+    return any("regist" in ast.unparse(each.node) for each in decorators(function))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.declared import classes
 from detlint.dataflow.ir import Op
 from detlint.journal import ended
 from detlint.models.loading import is_known, wraps
@@ -277,7 +278,7 @@ class Origins:
         unit = op.function.unit
         named = [
             name
-            for each in _classes(annotation)
+            for each in classes(annotation)
             for name in _qualified(unit, each)
             if each not in ("None", "Optional", "typing.Optional", "Union")
         ]
@@ -463,23 +464,6 @@ def _super_call(function: Function) -> Op | None:
         if op.code == "call" and op.args[0].code == "attr" and op.args[0].name == "__init__":
             return op
     return None
-
-
-def _classes(annotation: ast.expr | None) -> list[str]:
-    """The dotted names in an annotation: ``Optional[np.random.Generator]``."""
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        try:
-            annotation = ast.parse(annotation.value, mode="eval").body
-        except SyntaxError:
-            return []
-    if isinstance(annotation, (ast.Name, ast.Attribute)):
-        return [ast.unparse(annotation)]
-    if isinstance(annotation, ast.BinOp):
-        return _classes(annotation.left) + _classes(annotation.right)
-    if isinstance(annotation, ast.Subscript):
-        optional = ast.unparse(annotation.value).rpartition(".")[2] == "Optional"
-        return _classes(annotation.slice) if optional else []
-    return []
 
 
 def _qualified(unit: Unit, dotted: str) -> list[str]:

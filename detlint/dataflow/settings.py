@@ -112,6 +112,11 @@ _ENABLING: dict[str, tuple[object, ...]] = {
     "torch._inductor.config.deterministic": (True,),
     f"{rows.TRAINER}.deterministic": (True,),
 }
+_STRICT: dict[str, tuple[object, ...]] = {
+    rows.ALGORITHMS: (True,),
+    rows.DEBUG_MODE: (2, "error"),
+    f"{rows.TRAINER}.deterministic": (True,),
+}
 _ENABLING_VARIABLE = "TORCHINDUCTOR_DETERMINISTIC"
 _ENABLING_WORDS = (
     *("use_deterministic_algorithms", "set_deterministic_debug_mode", "deterministic"),
@@ -125,6 +130,31 @@ def enables(unit: Unit) -> bool:
         return True
     near = dict.fromkeys(x for word in _ENABLING_WORDS for x in unit.functions_naming(word))
     return any(_enables(each) for outer in near for each in outer.everything())
+
+
+def enables_strictly(unit: Unit) -> bool:
+    """Whether a file has torch refuse what has no deterministic kernel: a warning is not
+    enough."""
+    if "guard.auto" in unit.imported.get("guard", ()) or "import guard.auto" in unit.text:
+        return True
+    near = dict.fromkeys(x for word in _ENABLING_WORDS for x in unit.functions_naming(word))
+    return any(_enables_strictly(each) for outer in near for each in outer.everything())
+
+
+def _enables_strictly(function: Function) -> bool:
+    values = function.unit.values
+    warns = {
+        op
+        for op in function.coded("call")
+        if (told := op.given("warn_only")) is not None and values.constant(told) is True
+    }
+    set_ = (each for each in flags(function) if each.op not in warns)
+    if any(each.constant in _STRICT.get(each.name, ()) for each in set_):
+        return True
+    called = (
+        (op, name) for op in function.coded("call") for name in (*values.called(op), _word(op))
+    )
+    return any(op not in warns and rows.enables(name) for op, name in called)
 
 
 def _enables(function: Function) -> bool:

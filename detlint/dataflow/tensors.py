@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from detlint.dataflow import declared
 from detlint.dataflow.backwards import Backwards
 from detlint.models import memory, tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Unit
@@ -28,9 +29,10 @@ class Tensors:
     """Answers about the tensors of a file."""
 
     def __init__(self, unit: Unit) -> None:
-        self._unit = unit
-        self._types = _Types()
-        self._places = _Places()
+        self.fields = Fields(unit)
+        self._types = _Types(self.fields)
+        self._places = _Places(self.fields)
+        self._shapes: dict[Op, list[Op]] = {}  # where those of values are asked for
 
     def types(self, op: Op) -> Facts:
         """Of what type the numbers of a tensor may be: ``INTEGER`` (or truth values),
@@ -41,15 +43,30 @@ class Tensors:
         """Whether a tensor, or a number, is of whole numbers or truth values."""
         return self.types(op) == _INTEGERS
 
+    def is_whole(self, op: Op) -> bool:
+        """Whether a tensor certainly holds whole numbers, of whatever type: counts, which add up
+        to the same in any order."""
+        for _ in range(_MANY):
+            word = word_of(op)
+            if self.is_integer(op) or word in tensors.WHOLE:
+                return True
+            method = method_of(op)
+            if method in tensors.FLOATING_TYPES or method in tensors.SHAPING:
+                op = op.args[0].args[0]
+            elif op.code in ("item", "slice"):
+                op = op.args[0]
+            else:
+                return False
+        return False
+
     def is_floating(self, op: Op) -> bool:
         """Whether it is of floating-point numbers."""
         return self.types(op) == _FLOATS
 
-    @staticmethod
-    def dimensions(op: Op, at: Op) -> int:
+    def dimensions(self, op: Op, at: Op) -> int:
         """How many dimensions a tensor has at least, where an operation runs that takes it; 0
         where nothing is known."""
-        found = _Dimensions(at).of(op)
+        found = _Dimensions(at, self._shapes).of(op)
         return found if found < _MANY else 0
 
     def lies_on_cpu(self, op: Op) -> bool:
@@ -75,6 +92,11 @@ class Tensors:
             else:
                 return False
         return False
+
+
+def is_none(op: Op) -> bool:
+    """``None``, that a class keeps until there is more."""
+    return op.code == "const" and op.name is None
 
 
 def function_of(op: Op) -> str:
@@ -108,20 +130,63 @@ def tensor_of(call: Op) -> Op | None:
 
 
 def annotated(op: Op) -> list[str]:
-    """The qualified names in the annotation of a parameter or variable."""
+    """The qualified names in the annotation of a parameter or variable, but for None."""
     node = getattr(op.node, "annotation", None) if op.code == "param" else op.name
-    if not isinstance(node, (ast.Name, ast.Attribute)):
-        return []
-    first, dot, rest = ast.unparse(node).partition(".")
-    known = op.function.unit.imported.get(first, ())
+    return [
+        name
+        for dotted in declared.classes(node if isinstance(node, ast.expr) else None)
+        for name in _meanings(op.function.unit, dotted)
+    ]
+
+
+def _meanings(unit: Unit, dotted: str) -> list[str]:
+    first, dot, rest = dotted.partition(".")
+    known = unit.imported.get(first, ())
     return [f"{each}{dot}{rest}" for each in known] or ([] if dot else [f"builtins.{first}"])
+
+
+class Fields:
+    """What the classes of a file keep in attributes of their objects."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self._buffers: dict[str, dict[object, list[Op]]] = {}
+
+    def kept(self, op: Op) -> list[Op]:
+        """What an attribute holds that an operation reads, buffers too."""
+        owner, name = self.unit.values.owner(op.args[0]), str(op.name)
+        if not owner:
+            return []
+        stored = self.unit.stored(owner, name)
+        held = [each.args[1] if each.code == "store_attr" else each for each in stored]
+        return [*held, *self.buffers(owner, name)]
+
+    def buffers(self, owner: str, name: str) -> list[Op]:
+        """What a class registers as a buffer of a name."""
+        if owner not in self._buffers:
+            found = self._buffers[owner] = {}
+            for told, value in self._registered(owner):
+                found.setdefault(told, []).append(value)
+        return self._buffers[owner].get(name, [])
+
+    def _registered(self, owner: str) -> Iterator[tuple[object, Op]]:
+        if "register_buffer" not in self.unit.text:
+            return
+        for function in self.unit.methods_naming(owner, "register_buffer"):
+            for inner in function.everything():
+                for call in inner.coded("call"):
+                    if method_of(call) == "register_buffer":
+                        told, value = call.given("name", 0), call.given("tensor", 1)
+                        if told is not None and value is not None:
+                            yield told.name, value
 
 
 class _Sets(Backwards[Facts]):
     """Questions of which each branch gives its own answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, fields: Fields) -> None:
         super().__init__(_NOTHING, _ANYTHING)
+        self._fields = fields
 
     def join(self, parts: Iterable[Facts]) -> Facts:
         return _NOTHING.union(*parts)
@@ -142,6 +207,11 @@ class _Sets(Backwards[Facts]):
     def _of_store_item(self, op: Op) -> Facts:
         return self.of(op.args[0])
 
+    def _of_field(self, op: Op) -> Facts:
+        """What an attribute of an object of the file holds."""
+        held = self._fields.kept(op)
+        return self.joined(each for each in held if not is_none(each)) if held else _ANYTHING
+
 
 class _Types(_Sets):
     """Of what type the numbers of tensors are."""
@@ -157,7 +227,7 @@ class _Types(_Sets):
     _of_not = _of_compare
 
     def _of_param(self, op: Op) -> Facts:
-        return self._named(annotated(op))
+        return self.join(self._named([each]) for each in annotated(op)) or _ANYTHING
 
     def _of_binary(self, op: Op) -> Facts:
         found = self._promoted(op.args)
@@ -187,7 +257,7 @@ class _Types(_Sets):
     def _of_attr(self, op: Op) -> Facts:
         if op.name in ("indices", "shape"):
             return _INTEGERS
-        return self.of(op.args[0]) if op.name in _OWN else _ANYTHING
+        return self.of(op.args[0]) if op.name in _OWN else self._of_field(op)
 
     def _of_call(self, op: Op) -> Facts:
         told = op.given("dtype")
@@ -216,6 +286,8 @@ class _Types(_Sets):
 
     def _of_given(self, word: str, given: list[Op]) -> Facts:
         """The same, as its arguments say."""
+        if word in ("Buffer", "Parameter"):
+            return self.joined(given[:1]) or _ANYTHING
         if word == "arange":
             known = given and all(each.code == "const" for each in given)
             return self._promoted(given) if known else _ANYTHING
@@ -346,8 +418,9 @@ class _Dimensions(Backwards[int]):
     """How many dimensions tensors have at least, by what made them, and by what is done with
     their shapes before an operation runs."""
 
-    def __init__(self, at: Op) -> None:
+    def __init__(self, at: Op, shapes: dict[Op, list[Op]]) -> None:
         super().__init__(_MANY, 0)
+        self._shapes = shapes
         self._around = set(at.region.around())
         self._at = at
 
@@ -357,11 +430,13 @@ class _Dimensions(Backwards[int]):
 
     def _asked_of(self, op: Op) -> int:
         """``b, c, h, w = x.shape``, ``x.size(3)``."""
-        return max((self._needed(use) for use in op.uses if self._precedes(use)), default=0)
+        if op not in self._shapes:
+            asking = (use for use in op.uses if use.code == "attr")
+            self._shapes[op] = [use for use in asking if use.name in ("shape", "size")]
+        return max(map(self._needed, filter(self._precedes, self._shapes[op])), default=0)
 
     def _precedes(self, use: Op) -> bool:
-        shape = use.code == "attr" and use.name in ("shape", "size")
-        return shape and use.place < self._at.place and use.region in self._around
+        return use.place < self._at.place and use.region in self._around
 
     def _needed(self, shape: Op) -> int:
         found = 0

@@ -27,6 +27,15 @@ FLOATS = words(
     """
 )
 DRAWS = words("rand_like randn_like")  # of floating point, or torch refuses
+# They are filled with whole numbers, whatever the type.
+WHOLE = words("new_ones new_zeros ones ones_like zeros zeros_like one_hot")
+# They give the same numbers in another shape, or as another type.
+SHAPING = words(
+    """
+    clone contiguous cpu cuda detach expand expand_as flatten permute repeat repeat_interleave
+    reshape squeeze t to transpose type type_as unsqueeze view view_as
+    """
+)
 # They give a tensor of the type of those that they are given.
 SAME_TYPE = words(
     """

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis import answering, attention, gradients
-from detlint.analysis.collisions import reaches_each_once
-from detlint.analysis.enabling import turns_on
-from detlint.analysis.operator_calls import OperatorCalls
-from detlint.analysis.operator_text import NEAR_SWITCHED, leads
-from detlint.analysis.tensor_facts import numbers
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from detlint.analysis.operators import Match
+    from collections.abc import Sequence
 
-_INTEGERS = re.compile(
-    r"(?:^|_)(?:ids?|idx|inds?|index|indices|labels?|masks?|tokens?|lengths?|lens?|positions?|targets?"
-    r"|tags?|valid|counts?|seqs?)(?:_|$)"
-)
-_EXTENSIONS = ("torch_scatter.", "torch_geometric.utils.")
+    from detlint.dataflow.operators import Match, Operators
+
 _ADVICE = "turn on torch.use_deterministic_algorithms(True), under which it is deterministic"
 _PLACES = {
     ("cuda",): " on CUDA",
@@ -42,14 +32,17 @@ class DeterministicOnlyIfEnabled(Rule):
     - sums by index of `torch_scatter` (since 2.0.1), `torch_sparse.spmm` and PyTorch Geometric's
       `scatter`: they call `scatter_add`
 
+    Lowers the confidence:
+    - only the backward differs, and nothing shows a gradient, outside of losses and of classes of
+      layers
+    - names say preprocessing, inference, a cache or whole numbers, as `input_ids`; or the file is
+      about an engine that serves models
+
     Not reported:
-    - by default, none of this: DET304 asks for the switch; select `DET502` to see what differs
-      without it
-    - files that turn the switch on
-    - indices that visibly reach no place twice
-    - only the backward differs, and no gradient comes: integers, detached tensors, code without
-      gradients
-    - decoding, caches of keys and values, engines that serve models
+    - by default, none of this (select `DET502` to see it), nor in files that turn the switch on
+    - indices that visibly reach no place twice, and sums of counts, which are exact
+    - only the backward differs, and no gradient comes: integers, detached or fresh tensors, code
+      without gradients
 
     What to do: Call `torch.use_deterministic_algorithms(True)`, or `guard.enable(seed=0)`, at the
     start of the program. On Apple's MPS that does not help: `index_add` and `Embedding`'s backward
@@ -122,70 +115,44 @@ class DeterministicOnlyIfEnabled(Rule):
 
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
-        """Not where no argument stands near that makes it such a call."""
-        return leads(text, offset, NEAR_SWITCHED)
+        """Not where the file does not hold the argument that makes it such a call."""
+        # Not at the top: importing the tables takes longer than scanning a file.
+        from detlint.dataflow.operators import may_match
 
-    @cached_property
-    def _calls(self) -> OperatorCalls:
-        return OperatorCalls(self.module, self.triggers, NEAR_SWITCHED)
+        return may_match("switched", text, offset)
 
     @cached_property
     def _is_on(self) -> bool:
-        return turns_on(self.module)
+        from detlint.dataflow.settings import enables_strictly
 
-    def visit_Call(self, node: cst.Call) -> None:
-        found = self._calls.match(node, "switched", self.settings.target_torch)
-        if found is None:
-            return
-        apart = self._calls.is_apart(node, found)
-        sure = Confidence.POSSIBLE if apart else self.confidence
-        if not self.wants(sure) or self._calls.is_harmless(node, found) or self._is_on:
-            return
+        return enables_strictly(self.unit)
+
+    def examine(self, offsets: Sequence[int]) -> None:
+        from detlint.dataflow.operators import Operators
+
+        operators = Operators(self.unit, "switched", self.settings.target_torch)
+        for found in operators.matches(offsets):
+            self._judge(operators, found)
+
+    def _judge(self, operators: Operators, found: Match) -> None:
+        from detlint.dataflow import operator_gradients
+        from detlint.dataflow.repeats import adds_whole_numbers, reaches_each_once
+
         backward = found.row.direction == "backward"
-        if attention.has_no_backward(self.module, node, forward=not backward):
+        if operator_gradients.runs_on_cpu(operators, found):
             return
-        if self._looks_up_integers(node, found):
+        if backward and operator_gradients.has_none(operators, found):
             return
-        if (
-            gradients.is_dropped(self.module, node)
-            if backward
-            else self._adds_integers(node, found)
-        ):
+        if reaches_each_once(found) or adds_whole_numbers(operators, found) or self._is_on:
             return
-        if reaches_each_once(self.module, node, found) or answering.serves(self.module.source):
-            return
+        doubted = (
+            (backward and not operator_gradients.may_be_trained(operators, found))
+            or operator_gradients.is_doubted(found)
+            or operator_gradients.seems_exact(found)
+            or operator_gradients.serves(self.unit.text)
+        )
+        sure = Confidence.POSSIBLE if doubted else self.confidence
         what = "'s backward" if backward else ""
         place = _PLACES[found.row.devices]
-        shown = self._calls.shown(node, found)
-        message = f"{shown}{what}{place} by default {found.row.reason}"
-        self.report(node, message, advice=_ADVICE, confidence=sure)
-
-    def _adds_integers(self, call: cst.Call, found: Match) -> bool:
-        """Sums of integers are the same in any order."""
-        if found.form.startswith(_EXTENSIONS):
-            return numbers(self.module, self.module.argument(call, "src", 0)) == "integer"
-        if not isinstance(call.func, cst.Attribute) or "scatter_add" not in found.form:
-            return False
-        method = found.form.startswith("torch.Tensor.")
-        into = call.func.value if method else self.module.argument(call, "input", 0)
-        added = self.module.argument(call, "src", 2 if method else 3)
-        return "integer" in (numbers(self.module, into), numbers(self.module, added))
-
-    def _looks_up_integers(self, call: cst.Call, found: Match) -> bool:
-        """``input_ids.gather(1, index)``, ``key_cache[0]…``: by name, nothing with a gradient."""
-        method = found.form.startswith("torch.Tensor.") and isinstance(call.func, cst.Attribute)
-        given = call.func.value if method else self.module.argument(call, "input", 0)  # type: ignore[attr-defined]
-        name = _owner(given)
-        backward = found.row.direction == "backward"
-        return "cache" in name or (backward and _INTEGERS.search(name) is not None)
-
-
-def _owner(node: cst.CSTNode | None) -> str:
-    """The name of what a value was taken from: ``self.key_cache[0].flatten()`` → ``key_cache``."""
-    while isinstance(node, (cst.Subscript, cst.Call)):
-        if isinstance(node, cst.Subscript):
-            node = node.value
-        else:
-            node = node.func.value if isinstance(node.func, cst.Attribute) else None
-    last = node.attr if isinstance(node, cst.Attribute) else node
-    return last.value if isinstance(last, cst.Name) else ""
+        message = f"{operators.shown(found)}{what}{place} by default {found.row.reason}"
+        self.report(found.call.node, message, advice=_ADVICE, confidence=sure)

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from detlint.analysis.gradient_evidence import Evidence
-from detlint.analysis.gradients import answers
-from detlint.analysis.operator_calls import OperatorCalls
-from detlint.analysis.operator_text import NEAR, leads
-from detlint.analysis.operator_values import is_same_in_each_run
-from detlint.analysis.position_embeddings import resizes_positions
-from detlint.analysis.trained_code import may_be_trained
-from detlint.analysis.uses import last_name
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from detlint.analysis.operators import Match
+    from collections.abc import Sequence
+
+    from detlint.dataflow.operators import Match, Operators
     from detlint.operations import Operation
 
 _REFUSES = "use_deterministic_algorithms(True) refuses it on CUDA"
@@ -41,10 +34,11 @@ class NoDeterministicImplementation(Rule):
     - the gradient is the same in each run, and only the switch refuses it, as of `MaxPool3d(2)`
 
     Not reported:
-    - arguments for which it is deterministic, as `AdaptiveAvgPool2d(1)`, or that cannot be seen
+    - arguments for which it is deterministic, as `AdaptiveAvgPool2d(1)`, or that cannot be seen;
+      sums of counts by `torch_scatter`
     - tensors that visibly lie on the CPU, where only CUDA is concerned
-    - only the backward is concerned, and there visibly is none: integers, targets, detached inputs,
-      code without gradients, or that is called only from such
+    - only the backward is concerned, and there visibly is none: integers, detached or fresh
+      tensors, code without gradients, or that is called only from such
 
     What to do: Replace the operator as the advice says: `guard.enable(seed=0)` raises an error that
     shows the same as code to paste. `python -m guard preflight train.py` lists those that a program
@@ -166,55 +160,44 @@ class NoDeterministicImplementation(Rule):
 
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
-        """Not where no argument stands near that makes it such a call."""
-        return leads(text, offset, NEAR)
+        """Not where the file does not hold the argument that makes it such a call."""
+        # Not at the top: importing the tables takes longer than scanning a file.
+        from detlint.dataflow.operators import may_match
 
-    @classmethod
-    def expects(cls, text: str, offset: int) -> bool:
-        """Not where embeddings are made to fit another size."""
-        return not resizes_positions(text, offset)
+        return may_match("refused", text, offset)
 
-    @cached_property
-    def _calls(self) -> OperatorCalls:
-        return OperatorCalls(self.module, self.triggers, NEAR)
+    def examine(self, offsets: Sequence[int]) -> None:
+        from detlint.dataflow.operators import Operators
 
-    @cached_property
-    def _evidence(self) -> Evidence:
-        return Evidence(self.module)
+        operators = Operators(self.unit, "refused", self.settings.target_torch)
+        for found in operators.matches(offsets):
+            self._judge(operators, found)
 
-    def _is_trained(self, node: cst.Call, found: Match) -> bool:
-        """Layers are made to be trained; a function's gradient may be asked for by nobody."""
-        makes_layer = last_name(node.func)[:1].isupper()
-        trained = makes_layer or may_be_trained(self.module, node)
-        return trained and self._evidence.is_shown(node, found)
+    def _judge(self, operators: Operators, found: Match) -> None:
+        from detlint.dataflow import operator_gradients
+        from detlint.dataflow.repeats import adds_whole_numbers, is_same_in_each_run
 
-    def visit_Call(self, node: cst.Call) -> None:
-        found = self._calls.match(node, "refused", self.settings.target_torch)
-        if found is None:
-            return
         row = cast("Operation", found.row)
         backward, sure = row.direction == "backward", self.confidence
-        apart = self._calls.is_apart(node, found)  # quickly told
-        if apart or (backward and not self._is_trained(node, found)):
-            sure = Confidence.POSSIBLE
-        if not self.wants(sure) or self._calls.is_harmless(node, found):
+        if operator_gradients.runs_on_cpu(operators, found):
             return
-        shown, alternative = self._calls.shown(node, found), row.alternatives[0].text
-        if is_same_in_each_run(self.module, node, found):
+        if backward and operator_gradients.has_none(operators, found):
+            return
+        if row.silent and adds_whole_numbers(operators, found):
+            return  # nothing refuses it, and the result is exact
+        if backward and not operator_gradients.is_likely(operators, found):
+            sure = Confidence.POSSIBLE
+        shown, alternative = operators.shown(found), row.alternatives[0].text
+        if is_same_in_each_run(operators, found):
             # No run differs by it. Values may come with indices that do, where something is
             # trained; a model that answers leaves the switch off.
-            if backward or answers(self.module, node):
+            if backward or operator_gradients.is_doubted(found):
                 sure = Confidence.POSSIBLE
             given = "gradient" if backward else "values"
             message = f"{shown} gives the same {given} in each run, but {_REFUSES}"
-            self.report(node, message, advice=f"instead: {alternative}", confidence=sure)
-            return
-        what = "backward" if backward else "implementation"
-        where = "" if "cpu" in row.devices else " on CUDA"
-        when = f" before torch {row.until}" if row.until else ""
-        self.report(
-            node,
-            f"{shown} has no deterministic {what}{where}{when}",
-            advice=f"instead: {alternative}",
-            confidence=sure,
-        )
+        else:
+            what = "backward" if backward else "implementation"
+            where = "" if "cpu" in row.devices else " on CUDA"
+            when = f" before torch {row.until}" if row.until else ""
+            message = f"{shown} has no deterministic {what}{where}{when}"
+        self.report(found.call.node, message, advice=f"instead: {alternative}", confidence=sure)

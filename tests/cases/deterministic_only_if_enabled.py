@@ -38,9 +38,9 @@ def messages(self, x, index, values: Tensor, accelerator, input_ids):
     scatter(x, index)  # DET502
     scatter(torch.ones_like(index, dtype=torch.long), index)
     torch.gather(x, 1, index)  # DET502
-    torch.gather(input_ids, 1, index)
-    self.token_type_ids.gather(dim=1, index=index)
-    self.key_cache[0].index_select(0, index)
+    torch.gather(input_ids, 1, index)  # possible DET502
+    self.token_type_ids.gather(dim=1, index=index)  # possible DET502
+    self.key_cache[0].index_select(0, index)  # possible DET502
     x.gather(dim=-1, index=index)  # DET502
     nn.UpsamplingBilinear2d(2)  # DET502
     values.gather(1, index)  # DET502
@@ -101,7 +101,7 @@ def touched_once(x, mask, scores, values, permutation, labels):
     torch.gather(x, 1, best.unsqueeze(-1).expand(-1, -1, 9))
     torch.gather(x, 1, scores.topk(3, dim=1)[1])
     x.index_add_(0, torch.randperm(9), values)
-    x.index_copy_(0, permutation, values)
+    x.index_copy_(0, permutation, values)  # possible DET502
     x.index_copy_(0, labels, values)  # DET502
     x.index_select(0, torch.where(mask, order, labels))  # DET502
     x.index_select(0, order.repeat(2))  # DET502

@@ -102,7 +102,7 @@ def adapt(model, state_dict):
 
 class CLIPImageProcessor:
     def resize(self, image):
-        return F.interpolate(image, size=224, mode="bicubic")
+        return F.interpolate(image, size=224, mode="bicubic")  # possible DET501
 
 
 class Warp(torch.autograd.Function):
@@ -336,7 +336,7 @@ def train_everywhere(frames):
 
 class VideoPredictor:
     def masks(self, prompts):
-        return F.interpolate(prompts, size=8, mode="bicubic")
+        return F.interpolate(prompts, size=8, mode="bicubic")  # possible DET501
 
 
 class Relative(nn.Module):
@@ -606,15 +606,15 @@ def sampled_here(x, grid):
 
 
 def attention_pytorch(value, grid):
-    return F.grid_sample(value, grid)
+    return F.grid_sample(value, grid)  # possible DET501
 
 
 # What a loss compares with
 
 
 def photometric(tgt_img, ref_imgs, depth, image):
-    scaled = F.interpolate(tgt_img[:, :3].float(), (3, 3), mode="area")
-    others = [F.interpolate(each, (3, 3), mode="area") for each in ref_imgs]
+    scaled = F.interpolate(tgt_img[:, :3].float(), (3, 3), mode="area")  # possible DET501
+    others = [F.interpolate(each, (3, 3), mode="area") for each in ref_imgs]  # possible DET501
     F.grid_sample(tgt_img, depth)  # DET501
     target = image * 2
     F.interpolate(target, (3, 3), mode="area")  # DET501
@@ -626,7 +626,7 @@ def attention_transfer(f_s, f_t):
     if size > wanted:
         f_s = F.adaptive_avg_pool2d(f_s, (wanted, wanted))  # DET501
     else:
-        f_t = F.adaptive_avg_pool2d(f_t, (size, size))
+        f_t = F.adaptive_avg_pool2d(f_t, (size, size))  # possible DET501
     return f_s - f_t
 
 
@@ -648,7 +648,7 @@ class Grids(nn.Module):
 
 
 def resized_batch(data, levels):
-    data["images"] = F.interpolate(data["images"], size=8, mode="bicubic")
+    data["images"] = F.interpolate(data["images"], size=8, mode="bicubic")  # possible DET501
     levels["deep"] = F.interpolate(levels["deep"], size=8, mode="bicubic")  # DET501
     data["deep"] = F.interpolate(data["deep"], size=8, mode="bicubic")  # DET501
     return data, levels
@@ -750,11 +750,11 @@ def trained_on(model, train_loader, epochs, optimizer):
         small = images.cuda()
         if step % 2:
             small = small[torch.randperm(8)]
-        small = F.interpolate(small, size=8, mode="bicubic")
+        small = F.interpolate(small, size=8, mode="bicubic")  # possible DET501
         out = model(small)
         F.interpolate(out, size=8, mode="bicubic").mean().backward()  # DET501
     first, second = train_loader.next()
-    F.interpolate(first, size=8, mode="bicubic")
+    F.interpolate(first, size=8, mode="bicubic")  # possible DET501
     later = next(iter(train_loader))["image"]
     later = model.augment(later)
     return F.interpolate(later, size=8, mode="bicubic")  # DET501
@@ -767,7 +767,7 @@ def adversarial(model, loader):
 
 
 def sparse_pool(x, size):
-    return F.adaptive_max_pool2d(x, size)
+    return F.adaptive_max_pool2d(x, size)  # possible DET501
 
 
 def dense_pool(x, size):

@@ -1,0 +1,120 @@
+"""The calls of a function that its file shows, and what they give it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.dataflow.inference import decorators, stops
+from detlint.mentions import places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.unit import Unit
+
+_PLAIN = frozenset(("builtins.staticmethod", "builtins.classmethod"))
+_SELF = ("self", "cls")
+_QUOTES = ('"', "'")
+
+
+class Known(NamedTuple):
+    """Calls of a function; ``all``: the file does nothing else with it, and nobody but the file is
+    expected to."""
+
+    calls: tuple[Op, ...]
+    all: bool
+
+
+class Callers:
+    """Answers for the functions and classes of a file."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._known: dict[tuple[bool, str, Function | None], Known] = {}
+
+    def of(self, function: Function) -> Known:
+        """The calls of a function or method; of a constructor, those of its class."""
+        owner, _, name = function.name.rpartition(".")
+        if isinstance(function.node, ast.ClassDef):
+            return self.of_class(function.name)
+        if owner and name == "__init__":
+            return self.of_class(owner)
+        if not isinstance(function.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return Known((), False)
+        found = self._of(owner, name, function)
+        plain = all(map(_is_plain, decorators(function)))
+        return found._replace(all=found.all and plain and is_own(function))
+
+    def of_class(self, name: str) -> Known:
+        """The calls of a class."""
+        return self._of("", name, None)
+
+    def _of(self, owner: str, name: str, function: Function | None) -> Known:
+        # A method that is called on something is not looked up: it may be that of any class.
+        inner = function if function is not None and function.outer else None
+        key = bool(owner), name, inner
+        if key not in self._known:
+            calls: list[Op] = []
+            complete = not self._is_quoted(name)
+            for read in self._reads(owner, name, function):
+                for use in read.uses:
+                    if use.code == "call" and use.args[0] is read:
+                        calls.append(use)
+                    elif use.code not in ("class", "phi", "free") and not _asks(use):
+                        complete = False
+            self._known[key] = Known(tuple(dict.fromkeys(calls)), complete and bool(calls))
+        return self._known[key]
+
+    def _is_quoted(self, name: str) -> bool:
+        """Whether a text is the name, by which it may be looked up."""
+        text = self._unit.text
+        return any(text[place - 1 : place] in _QUOTES for place in places(text).get(name, ()))
+
+    def _reads(self, owner: str, name: str, function: Function | None) -> Iterator[Op]:
+        """Where code names it."""
+        inner = function is not None and function.outer is not None and not owner
+        for outer in self._unit.functions_naming(name):
+            for each in outer.everything():
+                if owner:
+                    yield from each.reads("attr", name)
+                    continue
+                read = each.globals.get(name)
+                if read is not None and (inner or read.code == "global"):
+                    yield read
+                if inner:
+                    made = each.coded("function")
+                    yield from (op for op in made if op.name is function)
+
+
+def is_own(function: Function) -> bool:
+    """Whether only its file is expected to call a function: one that is private, or that stands
+    at the top; those who import that use it likewise."""
+    owner, _, name = function.name.rpartition(".")
+    return not owner or (name.startswith("_") and not name.endswith("__"))
+
+
+def _asks(use: Op) -> bool:
+    """``super(Name, self)``, ``isinstance(x, Name)``."""
+    called = use.function.unit.values.called(use)
+    return any(each in ("builtins.super", "builtins.isinstance") for each in called)
+
+
+def _is_plain(decorator: Op) -> bool:
+    names = decorator.function.unit.values.qualified(decorator)
+    return stops(decorator) or not _PLAIN.isdisjoint(names)
+
+
+def given(call: Op, param: Op) -> Op | None:
+    """What a call gives a parameter of what it calls; its default, if it leaves it out; None
+    where that is not seen."""
+    stars, name = param.name
+    names = list(param.function.params)
+    own = bool(names) and names[0] in _SELF
+    if stars or (name == names[0] and own):
+        return None
+    found = call.given(name, names.index(name) - own)
+    if found is not None or call.unpacks:
+        return found
+    return param.args[0] if param.args else None

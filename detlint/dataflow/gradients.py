@@ -1,0 +1,339 @@
+"""Whether a gradient comes to a tensor: it is computed from what is trained, or visibly is not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.backwards import Backwards
+from detlint.dataflow.callers import given
+from detlint.dataflow.inference import records_none
+from detlint.dataflow.layers import Layers, is_self, word_of
+from detlint.dataflow.tensors import (
+    annotated,
+    computed_with,
+    function_of,
+    is_none,
+    method_of,
+)
+from detlint.models import gradients as rows
+from detlint.models import layers, memory, tensors
+from detlint.models.names import is_network
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from detlint.dataflow.callers import Callers
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.origins import Made, Origins
+    from detlint.dataflow.tensors import Fields
+
+Facts = frozenset[str]
+NEEDED, UNKNOWN, SEEMS_NONE, NONE = "needed", "unknown", "seems none", "none"
+_NEEDED, _UNKNOWN, _SEEMS_NONE, _NONE = (
+    frozenset((each,)) for each in (NEEDED, UNKNOWN, SEEMS_NONE, NONE)
+)
+_NOTHING: Facts = frozenset()
+_COMPUTING = frozenset(("augment", "binary", "call", "comprehension"))
+
+
+class Gradients(Backwards[Facts]):
+    """Answers for the values of a file."""
+
+    def __init__(self, fields: Fields, calls: Callers, origins: Origins) -> None:
+        super().__init__(_NOTHING, _UNKNOWN)
+        self._fields = fields
+        self._unit = unit = fields.unit
+        self._calls = calls
+        self._origins = origins
+        self.layers = Layers(unit, calls, origins)
+
+    def comes_to(self, op: Op) -> str:
+        """Whether a gradient is asked for of a value: ``NEEDED`` as the file shows · ``UNKNOWN``
+        · ``SEEMS_NONE``, by a name · ``NONE``, for certain."""
+        return surest(self.of(op))
+
+    def fed(self, made: Op) -> str:
+        """The same of what a layer is called with that a call makes."""
+        return surest(self._fed(made))
+
+    def join(self, parts: Iterable[Facts]) -> Facts:
+        found = _NOTHING
+        for each in parts:
+            found |= each
+            if NEEDED in found:  # the rest does not matter
+                break
+        return found
+
+    def _fed(self, made: Op) -> Facts:
+        way = self.layers.way(made)
+        if way.after:
+            return _NEEDED
+        found = [_NONE if records_none(each) else self._given(each) for each in way.calls]
+        return self.join(found) or _UNKNOWN
+
+    def _given(self, call: Op) -> Facts:
+        return self.joined(value for _, value in call.arguments())
+
+    def judge(self, op: Op) -> Facts:
+        if op.code in _COMPUTING and records_none(op):
+            return _NONE
+        found = super().judge(op)
+        return found | self._written(op) if surest(found) in (NONE, SEEMS_NONE) else found
+
+    def _written(self, op: Op) -> Facts:
+        """What is written into a tensor where it lies: ``x.copy_(y)``, ``x.requires_grad_()``."""
+        found = _NOTHING
+        for use in op.uses:
+            if use.code == "store_attr" and use.name == "requires_grad" and use.args[0] is op:
+                off = use.args[1].name is False
+                found |= _NONE if off else _NEEDED
+            elif use.code == "attr" and str(use.name).endswith("_") and op.code != "call":
+                for call in (each for each in use.uses if each.code == "call"):
+                    told = call.args[1:]
+                    asks = use.name == "requires_grad_" and not (told and told[0].name is False)
+                    found |= _NEEDED if asks else self.joined(told)
+        return found
+
+    # By operation
+
+    def _of_const(self, _: Op) -> Facts:
+        return _NONE
+
+    _of_text = _of_format = _of_compare = _of_not = _of_function = _of_class = _of_const
+
+    def _of_binary(self, op: Op) -> Facts:
+        return self.joined(op.args)
+
+    _of_augment = _of_list = _of_tuple = _of_set = _of_dict = _of_binary
+
+    def _of_unary(self, op: Op) -> Facts:
+        return self.of(op.args[0])
+
+    _of_slice = _of_iter = _of_star = _of_delete = _of_unary
+
+    def _of_entry(self, op: Op) -> Facts:
+        return self.of(op.args[1])
+
+    def _of_unpack(self, op: Op) -> Facts:
+        """``values, places = x.topk(3)``, ``for step, batch in enumerate(loader)``."""
+        owner, index = op.args[0], op.name[0]
+        if index == 1 and _gives_places(owner):
+            return _NONE
+        return self.of(owner)
+
+    def _of_item(self, op: Op) -> Facts:
+        owner, key = op.args
+        if key.name == 1 and key.code == "const" and _gives_places(owner):
+            return _NONE
+        if rows.is_loaded(word_of(owner), key.name if key.code == "const" else None):
+            return _SEEMS_NONE
+        if owner.code in ("list", "tuple") and type(key.name) is int:
+            plain = not any(each.code == "star" for each in owner.args)
+            if plain and key.name < len(owner.args):
+                return self.of(owner.args[key.name])
+        return self.of(owner)
+
+    def _of_comprehension(self, op: Op) -> Facts:
+        return self.of(op.args[1 if op.name == "dict" else 0])
+
+    def _of_store_item(self, op: Op) -> Facts:
+        return self.of(op.args[0]) | self.of(op.args[2])
+
+    def _of_change(self, op: Op) -> Facts:
+        return self.join((self.of(op.args[0]), self._given(op.args[1])))
+
+    def _of_global(self, op: Op) -> Facts:
+        name = str(op.name)
+        if rows.is_loader(name):
+            return _SEEMS_NONE
+        names = self._unit.values.qualified(op)
+        return (
+            _NONE if any(each.startswith("builtins.") for each in names) else super()._of_global(op)
+        )
+
+    def _of_import(self, _: Op) -> Facts:
+        return _UNKNOWN
+
+    # Parameters
+
+    def _of_param(self, op: Op) -> Facts:
+        stars, name = op.name
+        if not rows.PLAIN.isdisjoint(annotated(op)):
+            return _NONE
+        if rows.is_target(name) or rows.is_loader(name):
+            return _SEEMS_NONE
+        if rows.is_teacher(name, op.function.params):
+            return _SEEMS_NONE
+        found = _UNKNOWN if stars else self._handed(op)
+        return _NEEDED if surest(found) == UNKNOWN and rows.is_computed(name) else found
+
+    def _handed(self, op: Op) -> Facts:
+        """What the calls of its function give a parameter, as far as the file shows."""
+        function = op.function
+        owner, _, name = function.name.rpartition(".")
+        if owner and name in ("forward", "__call__") and function.outer is None:
+            return self._fed_to_class(owner, op)
+        known = self._calls.of(function)
+        found = self.join(self._argument(each, op) for each in known.calls)
+        return found if known.all and known.calls else found | _UNKNOWN
+
+    def _argument(self, call: Op, op: Op) -> Facts:
+        if records_none(call):
+            return _NONE
+        value = given(call, op)
+        return self.of(value) if value is not None else _UNKNOWN
+
+    def _fed_to_class(self, owner: str, op: Op) -> Facts:
+        """What objects of a class are called with that the file makes."""
+        found = _NOTHING
+        for made in self._calls.of_class(owner).calls:
+            way = self.layers.way(made)
+            if way.after:
+                found |= _NEEDED
+            for call in way.calls:
+                found |= self._argument(call, op)
+        return found | _UNKNOWN
+
+    # Attributes
+
+    def _of_attr(self, op: Op) -> Facts:
+        name, owner = str(op.name), op.args[0]
+        if name in rows.MEASURES or self._unit.values.qualified(op):
+            return _NONE if name in rows.MEASURES else _UNKNOWN
+        if rows.is_loader(name):
+            return _SEEMS_NONE
+        if is_self(owner):
+            return self._field(op, op.function.class_name, name)
+        if name == "indices" and _gives_places(owner):
+            return _NONE
+        if name == "weight" and self.layers.weighs(owner):
+            return _UNKNOWN if self.layers.is_frozen(word_of(owner)) else _NEEDED
+        return self.of(owner)
+
+    def _field(self, op: Op, owner: str, name: str) -> Facts:
+        """What a class keeps in an attribute."""
+        if owner not in self._unit.classes:
+            return _UNKNOWN
+        held = self._fields.kept(op)
+        found = self.join(self.of(each) for each in held if not is_none(each))
+        if self.layers.is_frozen(name) and surest(found) == NEEDED:
+            return _NONE
+        if self._fields.buffers(owner, name):
+            return found - _UNKNOWN or _NONE
+        return found or (_NONE if held else _UNKNOWN)
+
+    # Callers
+
+    def _of_call(self, op: Op) -> Facts:
+        told = op.given("requires_grad")
+        if told is not None and told.name is not False:
+            return _NEEDED
+        names = op.function.unit.values.called(op)
+        for name in names:
+            found = self._of_named(op, name)
+            if found is not None:
+                return found
+        return self._of_method(op) if method_of(op) else self._called(op)
+
+    def _of_named(self, op: Op, name: str) -> Facts | None:
+        """What a function of a library gives; None if it may be of the project."""
+        word = name.rpartition(".")[2]
+        if name in layers.PARAMETERS:
+            told = op.given("requires_grad", 1)
+            return _NONE if told is not None and told.name is False else _NEEDED
+        if (
+            name in memory.BUFFERS
+            or name in rows.MAKERS
+            or name in rows.NUMBERS
+            or name.startswith(("numpy.", "math."))
+        ):
+            return _NONE
+        if name in rows.HANDS_ON or word in ("tqdm", "trange"):
+            return self._given(op)
+        if name.startswith("torch.") and word[:1].islower():
+            return _NONE if word in tensors.INTEGERS | rows.CUTS else self.joined(computed_with(op))
+        if name.startswith("torch.utils.data."):
+            return _NONE
+        return _UNKNOWN if name.startswith("builtins.") else None
+
+    def _of_method(self, op: Op) -> Facts:
+        """What a method gives: of a tensor, of a model, of an object of the file."""
+        word, owner = method_of(op), op.args[0].args[0]
+        if (
+            word in rows.CUTS
+            or word in rows.MEASURES
+            or word in tensors.INTEGERS
+            or word in rows.NEW
+        ):
+            return _NONE
+        if word == "requires_grad_":
+            return _NONE if op.args[1:] and op.args[1].name is False else _NEEDED
+        if word in rows.SHAPING:
+            return self.of(owner)
+        found = self._called(op)
+        if surest(found) == UNKNOWN and layers.runs(word) and self.layers.weighs(owner):
+            return _NEEDED
+        if surest(found) != UNKNOWN or is_self(owner):
+            return found
+        return self.join((self.of(owner), self._given(op)))
+
+    def _called(self, op: Op) -> Facts:
+        """What a layer gives that is called, or a function of the project."""
+        function = op.args[0]
+        found = self.join(self._from(made, op) for made in self.layers.makers(function))
+        if not found or surest(found) == UNKNOWN:
+            word = word_of(function)
+            named = is_network(word) or (is_self_attr(function) and layers.is_layer(word))
+            found |= _NEEDED if named else _UNKNOWN
+        return found if NEEDED in found else found | (self._given(op) & _NEEDED)
+
+    def _from(self, made: Made | None, op: Op) -> Facts:
+        if made is None:
+            return _UNKNOWN
+        if made.function is not None:
+            return self._returned(made.function)
+        if not made.called:
+            return _UNKNOWN
+        if self.layers.makes_weights(made, op.args[0]):
+            frozen = self.layers.is_frozen(word_of(op.args[0]))
+            return self._given(op) if frozen else _NEEDED
+        is_module = made.place is not None or any(
+            each.startswith("torch.nn.") for each in made.names
+        )
+        return self._given(op) if is_module else _UNKNOWN
+
+    def _returned(self, function: Function) -> Facts:
+        """What a function of the project gives."""
+        if records_none_inside(function):
+            return _NONE
+        if function.unit is not self._unit:
+            return _UNKNOWN
+        returned = [each.args[0] for each in function.returns if each.args]
+        return self.joined(returned) or _UNKNOWN
+
+
+def surest(facts: Facts) -> str:
+    """What counts of several branches."""
+    return next((each for each in (NEEDED, UNKNOWN, SEEMS_NONE) if each in facts), NONE)
+
+
+def records_none_inside(function: Function) -> bool:
+    """Whether a function turns gradients off as a whole."""
+    return (
+        bool(function.ops)
+        and records_none(function.ops[0])
+        and bool(getattr(function.node, "decorator_list", ()))
+    )
+
+
+def is_self_attr(op: Op) -> bool:
+    """``self.encoder``, ``self.blocks[0]``."""
+    while op.code in ("item", "iter", "slice"):
+        op = op.args[0]
+    return op.code == "attr" and is_self(op.args[0])
+
+
+def _gives_places(op: Op) -> bool:
+    """Whether a call gives values and the places of these: ``x.max(dim=1)``."""
+    word = method_of(op) or function_of(op).rpartition(".")[2]
+    return word in tensors.PLACED and len(op.args) > 1 + bool(function_of(op))

@@ -1,0 +1,268 @@
+"""Whether a gradient is asked for of what an operator computes, and how sure that is."""
+
+from __future__ import annotations
+
+import ast
+import os
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.cuts import is_cut_off
+from detlint.dataflow.gradients import NEEDED, NONE, UNKNOWN
+from detlint.dataflow.inference import functions_around, has_no_backward, only_answers, takes_cache
+from detlint.dataflow.layers import is_of_module, word_of
+from detlint.dataflow.tensors import method_of
+from detlint.models import gradients as rows
+from detlint.models import layers
+from detlint.models.attention import holds_cache
+from detlint.models.operators import SECOND
+
+if TYPE_CHECKING:
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.operators import Match, Operators
+
+_MOST = 20  # functions that call one another
+_CALLS = 3  # from a function without gradients to the one that is asked about
+
+
+def has_none(operators: Operators, found: Match) -> bool:
+    """Whether an operator visibly computes nothing that a gradient comes to, or a call of a layer
+    whose backward alone is concerned."""
+    call = found.call
+    if has_no_backward(call) or _is_in_function(operators, call):
+        return True
+    if found.makes_layer and found.made is None:
+        return _has_idle_layer(operators, found)
+    return (
+        _are_off_for_callers(operators, call.function)
+        or _is_given_none(operators, found)
+        or is_cut_off(call, operators.calls)
+    )
+
+
+def _is_in_function(operators: Operators, op: Op) -> bool:
+    """Whether it is called by a custom ``torch.autograd.Function``, whose own backward is used."""
+    owner = op.function.class_name
+    if owner not in operators.unit.classes:
+        return False
+    place = operators.origins.object_of(operators.unit, owner).place
+    bases = operators.origins.bases(place) if place is not None else ()
+    return not layers.FUNCTIONS.isdisjoint(bases)
+
+
+def _has_idle_layer(operators: Operators, found: Match) -> bool:
+    """Whether all calls of what is made are without gradients, or a local is never called."""
+    way = operators.gradients.layers.way(found.call)
+    if (way.calls or way.handed) and not way.after:
+        return all(map(has_no_backward, (*way.calls, *way.handed)))
+    return not way.is_read and _is_dropped(found.call)
+
+
+def _is_dropped(made: Op) -> bool:
+    """Whether a local, or a variable of a script, holds what nothing reads."""
+    function = made.function
+    if not function.names_of(made) and not any(each.code == "attr" for each in made.uses):
+        return False
+    if function.node is None and function.outer is None:  # the module
+        return _runs(function) and all(each.code == "store_global" for each in made.uses)
+    return not made.uses
+
+
+def _runs(module: Function) -> bool:
+    """Whether a file is a script, as far as it does more than to define."""
+    return any(each.code in ("iter", "enter", "test") for each in module.ops)
+
+
+def _are_off_for_callers(operators: Operators, function: Function, depth: int = 0) -> bool:
+    """Whether a function is called in its file, and there only where gradients are off."""
+    known = operators.calls.of(function)
+    return (
+        depth < _CALLS
+        and known.all
+        and all(
+            has_no_backward(each)
+            or is_off_gpu(each)
+            or _are_off_for_callers(operators, each.function, depth + 1)
+            for each in known.calls
+        )
+    )
+
+
+def _is_given_none(operators: Operators, found: Match) -> bool:
+    """Whether no gradient comes to anything that an operator computes with, for certain."""
+    tensor = found.input
+    if tensor is None:
+        return False
+    if operators.tensors.is_integer(tensor):
+        return True
+    given = [tensor]
+    second = SECOND.get(found.form.rpartition(".")[2])
+    if second is not None:
+        given += filter(None, [found.argument(second, 1)])
+    return all(operators.gradients.comes_to(each) == NONE for each in given)
+
+
+def is_likely(operators: Operators, found: Match) -> bool:
+    """Whether a gradient visibly comes to what an operator computes with, or what nobody knows
+    of is computed in a loss, or beside a backward."""
+    call = found.call
+    if is_doubted(found):
+        return False
+    comes = _comes(operators, found)
+    if comes == UNKNOWN:
+        return _judges(operators, found) or goes_back(call)
+    return comes == NEEDED
+
+
+def may_be_trained(operators: Operators, found: Match) -> bool:
+    """The same, where a layer that nobody sees called counts, and what is not known of in a
+    class of layers."""
+    if is_likely(operators, found):
+        return True
+    if is_doubted(found) or _comes(operators, found) not in (NEEDED, UNKNOWN):
+        return False
+    own = found.call.function.class_name and is_of_module(found.call)
+    return found.makes_layer or bool(own)
+
+
+def _comes(operators: Operators, found: Match) -> str:
+    if found.makes_layer and found.made is None:
+        way = operators.gradients.layers.way(found.call)
+        if not (way.is_read or way.after) and "loss" in found.form.lower():
+            return "" if _is_kept(found.call) else UNKNOWN
+        return operators.gradients.fed(found.call)
+    given = [each for _, each in found.call.arguments()][:2]
+    if found.is_method:
+        given.append(found.call.args[0].args[0])
+    comes = {operators.gradients.comes_to(each) for each in given}
+    return next((each for each in (NEEDED, UNKNOWN) if each in comes), "")
+
+
+def _is_kept(made: Op) -> bool:
+    """Whether a class keeps it, and its file has no use for it."""
+    return any(each.code == "store_attr" for each in made.uses)
+
+
+def is_doubted(found: Match) -> bool:
+    """Whether names around a call say that nothing is trained there: data or weights are got
+    ready, a model answers."""
+    op = found.call
+    functions = [each.name.rpartition(".")[2] for each in functions_around(op.function)]
+    path = os.path.splitext(op.function.unit.source.path)[0].replace(os.sep, "/").split("/")
+    if any(map(rows.is_apart, (*functions, op.function.class_name))) or only_answers(op):
+        return True
+    if any(rows.is_apart(each) for each in path[-3:]):
+        return True
+    given = [] if found.makes_layer else [word_of(each) for each in op.args]
+    return any(map(rows.is_of_positions, (*functions, *given)))
+
+
+def seems_exact(found: Match) -> bool:
+    """Whether names say that an operator looks up whole numbers, that have no gradient, or what a
+    cache holds, or that its index reaches no place twice."""
+    tensor, index = found.input, found.argument("index", 2)
+    word = word_of(_root(tensor)) if tensor is not None else ""
+    backward = found.row.direction == "backward"
+    return (
+        takes_cache(found.call)
+        or any(map(holds_cache, (word, found.call.function.class_name)))
+        or (backward and rows.is_whole(word))
+        or (index is not None and rows.is_permutation(word_of(index)))
+    )
+
+
+def _root(op: Op) -> Op:
+    """``self.key_cache`` of ``self.key_cache[0].flatten()``."""
+    while op.code in ("item", "slice") or method_of(op):
+        op = op.args[0] if op.code != "call" else op.args[0].args[0]
+    return op
+
+
+def _judges(operators: Operators, found: Match) -> bool:
+    """Whether code is that of a loss or a discriminator, or of a function that one calls."""
+    if "loss" in found.form.lower():
+        return True
+    pending, seen = [found.call.function], {found.call.function}
+    for each in pending:  # grows
+        if len(pending) > _MOST:
+            break
+        names = [around.name.rpartition(".")[2] for around in functions_around(each)]
+        if any(map(rows.judges, (*names, each.class_name))) or _gives_a_loss(each):
+            return True
+        if not each.class_name:
+            callers = [call.function for call in operators.calls.of(each).calls]
+            pending += [caller for caller in callers if caller not in seen]
+            seen.update(callers)
+    stem = os.path.splitext(os.path.basename(operators.unit.source.path))[0]
+    return rows.judges(stem)
+
+
+def _gives_a_loss(function: Function) -> bool:
+    """Whether a function adds up a loss and returns it, whatever its own name; not one that takes
+    a step of training, which is given images as well."""
+    if rows.steps(function.name.rpartition(".")[2]):
+        return False
+    return any(
+        isinstance(each.node, ast.Return)
+        and isinstance(each.node.value, ast.Name)
+        and rows.judges(each.node.value.id)
+        for each in function.returns
+    )
+
+
+def goes_back(op: Op) -> bool:
+    """Whether a function, or the code of a script, has a ``loss.backward()``."""
+    outer = op.function
+    while outer.outer is not None:
+        outer = outer.outer
+    return _goes_back(outer)
+
+
+@lru_cache(maxsize=64)
+def _goes_back(outer: Function) -> bool:
+    return any(
+        call.args[0].code == "attr" and call.args[0].name == "backward"
+        for inner in outer.everything()
+        for call in inner.coded("call")
+    )
+
+
+def serves(text: str) -> bool:
+    """Whether a file is about an engine that serves models, and nothing in it trains one."""
+    return any(each in text for each in rows.ENGINES) and not any(
+        each in text for each in rows.TRAINING
+    )
+
+
+def is_off_gpu(op: Op) -> bool:
+    """Whether code is the branch for where there is no GPU: ``if torch.cuda.is_available(): …
+    else: …``, ``if not x.is_cuda``."""
+    for region in op.region.around():
+        if region.kind in ("if", "else") and region.head is not None and region.head.args:
+            test, on = region.head.args[0], region.kind == "if"
+            if test.code == "not":
+                test, on = test.args[0], not on
+            if not on and _asks_for_gpu(test):
+                return True
+    return False
+
+
+def _asks_for_gpu(test: Op) -> bool:
+    if test.code == "boolean":
+        return all(map(_asks_for_gpu, test.args))
+    if test.code == "attr":
+        return bool(test.name == "is_cuda")
+    return "torch.cuda.is_available" in test.function.unit.values.called(test)
+
+
+def runs_on_cpu(operators: Operators, found: Match) -> bool:
+    """Whether an operator that differs on CUDA alone gets a tensor that lies elsewhere."""
+    if "cpu" in found.row.devices:
+        return False
+    if is_off_gpu(found.call):
+        return True
+    return (
+        not found.makes_layer
+        and found.input is not None
+        and operators.tensors.lies_on_cpu(found.input)
+    )

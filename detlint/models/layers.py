@@ -1,0 +1,79 @@
+"""Layers and models: which have weights, what they give, and names that say so where nothing else
+does."""
+
+from __future__ import annotations
+
+from detlint.models.model import words
+from detlint.models.names import words_of
+
+# Classes of torch.nn that have weights of their own, by how their names begin.
+_WEIGHTED = (
+    *("Conv", "LazyConv", "Linear", "LazyLinear", "Bilinear", "Embedding", "LSTM", "GRU", "RNN"),
+    *("BatchNorm", "SyncBatchNorm", "LayerNorm", "GroupNorm", "RMSNorm", "PReLU", "Transformer"),
+    *("MultiheadAttention", "ParameterList", "ParameterDict"),
+)
+CONTAINERS = words("Sequential ModuleList ModuleDict")
+ORDERED = "Sequential"  # each of its layers takes what the one before gives
+PARAMETERS = words("torch.nn.Parameter torch.nn.parameter.Parameter")
+FUNCTIONS = words("torch.autograd.Function torch.autograd.function.Function")
+# They give the layer itself, or what stands for it.
+MOVES = words(
+    """
+    to cuda cpu eval train float half double bfloat16 apply requires_grad_ type compile share_memory
+    """
+)
+# Words of the names of what only computes, or prepares data.
+_WEIGHTLESS = words(
+    """
+    act activation aug augment augmentation dct denormalize drop dropout flatten gelu identity
+    interpolate interpolation loss mel normalise normalize normalizer pad padding pool pooling
+    preprocess preprocessor processor quantile relu rescale resize resizer scale shift sigmoid silu
+    softmax spec spectrogram stft tanh tokenizer transform transforms up upsample upsampling warp
+    """
+)
+_LAYERS = words(
+    """
+    attention attn backbone block blocks conv convs decoder decoders embed embedder embedding
+    embeddings encoder encoders fc features head heads layer layers linear lstm mlp model net
+    network norm proj projection rnn stem transformer unet vae
+    """
+)
+# Methods of models that compute as a call of it does.
+_RUNS = words("forward encode decode extract")
+# Base classes by whose names a class is no module: it has no parameters to train.
+_NO_MODULE = words(
+    """
+    abc augment augmentation callback config dataset enum evaluator exception hook loader logger
+    metric metrics object protocol sampler transform typeddict visualizer
+    """
+)
+
+
+def has_weights(name: str) -> bool | None:
+    """Whether a class of a library makes layers with weights; None where its name tells nothing."""
+    owner, _, word = name.rpartition(".")
+    if owner == "torch.nn" or owner.startswith("torch.nn.modules"):
+        return word.startswith(_WEIGHTED)
+    return False if is_weightless(word) else None
+
+
+def is_weightless(name: str) -> bool:
+    """Whether a name is that of a layer or function without weights: ``MaxPool``."""
+    return not _WEIGHTLESS.isdisjoint(words_of(name))
+
+
+def is_layer(name: str) -> bool:
+    """Whether a name is that of a layer or model with weights: ``decoder2``."""
+    return not is_weightless(name) and not _LAYERS.isdisjoint(words_of(name))
+
+
+def runs(method: str) -> bool:
+    """Whether a method of a model computes as a call of it does: ``forward_features``."""
+    return not _RUNS.isdisjoint(words_of(method)[:1])
+
+
+def is_no_module(base: str) -> bool:
+    """Whether a class is no module, by the name of a base."""
+    parts = words_of(base)
+    case = base.endswith("TestCase") or base == "NamedTuple"
+    return case or "data" in parts[:1] or not _NO_MODULE.isdisjoint(parts)

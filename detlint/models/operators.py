@@ -1,0 +1,35 @@
+"""For which arguments operators of the tables give the same in each run all the same."""
+
+from __future__ import annotations
+
+from detlint.models.model import words
+
+COUNTS = "torch.histc"
+# They give values and the places of these; of equal values, any place may be meant.
+SELECTIONS = words("torch.median torch.kthvalue")
+REDUCTION = "torch.Tensor.index_reduce_"
+ORDERLESS = words("amax amin")
+# Windows that do not overlap give each input one gradient; averages in steps of one, without
+# padding, have a kernel of their own that needs no atomics. By the place of the size.
+POOLS = {"AvgPool3d": 0, "avg_pool3d": 1, "MaxPool3d": 0, "max_pool3d": 1}
+DILATION = 3  # arguments after the size
+GRIDS = words("grid_sample grid_sampler")
+ADAPTIVE_MAXIMUM = "torch.nn.functional.adaptive_max_pool"
+# The grid and the weights can have a gradient of their own.
+SECOND = {"grid_sample": "grid", "grid_sampler": "grid", "embedding_bag": "weight"}
+NO_GRADIENT = ("none", "seems none")
+
+# Sums by index of torch, by how their names begin.
+ADDING = ("index_add", "scatter_add")
+
+# Of operators that take an index: they reach places by it.
+INDEXED = words("gather index_select index_copy index_add scatter_add")
+KEEPING = words("clone contiguous cuda detach long to type clamp")
+SHAPING = (KEEPING - {"clamp"}) | words("expand expand_as flatten reshape squeeze unsqueeze view")
+# Each element differs from the others, along the dimension that is indexed.
+DISTINCT = words("argsort nonzero randperm sort topk where")
+FINDING = words("nonzero where")  # of these, all coordinates together
+PLACED = words("sort topk")  # of these, the second of what they give
+# What was distinct in each row may occur in several, and only of these no row is another's.
+JOINING = words("flatten reshape view")
+OF_ALL = words("nonzero randperm where")
