@@ -1862,6 +1862,12 @@ def test_a_file_whose_top_calls_what_trains_is_a_program(text: str, *, found: bo
         ("def f():\n    args = parser.parse_args()\n    train(args)\n", False),
         ('"""\nargs = parser.parse_args()\ntrain(args)\n"""\n', False),
         ("train_rows = trained(3)\nrunner(1)\n", False),
+        ("for x in rows:\n    np.random.shuffle(x)\n", True),
+        ("weights = torch.randn(3)\n", True),
+        ("def f():\n    random.shuffle(rows)\n", False),
+        ("if True:\n    def f():\n        random.shuffle(rows)\n", False),
+        ("class A:\n    x = random.random()\n", False),
+        ("# random.shuffle(rows)\nrng.random.shuffle(rows)\n", False),
     ],
 )
 def test_a_file_whose_top_starts_something_is_a_program(

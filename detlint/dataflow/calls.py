@@ -16,8 +16,6 @@ def word_of(call: Op) -> str:
     function = call.args[0]
     if function.code in ("attr", "free", "global"):
         return str(function.name)
-    if function.code == "import":
-        return written(call)  # in the module itself
     return spoken(function).rpartition(".")[2] or written(call)
 
 

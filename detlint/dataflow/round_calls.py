@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
-from detlint.dataflow.calls import bound, word_of
+from detlint.dataflow.calls import bound, written
 from detlint.dataflow.round_containers import ADDING, COMMUTING
 from detlint.dataflow.rounds import looped
 from detlint.models import names
@@ -85,7 +85,7 @@ class Calls:
             if (
                 owner not in self._round.own
                 and self._round.outlives(owner)
-                and names.trains(word_of(call))
+                and names.trains(written(call))
             ):
                 yield from looped(call.args[0])
 
@@ -118,11 +118,11 @@ class Calls:
                 or self._is_group_file(owner)
                 or self._round.is_shared(owner)
             )
-        return names.works_on_file(word_of(call))
+        return names.works_on_file(written(call))
 
     def _gives_shared(self, call: Op) -> bool:
         """``clip.write_frames(log)``, where ``log`` was there before."""
-        return names.writes(word_of(call)) and any(
+        return names.writes(written(call)) and any(
             each not in self._round.own and each.code in ("param", "attr") for each in call.args[1:]
         )
 
@@ -141,7 +141,7 @@ class Calls:
     def _writes_shared(self, call: Op) -> bool:
         """``json.dump(element, file)`` into one file."""
         function = call.args[0]
-        leaves = function.code == "attr" and names.leaves_something(word_of(call))
+        leaves = function.code == "attr" and names.leaves_something(written(call))
         if leaves and self._is_group_file(function.args[0]):
             return True
         return any(name in _WRITERS for name in self._values.called(call))
@@ -154,24 +154,24 @@ class Calls:
         owner = call.args[0]
         if owner.code == "attr":
             made = owner.args[0]
-            if word_of(call) in _CHANGES:
+            if written(call) in _CHANGES:
                 return  # judged as such
             if not (self._round.outlives(made) or self._gives_shared(call)):
                 return
             if lattice.are(self._values.types(made), "set") or self._is_zip(call, made):
                 return
             named = len(call.args) > 2 and call.args[1] in self._round.own
-            if word_of(call) == "register" and named and self._round.is_place(call.args[1]):
+            if written(call) == "register" and named and self._round.is_place(call.args[1]):
                 return  # under a name of its own
-        elif names.writes(word_of(call)) and self._tells_only(call):
+        elif names.writes(written(call)) and self._tells_only(call):
             return  # a file of its own
-        if names.leaves_something(word_of(call)):
+        if names.leaves_something(written(call)):
             yield from looped(call)
 
     def _is_zip(self, call: Op, owner: Op) -> bool:
         """``archive.write(path, name)``: what an archive holds is found by its name."""
         made = self._effects.made(owner.args[0] if owner.code == "enter" else owner)
-        named = word_of(call) == "writestr" or len(call.args) > 2
+        named = written(call) == "writestr" or len(call.args) > 2
         return named and "zipfile.ZipFile" in self._values.called(made)
 
     def _tells_only(self, call: Op) -> bool:

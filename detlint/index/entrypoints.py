@@ -21,6 +21,8 @@ STARTS = frozenset(
         *("__main__", ".backward(", ".fit(", ".train(", ".apply_gradients(", "sess.run("),
         *("session.run(", "_args(", "\nmain(", "\nrun", "\ntrain", "\nfit", "\nfor epoch"),
         *("= train(", "= fit(", ".fit_generator("),
+        *("random.shuffle(", "random.rand", "random.choice", "random.sample(", "random.uniform("),
+        *("random.normal(", "random.permutation(", "torch.rand"),
     }
 )
 # These begin with a plain character, which sre finds ten times as fast as the start of a line;
@@ -35,6 +37,11 @@ _TRAINS = re.compile(
 _STARTS = re.compile(
     r"\n(?:\w[\w, ]*=[ \t]*)?"
     r"(?:[\w.]+(?:\([^()\n]*\))?\.parse(?:_known)?_args\(|(?:main|run|train|fit)(?:_\w+)?\()"
+)
+# What a plain script draws.
+_DRAWS = re.compile(
+    r"(?<![\w.])(?:(?:(?:np|numpy)\.)?random\.(?:shuffle|rand\w*|choices?|sample|uniform|normal"
+    r"|permutation)|torch\.rand\w*)\("
 )
 _EPOCHS = re.compile(r"\nfor[ \t]+epoch\w*[ \t]+in\b")
 _ROUND = re.compile(r"(?<![\w.])(?<!def )(?:train|fit|run)(?:_\w+)?\(")
@@ -84,10 +91,12 @@ def says_so(path: str, text: str) -> bool:
 
 
 def _starts_at_the_top(text: str) -> bool:
-    """Whether code outside of functions takes the command line, or calls what may train in
-    another file."""
+    """Whether code outside of functions takes the command line, draws random numbers, or calls
+    what may train in another file."""
     lines = f"\n{text}"  # offsets of line breaks here are those of lines in the text
     found = [each.start() for each in _STARTS.finditer(lines)]
+    if _draws_at_the_top(text):
+        return True
     rounds = _EPOCHS.search(lines)
     called = _ROUND.search(text, rounds.start()) if rounds is not None else None
     if not found and called is None:
@@ -100,6 +109,24 @@ def _starts_at_the_top(text: str) -> bool:
     if rounds is None or called is None or layout.at(called.start()) is not None:
         return False
     return any(block.start <= rounds.start() <= called.start() < block.end for block in layout.top)
+
+
+def _draws_at_the_top(text: str) -> bool:
+    """Whether code outside of functions draws random numbers."""
+    drawn = [each.start() for each in _DRAWS.finditer(text)]
+    if not drawn:
+        return False
+    from detlint.layout import layout_of
+
+    layout = layout_of(text)
+    blocks = [each for each in layout.top if not each.kind]
+    return any(
+        block.start <= place < block.end
+        and layout.at(place) is None
+        and not _is_in_function(text, block.start, place)
+        for block in blocks
+        for place in drawn
+    )
 
 
 def _trains_at_the_top(text: str) -> bool:
