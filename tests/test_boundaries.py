@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,45 @@ def test_a_clean_file_is_linted_without_libcst(tmp_path: object) -> None:
         file.write("def f(x):\n    return x + 1\n")
     statement = f"import detlint.cli; detlint.cli.main([{path!r}, '--isolated', '--no-cache'])"
     assert loaded_after(statement) & {"libcst", "rich", "pathspec", "torch"} == set()
+
+
+def test_programs_notebooks_scripts_and_configurations_are_judged_without_libcst(
+    tmp_path: Path,
+) -> None:
+    files = {
+        "train.py": "import random\nimport torch\nfrom data import rows\n\ntorch.manual_seed(0)\n"
+        "def main():\n    loss(rows(random.random())).backward(); optimizer.step()\n\n"
+        "if __name__ == '__main__':\n    main()\n",
+        "data.py": "import numpy as np\n\ndef rows(x):\n    return np.random.rand(x)\n",
+        "try.ipynb": json.dumps(
+            {
+                "cells": [
+                    {
+                        "cell_type": "code",
+                        "source": ["import torch\n", "%env X=1\n", "torch.rand(2).backward()"],
+                        "outputs": [],
+                        "metadata": {},
+                        "execution_count": 1,
+                    }
+                ],
+                "metadata": {},
+                "nbformat": 4,
+                "nbformat_minor": 5,
+            }
+        ),
+        "run.sh": "CUBLAS_WORKSPACE_CONFIG=:4096:8 python train.py --benchmark\n",
+        "config.yaml": "trainer:\n  benchmark: true\n  deterministic: false\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    options = [str(tmp_path), "--isolated", "--no-cache", "--min-confidence", "possible"]
+    lint = f"import detlint.cli; detlint.cli.main({options!r})"
+    assert "libcst" not in loaded_after(lint)
+    found = subprocess.run(
+        [sys.executable, "-c", lint], capture_output=True, text=True, check=False
+    )
+    for code in ("DET102", "DET304"):
+        assert code in found.stdout
 
 
 def test_guard_does_not_import_the_linter_or_torch() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow import epochs, samplers, settings
@@ -41,6 +42,7 @@ _SEVERAL = ("ddp", "deepspeed", "fsdp")  # how strategies of several processes a
 _COUNTS = frozenset(f"{rows.TRAINER}.{each}" for each in ("devices", "gpus", "num_nodes"))
 _STRATEGY = f"{rows.TRAINER}.strategy"
 _STEPS = frozenset(("backward", "epoch", "fit", "step", "train", "training", "update"))
+_FEW = 32  # files that are kept open
 _WORKERS = 1  # the place of the argument
 
 
@@ -76,9 +78,14 @@ def read_facts(source: Source, places: Mapping[str, Sequence[int]]) -> dict[str,
 
 def _read(source: Source, places: Mapping[str, Sequence[int]]) -> list[tuple[str, Fact]]:
     try:
-        return list(_Reader(Unit(source)).read(places))
+        return list(_reader(source).read(places))
     except UnparsedError:  # lines were misjudged, or it is no Python
         return list(_Reader(Unit(source, whole=True)).read(places))
+
+
+@lru_cache(maxsize=_FEW)  # kinds of facts are asked one after the other
+def _reader(source: Source) -> _Reader:
+    return _Reader(Unit(source))
 
 
 def _set_by_magics(source: Notebook) -> Iterator[Fact]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow.path_conditions import Paths, tests
@@ -59,7 +59,6 @@ class Needs:
 
     def __init__(self, function: Function) -> None:
         self._function = function
-        self._asked = list(self._tested()) if isinstance(function.node, _DEFINITIONS) else []
 
     def of(self, op: Op) -> Need | None:
         """None where the function runs an operation without, or code out of sight may call it."""
@@ -71,6 +70,10 @@ class Needs:
                 stops = [repr(each) for each in _SWITCHES if not place.runs(op, each)]
                 return _need(taken, (*stops, "-"), unset=unset)
         return None
+
+    @cached_property
+    def _asked(self) -> list[tuple[_Place, Op]]:
+        return list(self._tested()) if isinstance(self._function.node, _DEFINITIONS) else []
 
     def _tested(self) -> Iterator[tuple[_Place, Op]]:
         """The parameters with defaults that tests of the function read, and the attributes of its
