@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.dataflow import folding
 from detlint.dataflow.control import conditions, exclude
 from detlint.dataflow.environment import Environment
+from detlint.dataflow.seeding import is_guard
 from detlint.mentions import mentions
 from detlint.models import settings as rows
+from detlint.models import tf_data
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -169,6 +171,16 @@ def _enables(function: Function) -> bool:
 
 def _word(op: Op) -> str:
     return str(op.args[0].name) if op.code == "call" else ""
+
+
+def keeps_order(unit: Unit) -> bool:
+    """Whether a file has TensorFlow keep every order, and refuse to shuffle without a seed."""
+    return any(
+        is_guard(op) or (op.code == "call" and _word(op) == tf_data.ORDERS)
+        for outer in unit.functions_holding(tf_data.ORDERS, "guard")
+        for function in outer.everything()
+        for op in function.ops
+    )
 
 
 def switched_off(found: Iterable[Setting], names: Collection[str]) -> Iterator[Setting]:

@@ -40,3 +40,10 @@ COMPILES = ("cpp_extension", "setuptools", "distutils", "Extension(", "gcc", "nv
 # Parts of a model's weights, which each have a name of their own.
 SHARDS = ("model", "weights")
 SHARD_ENDINGS = (".bin", ".safetensors")
+# Words for data of which nothing may be dropped, since a model is measured on it.
+MEASURED = frozenset(
+    (
+        *("dev", "eval", "evaluate", "evaluation", "infer", "inference", "predict", "prediction"),
+        *("test", "testing", "val", "valid", "validate", "validation"),
+    )
+)

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from detlint.analysis.branches import behind_setting
-from detlint.analysis.switches import code
-from detlint.analysis.tf_datasets import TensorFlowDatasets, plain_name
+from detlint.dataflow import pipelines
+from detlint.dataflow.calls import word_of
+from detlint.dataflow.origins import Origins
+from detlint.dataflow.settings import is_left_open, said
+from detlint.models import tf_data as rows
 from detlint.models.names import words_of
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.models.roles import MEASURED
+from detlint.rule import Confidence, Example, Rule
 
-_MULTI_GPU = re.compile(
-    r"(?:tensorflow\.|tensorflow\.contrib\.)?(?:keras|tf_keras)\.(?:[\w.]+\.)?multi_gpu_model$"
-)
-_LIST_DEVICES = frozenset({"tensorflow.client.device_lib.list_local_devices"})
-_STRATEGIES = re.compile(
-    r"tensorflow\.(?:distribute\.(?:experimental\.)?|contrib\.distribute\.)"
-    r"(?:MirroredStrategy|MultiWorkerMirroredStrategy)$"
-)
-_BATCHES = frozenset({"batch", "padded_batch"})
-# Data of which nothing may be dropped, since a model is measured on it.
-_MEASURED = frozenset(
-    {"dev", "eval", "evaluate", "evaluation", "infer", "inference", "predict", "prediction"}
-    | {"test", "testing", "val", "valid", "validate", "validation"}
-)
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from detlint.dataflow.ir import Op
+
+# The place of `drop_remainder`, by method.
+_BATCHES = {"batch": 1, "padded_batch": 3}
+_MOST = 30  # methods called on the data
 
 
 class KerasMultiGpu(Rule):
@@ -38,9 +35,11 @@ class KerasMultiGpu(Rule):
     - `device_lib.list_local_devices()`
     - `.batch(n)` without `drop_remainder=True` under a `MirroredStrategy`
 
+    Lowers the confidence:
+    - a name says that the data is for validation or tests: reported as *possible*
+
     Not reported:
     - datasets that repeat before they are batched
-    - datasets that a name says are for validation or tests
     - a strategy that is chosen by a setting
 
     What to do: Use `tf.distribute.MirroredStrategy()`, and pass `drop_remainder=True` to `batch`.
@@ -91,81 +90,87 @@ class KerasMultiGpu(Rule):
     )
 
     @cached_property
-    def _datasets(self) -> TensorFlowDatasets:
-        return TensorFlowDatasets(self.module)
+    def _origins(self) -> Origins:
+        return Origins()
 
     @cached_property
     def _has_strategy(self) -> bool:
         """Whether the file trains on several devices, whatever its settings say."""
         return any(
-            isinstance(node, cst.Call)
-            and _STRATEGIES.match(plain_name(self.module.called(node))) is not None
-            and not self._has_one_device(node)
-            and not behind_setting(self.module, node)
-            for node in self.module.tree.nodes
+            not rows.STRATEGIES.isdisjoint(pipelines.called(op))
+            and not self._has_one_device(op)
+            and not is_left_open(op)
+            for outer in self.unit.functions_holding("MirroredStrategy")
+            for function in outer.everything()
+            for op in function.coded("call")
         )
 
-    def _has_one_device(self, strategy: cst.Call) -> bool:
-        devices = self.module.literal(self.module.argument(strategy, "devices", 0))
-        return isinstance(devices, (list, tuple)) and len(devices) == 1
+    def _has_one_device(self, strategy: Op) -> bool:
+        devices = strategy.given("devices", 0)
+        return devices is not None and devices.code in ("list", "tuple") and len(devices.args) == 1
 
-    def visit_Call(self, node: cst.Call) -> None:
-        name = plain_name(self.module.called(node))
-        if _MULTI_GPU.match(name):
-            self.report(
-                node,
-                "multi_gpu_model() may leave a GPU without data: its BatchNormalization turns NaN",
-                advice="use tf.distribute.MirroredStrategy and drop the remainder of the data",
-            )
-        elif name in _LIST_DEVICES and not node.args:
-            self.report(
-                node,
-                f"{code(node.func)}() takes the memory of every GPU, to list them",
-                advice='list them by tf.config.list_physical_devices("GPU")',
-            )
-        elif isinstance(node.func, cst.Attribute) and node.func.attr.value in _BATCHES:
-            self._check_batch(node, node.func)
+    def examine(self, offsets: Sequence[int]) -> None:
+        for op in self.unit.ops_at(offsets):
+            called = pipelines.called(op)
+            if any(map(rows.is_multi_gpu, called)):
+                self.report(
+                    op.node,
+                    "multi_gpu_model() may leave a GPU without data: its BatchNormalization turns "
+                    "NaN",
+                    advice="use tf.distribute.MirroredStrategy and drop the remainder of the data",
+                )
+            elif rows.LIST_DEVICES in called and len(op.args) == 1:
+                self.report(
+                    op.node,
+                    f"{said(op)}() takes the memory of every GPU, to list them",
+                    advice='list them by tf.config.list_physical_devices("GPU")',
+                )
+            elif op.args[0].code == "attr" and op.args[0].name in _BATCHES:
+                self._check_batch(op, op.args[0].args[0])
 
-    def _check_batch(self, call: cst.Call, function: cst.Attribute) -> None:
-        given = self.module.argument(call, "drop_remainder", self._position(function))
-        if self.module.has_unpacking(call) or not call.args or not self._has_strategy:
+    def _check_batch(self, call: Op, dataset: Op) -> None:
+        if len(call.args) == 1 or call.unpacks or not self._has_strategy:
             return
-        dropped = given is not None and self.module.literal(given) is not False
-        if (
-            dropped
-            or self._divides(call, function)
-            or self._datasets.repeats_before(call)
-            or self._is_measured(call)
-        ):
+        confidence = Confidence.POSSIBLE if _is_measured(call) else self.confidence
+        if not self.wants(confidence) or self._drops(call) or self._divides(call, dataset):
             return
-        if self._datasets.holds(call):
+        if not pipelines.is_endless(dataset) and pipelines.holds(call, self._origins):
             self.report(
-                call,
-                f".{function.attr.value}() keeps the remainder, "
+                call.node,
+                f".{word_of(call)}() keeps the remainder, "
                 "which this file's MirroredStrategy splits unevenly over the GPUs",
                 advice="pass drop_remainder=True",
+                confidence=confidence,
             )
 
-    def _divides(self, call: cst.Call, function: cst.Attribute) -> bool:
-        batch = self.module.literal(self.module.argument(call, "batch_size", 0))
-        size = self._datasets.size(function.value)
+    def _drops(self, call: Op) -> bool:
+        given = call.given("drop_remainder", _BATCHES[word_of(call)])
+        return given is not None and self.unit.values.constant(given) is not False
+
+    def _divides(self, call: Op, dataset: Op) -> bool:
+        given = call.given("batch_size", 0)
+        batch = self.unit.values.constant(given) if given is not None else None
+        size = pipelines.size(dataset)
         return batch == 1 or (isinstance(batch, int) and size is not None and size % batch == 0)
 
-    @staticmethod
-    def _position(function: cst.Attribute) -> int:
-        return 1 if function.attr.value == "batch" else 3
 
-    def _is_measured(self, call: cst.Call) -> bool:
-        """Whether a name around it says that a model is measured on the data."""
-        for above in self.module.ancestors(call):
-            names: list[cst.CSTNode] = []
-            if isinstance(above, cst.Assign):
-                names = [each.target for each in above.targets]
-            elif isinstance(above, cst.FunctionDef):
-                names = [above.name]
-            elif isinstance(above, cst.Arg) and above.keyword is not None:
-                names = [above.keyword]
-            texts = (code(each) for each in names if isinstance(each, cst.BaseExpression))
-            if any(_MEASURED & set(words_of(text)) for text in texts):
-                return True
-        return False
+def _is_measured(call: Op) -> bool:
+    """Whether a name around it says that a model is measured on the data, of which nothing may be
+    dropped."""
+    return any(not MEASURED.isdisjoint(words_of(name)) for name in _names_around(call))
+
+
+def _names_around(call: Op) -> Iterator[str]:
+    """Of the functions, and of the variables and parameters that the data is handed to."""
+    yield from (each.name for each in call.function.around())
+    pending, seen = [call], {call}
+    for value in pending:  # grows
+        yield from value.function.names_of(value)
+        for use in value.uses:
+            if use.code == "store_attr":
+                yield str(use.name)
+            elif use.code == "call" and use.args[0] is not value:
+                yield from (name for name, each in use.arguments() if each is value and name)
+            elif use.code in ("attr", "call") and use not in seen and len(pending) < _MOST:
+                seen.add(use)
+                pending.append(use)

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-import re
+import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.branches import behind_setting
-from detlint.analysis.switches import code
-from detlint.analysis.tf_datasets import TensorFlowDatasets, plain_name
-from detlint.lexer import uncommented
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.dataflow import pipelines
+from detlint.dataflow.origins import Origins
+from detlint.dataflow.settings import is_left_open, keeps_order, options, said
+from detlint.models import tf_data as rows
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from detlint.callgraph.program import Program
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.settings import Setting
     from detlint.finding import Edit, Finding
     from detlint.settings import Settings
 
-_PARALLEL = frozenset({"map", "interleave", "batch", "padded_batch"})
-_ORDER = re.compile(r"(?:experimental_)?deterministic$")
-_OPTIONS = frozenset({"tensorflow.data.Options"})
-# Functions that may hand elements on as they come, with their parameter and its position.
-_SLOPPY = {
-    "tensorflow.data.experimental.parallel_interleave": ("sloppy", 3),
-    "tensorflow.contrib.data.parallel_interleave": ("sloppy", 3),
-    "tensorflow.data.experimental.make_csv_dataset": ("sloppy", None),
-    "tensorflow.data.experimental.make_batched_features_dataset": ("sloppy_ordering", None),
-    "tensorflow.contrib.data.make_batched_features_dataset": ("sloppy_ordering", None),
-}
-# By it TensorFlow gives elements in order whatever else is said, and refuses to shuffle unseeded.
-_DETERMINISM = re.compile(r"\benable_op_determinism\s*\(")
-_SEEDING = re.compile(
-    r"(?<!def )\b(?:random\.set_seed|set_random_seed|set_seed|set_seeds|seed_everything|seed_all"
-    r"|set_global_seeds?|set_all_seeds|enable_full_determinism|set_determinism|set_reproducibility"
-    r"|reset_random_seeds|reset_seeds|guard\.enable|fix_seeds?|seed_everything_tf|seed_tf)\s*\("
-)
 _SEED_IT = "seed it here, or call tf.keras.utils.set_random_seed() first"
+_KEEP_IT = "keep the order: it is the default"
 
 
 class TfDataOrder(Rule):
@@ -48,6 +35,7 @@ class TfDataOrder(Rule):
     - `options.deterministic = False`, and `deterministic=False` in `map`, `interleave` and similar
       methods
     - `shuffle` and `list_files` of tf.data without a seed, where the program sets no global one
+    - `tfds.load(…, shuffle_files=True)` without a `read_config`, whatever global seed there is
 
     Not reported:
     - values that are not literals
@@ -64,7 +52,10 @@ class TfDataOrder(Rule):
 
     code = "DET802"
     summary = "a tf.data pipeline gives its elements in varying order"
-    triggers = ("deterministic", "experimental_deterministic", "sloppy", ".shuffle(", "list_files(")
+    triggers = (
+        *("deterministic", "experimental_deterministic", "sloppy"),
+        *(".shuffle(", "list_files(", "shuffle_files"),
+    )
     needs = ("tensorflow",)
     source = "https://www.tensorflow.org/api_docs/python/tf/data/Dataset"
     shown = "CPU"
@@ -122,123 +113,142 @@ class TfDataOrder(Rule):
 
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
-        """Not where a word is only read, passed on or put to True."""
+        """Not where an option is put to True."""
         if text.startswith((".shuffle(", "list_files("), offset):
             return True
-        after = text[offset : offset + 80]
-        return not re.match(r"\w*deterministic *= *True\b|\w+ *[)\],.:]", after)
+        name, equals, value = text[offset : offset + 80].partition("=")
+        return not (equals and name.strip().isidentifier() and value.lstrip().startswith("True"))
 
     @cached_property
-    def _datasets(self) -> TensorFlowDatasets:
-        return TensorFlowDatasets(self.module)
-
-    @cached_property
-    def _text(self) -> str:
-        return uncommented(self.module.source.text)
+    def _origins(self) -> Origins:
+        return Origins()
 
     @cached_property
     def _is_determined(self) -> bool:
-        return bool(_DETERMINISM.search(self._text))
+        return keeps_order(self.unit)
 
     @cached_property
     def _is_seeded(self) -> bool:
-        return self._is_determined or bool(_SEEDING.search(self._text))
-
-    def visit_Assign(self, node: cst.Assign) -> None:
-        for target in node.targets:
-            self._check_option(node, target.target, node.value)
-
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-        if node.value is not None:
-            self._check_option(node, node.target, node.value)
-
-    def _check_option(
-        self, node: cst.CSTNode, target: cst.BaseExpression, value: cst.BaseExpression
-    ) -> None:
-        if not isinstance(target, cst.Attribute) or not _ORDER.match(target.attr.value):
-            return
-        if self.module.literal(value) is False and self._is_options(target):
-            self._report_order(node, value, f"{code(target)} = False", "True")
-
-    def _is_options(self, target: cst.Attribute) -> bool:
-        """``experimental_deterministic`` is tf.data's by its name."""
-        made = plain_name(self.module.instance_of(target.value))
-        named = target.attr.value == "experimental_deterministic"
-        return made in _OPTIONS or (named and (not made or made.startswith("tensorflow.")))
-
-    def visit_Call(self, node: cst.Call) -> None:
-        name = plain_name(self.module.called(node))
-        if name.endswith(".Dataset.list_files") and name.startswith("tensorflow."):
-            self._check_listing(node)
-        elif name in _SLOPPY:
-            parameter, position = _SLOPPY[name]
-            given = self.module.argument(node, parameter, position)
-            if given is not None and self.module.literal(given) is True:
-                self._report_order(given, given, f"{code(node.func)}({parameter}=True)", "False")
-        elif isinstance(node.func, cst.Attribute):
-            method = node.func.attr.value
-            if method in _PARALLEL:
-                self._check_parallel(node, method)
-            elif method == "shuffle":
-                self._check_shuffle(node, node.func.value)
-
-    def _check_parallel(self, call: cst.Call, method: str) -> None:
-        given = self.module.argument(call, "deterministic")
-        if given is None or self.module.literal(given) is not False:
-            return
-        calls = self.module.argument(call, "num_parallel_calls")
-        if calls is not None and self.module.literal(calls) not in (None, 1):
-            self._report_order(given, given, f".{method}(…, deterministic=False)", "True")
+        return self._is_determined or self.unit.seeding.seeds(rows.LIBRARY)
 
     @classmethod
     def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         """Another file of the program keeps the order, or seeds what shuffles."""
-        seeded = finding.advice == _SEED_IT and program.has("seeds", "tensorflow")
-        return seeded or program.has("enables", "tensorflow")
+        seeded = finding.advice == _SEED_IT and program.has("seeds", rows.LIBRARY)
+        return seeded or program.has("enables", rows.LIBRARY)
+
+    def examine(self, offsets: Sequence[int]) -> None:
+        for outer in self.unit.functions_at(offsets):
+            for function in outer.everything():
+                for option in options(function, rows.SWITCHES):
+                    self._check_option(option)
+                for op in function.coded("call"):
+                    self._check_call(op)
+
+    # What gives up the order
+
+    def _check_option(self, option: Setting) -> None:
+        op = option.op
+        if option.constant is not False:
+            return
+        if option.form == "attribute" and op.code == "store_attr" and self._is_options(op):
+            self._report_order(op, option.node, option.shown("False"), option.replaced("True"))
+        elif option.form == "keyword" and _runs_in_parallel(op):
+            shown = f".{op.args[0].name}(…, deterministic=False)"
+            self._report_order(op, option.node, shown, option.replaced("True"))
+
+    def _is_options(self, store: Op) -> bool:
+        """``experimental_deterministic`` is tf.data's by its name."""
+        made = {
+            rows.plain_name(name)
+            for each in self._origins.of(store.args[0])
+            for name in (each.names if each is not None else ())
+        }
+        own = store.name == "experimental_deterministic"
+        return rows.OPTIONS in made or (own and all(x.startswith(rows.LIBRARY) for x in made))
+
+    def _check_call(self, op: Op) -> None:
+        called = pipelines.called(op)
+        sloppy = next(filter(None, map(rows.SLOPPY.get, called)), None)
+        if sloppy is not None:
+            self._check_sloppy(op, sloppy)
+        elif any(map(rows.lists_files, called)):
+            self._check_listing(op)
+        elif rows.TFDS in called:
+            self._check_loading(op)
+        elif op.args[0].code == "attr" and op.args[0].name == "shuffle":
+            self._check_shuffle(op)
+
+    def _check_sloppy(self, call: Op, sloppy: rows.Sloppy) -> None:
+        given = call.given(*sloppy)
+        written = call.written(*sloppy)
+        if given is not None and written and self.unit.values.constant(given) is True:
+            shown = f"{said(call)}({sloppy.parameter}=True)"
+            self._report_order(call, written, shown, (self.unit.replace(written, "False"),))
+
+    def _check_loading(self, call: Op) -> None:
+        """``tfds.load(…, shuffle_files=True)`` reads files as threads come to them, unless its
+        ``read_config`` has a seed; a global one does not count."""
+        shuffles, written = call.given("shuffle_files"), call.written("shuffle_files")
+        if shuffles is None or self.unit.values.constant(shuffles) is not True:
+            return
+        if written and call.given("read_config") is None and not call.unpacks:
+            edits = (self.unit.replace(written, "False"),)
+            advice = "pass read_config=tfds.ReadConfig(shuffle_seed=0), or shuffle after it"
+            self._report_order(call, written, f"{said(call)}(shuffle_files=True)", edits, advice)
 
     def _report_order(
-        self, node: cst.CSTNode, value: cst.BaseExpression, shown: str, kept: str
+        self,
+        op: Op,
+        node: ast.AST,
+        shown: str,
+        edits: tuple[Edit, ...],
+        advice: str = _KEEP_IT,
     ) -> None:
-        if self._is_determined or behind_setting(self.module, node):
-            return
-        self.report(
-            node,
-            f"{shown} lets threads decide the order of the data",
-            advice="keep the order: it is the default",
-            edits=(self.module.replace(value, kept),),
-            safe=False,
-        )
+        if not (self._is_determined or is_left_open(op)):
+            message = f"{shown} lets threads decide the order of the data"
+            self.report(node, message, advice=advice, edits=edits, safe=False)
 
-    def _check_listing(self, call: cst.Call) -> None:
-        shuffle = self.module.argument(call, "shuffle", 1)
-        seed = self.module.argument(call, "seed", 2)
-        if shuffle is None or self.module.literal(shuffle) is True:
-            self._check_seed(call, seed, f"{code(call.func)}() shuffles and")
+    # What shuffles
 
-    def _check_shuffle(self, call: cst.Call, dataset: cst.BaseExpression) -> None:
-        seed = self.module.argument(call, "seed", 1)
-        if isinstance(self.module.parent(call), cst.Expr):
-            return  # a dataset is not changed in place
-        if call.args and not self._is_seeded and self._datasets.holds(call):
-            self._check_seed(call, seed, f"{self._shown(dataset)}.shuffle()")
+    def _check_listing(self, call: Op) -> None:
+        shuffles = call.given("shuffle", 1)
+        if shuffles is None or self.unit.values.constant(shuffles) is True:
+            self._check_seed(call, 2, f"{said(call)}() shuffles and")
 
-    def _check_seed(self, call: cst.Call, seed: cst.BaseExpression | None, shown: str) -> None:
-        if self.module.has_unpacking(call) or self._is_seeded:
-            return
-        if seed is None or self.module.literal(seed) is None:
+    def _check_shuffle(self, call: Op) -> None:
+        if len(call.args) == 1 or any(each.code == "drop" for each in call.uses):
+            return  # a dataset takes a size, and is not changed in place
+        if self._is_unseeded(call, 1) and pipelines.holds(call, self._origins):
+            dataset = said(call).removesuffix(".shuffle")
+            self._check_seed(call, 1, f"{'' if '(' in dataset else dataset}.shuffle()")
+
+    def _is_unseeded(self, call: Op, place: int) -> bool:
+        seed = call.given("seed", place)
+        missing = seed is None or self.unit.values.constant(seed) is None
+        return missing and not call.unpacks and not self._is_seeded
+
+    def _check_seed(self, call: Op, place: int, shown: str) -> None:
+        if self._is_unseeded(call, place):
             self.report(
-                call,
+                call.node,
                 f"{shown} has no seed, and the file sets no global one",
                 advice=_SEED_IT,
-                edits=self._seed(call, seed),
+                edits=self._seed(call, place),
                 safe=False,
             )
 
-    def _seed(self, call: cst.Call, seed: cst.BaseExpression | None) -> tuple[Edit, ...]:
-        if seed is not None:
-            return (self.module.replace(seed, "0"),)
-        return (self.module.add_argument(call, "seed=0"),)
+    def _seed(self, call: Op, place: int) -> tuple[Edit, ...]:
+        written = call.written("seed", place) if call.given("seed", place) else None
+        if written is not None:
+            return (self.unit.replace(written, "0"),)
+        assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
+        return (self.unit.add_argument(call.node, "seed=0"),)
 
-    @staticmethod
-    def _shown(dataset: cst.BaseExpression) -> str:
-        return code(dataset) if isinstance(dataset, (cst.Name, cst.Attribute)) else ""
+
+def _runs_in_parallel(call: Op) -> bool:
+    """Whether a method of a dataset works on several elements at a time."""
+    calls = call.given("num_parallel_calls")
+    if call.args[0].code != "attr" or call.args[0].name not in rows.PARALLEL or calls is None:
+        return False
+    return call.function.unit.values.constant(calls) not in (None, 1)

@@ -47,6 +47,20 @@ def batches(images, size, pipeline, decode, rows):
     return images, pipeline
 
 
+# Possible: a model is measured on them
+
+
+def validation(images, size):
+    return tf.data.Dataset.from_tensor_slices(images).batch(size)  # DET803
+
+
+def split(images, size):
+    test_data = tf.data.Dataset.from_tensor_slices(images).batch(size)  # DET803
+    model = keras.Sequential()
+    model.fit(train, validation_data=tf.data.Dataset.from_tensor_slices(images).batch(size))  # DET803
+    return test_data
+
+
 # Silent
 
 
@@ -70,17 +84,6 @@ def complete(images, size, drop, rows, loader, endless, options):
     endless = endless.repeat()
     endless = endless.batch(size)
     yield endless
-
-
-def validation(images, size):
-    return tf.data.Dataset.from_tensor_slices(images).batch(size)
-
-
-def split(images, size):
-    test_data = tf.data.Dataset.from_tensor_slices(images).batch(size)
-    model = keras.Sequential()
-    model.fit(train, validation_data=tf.data.Dataset.from_tensor_slices(images).batch(size))
-    return test_data
 
 
 def own(multi_gpu_model, device_lib, model):

@@ -61,6 +61,18 @@ def annotated(data: tf.data.Dataset):
     return data.shuffle(16)  # DET802
 
 
+def quoted(data: "tf.data.Dataset", other: tf.data.Dataset | None = None):
+    yield data.shuffle(16)  # DET802
+    yield other.shuffle(16)  # DET802
+
+
+def from_files(config):
+    first = tfds.load("mnist", split="train", shuffle_files=True)  # DET802
+    second = tfds.load("mnist", shuffle_files=True, read_config=config)
+    third = tfds.load("mnist", shuffle_files=config)
+    return first, second, third, tfds.load("mnist", shuffle_files=False)
+
+
 def built() -> tf.data.Dataset:
     return tf.data.Dataset.range(3)
 
@@ -137,6 +149,19 @@ def not_datasets(rows, hf_dataset, loader, args):
     loader.shuffle()
     args.shuffle(8)
     return Dataset.range(3).shuffle(3, **args)
+
+
+class Batches:
+    def __init__(self, paths):
+        self.data = tf.data.TFRecordDataset(paths)
+        self.rows = list(paths)
+
+    def rounds(self):
+        return self.data.map(str).shuffle(8)  # DET802
+
+    def mixed(self):
+        self.rows.shuffle(8)
+        return self.rows.shuffle(8)
 
 
 class Reader:
