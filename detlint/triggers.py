@@ -52,12 +52,7 @@ class Triggers:
 
     @cached_property
     def _automaton(self) -> BytesAhoCorasick:
-        from ahocorasick_rs import BytesAhoCorasick, Implementation
-
-        # Three times as fast as what the library chooses for this many tokens; and half of its
-        # time over text would go into making that bytes.
-        tokens = [each.encode() for each in (*self._tokens, *self._marks)]
-        return BytesAhoCorasick(tokens, implementation=Implementation.DFA)
+        return _automaton_of([*self._tokens, *self._marks])
 
     def find(self, text: str, utf8: bytes) -> Hits:
         """What a text holds, which is also given in UTF-8."""
@@ -130,12 +125,38 @@ class Mentions:
     """Which rules have work in a source that is not Python: those whose tokens it holds."""
 
     def __init__(self, rules: Sequence[AnyRule]) -> None:
-        self._rules = [rule for rule in rules if rule.mentions]
+        self._rules: dict[str, list[AnyRule]] = {}
+        for rule in rules:
+            for token in rule.mentions:
+                self._rules.setdefault(token, []).append(rule)
+        self._tokens = list(self._rules)
+        self._order = {rule: place for place, rule in enumerate(rules)}
+
+    @cached_property
+    def _automaton(self) -> BytesAhoCorasick:
+        return _automaton_of(self._tokens)
 
     def find(self, text: str) -> list[AnyRule]:
-        """The rules that have work in a text."""
-        return [rule for rule in self._rules if any(token in text for token in rule.mentions)]
+        """The rules that have work in a text, in their order."""
+        found = self._found(text.encode("utf-8", "surrogatepass"))
+        rules = {rule for token in found for rule in self._rules[token]}
+        return sorted(rules, key=self._order.__getitem__)
 
     def occur_in(self, data: bytes) -> bool:
         """Whether any token occurs in bytes."""
-        return any(token.encode() in data for rule in self._rules for token in rule.mentions)
+        return bool(self._found(data))
+
+    def _found(self, data: bytes) -> set[str]:
+        if not self._tokens:
+            return set()
+        matches = self._automaton.find_matches_as_indexes(data, overlapping=True)
+        return {self._tokens[index] for index, _, _ in matches}
+
+
+def _automaton_of(tokens: Sequence[str]) -> BytesAhoCorasick:
+    from ahocorasick_rs import BytesAhoCorasick, Implementation
+
+    # Three times as fast as what the library chooses for this many tokens; and half of its
+    # time over text would go into making that bytes.
+    made = [each.encode() for each in tokens]
+    return BytesAhoCorasick(made, implementation=Implementation.DFA)
