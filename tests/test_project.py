@@ -772,6 +772,19 @@ def test_a_seed_counts_where_a_call_may_pass_one(
 
 
 @pytest.mark.parametrize(
+    ("takes", "found"),
+    [("**options", False), ("seed=0, **options", True), ("seed", True), ("*rest", True)],
+)
+def test_a_seed_may_be_handed_on_with_other_options(
+    project: Project, lint: Lint, takes: str, *, found: bool
+) -> None:
+    runs = f"from farm import submit\ndef start(main, {takes}):\n    submit(main)\n"
+    lines = "from runs import start\nimport random\nrandom.shuffle(x)\nstart(x, seed=3)"
+    project({"runs.py": runs, "train.py": TRAIN.format(lines)})
+    assert bool(lint("--select", "DET102")) is found
+
+
+@pytest.mark.parametrize(
     ("call", "found"),
     [("make(3)", True), ("make(3, fill=False)", False), ("make(3, fill=options.fill)", True)],
 )

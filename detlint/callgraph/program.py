@@ -248,9 +248,13 @@ class Program:
             return True
         if fact.what == TRAINER:
             return what == "torch" and not self.imports("tensorflow", "keras", "jax")
-        # A helper of another library does what its name says; of one here, the facts are known.
+        # A helper of another library does what its name says; of one here, the facts are known,
+        # unless it hands the seed on with options that it does not name.
         helper = fact.what.removesuffix("()")
-        return helper != fact.what and not self._defines(helper)
+        if helper == fact.what:
+            return False
+        defining = [each for each in self.paths if self._index.defines(each, helper)]
+        return all(self._index.hands_on(each, helper) for each in defining)
 
     def _may_pass(self, need: str, *, surely: bool) -> bool:
         """Whether a call may pass an argument: one does, or none is to be seen. ``surely``: one
@@ -273,9 +277,6 @@ class Program:
                 for _, _, given in running
             )
         return self._passed[asked]
-
-    def _defines(self, name: str) -> bool:
-        return any(self._index.defines(each, name) for each in self.paths)
 
     # Findings
 

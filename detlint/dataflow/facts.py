@@ -76,6 +76,21 @@ def read_facts(source: Source, places: Mapping[str, Sequence[int]]) -> dict[str,
     return told
 
 
+def hands_on(source: Source, name: str) -> bool:
+    """Whether a function of a file takes options of any name, among them a seed: whoever gets them
+    may seed with it."""
+    try:
+        return in_deep_stack(lambda: _takes_any(Unit(source), name))
+    except (UnparsedError, *REFUSALS):
+        return False
+
+
+def _takes_any(unit: Unit, name: str) -> bool:
+    function = unit.defined(name)
+    taken = [op.name for op in function.params.values()] if function is not None else []
+    return "**" in [stars for stars, _ in taken] and not any(each in _SEED for _, each in taken)
+
+
 def _read(source: Source, places: Mapping[str, Sequence[int]]) -> list[tuple[str, Fact]]:
     try:
         return list(_reader(source).read(places))

@@ -170,6 +170,16 @@ class Index:
         """Whether a file defines a function or class of a name at its top."""
         return name in self.outline(path).uses
 
+    def hands_on(self, path: str, name: str) -> bool:
+        """Whether a function that a file defines takes options of any name, as a seed is one."""
+        answers, question = self._of(path), f"hands on {name}"
+        if question not in answers:
+            from detlint.dataflow.facts import hands_on
+
+            self._learn(path, question, hands_on(self.source(path), name))
+        known: bool = answers[question]
+        return known
+
     def part_at(self, path: str, row: int) -> str:
         """The part of the outline that a line lies in."""
         starts = self.outline(path).starts
