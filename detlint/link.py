@@ -223,7 +223,7 @@ class Linker:
                 places = [path, *(each.path for each in launched)]
                 chosen = wanted is None or any(each in wanted for each in places)
                 if chosen and not self._only_sets_up(path, project):
-                    yield Program(path, project, launched)
+                    yield Program(path, project, launched, lambda: self._launches.images)
 
     def _starts(self, path: str) -> bool:
         """Whether what may start programs by its text does: not in a package, unless it says so."""

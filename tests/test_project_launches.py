@@ -367,3 +367,39 @@ def test_a_script_hands_its_arguments_on(
 ) -> None:
     project(files)
     assert len(lint(select="DET601")) == found
+
+
+NUMBERS = """
+    def main():
+        names = {line.strip() for line in open("names.txt")}
+        save({name: number for number, name in enumerate(names)})
+        save(hash(str(options)) % 10 == 0)
+
+    if __name__ == "__main__":
+        main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "confidence"),
+    [
+        ({}, "certain"),
+        ({"run.sh": "PYTHONHASHSEED=0 python train.py"}, "possible"),
+        ({"run.sh": "export PYTHONHASHSEED=7\npython train.py"}, "possible"),
+        ({"run.sh": "PYTHONHASHSEED=0 python other.py"}, "certain"),
+        ({"run.sh": "PYTHONHASHSEED=random python train.py"}, "certain"),
+        ({"docker/Dockerfile": "FROM x\nENV PYTHONHASHSEED=777\n"}, "possible"),
+        ({"docker/Dockerfile": "FROM x\nENV PYTHONHASHSEED=random\n"}, "certain"),
+    ],
+)
+def test_a_script_may_fix_the_hashes_of_strings(
+    project: Project, capsys: pytest.CaptureFixture[str], files: dict[str, str], confidence: str
+) -> None:
+    project({"train.py": NUMBERS, **files})
+    rules = ["--select", "DET105,DET204", "--min-confidence", "possible"]
+    main(["--no-cache", "--output-format", "json", *rules, "train.py"])
+    found = json.loads(capsys.readouterr().out)
+    assert [(each["code"], each["confidence"]) for each in found] == [
+        ("DET204", confidence),
+        ("DET105", confidence),
+    ]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from detlint.index.launched import Start
 
 _KINDS = frozenset({"shell", "dockerfile", "makefile", "yaml", "notebook"})
+_SETTING = frozenset(("sets", "salts"))
 _DEEPEST = 4  # scripts that start scripts
 
 
@@ -36,6 +37,12 @@ class Launches:
     def of(self, path: str) -> list[Located]:
         """The variables that are set for a program, by its real path."""
         return self._started.get(path, [])
+
+    @cached_property
+    def images(self) -> list[Located]:
+        """The variables that images of the context set for whatever runs in them."""
+        files = (each for each in self._scripts_that_set if self._kind(each) == "dockerfile")
+        return [Located(path, fact) for path in files for fact in self._index.exports(path)]
 
     @cached_property
     def _started(self) -> dict[str, list[Located]]:
@@ -61,9 +68,8 @@ class Launches:
     def _telling(self) -> list[str]:
         """The scripts of which one sets a variable that a rule asks about, those that name one
         of these, and those that they name."""
-        scripts = list(filter(self._is_script, self._context.files))
-        chosen = {each for each in scripts if "sets" in self._index.kinds(each)}
-        fresh = chosen
+        scripts = self._all
+        chosen = fresh = self._scripts_that_set
         for _ in range(_DEEPEST if fresh else 0):
             names = {os.path.basename(each) for each in fresh}
             told = "\n".join(self._index.source(each).text for each in fresh)
@@ -79,9 +85,16 @@ class Launches:
             chosen = chosen | fresh
         return sorted(chosen)
 
-    def _is_script(self, path: str) -> bool:
-        kind = kind_of_name(os.path.basename(path))
-        return (kind or self._index.source(path).kind) in _KINDS
+    @cached_property
+    def _all(self) -> list[str]:
+        return [each for each in self._context.files if self._kind(each) in _KINDS]
+
+    @cached_property
+    def _scripts_that_set(self) -> set[str]:
+        return {each for each in self._all if not _SETTING.isdisjoint(self._index.kinds(each))}
+
+    def _kind(self, path: str) -> str:
+        return kind_of_name(os.path.basename(path)) or self._index.source(path).kind
 
     def _sets(self, script: str, start: Start, known: set[str]) -> Iterator[Located]:
         for fact in start.sets:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,12 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.callgraph import roles
 from detlint.finding import Edit, Finding
 from detlint.index.entrypoints import main_line
-from detlint.index.facts import EVERY, TRAINER, Fact
+from detlint.index.facts import EVERY, HASH_SEED, TRAINER, Fact
 from detlint.kinds import NOTEBOOK, kind_of_name
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from detlint.callgraph.project import Project
     from detlint.callgraph.reachability import Reachability
@@ -39,14 +40,21 @@ class Program:
     """An entrypoint and its import closure, in the order in which they are met.
 
     ``path`` is its real path, ``paths`` are those of its files; ``launched`` says which variables
-    the scripts set that start it.
+    the scripts set that start it, ``images`` those of images in which it may run.
     """
 
-    def __init__(self, path: str, project: Project, launched: Iterable[Located] = ()) -> None:
+    def __init__(
+        self,
+        path: str,
+        project: Project,
+        launched: Iterable[Located] = (),
+        images: Callable[[], Iterable[Located]] = tuple,
+    ) -> None:
         self.path = path
         self.paths = project.run(path)
         self._project = project
         self._launched = list(launched)
+        self._images = images
         self._index = project.index
         self._members = frozenset(self.paths)
         self._passed: dict[tuple[str, bool], bool] = {}
@@ -182,6 +190,11 @@ class Program:
             for kind in self._index.kinds(path):
                 found.setdefault(kind, []).append(path)
         return found
+
+    def keeps_hashes(self) -> bool:
+        """Whether something that may start it fixes the hashes of strings."""
+        sets = itertools.chain(self._launched, self._images())
+        return any(each.fact.what == HASH_SEED and each.fact.text.isdigit() for each in sets)
 
     def first(self, kind: str, what: str = "", *, apart: bool = False) -> Located | None:
         """The first of these facts."""

@@ -21,6 +21,7 @@ VARIABLES = (  # of the environment, those that a rule asks about
     *("FLASH_ATTENTION_DETERMINISTIC", "KERAS_BACKEND", "TF_DETERMINISTIC_OPS"),
     *("TF_CUDNN_DETERMINISTIC", "TF_XLA_FLAGS"),
 )
+HASH_SEED = "PYTHONHASHSEED"  # which Python reads when it starts: only scripts can set it
 
 
 class Fact(NamedTuple):
@@ -84,6 +85,8 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "instantiates": ("instantiate", "hydra.utils.call("),
     "enables": ("determin", "guard."),
     "sets": VARIABLES,
+    # Only looked for, in scripts.
+    "salts": (HASH_SEED,),
     "places": ('"cuda', "'cuda", ".cuda("),
     "samplers": ("DistributedSampler(",),
     "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),

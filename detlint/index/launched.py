@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from detlint.index.facts import VARIABLES, Fact
+from detlint.index.facts import HASH_SEED, VARIABLES, Fact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from detlint.documents import Document
     from detlint.documents.document import Command
     from detlint.source import Source
+
+_ASKED = (*VARIABLES, HASH_SEED)
 
 
 class Start(NamedTuple):
@@ -62,7 +64,7 @@ def exports(source: Source) -> list[Fact]:
     document = _document(source)
     found: dict[str, Fact] = {}
     for node in document.nodes if document is not None else ():
-        if isinstance(node, Variable) and node.exported and node.name in VARIABLES:
+        if isinstance(node, Variable) and node.exported and node.name in _ASKED:
             place = (*source.location(node.start), *source.location(node.end))
             old = found.get(node.name)
             value = node.value or ""
@@ -98,7 +100,7 @@ def _sets(command: Command, document: Document) -> Iterator[Fact]:
     from detlint.documents.document import Variable
 
     source = document.source
-    for name in VARIABLES:
+    for name in _ASKED:
         if name in command.environment:
             node: Variable | Command = command
             for each in document.nodes:

@@ -15,8 +15,11 @@ from detlint.rule import Confidence, Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from detlint.callgraph.program import Program
     from detlint.dataflow.hash_uses import HashUse
     from detlint.dataflow.ir import Op
+    from detlint.finding import Finding
+    from detlint.settings import Settings
 
 _LONGEST = 50
 
@@ -29,13 +32,13 @@ class SaltedHash(Rule):
     Reported:
     - `hash()` of a string, of bytes, or of a tuple that holds one, where it picks a bucket, a shard
       or a split
-    - the same in a seed, or in the name of a file
-    - the same in a text that is given as `id=…`, or in a column of a data set
+    - the same in a seed, in the name of a file, in a text that is given as `id=…`, or in a column
 
     Lowers the confidence:
     - what is hashed is a string by its name alone, as in `hash(path)`
     - the hash goes into a column, or into what identifies something; only returned or kept under a
       name, it is *possible*
+    - a script or an image that starts the program sets `PYTHONHASHSEED`
 
     Not reported:
     - hashes of numbers
@@ -83,6 +86,11 @@ class SaltedHash(Rule):
         """No where a method of that name is called, or a function defined."""
         before = text[max(offset - 9, 0) : offset]
         return before.endswith("builtins.") or not before.endswith((".", "def "))
+
+    @classmethod
+    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+        """Of a string, whose hash may be fixed."""
+        return program.keeps_hashes()
 
     def examine(self, offsets: Sequence[int]) -> None:
         for op in self.unit.ops_at(offsets):

@@ -13,8 +13,10 @@ from detlint.rule import Confidence, Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from detlint.callgraph.program import Program
     from detlint.dataflow.sets import Reading
-    from detlint.finding import Edit
+    from detlint.finding import Edit, Finding
+    from detlint.settings import Settings
 
 _LONGEST = 50
 # A dict, by its first key, or a set of what is written out as a number: most braces are dicts.
@@ -40,6 +42,7 @@ class SetOrder(Rule):
     Lowers the confidence:
     - nothing tells what the elements are: *likely* where they are numbered, drawn or picked by
       their order, else *possible*
+    - a script or an image that starts the program sets `PYTHONHASHSEED`, and they are strings
 
     Not reported:
     - sets of numbers, whose hashes do not change
@@ -128,6 +131,11 @@ class SetOrder(Rule):
     @cached_property
     def _sets(self) -> Sets:
         return Sets(self.unit)
+
+    @classmethod
+    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+        """Not of objects, which are hashed by their address."""
+        return "strings" in finding.message and program.keeps_hashes()
 
     def examine(self, offsets: Sequence[int]) -> None:
         told: set[tuple[int, int]] = set()
