@@ -41,9 +41,8 @@ class SaltedHash(Rule):
     - a script or an image that starts the program sets `PYTHONHASHSEED`
 
     Not reported:
-    - hashes of numbers
+    - hashes of numbers, and of what is not known to be a string
     - hashes in `__hash__`, or only compared or used as keys within one process
-    - a value of which it is not known whether it is a string
 
     What to do: Use a hash without a salt: `zlib.crc32(text.encode())`, or
     `hashlib.sha256(text.encode()).hexdigest()`.
