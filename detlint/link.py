@@ -20,7 +20,7 @@ from detlint.index.index import Index
 from detlint.kinds import NOTEBOOK, PYTHON
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.cache import Cache
     from detlint.context import Context
@@ -99,6 +99,12 @@ class Linker:
         starts = [*([path] if runs else []), *filter(self._index.runs, others)]
         joined = self._linked(findings, starts, {path: source.path})
         return sorted(joined, key=lambda each: each[1:6])
+
+    def programs_of(self, paths: Iterable[str]) -> dict[str, list[str]]:
+        """The programs of the project that have each of some files, all by their real paths."""
+        starts = list(filter(self._index.runs, self._context.files))
+        programs = list(self._programs(starts, None))
+        return {path: [each.path for each in programs if path in each] for path in paths}
 
     def looked_at(self) -> tuple[list[str], dict[str, dict[str, str]]]:
         """The files outside of the context, and the listings of folders, that linking asked."""

@@ -112,7 +112,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_unknown_format_is_refused_with_the_legal_ones() -> None:
     with pytest.raises(
         ValueError,
-        match=r"'xml': expected one of text, json, github, sarif, gitlab, junit, rdjson$",
+        match=r"'xml': expected one of text, json, github, sarif, gitlab, junit, rdjson, html$",
     ):
         load("xml")
 

@@ -108,6 +108,7 @@ def _linted(options: argparse.Namespace, found: Sequence[Part], done: Sequence[O
             files=files,
             fixed=whole.fixed,
             known=whole.known,
+            programs=lambda: _programs(found, whole.findings),
         )
         status = FOUND if whole.findings and not options.exit_zero else CLEAN
     if whole.gone and not options.quiet:
@@ -116,6 +117,11 @@ def _linted(options: argparse.Namespace, found: Sequence[Part], done: Sequence[O
             f"{'are' if whole.gone != 1 else 'is'} mended: `detlint baseline --prune .` drops them"
         )
     return FAILED if whole.failed else status
+
+
+def _programs(found: Sequence[Part], findings: Sequence[Finding]) -> dict[str, list[str]]:
+    """The programs that have each file with a finding, by the path of that."""
+    return {path: names for part in found for path, names in part.programs_of(findings).items()}
 
 
 def _joined(done: Sequence[Outcome]) -> Outcome:

@@ -153,6 +153,18 @@ class Part:
         results.save()
         return linted
 
+    def programs_of(self, findings: Sequence[Finding]) -> dict[str, list[str]]:
+        """The programs that have each file with a finding, by the paths of these."""
+        from detlint.context import Context
+
+        real = {path: os.path.realpath(path) for path in {each.path for each in findings}}
+        ours = {path: real[path] for path in self.paths if path in real}
+        if not ours:
+            return {}
+        linker = self._linker(Context(self.paths, self.settings), self.results())
+        known = linker.programs_of(ours.values())
+        return {path: known[each] for path, each in ours.items()}
+
     def lint_bytes(self, path: str, data: bytes) -> list[Finding]:
         """What is found in a source as it stands, whatever its file holds."""
         from detlint.callgraph.callers import are_asked, ignored

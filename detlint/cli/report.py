@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, TextIO, cast
 
 from detlint.cli.screen import screen_of
@@ -16,7 +16,7 @@ from detlint.streams import write
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from detlint.finding import Finding
     from detlint.notebooks.notebook import Notebook
@@ -34,13 +34,16 @@ def report(  # noqa: PLR0913 - what a run has
     fixed: int = 0,
     known: int = 0,
     read: Callable[[str], Source | None] | None = None,
+    programs: Callable[[], Mapping[str, Sequence[str]]] = dict,
 ) -> None:
-    """``read`` gives what was read from standard input, in which case ``--fix`` writes the
+    """``programs`` gives those that have each file, asked only by a format that shows it; ``read``
+    gives what was read from standard input, in which case ``--fix`` writes the
     fixed source to standard output."""
     from detlint.settings import project_root
 
     stream = sys.stderr if read and options.fix else sys.stdout
     screen = screen_of(stream)
+    having = cache(programs)
     sources = lru_cache(maxsize=1)(read or decoded)
     told = Report(
         [_placed(each, sources) for each in findings],
@@ -52,6 +55,7 @@ def report(  # noqa: PLR0913 - what a run has
         sources=sources,
         rules=_rule,
         root=lambda: project_root(settings),
+        programs=lambda finding: having().get(finding.path, ()),
     )
     wanted: bool | None = options.show_source
     for name, file in options.outputs:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from detlint.source import Source
 
 # The name of a format is the name of the module that renders it.
-FORMATS = ("text", "json", "github", "sarif", "gitlab", "junit", "rdjson")
+FORMATS = ("text", "json", "github", "sarif", "gitlab", "junit", "rdjson", "html")
 # Text with the source below each finding, and without.
 STYLES = {"full": True, "concise": False}
 
@@ -48,6 +48,7 @@ class Report(NamedTuple):
     sources: Callable[[str], Source | None] = lambda _path: None
     rules: Callable[[str], type[Rule] | None] = lambda _code: None
     root: Callable[[], str] = os.getcwd
+    programs: Callable[[Finding], Sequence[str]] = lambda _finding: ()  # that have its file
 
 
 def load(name: str) -> Callable[[Report], Iterator[str]]:

@@ -23,34 +23,51 @@ _WIDTH = 120
 _LEAD = 40
 
 
-class _Line(NamedTuple):
-    before: str
-    marked: str
-    after: str
+class Row(NamedTuple):
+    """A line of source as it is shown, in three parts. ``number`` 0: lines are left out here."""
+
+    number: int
+    before: str = ""
+    marked: str = ""
+    after: str = ""
+    is_marked: bool = False
 
 
 def excerpt(finding: Finding, source: Source, paint: Paint) -> Iterator[str]:
     """Lines of output for the lines of source; none where the source has grown shorter."""
+    shown = list(rows(finding, source))
+    if not shown:
+        return
+    width = len(str(max(row.number for row in shown)))
+    margin = paint(" " * width + " |", "blue")
+    yield margin
+    for row in shown:
+        if not row.number:
+            yield f"{margin} ..."
+            continue
+        text = row.before + row.marked + row.after
+        yield f"{paint(f'{row.number:>{width}} |', 'blue')} {text}".rstrip()
+        if row.is_marked:
+            carets = "^" * max(1, cells(row.marked))
+            yield f"{margin} {' ' * cells(row.before)}{paint(carets, 'bold red')}"
+    yield margin
+
+
+def rows(finding: Finding, source: Source) -> Iterator[Row]:
+    """The lines of a finding, and those around; nothing in them steers a terminal."""
     last = _last_row(finding, source)
     if finding.row > last:
         return
     marked = range(finding.row, min(last, finding.row + _ROWS - 1) + 1)
     before, after = _around(source, marked[0], last if last == marked[-1] else None)
-    width = len(str(after[-1] if after else marked[-1]))
-    margin = paint(" " * width + " |", "blue")
-    yield margin
-    for row in before:
-        yield _beside(source, row, width, paint)
-    for row in marked:
-        line = _cut(finding, source, row)
-        carets = "^" * max(1, cells(line.marked))
-        yield f"{paint(f'{row:>{width}} |', 'blue')} {visible(''.join(line))}"
-        yield f"{margin} {' ' * cells(line.before)}{paint(carets, 'bold red')}"
+    for number in before:
+        yield _beside(source, number)
+    for number in marked:
+        yield _cut(finding, source, number)
     if last > marked[-1]:
-        yield f"{margin} ..."
-    for row in after:
-        yield _beside(source, row, width, paint)
-    yield margin
+        yield Row(0)
+    for number in after:
+        yield _beside(source, number)
 
 
 def _around(source: Source, first: int, last: int | None) -> tuple[range, range]:
@@ -67,10 +84,9 @@ def _around(source: Source, first: int, last: int | None) -> tuple[range, range]
     return range(above, first), range(last + 1, below + 1)
 
 
-def _beside(source: Source, row: int, width: int, paint: Paint) -> str:
-    text = source.line(row)
-    cut = visible(text[:_WIDTH]) + ("..." if len(text) > _WIDTH else "")
-    return f"{paint(f'{row:>{width}} |', 'blue')} {cut}".rstrip()
+def _beside(source: Source, number: int) -> Row:
+    text = source.line(number)
+    return Row(number, visible(text[:_WIDTH]) + ("..." if len(text) > _WIDTH else ""))
 
 
 def _last_row(finding: Finding, source: Source) -> int:
@@ -79,7 +95,7 @@ def _last_row(finding: Finding, source: Source) -> int:
     return min(finding.end_row - beyond, len(source.line_starts))
 
 
-def _cut(finding: Finding, source: Source, row: int) -> _Line:
+def _cut(finding: Finding, source: Source, row: int) -> Row:
     text = source.line(row)
     indent = len(text) - len(text.lstrip())
     start = finding.column - 1 if row == finding.row else indent
@@ -87,10 +103,12 @@ def _cut(finding: Finding, source: Source, row: int) -> _Line:
     left = max(0, start - _LEAD) if len(text) > _WIDTH else 0
     right = left + _WIDTH
     end = min(max(start, end), right)
-    return _Line(
+    return Row(
+        row,
         ("..." if left else "") + visible(text[left:start]),
         visible(text[start:end]),
         visible(text[end:right]) + ("..." if len(text) > right else ""),
+        is_marked=True,
     )
 
 
