@@ -345,6 +345,10 @@ def changed(*edits: tuple[str, ...], text: str = CHANGED, safe: bool = True) -> 
     [
         ([("torch", "numpy")], "2 - import torch\n2 + import numpy"),
         ([("", "import a\n")], "1 + import a"),
+        (
+            [("", "import guard\n"), ("", "guard.enable()\n")],
+            "1 + import guard\n2 + guard.enable()",
+        ),
         ([("import os\n", "")], "1 - import os"),
         (
             [("os.listdir(", "sorted(os.listdir("), ("):\n", ")):\n")],

@@ -49,7 +49,7 @@ def _grouped(edits: Sequence[Edit], source: Source) -> Iterator[tuple[int, int, 
     """First row, last row and edits of what shares lines."""
     group: list[Edit] = []
     first = last = 0
-    for edit in sorted(edits):
+    for edit in sorted(edits, key=lambda each: each[:2]):  # at one place, as they come
         begin, end = source.location(edit.start)[0], source.location(edit.end)[0]
         if group and begin > last:
             yield first, last, group

@@ -171,8 +171,9 @@ def _fix(finding: Finding, source: Source) -> Iterator[str]:
     yield f"<p><strong>Fix</strong> (<code>detlint {flag}</code>{look}):</p>\n"
     body = []
     for change in found:
-        body += [f"<del>{change.row:>4} - {_text(line)}</del>" for line in change.before[:_LINES]]
-        body += [f"<ins>{change.row:>4} + {_text(line)}</ins>" for line in change.after[:_LINES]]
+        for tag, sign, lines in (("del", "-", change.before), ("ins", "+", change.after)):
+            numbered = enumerate(lines[:_LINES], change.row)
+            body += [f"<{tag}>{row:>4} {sign} {_text(line)}</{tag}>" for row, line in numbered]
     yield f'<pre tabindex="0" aria-label="Fix">{"".join(body)}</pre>\n'
 
 
