@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 # What runs first is undone last. The environment is read when CUDA starts, so it comes first.
-_STAGES = ("environment", "seeding", "flags", "watch", "draws", "children")
+_STAGES = ("environment", "seeding", "flags", "repairs", "watch", "draws", "children")
 
 _lock = threading.RLock()
 _blocks: list[Settings] = []  # of the blocks that are open, outermost first

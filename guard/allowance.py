@@ -13,22 +13,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-def allowed(names: Iterable[str]) -> frozenset[Operation]:
+def allowed(names: Iterable[str], *, setting: str = "allow") -> frozenset[Operation]:
     """The rows that the names stand for. Raises SettingsError for one that is none, and lists
-    near ones.
+    near ones; ``setting`` is what gave the names.
 
     A name is the operator's, with or without ``aten::``, the public function's or module's,
     with or without its path, the text of torch's refusal, or the autograd node's.
     """
-    return frozenset(row for name in names for row in _rows(name))
+    return frozenset(row for name in names for row in _rows(name, setting))
 
 
-def _rows(name: str) -> tuple[Operation, ...]:
+def _rows(name: str, setting: str) -> tuple[Operation, ...]:
     found = _known().get(name)
     if found is None:
         near = difflib.get_close_matches(name, _known(), n=4, cutoff=0.5)
         hint = f"; near ones: {', '.join(near)}" if near else ""
-        raise SettingsError(f"allow: no operator of the table is called {name!r}{hint}")
+        raise SettingsError(f"{setting}: no operator of the table is called {name!r}{hint}")
     return tuple(found)
 
 

@@ -13,6 +13,7 @@ from detlint.extension_operations import PLATFORMS, REFUSED
 from detlint.operations import OPERATIONS, Operation
 from guard import silence
 from guard.flags import FLAGS
+from guard.repairs.table import LEFT, REPAIRS
 from guard.settings import Settings
 from guard.variables import VARIABLES
 
@@ -70,6 +71,25 @@ def _sections() -> Iterator[str]:
         "the text of torch's refusal."
     )
     yield _operators(row for row in OPERATIONS if not row.silent)
+    yield "## Replacements"
+    yield (
+        "What `repair=True` runs in the place of torch's kernel: see [repair.md](repair.md). "
+        "Variants with `out=` and in place come with each."
+    )
+    yield _table(
+        ("operator", "kernels", "runs", "needed until torch"),
+        (
+            (
+                f"`{row.operation}`",
+                ", ".join(f"`{name}`" for name, _ in row.kernels),
+                row.how,
+                row.until,
+            )
+            for row in REPAIRS
+        ),
+    )
+    yield "Not replaced:"
+    yield "\n".join(f"- `{name}`: {why}." for name, why in LEFT.items())
     yield "## Operators that differ without a word"
     yield (
         "torch does not refuse these. In strict mode guard does, where the arguments of the call "

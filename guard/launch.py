@@ -13,6 +13,7 @@ from guard.errors import GuardError
 from guard.hash_seed import hash_seed
 from guard.options import FAILED, SEED, add_program, add_replicas
 from guard.program import Program
+from guard.repairs.names import check_names
 from guard.settings import Settings, load
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def main(arguments: list[str]) -> int:
     try:
         program = Program(options.program, options.arguments, module=options.module)
         program.check()
-        load(**given)
+        check_names(load(**given))
         environment.check(os.environ)
         _fix_hashes()
         program.prepare()
@@ -51,7 +52,7 @@ def main(arguments: list[str]) -> int:
     except GuardError as error:
         sys.stderr.write(f"guard run: {error}\n")
         return FAILED
-    with _replicas_watched(options.replicas):
+    with _repairs_told(), _replicas_watched(options.replicas):
         program.run()
     return 0
 
@@ -68,6 +69,12 @@ def _replicas_watched(every: int | None) -> AbstractContextManager[None]:
     from guard.replicas.watch import watch_replicas
 
     return watch_replicas(every=every)
+
+
+def _repairs_told() -> AbstractContextManager[None]:
+    from guard.repairs.told import at_the_end
+
+    return at_the_end()
 
 
 def _fix_hashes() -> None:
@@ -106,6 +113,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 def _given(options: argparse.Namespace) -> dict[str, Any]:
     """The settings that the command line gives; the others come from where they always do."""
     given = {name: getattr(options, name) for name in Settings.__dataclass_fields__}
+    given["repair"] = options.repair_only or options.repair
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -124,6 +132,9 @@ def _parser() -> argparse.ArgumentParser:
         action = argparse.BooleanOptionalAction
         add(f"--{name.replace('_', '-')}", action=action, default=None, help=text)
     add("--allow", action="append", metavar="NAME", help="let an operator through; repeatable")
+    text = "let operators that refuse, or differ, run a deterministic replacement"
+    add("--repair", action=argparse.BooleanOptionalAction, default=None, help=text)
+    add("--repair-only", action="append", metavar="NAME", help="only this one's; repeatable")
     add("--rng", choices=("device", "cpu"), help="where random tensors are drawn")
     add_replicas(parser)
     add_program(parser)

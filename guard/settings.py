@@ -33,6 +33,8 @@ class Settings:
     reduced_precision  False turns TF32 and reduced-precision reductions off
     cudnn              False turns cuDNN off
     dropout            False takes dropout out, to compare runs
+    repair             operators that refuse, or differ, run a deterministic replacement: all of
+                       them, or those of some names
     rng                "cpu" draws random tensors on the CPU and moves them, so that two kinds
                        of device see the same numbers; "device" leaves it to torch
     """
@@ -46,6 +48,7 @@ class Settings:
     cudnn: bool = True
     dropout: bool = True
     rng: str = "device"
+    repair: bool | tuple[str, ...] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seed", checked_seed(self.seed))
@@ -54,6 +57,8 @@ class Settings:
                 value = getattr(self, field.name)
                 raise SettingsError(f"{field.name} is True or False, not {value!r}")
         object.__setattr__(self, "allow", _names(self.allow))
+        if not isinstance(self.repair, bool):
+            object.__setattr__(self, "repair", _names(self.repair, "repair"))
         if self.rng not in _PLACES:
             raise SettingsError(f'rng is "device" or "cpu", not {self.rng!r}')
 
@@ -76,13 +81,14 @@ def checked_seed(seed: object) -> int:
     return number
 
 
-def _names(value: object) -> tuple[str, ...]:
+def _names(value: object, setting: str = "allow") -> tuple[str, ...]:
     items = (value,) if isinstance(value, str) else value
-    if not isinstance(items, (list, tuple, set, frozenset)):
-        raise SettingsError(f"allow is a list of names of operators, not {value!r}")
-    if not all(isinstance(each, str) for each in items):
-        raise SettingsError(f"allow is a list of names of operators, not {value!r}")
-    return tuple(sorted(items))
+    if isinstance(items, (list, tuple, set, frozenset)) and all(
+        isinstance(each, str) for each in items
+    ):
+        return tuple(sorted(items))
+    either = "True, False, or " if setting == "repair" else ""
+    raise SettingsError(f"{setting} is {either}a list of names of operators, not {value!r}")
 
 
 def load(**given: Any) -> Settings:
@@ -123,6 +129,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _parsed(variable: str, text: str, kind: str) -> object:
+    if kind.startswith("bool |") and text.lower() in _WORDS:
+        return _WORDS[text.lower()]
     if kind == "bool":
         if text.lower() not in _WORDS:
             raise SettingsError(f"{variable} is 1 or 0, not {text!r}")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Compiled when something is refused: most runs never need it.
 _ALERT = r"(?P<alert>[^\n]*?) does not have a deterministic implementation, but you set"
+FAILED_REPAIR = ", and guard's replacement failed: "
 _DEVICES = {"cpu": "the CPU", "cuda": "CUDA", "meta": "meta tensors"}
 _MARGIN = " " * 15  # where the text of a line begins
 
@@ -127,6 +128,9 @@ def render(
         alert = alert_in(said)
         shown = f"{alert} does not have a deterministic implementation" if alert else said.strip()
         lines.append(_labelled("torch says", shown.partition("\n")[0]))
+        if FAILED_REPAIR in said:
+            failure = said.partition(FAILED_REPAIR)[2].partition("\n")[0]
+            lines.append(_labelled("repair", f"its replacement failed: {failure}"))
     return "\n".join(lines)
 
 

@@ -12,6 +12,7 @@ from guard.allowance import allowed
 from guard.explanations import explained, refused
 from guard.flags import switched
 from guard.observe import engine, places
+from guard.repairs import in_force
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +34,7 @@ class Watcher:
         self.started: Counter[tuple[str, places.Trail | None]] = Counter()
         self._allowed = allowed(settings.allow)
         self._strict = settings.strict
+        self._repaired = in_force()
         self._surveys = surveys
         self._last: tuple[Operation, places.Trail | None] | None = None
         self._lifts = ExitStack()
@@ -124,6 +126,8 @@ class Watcher:
     def _begin(self, row: Operation, trail: places.Trail | None) -> None:
         """A node of the row's is about to run, or a silent function."""
         self._last = (row, trail)
+        if row.name in self._repaired:
+            return
         if self._surveys:
             self.started[row.name, trail] += 1
         elif row in self._allowed:

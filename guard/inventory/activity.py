@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from guard import watch
 from guard.inventory.situation import version_of
+from guard.repairs.told import counted, meaning
 from guard.reports import DIFFERS, MAY_DIFFER, OK, Entry
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _KEPT = {
     "cudnn": "cuDNN is off",
     "dropout": "dropout is taken out",
     "rng": "random tensors are drawn on the CPU",
+    "repair": "operators that refuse, or differ, run a deterministic replacement",
 }
 
 
@@ -34,7 +36,7 @@ def entries(situation: Situation) -> list[Entry]:
     if not situation.is_active:
         return [version, _off(), _would_take(situation)]
     on = Entry("active", True, OK, "guard is on, with the settings below", decides=True)
-    return [version, on, *_settings(situation), *_let_through()]
+    return [version, on, *_settings(situation), *_let_through(), *_repaired()]
 
 
 def _off() -> Entry:
@@ -80,3 +82,9 @@ def _let_through() -> list[Entry]:
     counted = watcher.let_through if watcher is not None else {}
     meaning = "times it ran although it has no deterministic implementation: it was allowed"
     return [Entry(f"let through: {name}", counted[name], MAY_DIFFER, meaning) for name in counted]
+
+
+def _repaired() -> list[Entry]:
+    return [
+        Entry(f"repaired: {each.operation}", each.calls, OK, meaning(each)) for each in counted()
+    ]

@@ -104,6 +104,7 @@ def _told(options: argparse.Namespace, folder: str) -> dict[str, Any]:
         "seconds": options.seconds,
         "gpu": options.gpu.lower(),
         "ranks": options.ranks,
+        "repair": options.repair,
         "module": options.module,
         "program": options.program,
         "arguments": options.arguments,
@@ -178,6 +179,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--steps", type=at_least(1), default=1, metavar="N", help="optimizer steps (default: 1)")
     add("--seconds", type=at_least(1), default=300, metavar="S", help="at most (default: 300)")
     add("--gpu", type=_gpu, default="h100", metavar="NAME", help=f"one of {', '.join(GPUS)}")
+    add("--repair", action="store_true", help="as under guard.enable(repair=True)")
     add("--ranks", type=at_least(1), default=1, metavar="N", help="be rank 0 of N, as of torchrun")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs: see docs/preflight.md")

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Literal, NamedTuple
 
-Verdict = Literal["raises", "silent", "unknown", "deterministic under the switch", "deterministic"]
+Verdict = Literal[
+    "raises", "silent", "unknown", "repaired", "deterministic under the switch", "deterministic"
+]
 
 RAISES: Verdict = "raises"  # torch refuses it with determinism on
 SILENT: Verdict = "silent"  # it differs from run to run, and torch does not say so
 UNKNOWN: Verdict = "unknown"  # of another library: nobody has looked at its kernel
+REPAIRED: Verdict = "repaired"  # it would, and guard runs a replacement
 SWITCH: Verdict = "deterministic under the switch"  # and else it differs from run to run
 DETERMINISTIC: Verdict = "deterministic"
-VERDICTS = (RAISES, SILENT, UNKNOWN, SWITCH, DETERMINISTIC)
+VERDICTS = (RAISES, SILENT, UNKNOWN, REPAIRED, SWITCH, DETERMINISTIC)
 FOUND = (RAISES, SILENT, UNKNOWN)  # what a run has to be rid of before it repeats
 
 FORMAT = 1  # of as_dict; another number when a key goes, or means something else

@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     Optimizers = Callable[[Any], torch.optim.Optimizer]
 
 
-def preflight(
+def preflight(  # noqa: PLR0913
     step_or_model: Callable[..., Any],
     *example_inputs: Any,
     device: str = "cuda",
     loss: Loss | None = None,
     optimizer: Optimizers | None = torch.optim.AdamW,
     gpu: str = "h100",
+    repair: bool | tuple[str, ...] = False,
 ) -> Report:
     """Which operators of a training step would refuse on a GPU, or differ from run to run.
 
@@ -45,6 +46,7 @@ def preflight(
     device          what stands in for the GPU: "cuda", with or without an index
     loss            makes the loss of what a module gives; else its ``loss``, or the sum of all
     optimizer       makes an optimizer of a module's parameters; None for none
+    repair          as in ``guard.enable``: what is replaced there is not found
     gpu             whose kernels attention is taken to have: one of guard.rehearsal.kernels's
 
     Tensors, optimizers, schedulers, generators and flags are as before when it returns; what else
@@ -53,9 +55,21 @@ def preflight(
     """
     if torch.device(device).type != "cuda":
         raise SettingsError(f"device: {device!r} is not a CUDA device; legal: 'cuda', 'cuda:0', …")
-    from guard.rehearsal import kernels
+    from guard.rehearsal import kernels, verdicts
 
     kernels.check(gpu)
+    with verdicts.repairing(repair):
+        return _judged(step_or_model, example_inputs, device, loss, optimizer, gpu)
+
+
+def _judged(  # noqa: PLR0913, PLR0917
+    step_or_model: Callable[..., Any],
+    example_inputs: tuple[Any, ...],
+    device: str,
+    loss: Loss | None,
+    optimizer: Optimizers | None,
+    gpu: str,
+) -> Report:
     step, roots = _step(step_or_model, loss, optimizer)
     if gate.missing():
         from guard.rehearsal.forward_only import traced

@@ -9,10 +9,11 @@ import torch
 
 from guard.observe import places
 from guard.rehearsal import verdicts
-from guard.rehearsal.findings import DETERMINISTIC, Finding, Where
+from guard.rehearsal.findings import DETERMINISTIC, REPAIRED, Finding, Where
 from guard.rehearsal.generators import Draws
 from guard.rehearsal.host_draws import HostDraws
 from guard.rehearsal.memory import Unwritten
+from guard.repairs.table import HOW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -165,7 +166,6 @@ def finding(
     operator: str, node: str, direction: str, judgement: Judgement, place: Where | None
 ) -> Finding:
     row = judgement.row
-    alternatives = getattr(row, "alternatives", ())
     reason = "" if row is None else row.reason
     return Finding(
         operator=operator,
@@ -177,8 +177,16 @@ def finding(
         name="" if row is None else row.name,
         reason=reason,
         condition=getattr(row, "condition", ""),
-        alternative=alternatives[0].text if alternatives else "",
+        alternative=_instead(judgement),
     )
+
+
+def _instead(judgement: Judgement) -> str:
+    row = judgement.row
+    if row is not None and judgement.verdict == REPAIRED:
+        return HOW[row.name]
+    alternatives = getattr(row, "alternatives", ())
+    return alternatives[0].text if alternatives else ""
 
 
 def _on_gpu(tensors: list[torch.Tensor], result: Any) -> bool:  # noqa: ANN401

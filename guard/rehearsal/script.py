@@ -55,12 +55,13 @@ class Rehearsal:
     def _prepare(self, stack: ExitStack, program: Program) -> None:
         # First ours, as the program may shadow a name that they import.
         from guard.flags import held
-        from guard.rehearsal import scripted, side_effects
+        from guard.rehearsal import scripted, side_effects, verdicts
         from guard.rehearsal.rehearsal import rehearsing
 
         program.prepare()
         stack.enter_context(held())
         warnings.filterwarnings("ignore", message=_ALERT)
+        stack.enter_context(verdicts.repairing(bool(self._told["repair"])))
         self._recorder, mode = stack.enter_context(
             rehearsing(self._told["gpu"], max(1, self._told["ranks"]), seeded=False)
         )

@@ -5,7 +5,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from guard.rehearsal.findings import DETERMINISTIC, FOUND, RAISES, SILENT, SWITCH, UNKNOWN
+from guard.rehearsal.findings import (
+    DETERMINISTIC,
+    FOUND,
+    RAISES,
+    REPAIRED,
+    SILENT,
+    SWITCH,
+    UNKNOWN,
+)
 from guard.terminal import grid, heading, rendered, visible
 
 if TYPE_CHECKING:
@@ -22,6 +30,7 @@ _STYLES: dict[Verdict, str] = {
     RAISES: "bold red",
     SILENT: "bold red",
     UNKNOWN: "yellow",
+    REPAIRED: "green",
     SWITCH: "green",
     DETERMINISTIC: "dim",
 }
@@ -42,7 +51,7 @@ def _parts(report: Report, *, verbose: bool) -> Iterator[RenderableType]:
     from rich.text import Text
 
     yield heading(_summary(report))
-    shown = [each for each in report.findings if each.verdict in (*FOUND, SWITCH)]
+    shown = [each for each in report.findings if each.verdict in (*FOUND, REPAIRED, SWITCH)]
     if shown:
         yield Text(_SWITCHED_ON)
         yield grid(_rows(shown, _row, _AT, _is_harmless, verbose=verbose))
@@ -116,7 +125,7 @@ def _several(lines: list[str]) -> str:
 
 
 def _is_harmless(entry: Finding) -> bool:
-    return entry.verdict == SWITCH
+    return entry.verdict in (REPAIRED, SWITCH)
 
 
 def _is_any(_: Trap) -> bool:

@@ -4,6 +4,7 @@ its arguments decide."""
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,10 +12,20 @@ import torch
 
 from detlint.operations import OPERATIONS, Operation
 from detlint.switched_operations import SWITCHED, Switched
-from guard.rehearsal.findings import DETERMINISTIC, RAISES, SILENT, SWITCH, UNKNOWN, Verdict
+from guard.rehearsal.findings import (
+    DETERMINISTIC,
+    RAISES,
+    REPAIRED,
+    SILENT,
+    SWITCH,
+    UNKNOWN,
+    Verdict,
+)
+from guard.repairs import in_force as repairs_in_force
+from guard.repairs.names import wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from guard.observe.modes import Run
 
@@ -24,6 +35,7 @@ if TYPE_CHECKING:
 # torch's own; every other is a library's, of which the table knows nothing.
 _KNOWN = {"aten", "prims", "prim", "profiler", "inductor", "c10d", "c10d_functional"}
 COMPILED = "torch.cumsum under torch.compile"
+_assumed: frozenset[str] = frozenset()  # operations that would be repaired in the run
 _MAXIMUM, _NO_REDUCTION = 2, 0
 
 
@@ -54,7 +66,7 @@ def judge(run: Run, node: str = "", *, compiled: bool = False) -> Judgement:
     found = [row for row in rows if holds(row, given) and (compiled or row.name != COMPILED)]
     if found:
         row = next((each for each in found if node in each.nodes), found[0])
-        return Judgement(SILENT if row.silent else RAISES, row)
+        return _refused_or_repaired(row)
     for each in switched:
         if is_switched(each.name, given):
             return Judgement(SWITCH, each)
@@ -65,8 +77,26 @@ def judge_node(name: str) -> Judgement:
     """What a node's backward does on CUDA, where it is known by its name alone."""
     for row in OPERATIONS:
         if name in row.nodes and "cuda" in row.devices and in_force(row):
-            return Judgement(SILENT if row.silent else RAISES, row)
+            return _refused_or_repaired(row)
     return Judgement(DETERMINISTIC)
+
+
+def _refused_or_repaired(row: Operation) -> Judgement:
+    if row.name in _assumed or row.name in repairs_in_force():
+        return Judgement(REPAIRED, row)
+    return Judgement(SILENT if row.silent else RAISES, row)
+
+
+@contextmanager
+def repairing(repair: bool | tuple[str, ...]) -> Iterator[None]:
+    """Judge as in a run under ``guard.enable(repair=…)``, also of a program that has none."""
+    global _assumed  # noqa: PLW0603
+    before = _assumed
+    _assumed = frozenset(each.operation for each in wanted(repair))
+    try:
+        yield
+    finally:
+        _assumed = before
 
 
 def plain_name(name: str) -> str:

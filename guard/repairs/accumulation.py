@@ -1,0 +1,53 @@
+"""Adding and combining what goes to the same place, in a fixed order.
+
+``index_put_`` with ``accumulate`` sorts on CUDA, stably, whether determinism is on or not; on the
+CPU it adds one after the other where determinism is on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from guard.repairs.axes import accumulated_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from torch import Tensor
+
+
+def added(shape: Sequence[int], keys: Tensor, values: Tensor) -> Tensor:
+    """A tensor of this shape and the dtype of ``values``, with these added at ``keys``.
+
+    ``keys`` number the elements of the flat result. Halves are added up in float32.
+    """
+    dtype = accumulated_in(values) if values.is_floating_point() else values.dtype
+    total = torch.zeros(torch.Size(shape).numel(), dtype=dtype, device=values.device)
+    total.index_put_((keys.reshape(-1),), values.reshape(-1).to(dtype), accumulate=True)
+    return total.view(*shape).to(values.dtype)
+
+
+def combined(
+    keys: Tensor, values: Tensor, combine: Callable[[Tensor, Tensor], Tensor]
+) -> tuple[Tensor, Tensor]:
+    """Each key once, sorted, and what ``combine`` makes of its values.
+
+    keys     [n], int64
+    values   [n, …]; those of equal keys are taken in their order, in a tree: in as many steps as
+             the longest run has binary digits
+    combine  associative, two tensors of the shape of ``values`` to one
+    """
+    keys, order = keys.sort(stable=True)
+    values = values.index_select(0, order)
+    unique, counts = torch.unique_consecutive(keys, return_counts=True)
+    longest, step = int(counts.max()) if len(counts) else 0, 1
+    shape = (-1, *[1] * (values.dim() - 1))
+    while step < longest:
+        same = (keys[step:] == keys[:-step]).view(shape)
+        earlier = values[:-step]
+        joined = torch.where(same, combine(earlier, values[step:]), earlier)
+        values = torch.cat([joined, values[-step:]])
+        step *= 2
+    return unique, values.index_select(0, counts.cumsum(0) - counts)

@@ -1,0 +1,262 @@
+"""Registering replacements with torch's dispatcher, and taking them away again."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import warnings
+from contextlib import contextmanager
+from functools import cache
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+
+from detlint.operations import OPERATIONS
+from guard.repairs import accounts
+from guard.translation import FAILED_REPAIR
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from guard.repairs.table import Repair
+
+    Function = Callable[..., Any]
+    Schema = Any
+
+# What the caller is to see as torch raises it: it may make a batch smaller, or has a wrong index.
+_OWN_ERRORS = (IndexError, getattr(torch, "OutOfMemoryError", torch.cuda.OutOfMemoryError))
+
+_current: list[tuple[Repair, ...]] = [()]  # what holds, of nested blocks the innermost last
+_libraries: list[Any] = []
+_keys: tuple[str, ...] = ()  # of a test, for all rows
+
+
+class _Unfit(Exception):  # noqa: N818
+    """Why a replacement does not fit this torch."""
+
+
+class Variant(NamedTuple):
+    """An overload of an operator, and where its results go.
+
+    outputs  names of the arguments that are written to
+    """
+
+    overload: Any
+    outputs: tuple[str, ...]
+
+
+@contextmanager
+def installed(repairs: tuple[Repair, ...], *, keys: tuple[str, ...] = ()) -> Iterator[None]:
+    """These replacements and no others, until the block ends.
+
+    ``keys`` are dispatch keys in the place of those of the rows: on a CPU, to test them there.
+    """
+    global _keys  # noqa: PLW0603
+    before = _keys
+    _keys = keys or before
+    _current.append(repairs)
+    _install(repairs)
+    try:
+        yield
+    finally:
+        _current.pop()
+        _keys = before
+        _install(_current[-1])
+
+
+def in_force() -> frozenset[str]:
+    """Names of the operations whose kernels are replaced."""
+    return frozenset(each.operation for each in _current[-1] if needed(each) and not unfit(each))
+
+
+def _install(repairs: tuple[Repair, ...]) -> None:
+    while _libraries:
+        _libraries.pop()._destroy()  # noqa: SLF001
+    accounts.start()
+    done: set[tuple[str, str]] = set()
+    for repair in filter(needed, repairs):
+        reason = unfit(repair)
+        if reason:
+            _tell(repair, reason)
+            continue
+        for key in _keys or repair.keys:
+            library: Any = torch.library.Library("aten", "IMPL", key)  # type: ignore[no-untyped-call]
+            _libraries.append(library)
+            for name, path in repair.kernels:
+                if (name, key) not in done:
+                    done.add((name, key))
+                    _register(library, key, repair, name, path)
+
+
+@cache
+def _tell(repair: Repair, reason: str) -> None:
+    """Once for each, in a process."""
+    warnings.warn(f"guard leaves {repair.operation} as it is: {reason}", stacklevel=9)
+
+
+def needed(repair: Repair) -> bool:
+    """Whether torch's own kernel is not deterministic in this release, or a test wants it."""
+    ended = bool(repair.until) and _release(torch.__version__) >= _release(repair.until)
+    return bool(_keys) or not ended
+
+
+def _release(text: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", text)[:2]))
+
+
+@cache
+def unfit(repair: Repair) -> str:
+    """Why a replacement cannot be installed in this torch; "" if it can."""
+    try:
+        for name, path in repair.kernels:
+            _check(name, function_at(path))
+    except _Unfit as error:
+        return str(error)
+    return ""
+
+
+def function_at(path: str) -> Function:
+    """A replacement, by module and name within ``guard.repairs``."""
+    module, _, name = path.partition(":")
+    found: Function = getattr(importlib.import_module(f"guard.repairs.{module}"), name)
+    return found
+
+
+def _check(name: str, function: Function) -> None:
+    try:
+        schema = overload_of(name)._schema  # noqa: SLF001
+    except AttributeError:
+        raise _Unfit(f"torch {torch.__version__} has no operator {name}") from None
+    parameters = inspect.signature(function).parameters
+    taken = [each for each in parameters if each != "original"]
+    if taken != [each.name for each in schema.arguments]:
+        raise _Unfit(f"torch {torch.__version__} gives {name} other arguments")
+    if "original" in parameters and not hasattr(torch.library, "get_kernel"):
+        raise _Unfit(f"torch {torch.__version__} does not hand out its own kernel of {name}")
+
+
+def overload_of(name: str) -> Any:  # noqa: ANN401
+    """An operator of aten by its name, with or without the overload's."""
+    packet, _, overload = name.partition(".")
+    return getattr(getattr(torch.ops.aten, packet), overload or "default")
+
+
+# Registering
+
+
+def _register(library: Any, key: str, repair: Repair, name: str, path: str) -> None:  # noqa: ANN401
+    function = function_at(path)
+    if "original" in inspect.signature(function).parameters:
+        function = _with_original(function, _own_kernel(name, key))
+    for variant in variants(name):
+        kernel = _kernel(variant, function, overload_of(name)._schema, repair)  # noqa: SLF001
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=r"[\s\S]*verriding a previously registered")
+            library.impl(_plain(variant.overload), kernel, key, **_overriding())
+
+
+@cache
+def _overriding() -> dict[str, bool]:
+    """Newer releases ask whether it is on purpose."""
+    asks = "allow_override" in inspect.signature(torch.library.Library.impl).parameters
+    return {"allow_override": True} if asks else {}
+
+
+def _plain(overload: Any) -> str:  # noqa: ANN401
+    name: str = overload._schema.name.partition("::")[2]  # noqa: SLF001
+    return f"{name}.{overload._overloadname}" if overload._overloadname != "default" else name  # noqa: SLF001
+
+
+def variants(name: str) -> list[Variant]:
+    """The overload itself, and those that take the same and write elsewhere."""
+    first = overload_of(name)
+    schema = first._schema  # noqa: SLF001
+    found = [Variant(first, _written(schema))]
+    packet = schema.name.partition("::")[2]
+    for other in (packet, packet + "_"):
+        overloads = getattr(torch.ops.aten, other, None)
+        for each in overloads.overloads() if overloads is not None else ():
+            overload = getattr(overloads, each)
+            written = _written(overload._schema)  # noqa: SLF001
+            if written and overload is not first and _same(schema, overload._schema, written):  # noqa: SLF001
+                found.append(Variant(overload, written))
+    return found
+
+
+def _written(schema: Schema) -> tuple[str, ...]:
+    return tuple(
+        each.name for each in schema.arguments if each.alias_info and each.alias_info.is_write
+    )
+
+
+def _same(schema: Schema, other: Schema, written: Sequence[str]) -> bool:
+    given = [each for each in other.arguments if not (each.is_out and each.name in written)]
+    return [(each.name, str(each.type)) for each in schema.arguments] == [
+        (each.name, str(each.type)) for each in given
+    ]
+
+
+def _own_kernel(name: str, key: str) -> Function:
+    try:
+        kernel = torch.library.get_kernel(f"aten::{name}", key)
+    except RuntimeError:  # this torch was built without that backend
+
+        def absent(*_: object, **__: object) -> Any:  # noqa: ANN401
+            raise RuntimeError(f"this torch has no kernel of {name} for {key}")
+
+        return absent
+    keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))  # noqa: SLF001
+    return lambda *args, **kwargs: kernel.call_boxed(keys, *args, **kwargs)
+
+
+def _with_original(function: Function, original: Function) -> Function:
+    return lambda **given: function(**given, original=original)
+
+
+def _kernel(variant: Variant, function: Function, schema: Schema, repair: Repair) -> Function:
+    """What the dispatcher calls: the replacement, its result where the caller wants it."""
+    own = variant.overload._schema.arguments  # noqa: SLF001
+    names = [each.name for each in own]
+    defaults = {each.name: each.default_value for each in own if each.has_default_value()}
+    wanted = {each.name for each in schema.arguments}
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        given = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
+        begun = perf_counter()
+        try:
+            with torch._C._DisableAutocast(), torch._C._AutoDispatchBelowAutograd():  # noqa: SLF001
+                result = function(**{name: given[name] for name in wanted})
+                return _handed_out(result, [given[name] for name in variant.outputs])
+        except _OWN_ERRORS:
+            raise
+        except Exception as error:
+            raise refusal(repair, error) from error
+        finally:
+            accounts.note(repair.operation, perf_counter() - begun)
+
+    return kernel
+
+
+def _handed_out(result: Any, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
+    if not outputs:
+        return result
+    results = result if isinstance(result, tuple) else (result,)
+    for output, each in zip(outputs, results, strict=True):
+        if each is None:
+            continue
+        if output.shape != each.shape:
+            output.resize_(each.shape)
+        output.copy_(each)
+    return tuple(outputs) if len(outputs) > 1 else outputs[0]
+
+
+def refusal(repair: Repair, error: Exception) -> RuntimeError:
+    """The operator's own refusal, where its replacement fails."""
+    row = next(each for each in OPERATIONS if each.name == repair.operation)
+    alert = row.alerts[0] if row.alerts else row.name
+    return RuntimeError(
+        f"{alert} does not have a deterministic implementation, but you set "
+        f"'torch.use_deterministic_algorithms(True)'{FAILED_REPAIR}{type(error).__name__}: {error}"
+    )

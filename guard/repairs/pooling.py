@@ -1,0 +1,167 @@
+"""Backwards of pooling, and unpooling.
+
+Averages are a transposed map along each axis. Maxima have noted the place of each: their
+gradients are added there in a fixed order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from guard.repairs import axes
+from guard.repairs.accumulation import added
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from torch import Tensor
+
+
+def adaptive_windows(size: int, result: int) -> tuple[Tensor, Tensor]:
+    """Forward taps of an adaptive average."""
+    number = torch.arange(result)
+    starts, stops = number * size // result, ((number + 1) * size + result - 1) // result
+    return axes.windows(starts, stops, 1 / (stops - starts).double())
+
+
+def _adaptive_avg(count: int) -> Callable[[Tensor, Tensor], Tensor]:
+    def adaptive_avg_pool_backward(grad_output: Tensor, self: Tensor) -> Tensor:
+        given = [(int(size),) for size in grad_output.shape[-count:]]
+        return axes.backward(grad_output, self.shape[-count:], adaptive_windows, given)
+
+    return adaptive_avg_pool_backward
+
+
+adaptive_avg_pool2d_backward = _adaptive_avg(2)
+adaptive_avg_pool3d_backward = _adaptive_avg(3)
+
+
+def average_windows(
+    size: int,
+    result: int,
+    kernel: int,
+    stride: int,
+    padding: int,
+    with_padding: bool,
+    divisor: int,
+) -> tuple[Tensor, Tensor]:
+    """Forward taps of an average: over the window's length, or ``divisor`` where that is not 0."""
+    starts = torch.arange(result) * stride - padding
+    stops = (starts + kernel).clamp(max=size + padding)
+    padded = stops - starts
+    starts, stops = starts.clamp(min=0), stops.clamp(max=size)
+    lengths = (padded if with_padding else stops - starts).double()
+    return axes.windows(starts, stops, 1 / (lengths.fill_(divisor) if divisor else lengths))
+
+
+def avg_pool3d_backward(
+    grad_output: Tensor,
+    self: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Tensor:
+    """aten::avg_pool3d_backward."""
+    kernels, paddings = _triple(kernel_size), _triple(padding)
+    strides = _triple(stride) if len(stride) else kernels
+    divisors = (divisor_override, 1, 1) if divisor_override else (0, 0, 0)
+    given = [
+        (int(size), *each, bool(count_include_pad), divisor)
+        for size, *each, divisor in zip(
+            grad_output.shape[-3:], kernels, strides, paddings, divisors, strict=True
+        )
+    ]
+    return axes.backward(grad_output, self.shape[-3:], average_windows, given)
+
+
+def _triple(value: Sequence[int]) -> tuple[int, ...]:
+    return (int(value[0]),) * 3 if len(value) == 1 else tuple(map(int, value))
+
+
+def _by_place(grad: Tensor, self: Tensor, indices: Tensor, count: int) -> Tensor:
+    """Gradients at the places of the maxima, which ``indices`` numbers within each channel."""
+    places = self.shape[-count:].numel()
+    channels = self.shape[:-count].numel()
+    begins = torch.arange(channels, device=self.device)[:, None] * places
+    keys = indices.reshape(channels, grad.shape[-count:].numel()) + begins
+    return added(self.shape, keys, grad)
+
+
+def adaptive_max_pool2d_backward(grad_output: Tensor, self: Tensor, indices: Tensor) -> Tensor:
+    """aten::adaptive_max_pool2d_backward."""
+    return _by_place(grad_output, self, indices, 2)
+
+
+def adaptive_max_pool3d_backward(grad_output: Tensor, self: Tensor, indices: Tensor) -> Tensor:
+    """aten::adaptive_max_pool3d_backward."""
+    return _by_place(grad_output, self, indices, 3)
+
+
+def fractional_max_pool2d_backward(
+    grad_output: Tensor,
+    self: Tensor,
+    kernel_size: Sequence[int],
+    output_size: Sequence[int],
+    indices: Tensor,
+) -> Tensor:
+    """aten::fractional_max_pool2d_backward."""
+    return _by_place(grad_output, self, indices, 2)
+
+
+def fractional_max_pool3d_backward(
+    grad_output: Tensor,
+    self: Tensor,
+    kernel_size: Sequence[int],
+    output_size: Sequence[int],
+    indices: Tensor,
+) -> Tensor:
+    """aten::fractional_max_pool3d_backward."""
+    return _by_place(grad_output, self, indices, 3)
+
+
+def max_pool3d_with_indices_backward(
+    grad_output: Tensor,
+    self: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool,
+    indices: Tensor,
+) -> Tensor:
+    """aten::max_pool3d_with_indices_backward."""
+    return _by_place(grad_output, self, indices, 3)
+
+
+def max_unpool2d(self: Tensor, indices: Tensor, output_size: Sequence[int]) -> Tensor:
+    """aten::max_unpool2d; of equal indices the last, as in a loop."""
+    return _unpooled(self, indices, output_size)
+
+
+def max_unpool3d(
+    self: Tensor,
+    indices: Tensor,
+    output_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+) -> Tensor:
+    """aten::max_unpool3d."""
+    return _unpooled(self, indices, output_size)
+
+
+def _unpooled(self: Tensor, indices: Tensor, output_size: Sequence[int]) -> Tensor:
+    if indices.shape != self.shape:
+        raise ValueError(f"indices have the shape {list(indices.shape)}, not {list(self.shape)}")
+    if indices.dtype != torch.int64:
+        raise TypeError(f"indices are int64, not {indices.dtype}")
+    count = len(output_size)
+    places = torch.Size(output_size).numel()
+    flat: Any = self.new_zeros(*self.shape[:-count], places)
+    flat.scatter_(-1, indices.flatten(-count), self.flatten(-count))
+    result: Tensor = flat.unflatten(-1, tuple(output_size))
+    return result

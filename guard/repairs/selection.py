@@ -1,0 +1,151 @@
+"""Counting, selecting and sorting, and running sums and products."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch import Tensor
+
+    Original = Callable[..., Any]
+
+
+def bincount(self: Tensor, weights: Tensor | None, minlength: int, *, original: Original) -> Tensor:
+    """aten::bincount; plain counts are deterministic."""
+    if weights is None or not self.numel():
+        counts: Tensor = original(self, weights, minlength)
+        return counts
+    if self.shape != weights.shape:
+        raise ValueError(f"weights have the shape {list(weights.shape)}, not {list(self.shape)}")
+    least, most = (int(each) for each in self.aminmax())
+    if least < 0:
+        raise ValueError("bincount takes no negative numbers")
+    size = max(minlength, most + 1)
+    dtype = torch.float32 if weights.dtype == torch.float32 else torch.float64
+    total = torch.zeros(size, dtype=dtype, device=self.device)
+    return total.index_put_((self.long(),), weights.to(dtype), accumulate=True)
+
+
+def histc(self: Tensor, bins: int, min: float, max: float) -> Tensor:
+    """aten::histc: number the bins, as torch's kernel does, and count the numbers."""
+    values = self.reshape(-1)
+    values = values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
+    low, high = float(min), float(max)
+    if low == high and values.numel():
+        low, high = (float(each) for each in values.aminmax())
+    if low == high:
+        low, high = low - 1, high + 1
+    if not torch.tensor([low, high]).isfinite().all():
+        raise ValueError(f"the range of [{low}, {high}] is not finite")
+    values = values[(values >= low) & (values <= high)]
+    numbers = ((values - low) * bins / (high - low)).long().clamp(max=bins - 1)
+    ordered = numbers.sort().values
+    edges = torch.searchsorted(ordered, torch.arange(bins + 1, device=self.device))
+    return edges.diff().to(self.dtype)
+
+
+def median(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    """aten::median.dim: sort stably, and take the middle, or nan, which is sorted last."""
+    values, indices = _sorted(self, dim)
+    last = values.shape[dim] - 1
+    place = torch.full_like(indices.narrow(dim, 0, 1), last // 2)
+    if values.is_floating_point():
+        is_nan = values.isnan()
+        first = (~is_nan).sum(dim, keepdim=True)
+        place = torch.where(first <= last, first, place)
+    return _taken(self, values, indices, place, dim, keepdim=keepdim)
+
+
+def nanmedian(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    """aten::nanmedian.dim: the middle of those that are numbers."""
+    values, indices = _sorted(self, dim)
+    count = values.shape[dim] - values.isnan().sum(dim, keepdim=True)
+    place = ((count - 1) // 2).clamp(min=0)
+    return _taken(self, values, indices, place, dim, keepdim=keepdim)
+
+
+def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    """aten::kthvalue, until torch 2.10."""
+    values, indices = _sorted(self, dim)
+    if not 1 <= k <= values.shape[dim]:
+        raise IndexError(f"k is from 1 to {values.shape[dim]}, not {k}")
+    place = torch.full_like(indices.narrow(dim, 0, 1), k - 1)
+    return _taken(self, values, indices, place, dim, keepdim=keepdim)
+
+
+def topk(
+    self: Tensor,
+    k: int,
+    dim: int,
+    largest: bool,
+    sorted: bool,
+) -> tuple[Tensor, Tensor]:
+    """aten::topk: of equal values the first."""
+    if not self.dim():
+        return self.clone(), torch.zeros_like(self, dtype=torch.int64)
+    if not 0 <= k <= self.shape[dim]:
+        raise IndexError(f"k is from 0 to {self.shape[dim]}, not {k}")
+    values, indices = self.sort(dim=dim, descending=largest, stable=True)
+    return values.narrow(dim, 0, k).clone(), indices.narrow(dim, 0, k).clone()
+
+
+def _sorted(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    values, indices = (self if self.dim() else self.reshape(1)).sort(dim=dim, stable=True)
+    if not values.shape[dim]:
+        raise IndexError(f"expected reduction dim {dim} to have non-zero size")
+    return values, indices
+
+
+def _taken(
+    self: Tensor, values: Tensor, indices: Tensor, place: Tensor, dim: int, *, keepdim: bool
+) -> tuple[Tensor, Tensor]:
+    found = values.gather(dim, place), indices.gather(dim, place)
+    if not self.dim():
+        return found[0].reshape(()), found[1].reshape(())
+    return found if keepdim else (found[0].squeeze(dim), found[1].squeeze(dim))
+
+
+def cumprod(self: Tensor, dim: int, *, dtype: torch.dtype | None, original: Original) -> Tensor:
+    """aten::cumprod: two rows take the place of one, which goes to the scan that differs."""
+    if not _is_one_row(self, dim):
+        result: Tensor = original(self, dim, dtype=dtype)
+        return result
+    rows: Tensor = original(self.reshape(1, -1).expand(2, -1), 1, dtype=dtype)
+    return rows[0].reshape(self.shape).clone()
+
+
+def logcumsumexp(self: Tensor, dim: int, *, original: Original) -> Tensor:
+    """aten::_logcumsumexp, as ``cumprod``."""
+    if not _is_one_row(self, dim):
+        result: Tensor = original(self, dim)
+        return result
+    rows: Tensor = original(self.reshape(1, -1).expand(2, -1), 1)
+    return rows[0].reshape(self.shape).clone()
+
+
+def _is_one_row(self: Tensor, dim: int) -> bool:
+    floating = self.is_floating_point() or self.is_complex()
+    return bool(floating and self.dim() and self.numel() and self.numel() == self.shape[dim])
+
+
+def cumsum(self: Tensor, dim: int, *, dtype: torch.dtype | None) -> Tensor:
+    """aten::cumsum, until torch 2.6: partial sums of twice as many elements in each step."""
+    result = self.to(dtype) if dtype is not None else self
+    if dtype is None and not self.is_floating_point() and not self.is_complex():
+        result = self.to(torch.int64)
+    kept = result.dtype
+    half = kept in (torch.float16, torch.bfloat16)
+    result = result.to(torch.float32 if half else kept, copy=True)
+    if not result.dim():
+        return result.to(kept)
+    size, step = result.shape[dim], 1
+    while step < size:
+        head = result.narrow(dim, 0, step)
+        tail = result.narrow(dim, step, size - step) + result.narrow(dim, 0, size - step)
+        result = torch.cat([head, tail], dim)
+        step *= 2
+    return result.to(kept)

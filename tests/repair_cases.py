@@ -1,0 +1,442 @@
+"""Calls of every repaired operator: shapes at their edges, strides, options."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Case(NamedTuple):
+    """A call, and the tensors that it is given.
+
+    operation  the row's name
+    call       (*tensors) -> tensor or tensors
+    shapes     of the tensors, which are random and require a gradient
+    kernel     the overload that has to run
+    """
+
+    operation: str
+    call: Callable[..., Any]
+    shapes: tuple[tuple[int, ...], ...]
+    kernel: str
+
+
+CASES: list[Case] = []
+_F = "torch.nn.functional."
+
+
+def case(operation: str, kernel: str, call: Callable[..., Any], *shapes: tuple[int, ...]) -> None:
+    CASES.append(Case(operation, call, shapes, kernel))
+
+
+def _pooling() -> None:
+    for shape, size in [
+        ((2, 3, 7, 6), (3, 4)),
+        ((2, 3, 8, 8), (4, 2)),
+        ((3, 5, 4), (9, 7)),
+        ((1, 1, 1, 1), (2, 2)),
+        ((2, 3, 7, 6), (1, 4)),
+        ((0, 3, 7, 6), (3, 4)),
+    ]:
+        case(
+            _F + "adaptive_avg_pool2d",
+            "_adaptive_avg_pool2d_backward",
+            lambda x, size=size: F.adaptive_avg_pool2d(x, size),
+            shape,
+        )
+        case(
+            _F + "adaptive_max_pool2d",
+            "adaptive_max_pool2d_backward",
+            lambda x, size=size: F.adaptive_max_pool2d(x, size),
+            shape,
+        )
+    for shape, size in [
+        ((2, 3, 5, 6, 7), (2, 4, 3)),
+        ((2, 4, 4, 4), (2, 2, 8)),
+        ((1, 1, 1, 1, 1), (2, 2, 2)),
+    ]:
+        case(
+            _F + "adaptive_avg_pool3d",
+            "_adaptive_avg_pool3d_backward",
+            lambda x, size=size: F.adaptive_avg_pool3d(x, size),
+            shape,
+        )
+        case(
+            _F + "adaptive_max_pool3d",
+            "adaptive_max_pool3d_backward",
+            lambda x, size=size: F.adaptive_max_pool3d(x, size),
+            shape,
+        )
+    for options in [
+        {"kernel_size": 2},
+        {"kernel_size": 3, "stride": 2, "padding": 1},
+        {"kernel_size": 3, "stride": 2, "padding": 1, "count_include_pad": False},
+        {"kernel_size": (3, 2, 2), "stride": (2, 3, 1), "padding": (1, 0, 1), "ceil_mode": True},
+        {"kernel_size": 3, "stride": 2, "ceil_mode": True, "count_include_pad": False},
+        {"kernel_size": 2, "stride": 2, "divisor_override": 5},
+    ]:
+        for shape in [(2, 3, 6, 7, 5), (3, 4, 4, 6)]:
+            case(
+                _F + "avg_pool3d",
+                "avg_pool3d_backward",
+                lambda x, options=options: F.avg_pool3d(x, **options),
+                shape,
+            )
+    for options in [
+        {"kernel_size": 2},
+        {"kernel_size": 3, "stride": 1, "padding": 1},
+        {"kernel_size": 2, "dilation": 2, "stride": 1, "ceil_mode": True},
+    ]:
+        for shape in [(2, 3, 6, 7, 5), (3, 4, 4, 6)]:
+            case(
+                _F + "max_pool3d",
+                "max_pool3d_with_indices_backward",
+                lambda x, options=options: torch.ops.aten.max_pool3d_with_indices(
+                    x, *_triples(**options)
+                )[0],
+                shape,
+            )
+    samples = torch.rand(2, 3, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    case(
+        _F + "fractional_max_pool2d",
+        "fractional_max_pool2d_backward",
+        lambda x: F.fractional_max_pool2d(x, 3, (4, 5), _random_samples=samples.to(x.dtype)),
+        (2, 3, 9, 8),
+    )
+    samples3 = torch.rand(2, 3, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    case(
+        _F + "fractional_max_pool3d",
+        "fractional_max_pool3d_backward",
+        lambda x: F.fractional_max_pool3d(x, 2, (4, 3, 3), _random_samples=samples3.to(x.dtype)),
+        (2, 3, 6, 5, 5),
+    )
+    for shape in [(2, 3, 6, 8), (3, 4, 4)]:
+        case(_F + "max_unpool2d", "max_unpool2d", _unpooled2, shape)
+    for shape in [(2, 3, 6, 8, 4), (3, 4, 4, 4)]:
+        case(_F + "max_unpool3d", "max_unpool3d", _unpooled3, shape)
+
+
+def _triples(
+    kernel_size: int,
+    stride: int | None = None,
+    padding: int = 0,
+    dilation: int = 1,
+    *,
+    ceil_mode: bool = False,
+) -> tuple[Any, ...]:
+    return (
+        [kernel_size] * 3,
+        [stride or kernel_size] * 3,
+        [padding] * 3,
+        [dilation] * 3,
+        ceil_mode,
+    )
+
+
+def _unpooled2(x: torch.Tensor) -> torch.Tensor:
+    return F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2)
+
+
+def _unpooled3(x: torch.Tensor) -> torch.Tensor:
+    return F.max_unpool3d(*F.max_pool3d(x, 2, return_indices=True), 2)
+
+
+def _interpolation() -> None:
+    rows = {
+        "linear": (
+            "upsample_linear1d_backward",
+            [((2, 3, 7), (11,)), ((2, 3, 7), (3,)), ((2, 3, 1), (4,)), ((2, 3, 5), (1,))],
+        ),
+        "bilinear": (
+            "upsample_bilinear2d_backward",
+            [
+                ((2, 3, 7, 6), (14, 12)),
+                ((2, 3, 7, 6), (3, 9)),
+                ((1, 1, 1, 1), (3, 3)),
+                ((2, 3, 4, 4), (4, 4)),
+                ((2, 2, 3, 2), (40, 1)),
+            ],
+        ),
+        "bicubic": (
+            "upsample_bicubic2d_backward",
+            [
+                ((2, 3, 7, 6), (14, 12)),
+                ((2, 3, 7, 6), (3, 9)),
+                ((1, 1, 1, 1), (3, 3)),
+                ((2, 3, 4, 4), (4, 4)),
+                ((2, 2, 3, 2), (40, 1)),
+            ],
+        ),
+        "trilinear": (
+            "upsample_trilinear3d_backward",
+            [((2, 3, 4, 5, 6), (8, 3, 9)), ((1, 1, 1, 2, 1), (2, 2, 2))],
+        ),
+    }
+    for (mode, (kernel, sizes)), align in product(rows.items(), (False, True)):
+        for shape, size in sizes:
+            case(
+                f'{_F}interpolate(mode="{mode}")',
+                kernel,
+                lambda x, size=size, mode=mode, align=align: F.interpolate(
+                    x, size, mode=mode, align_corners=align
+                ),
+                shape,
+            )
+    for mode, (kernel, sizes) in rows.items():
+        for scale in (2.0, 1.3, 0.6):
+            case(
+                f'{_F}interpolate(mode="{mode}")',
+                kernel,
+                lambda x, scale=scale, mode=mode: F.interpolate(x, scale_factor=scale, mode=mode),
+                sizes[0][0],
+            )
+    for mode, align, size in product(
+        ("bilinear", "bicubic"), (False, True), ((14, 12), (3, 9), (2, 2), (1, 20))
+    ):
+        case(
+            _F + "interpolate(antialias=True)",
+            f"_upsample_{mode}2d_aa_backward",
+            lambda x, size=size, mode=mode, align=align: F.interpolate(
+                x, size, mode=mode, align_corners=align, antialias=True
+            ),
+            (2, 3, 7, 6),
+        )
+
+
+def _padding() -> None:
+    for mode, name, rows in [
+        ("reflect", 'pad(mode="reflect")', "reflection"),
+        ("replicate", 'pad(mode="replicate")', "replication"),
+    ]:
+        for shape, widths in [
+            ((2, 3, 7), (2, 3)),
+            ((3, 7), (6, 6)),
+            ((2, 3, 7), (0, 3)),
+            ((2, 3, 7), (-2, 3)),
+            ((2, 3, 7), (3, -2)),
+            ((2, 3, 7), (-1, -2)),
+            ((2, 3, 5, 6, 4), (1, 2, 3, 0, 2, 1)),
+            ((2, 3, 5, 6, 4), (1, -2, 3, 0, -2, 1)),
+            ((3, 5, 6, 4), (1, 2, 3, 0, 2, 1)),
+        ]:
+            axes = len(widths) // 2
+            case(
+                _F + name,
+                f"{rows}_pad{axes}d_backward",
+                lambda x, widths=widths, mode=mode: F.pad(x, widths, mode=mode),
+                shape,
+            )
+    for shape, widths in [
+        ((2, 3, 5, 6), (2, 1, 3, 0)),
+        ((3, 5, 6), (2, -1, 3, 0)),
+        ((2, 3, 5, 6), (9, 1, 3, 8)),
+    ]:
+        case(
+            _F + 'pad(mode="replicate")',
+            "replication_pad2d_backward",
+            lambda x, widths=widths: F.pad(x, widths, mode="replicate"),
+            shape,
+        )
+    case(
+        "torch.nn.ReflectionPad2d",
+        "reflection_pad2d_backward",
+        lambda x: F.pad(x, (2, 1, 3, 0), mode="reflect"),
+        (2, 3, 5, 6),
+    )
+
+
+def _sampling() -> None:
+    planar = ((2, 3, 5, 6), (2, 4, 3, 2))
+    for mode, padding, align in product(
+        ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection"), (False, True)
+    ):
+
+        def call(
+            x: torch.Tensor,
+            grid: torch.Tensor,
+            mode: str = mode,
+            padding: str = padding,
+            align: bool = align,
+        ) -> torch.Tensor:
+            return F.grid_sample(x, grid * 1.7, mode, padding, align)
+
+        for shapes in [planar, ((1, 2, 1, 1), (1, 2, 2, 2)), ((0, 2, 3, 3), (0, 2, 2, 2))]:
+            case(_F + "grid_sample", "grid_sampler_2d_backward", call, *shapes)
+        if mode != "bicubic":
+            case(
+                _F + "grid_sample",
+                "grid_sampler_3d_backward",
+                call,
+                (2, 3, 4, 5, 6),
+                (2, 3, 2, 4, 3),
+            )
+
+
+def _losses() -> None:
+    for flat, zero in product((False, True), (False, True)):
+
+        def ctc(x: torch.Tensor, flat: bool = flat, zero: bool = zero) -> torch.Tensor:
+            targets = torch.tensor([[1, 1, 2, 4], [3, 2, 2, 0], [2, 1, 0, 0], [0, 0, 0, 0]])
+            lengths = torch.tensor([4, 3, 1, 0])
+            if flat:
+                targets = torch.cat([row[:n] for row, n in zip(targets, lengths, strict=True)])
+            times = torch.tensor([12, 9, 10, 7])
+            return F.ctc_loss(
+                x.log_softmax(-1), targets, times, lengths, reduction="none", zero_infinity=zero
+            )
+
+        case(_F + "ctc_loss", "_ctc_loss_backward.Tensor", ctc, (12, 4, 5))
+
+        def impossible(x: torch.Tensor, zero: bool = zero) -> torch.Tensor:
+            targets = torch.tensor([[1, 1, 2], [3, 2, 1]])
+            return F.ctc_loss(
+                x.log_softmax(-1),
+                targets,
+                (3, 4),
+                (3, 3),
+                blank=4,
+                zero_infinity=zero,
+                reduction="sum",
+            )
+
+        case(_F + "ctc_loss", "_ctc_loss_backward", impossible, (4, 2, 5))
+    for reduction, weighted in product(("none", "mean", "sum"), (False, True)):
+
+        def nll(
+            x: torch.Tensor, reduction: str = reduction, weighted: bool = weighted
+        ) -> torch.Tensor:
+            target = torch.arange(2 * 4 * 3).view(2, 4, 3) % 5
+            weight = torch.linspace(0.5, 1.5, 5, dtype=x.dtype) if weighted else None
+            return F.nll_loss(x.log_softmax(1), target, weight, reduction=reduction, ignore_index=2)
+
+        case(_F + "nll_loss", "nll_loss2d_forward", nll, (2, 5, 4, 3))
+
+
+def _scattering() -> None:
+    index = torch.tensor([[4, 0, 4], [0, 4, 1], [4, 0, 0], [1, 1, 1]])
+    case(
+        'torch.Tensor.scatter_reduce(reduce="prod")',
+        "scatter_reduce.two",
+        lambda x, y: x.scatter_reduce(0, index, y, "prod"),
+        (6, 3),
+        (4, 3),
+    )
+    case(
+        'torch.Tensor.scatter_reduce(reduce="prod")',
+        "scatter_reduce.two",
+        lambda x, y: x.scatter_reduce(1, index, y, "prod", include_self=False),
+        (5, 6),
+        (4, 3),
+    )
+    case(
+        'torch.Tensor.scatter_reduce(reduce="prod")',
+        "scatter_reduce.two",  # torch's backward fails
+        lambda x, y: x.detach().scatter_reduce(0, index, y.detach(), "prod"),
+        (6, 3),
+        (5, 4),
+    )
+    case(
+        'torch.Tensor.scatter_reduce(reduce="prod")',
+        "scatter_reduce.two",
+        lambda x, y: x.scatter_reduce(0, index[0], y, "sum"),
+        (6,),
+        (3,),
+    )
+    case(
+        'torch.Tensor.scatter_(reduce="multiply")',
+        "scatter_.reduce",
+        lambda x, y: x.detach().clone().scatter_(0, index, y.detach(), reduce="multiply"),
+        (6, 3),
+        (5, 4),
+    )
+    case(
+        'torch.Tensor.scatter_(reduce="multiply")',
+        "scatter.reduce",
+        lambda x, y: x.detach().scatter(0, index, y.detach(), reduce="add"),
+        (6, 3),
+        (5, 4),
+    )
+    for reduce, include in product(("prod", "mean", "amax", "amin"), (False, True)):
+        case(
+            "torch.Tensor.index_reduce_",
+            "index_reduce_",
+            lambda x, y, reduce=reduce, include=include: x.clone().index_reduce_(
+                1, torch.tensor([3, 0, 3, 3, 1]), y, reduce, include_self=include
+            ),
+            (2, 6, 3),
+            (2, 5, 3),
+        )
+    for accumulate in (False, True):
+        case(
+            "torch.Tensor.put_",
+            "put_",
+            lambda x, y, accumulate=accumulate: x.clone().put_(
+                torch.tensor([[3, -1, 3], [0, 3, 5]]), y, accumulate=accumulate
+            ),
+            (4, 3),
+            (2, 3),
+        )
+    case("torch.take", "put_", lambda x: x.take(torch.tensor([3, 3, 0, 5])), (4, 3))
+    for offsets in ([0, 2, 2, 5], [0, 3]):
+        case(
+            _F + 'embedding_bag(mode="max")',
+            "_embedding_bag_dense_backward",
+            lambda x, offsets=offsets: F.embedding_bag(
+                torch.tensor([4, 0, 4, 4, 2, 0]), x, torch.tensor(offsets), mode="max"
+            ),
+            (6, 3),
+        )
+    case(
+        _F + 'embedding_bag(mode="max")',
+        "_embedding_bag_dense_backward",
+        lambda x: F.embedding_bag(
+            torch.tensor([4, 0, 4, 4, 2, 0]), x, torch.tensor([0, 2]), mode="mean"
+        ),
+        (6, 3),
+    )
+
+
+def _selection() -> None:
+    numbers = torch.tensor([3, 0, 3, 7, 1])
+    case("torch.bincount", "bincount", lambda w: torch.bincount(numbers, w.detach(), 3), (5,))
+    case("torch.bincount", "bincount", lambda w: torch.bincount(numbers[:0], w.detach(), 3), (0,))
+    case("torch.bincount", "bincount", lambda _: torch.bincount(numbers), (5,))
+    case("torch.histc", "histc", lambda x: torch.histc(x.detach(), 7, -1, 2), (200,))
+    case("torch.histc", "histc", lambda x: torch.histc(x.detach() * 0 + 2, 4), (9, 3))
+    for dim, keep in product((0, 1, -1), (False, True)):
+        case(
+            "torch.median",
+            "median.dim",
+            lambda x, dim=dim, keep=keep: x.median(dim, keep),
+            (4, 5, 3),
+        )
+        case(
+            "torch.median",
+            "nanmedian.dim",
+            lambda x, dim=dim, keep=keep: x.nanmedian(dim, keep),
+            (4, 5, 3),
+        )
+        case(
+            "torch.kthvalue",
+            "kthvalue",
+            lambda x, dim=dim, keep=keep: x.kthvalue(2, dim, keep),
+            (4, 5, 3),
+        )
+    case("torch.median", "median.dim", lambda x: x.median(0), ())
+    for k, largest in product((0, 1, 3), (False, True)):
+        case("torch.topk", "topk", lambda x, k=k, largest=largest: x.topk(k, 1, largest), (4, 5, 3))
+    for shape in [(9,), (1, 9, 1), (3, 4), (1,), ()]:
+        dim = 1 if len(shape) > 1 else 0
+        case("torch.cumprod", "cumprod", lambda x, dim=dim: x.cumprod(dim), shape)
+        case("torch.logcumsumexp", "_logcumsumexp", lambda x, dim=dim: x.logcumsumexp(dim), shape)
+        case("torch.cumsum", "cumsum", lambda x, dim=dim: x.cumsum(dim), shape)
+
+
+for make in (_pooling, _interpolation, _padding, _sampling, _losses, _scattering, _selection):
+    make()
