@@ -19,6 +19,16 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 _LINE_FEED = re.compile(r"\n")  # plain text, which sre finds fast
 
 
+_CONFLICT = ("<<<<<<< ", ">>>>>>> ")
+CONFLICT = "a conflict marker of a merge is left here"
+
+
+def conflict(text: str) -> int:
+    """The row of the first line that git wrote around two sides of a merge, 0 for none."""
+    places = [("\n" + text).find("\n" + each) for each in _CONFLICT]
+    return min((text.count("\n", 0, at) + 1 for at in places if at >= 0), default=0)
+
+
 class DecodeError(Exception):
     """The bytes are not text in the encoding that the file declares."""
 

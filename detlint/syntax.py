@@ -8,6 +8,8 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.source import CONFLICT, conflict
+
 if TYPE_CHECKING:
     import ast
 
@@ -31,7 +33,6 @@ class Problem(NamedTuple):
 
 # Damage if there is an odd number of them: one is not closed.
 QUOTES = '"""'
-_CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 # What a merge, Python 2 or Python 3.6 leaves behind, and brackets that may be nested too deeply.
 DAMAGE = frozenset(
     {
@@ -134,8 +135,7 @@ def problem(source: Source) -> Problem | None:
     except SyntaxError as error:
         rows = len(source.line_starts)
         row = min(error.lineno or 1, rows)
-        left = source.line(row).startswith(_CONFLICT)
-        message = "a conflict marker of a merge is left here" if left else error.msg
+        message = CONFLICT if conflict(source.line(row)) else error.msg
         found = Problem(message, row, max(error.offset or 1, 1))
         return found if _libcst_problem(source.text) else None
     except (RecursionError, MemoryError):

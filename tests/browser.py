@@ -117,6 +117,10 @@ class Browser:
         wanted = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._ask("Emulation.setEmulatedMedia", features=[wanted])
 
+    def is_printed(self) -> None:
+        """Lay the page out as on paper."""
+        self._ask("Emulation.setEmulatedMedia", media="print")
+
     def picture(self, path: Path) -> None:
         """Take a picture of what is seen."""
         path.write_bytes(base64.b64decode(self._ask("Page.captureScreenshot")["data"]))

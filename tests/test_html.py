@@ -232,3 +232,9 @@ def test_a_browser_shows_it_dark_where_a_person_likes_that(opened: Browser) -> N
         opened.is_dark(dark)
         papers.append(opened.run("getComputedStyle(document.body).backgroundColor"))
     assert papers == ["rgb(253, 253, 252)", "rgb(21, 23, 26)"]
+
+
+def test_paper_has_whole_lines_and_no_filters(opened: Browser) -> None:
+    opened.is_printed()
+    assert opened.shown("form") == []
+    assert opened.run("getComputedStyle(document.querySelector('pre')).whiteSpace") == "pre-wrap"

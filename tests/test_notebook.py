@@ -226,6 +226,13 @@ def test_what_is_no_notebook_is_told_with_its_place(
     assert says in found.message
 
 
+def test_a_merge_that_is_not_finished_is_told_as_such() -> None:
+    cell = '{"cell_type": "code", "source": ["cudnn"]}\n'
+    (found,) = lint(f'{{"cells": [\n<<<<<<< HEAD\n{cell}=======\n{cell}>>>>>>> topic\n]}}')
+    assert (found.code, found.row, found.column) == ("DET000", 2, 1)
+    assert found.message.startswith("a conflict marker of a merge is left here: take one side (git")
+
+
 def test_bytes_that_are_no_text_are_told() -> None:
     (found,) = lint(notebook(LEAK).encode().replace(b"True", b"\xff"))
     assert found.message == "byte 0xff is not valid utf-8: invalid start byte"

@@ -166,6 +166,12 @@ def test_what_does_not_parse_is_told_with_its_place() -> None:
     assert "cannot be read as YAML" in found.message
 
 
+def test_a_merge_that_is_not_finished_is_told_as_such() -> None:
+    text = "cudnn_benchmark: true\n<<<<<<< HEAD\nx: 1\n=======\nx: 2\n>>>>>>> topic\n"
+    (found,) = lint("a.yaml", text)
+    assert (found.row, found.message) == (2, "a conflict marker of a merge is left here")
+
+
 @pytest.mark.parametrize("mark", ["{{ x }}", "{% if x %}", "<%= x %>"])
 def test_a_template_need_not_parse(mark: str) -> None:
     assert codes("a.yaml", f"cudnn_benchmark: true\nx: {mark}: [\n{mark}\n") == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.documents.document import Document
+from detlint.source import CONFLICT, conflict
 
 if TYPE_CHECKING:
     from detlint.source import Source
@@ -24,5 +25,10 @@ def read(source: Source) -> Document:
     """What a source says that rules ask about. Raises Unreadable."""
     from importlib import import_module
 
-    document: Document = import_module(f"{__name__}.{source.kind}").read(source)
+    try:
+        document: Document = import_module(f"{__name__}.{source.kind}").read(source)
+    except Unreadable:
+        if row := conflict(source.text):
+            raise Unreadable(CONFLICT, row) from None
+        raise
     return document

@@ -10,7 +10,7 @@ import re
 from json import JSONDecoder
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from detlint.source import DecodeError
+from detlint.source import CONFLICT, DecodeError, conflict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,8 @@ _SPACES = frozenset(" \t\r\n")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _PYTHON = re.compile(r"[ix]?python3?(?:\W.*)?", re.IGNORECASE)
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+# A person cannot mend these in Jupyter, which does not open the file.
+_SIDES = "take one side (git checkout --ours or --theirs), or merge the cells (nbdime mergetool)"
 _decode = JSONDecoder().raw_decode
 
 
@@ -61,9 +63,12 @@ def read_cells(text: str) -> list[Cell]:
     except RecursionError:
         raise DecodeError("not a notebook: nested too deeply") from None
     except ValueError as error:
+        if row := conflict(text):
+            raise DecodeError(f"{CONFLICT}: {_SIDES}", row) from None
         at = getattr(error, "pos", reader.at)
         row, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-        reason = getattr(error, "msg", str(error))
+        damage = getattr(error, "msg", "")
+        reason = f"its JSON is damaged here ({damage}), restore it" if damage else str(error)
         raise DecodeError(f"not a notebook: {reason}", row, column) from None
 
 
