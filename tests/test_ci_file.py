@@ -46,14 +46,17 @@ def test_what_is_installed_are_extras_that_there_are(
 ) -> None:
     commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
     asked = {name for each in commands for name in re.findall(r"[\w]+(?=[,\]])", each)}
-    assert asked == {"dev", "test"}
+    assert asked == {"dev", "docs", "test"}
     assert asked <= project["optional-dependencies"].keys()
 
 
 def test_all_that_is_checked_here_is_checked_there(jobs: dict[str, Any]) -> None:
     here = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     there = "\n".join(step.get("run", "") for step in jobs["checks"]["steps"])
-    for command in ("detlint.docs --check", "guard.docs --check", "ruff check", "mypy"):
+    for command in (
+        *("detlint.docs --check", "guard.docs --check", "mkdocs build --strict"),
+        *("ruff check", "mypy"),
+    ):
         assert command in here
         assert command in there
     assert "detlint --no-cache detlint guard benchmarks tests" in here

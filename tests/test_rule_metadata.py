@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from prose import items, sentences, too_long
 
 from detlint import docs
 from detlint.narrowing import SCOPES
@@ -17,15 +18,6 @@ if TYPE_CHECKING:
 
 RULES = [pytest.param(rule, id=rule.code) for rule in every_rule()]
 LIMITS = ("Lowers the confidence", "Not reported")
-
-
-def items(text: str) -> list[str]:
-    """The points of a list, else the paragraphs, each as one line."""
-    return [" ".join(each.removeprefix("- ").split()) for each in re.split(r"\n(?=- )|\n\n", text)]
-
-
-def sentences(text: str) -> list[str]:
-    return [each for line in items(text) for each in re.split(r"(?<=[.!?]) ", line)]
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -48,8 +40,7 @@ def test_a_page_of_a_rule_with_a_fix_says_how_safe_that_is(rule: type[Rule]) -> 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_page_can_be_read_at_once(rule: type[Rule]) -> None:
     found = rule.parts()
-    long = [each for text in found.values() for each in sentences(text) if len(each.split()) > 25]
-    assert not long
+    assert not [each for text in found.values() for each in too_long(text)]
     assert 2 <= len(sentences(found[WHY])) <= 4
     assert "- " not in found[WHY]
     lists = [found[part] for part in ("Reported", *LIMITS) if part in found]
@@ -59,7 +50,7 @@ def test_a_page_can_be_read_at_once(rule: type[Rule]) -> None:
 
 def test_the_head_of_the_page_says_what_confidence_means_in_short_sentences() -> None:
     head, *_ = docs.page().partition("\n| code")
-    assert not [each for each in sentences(head) if len(each.split()) > 25]
+    assert not too_long(head)
     for word in ("*certain*", "*likely*", "*possible*", "`--min-confidence possible`"):
         assert word in head
 
