@@ -362,7 +362,34 @@ def _scattering() -> None:
         (6, 3),
         (5, 4),
     )
+    rows = torch.tensor([4, 0, 4, 1, 0])  # as the edges of a graph have it
+    for shape, dim, spread in [
+        ((6, 3), 0, rows[:, None].expand(5, 3)),
+        ((2, 6, 3), 1, rows[None, :, None].expand(2, 5, 3)),
+        ((6, 3), 0, rows[:, None].expand(5, 2)),
+    ]:
+        for include in (False, True):
+            case(
+                'torch.Tensor.scatter_reduce(reduce="prod")',
+                "scatter_reduce.two",
+                lambda x, y, dim=dim, spread=spread, include=include: x.scatter_reduce(
+                    dim, spread, y, "prod", include_self=include
+                ),
+                shape,
+                tuple(spread.shape),
+            )
     for reduce, include in product(("prod", "mean", "amax", "amin"), (False, True)):
+        case(
+            "torch.Tensor.index_reduce_",
+            "index_reduce_",
+            lambda x, y, reduce=reduce, include=include: (
+                x.detach()
+                .clone()
+                .index_reduce_(0, torch.tensor([0]), y.detach(), reduce, include_self=include)
+            ),
+            (),
+            (),
+        )
         case(
             "torch.Tensor.index_reduce_",
             "index_reduce_",
@@ -402,6 +429,14 @@ def _scattering() -> None:
     )
 
 
+def _holed(x: torch.Tensor) -> torch.Tensor:
+    """Some rows with a few nan, one with a single number."""
+    nan = torch.full_like(x, float("nan"))
+    hole = (torch.arange(x.numel()).view(x.shape) * 7 % 11) < torch.arange(len(x))[:, None]
+    hole[-1, 1:] = True
+    return torch.where(hole, nan, x)
+
+
 def _selection() -> None:
     numbers = torch.tensor([3, 0, 3, 7, 1])
     case("torch.bincount", "bincount", lambda w: torch.bincount(numbers, w.detach(), 3), (5,))
@@ -429,6 +464,8 @@ def _selection() -> None:
             (4, 5, 3),
         )
     case("torch.median", "median.dim", lambda x: x.median(0), ())
+    case("torch.median", "nanmedian.dim", lambda x: _holed(x).nanmedian(1), (6, 9))
+    case("torch.median", "median.dim", lambda x: _holed(x).median(1), (6, 9))
     for k, largest in product((0, 1, 3), (False, True)):
         case("torch.topk", "topk", lambda x, k=k, largest=largest: x.topk(k, 1, largest), (4, 5, 3))
     for shape in [(9,), (1, 9, 1), (3, 4), (1,), ()]:

@@ -13,7 +13,7 @@ import torch
 from guard.repairs.axes import accumulated_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from torch import Tensor
 
@@ -29,25 +29,28 @@ def added(shape: Sequence[int], keys: Tensor, values: Tensor) -> Tensor:
     return total.view(*shape).to(values.dtype)
 
 
-def combined(
-    keys: Tensor, values: Tensor, combine: Callable[[Tensor, Tensor], Tensor]
-) -> tuple[Tensor, Tensor]:
-    """Each key once, sorted, and what ``combine`` makes of its values.
+def multiplied(keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """Each key once, sorted, and the product of its values, one after the other.
 
-    keys     [n], int64
-    values   [n, …]; those of equal keys are taken in their order, in a tree: in as many steps as
-             the longest run has binary digits
-    combine  associative, two tensors of the shape of ``values`` to one
+    keys    [n], integers
+    values  [n, …], of the dtype in which they are multiplied
     """
     keys, order = keys.sort(stable=True)
-    values = values.index_select(0, order)
     unique, counts = torch.unique_consecutive(keys, return_counts=True)
+    values = values.index_select(0, order)
+    if values.is_floating_point():
+        return unique.long(), torch.segment_reduce(values, "prod", lengths=counts, unsafe=True)
+    return unique.long(), _products(keys, values, counts)
+
+
+def _products(keys: Tensor, values: Tensor, counts: Tensor) -> Tensor:
+    """Of whole numbers, in a tree: in as many steps as the longest run has binary digits."""
     longest, step = int(counts.max()) if len(counts) else 0, 1
     shape = (-1, *[1] * (values.dim() - 1))
     while step < longest:
         same = (keys[step:] == keys[:-step]).view(shape)
         earlier = values[:-step]
-        joined = torch.where(same, combine(earlier, values[step:]), earlier)
+        joined = torch.where(same, earlier * values[step:], earlier)
         values = torch.cat([joined, values[-step:]])
         step *= 2
-    return unique, values.index_select(0, counts.cumsum(0) - counts)
+    return values.index_select(0, counts.cumsum(0) - counts)

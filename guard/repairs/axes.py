@@ -1,10 +1,11 @@
 """Linear maps along one axis after another, and their transposes: what the backward of an
 interpolation, an average pooling or a padding is.
 
-A map is kept as a table of taps: for each place of the result, which places it adds up and with
-which weights. The transpose of such a table is one again, so that a backward gathers, in a fixed
-order, what a kernel with atomics scatters. It holds no matrix: an axis of n places costs n times
-the taps. No matrix product takes part either, which could run in TF32.
+A map is kept as its taps: for each place of the result, which places it adds up and with which
+weights. The transpose of such a map is one again, so that a backward gathers, in a fixed order,
+what a kernel with atomics scatters. It holds no matrix: an axis of n places costs n times the
+taps. No matrix product takes part either, which could run in TF32, and in which 0 times infinity
+is no number. What adds up is the forward of ``embedding_bag``: a row for each place.
 """
 
 from __future__ import annotations
@@ -21,19 +22,20 @@ if TYPE_CHECKING:
 
     Build = Callable[..., tuple[Tensor, Tensor]]
 
+_LONG = 64  # numbers that follow each other: enough to name each such row, and not to turn
+
 
 class Taps(NamedTuple):
     """A map along an axis.
 
-    places   [result, taps], int64: what to add up
-    weights  [result, taps]
-    unused   for each tap the places of the result that have fewer taps, None if none: their
-             weight is 0, and 0 times infinity is not
+    places   [taps], int64: what to add up, one place of the result after the other
+    weights  [taps]
+    begins   [results + 1], int64: where the taps of each place of the result begin
     """
 
     places: Tensor
     weights: Tensor
-    unused: tuple[Tensor | None, ...]
+    begins: Tensor
 
 
 @lru_cache(maxsize=256)
@@ -46,13 +48,8 @@ def backward_of(
     Kept, because a model asks for few maps, in each step again.
     """
     with torch.inference_mode(mode=False):
-        places, weights = build(size, *arguments)
-        taps = _transposed(places, weights, size)
-        return Taps(
-            taps.places.to(device),
-            taps.weights.to(device, dtype),
-            tuple(None if each is None else each.to(device) for each in taps.unused),
-        )
+        taps = _transposed(*build(size, *arguments), size)
+        return Taps(taps.places.to(device), taps.weights.to(device, dtype), taps.begins.to(device))
 
 
 def _transposed(places: Tensor, weights: Tensor, size: int) -> Taps:
@@ -63,34 +60,48 @@ def _transposed(places: Tensor, weights: Tensor, size: int) -> Taps:
     pairs, which = torch.unique(pairs[kept], return_inverse=True)
     merged = torch.zeros(len(pairs), dtype=weights.dtype).index_add_(0, which, weights[kept])
     inputs, outputs = pairs // max(results, 1), pairs % max(results, 1)
-    begins = torch.searchsorted(inputs, torch.arange(size))
-    number = torch.arange(len(pairs)) - begins[inputs]
-    count = int(number.max()) + 1 if len(number) else 1
-    table, factors = torch.zeros(size, count, dtype=torch.int64), weights.new_zeros(size, count)
-    used = torch.zeros(size, count, dtype=torch.bool)
-    table[inputs, number], factors[inputs, number], used[inputs, number] = outputs, merged, True
-    missing = [None if column.all() else ~column for column in used.T]
-    return Taps(table, factors, tuple(missing))
+    return Taps(outputs, merged, torch.searchsorted(inputs, torch.arange(size + 1)))
 
 
 def applied(tensor: Tensor, axis: int, taps: Taps) -> Tensor:
     """The map along an axis of a tensor of the dtype of its weights; ``axis`` is negative."""
-    shape = (-1, *[1] * (-axis - 1))
-    if not tensor.shape[axis]:
-        return tensor.new_zeros(*tensor.shape[:axis], len(taps.places), *_after(tensor, axis))
-    total: Tensor | None = None
-    for number, unused in enumerate(taps.unused):
-        term = tensor.index_select(axis, taps.places[:, number])
-        if unused is not None:
-            term.masked_fill_(unused.view(shape), 0)
-        weight = taps.weights[:, number].view(shape)
-        total = term.mul_(weight) if total is None else total.addcmul_(term, weight)
-    assert total is not None  # noqa: S101
-    return total
+    before, after = tensor.shape[:axis], tensor.shape[axis:][1:]
+    size = len(taps.begins) - 1
+    shape = (before.numel(), tensor.shape[axis], after.numel())
+    if not tensor.numel() or not size or not len(taps.places):
+        return tensor.new_zeros(*before, size, *after)
+    if shape[2] >= _LONG:
+        return _by_rows(tensor.reshape(shape), taps).view(*before, size, *after)
+    turned = tensor.reshape(shape).movedim(1, 0).reshape(shape[1], -1)
+    result = added_up(turned, taps.places, taps.begins, taps.weights)
+    return result.view(size, shape[0], shape[2]).movedim(0, 1).view(*before, size, *after)
 
 
-def _after(tensor: Tensor, axis: int) -> tuple[int, ...]:
-    return tuple(tensor.shape[axis + 1 :]) if axis < -1 else ()
+def _by_rows(tensor: Tensor, taps: Taps) -> Tensor:
+    """Of [n, size, length], without moving it: each of its rows of ``length`` is named."""
+    count, size, length = tensor.shape
+    number = torch.arange(count, device=tensor.device)[:, None]
+    places = (number * size + taps.places).view(-1)
+    begins = (number * len(taps.places) + taps.begins[:-1]).view(-1)
+    begins = torch.cat([begins, begins.new_full((1,), len(places))])
+    return added_up(
+        tensor.reshape(count * size, length), places, begins, taps.weights.repeat(count)
+    )
+
+
+def added_up(rows: Tensor, places: Tensor, begins: Tensor, weights: Tensor) -> Tensor:
+    """For each place of the result the sum of weights times rows, one after the other.
+
+    rows             [n, length], of the dtype of ``weights``
+    places, weights  [taps]
+    begins           [results + 1]: which taps are whose
+    """
+    if not rows.numel() or not len(places):
+        return rows.new_zeros(len(begins) - 1, rows.shape[1])
+    result: Tensor = torch.embedding_bag(
+        rows, places, begins, False, 0, False, weights, include_last_offset=True
+    )[0]
+    return result
 
 
 def accumulated_in(tensor: Tensor) -> torch.dtype:
@@ -105,12 +116,14 @@ def backward(
 
     ``sizes`` are the input's; ``arguments`` are those of ``build`` for each axis.
     """
-    dtype = accumulated_in(grad)
+    dtype, count = accumulated_in(grad), len(sizes)
     result = grad.to(dtype)
-    for axis in range(-1, -len(sizes) - 1, -1):
+    # What shrinks begins with the first axis, whose rows lie together; what grows, with the last.
+    shrinks = torch.Size(sizes).numel() < grad.shape[-count:].numel()
+    for axis in range(-count, 0) if shrinks else range(-1, -count - 1, -1):
         taps = backward_of(build, int(sizes[axis]), dtype, grad.device, *arguments[axis])
         result = applied(result, axis, taps)
-    return result.to(grad.dtype)
+    return result.to(grad.dtype).contiguous()
 
 
 def windows(starts: Tensor, stops: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:

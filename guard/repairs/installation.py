@@ -133,7 +133,9 @@ def _check(name: str, function: Function) -> None:
     taken = [each for each in parameters if each != "original"]
     if taken != [each.name for each in schema.arguments]:
         raise _Unfit(f"torch {torch.__version__} gives {name} other arguments")
-    if "original" in parameters and not hasattr(torch.library, "get_kernel"):
+    given = parameters.get("original")
+    required = given is not None and given.default is inspect.Parameter.empty
+    if required and not hasattr(torch.library, "get_kernel"):
         raise _Unfit(f"torch {torch.__version__} does not hand out its own kernel of {name}")
 
 
@@ -148,7 +150,8 @@ def overload_of(name: str) -> Any:  # noqa: ANN401
 
 def _register(library: Any, key: str, repair: Repair, name: str, path: str) -> None:  # noqa: ANN401
     function = function_at(path)
-    if "original" in inspect.signature(function).parameters:
+    asks = "original" in inspect.signature(function).parameters
+    if asks and hasattr(torch.library, "get_kernel"):
         function = _with_original(function, _own_kernel(name, key))
     for variant in variants(name):
         kernel = _kernel(variant, function, overload_of(name)._schema, repair)  # noqa: SLF001
@@ -244,7 +247,7 @@ def _handed_out(result: Any, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
         return result
     results = result if isinstance(result, tuple) else (result,)
     for output, each in zip(outputs, results, strict=True):
-        if each is None:
+        if each is None or each is output:
             continue
         if output.shape != each.shape:
             output.resize_(each.shape)

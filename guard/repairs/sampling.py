@@ -6,7 +6,6 @@ Follows aten/src/ATen/native/GridSampler.h: what lies outside, or is no number, 
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -14,7 +13,7 @@ import torch
 from guard.repairs.axes import accumulated_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from torch import Tensor
 
@@ -23,15 +22,40 @@ _ZEROS, _BORDER = 0, 1
 _LARGEST = 2.0**31 - 2  # beyond, torch takes a point as outside
 _OUTSIDE = -100.0
 _A = -0.75
+# Points at a time: what is computed for each takes more memory than a few channels of them. On a
+# CPU so many that they stay in its cache.
+_PIECE = 2**20
+_PIECES = {"cpu": 2**13}
 
 
 class Tap(NamedTuple):
-    """Along one axis: where a corner lies, whether inside, its weight, and that one's slope."""
+    """Along one axis: where a corner lies, whether outside, its weight, and that one's slope."""
 
     place: Tensor
-    inside: Tensor
+    outside: Tensor
     weight: Tensor
-    slope: Tensor
+    slope: Tensor | float
+
+
+class Axis(NamedTuple):
+    """The corners along one axis of ``size``; ``factor`` is that of their slopes."""
+
+    size: int
+    taps: list[Tap]
+    factor: Tensor | float
+
+
+class Sums(NamedTuple):
+    """What is added up, corner by corner.
+
+    rows    [points, channels], the gradient of the result
+    values  [places, channels], the input; None where its slopes are not wanted
+    total   [places + 1, channels], the gradient of the input, and of what lies outside; or None
+    """
+
+    rows: Tensor
+    values: Tensor | None
+    total: Tensor | None
 
 
 def grid_sampler_backward(
@@ -45,15 +69,29 @@ def grid_sampler_backward(
 ) -> tuple[Tensor | None, Tensor]:
     """aten::grid_sampler_2d_backward and 3d."""
     dtype = accumulated_in(input)
-    sizes = input.shape[2:]
-    taps = [
-        _taps(grid[..., -1 - axis].reshape(-1).to(dtype), size, interpolation_mode,
-              padding_mode, align_corners)
-        for axis, size in enumerate(sizes)
-    ]  # fmt: skip
-    rows = _rows(grad_output, dtype)
-    total = _to_input(rows, taps, input) if output_mask[0] else None
-    return total, _to_grid(rows, taps, input, grid, dtype)
+    count, channels, *sizes = input.shape
+    rows, points = _rows(grad_output, dtype), grid.reshape(-1, len(sizes)).to(dtype)
+    slopes = torch.zeros_like(points)
+    values = _rows(input, dtype) if interpolation_mode != _NEAREST else None
+    places = count * torch.Size(sizes).numel()
+    total = rows.new_zeros(places + 1, channels) if output_mask[0] else None
+    sample = torch.arange(count, device=input.device)[:, None]
+    sample = sample.expand(count, len(points) // max(count, 1)).reshape(-1)
+    piece = _PIECES.get(input.device.type, _PIECE)
+    for begin in range(0, len(points) if input.numel() else 0, piece):
+        part = slice(begin, begin + piece)
+        axes = [
+            _axis(points[part, -1 - number], size, interpolation_mode, padding_mode, align_corners)
+            for number, size in enumerate(sizes)
+        ]
+        found = _added(Sums(rows[part], values, total), axes, sample[part], None, None)
+        for number, slope in enumerate(found[1:]):
+            slopes[part, -1 - number] = slope.mul_(axes[number].factor)
+    to_grid = slopes.view(grid.shape).to(grid.dtype)
+    if total is None:
+        return None, to_grid
+    to_input = total[:-1].view(count, *sizes, channels).movedim(-1, 1)
+    return to_input.to(input.dtype).contiguous(), to_grid
 
 
 def cudnn_grid_sampler_backward(
@@ -69,75 +107,79 @@ def _rows(tensor: Tensor, dtype: torch.dtype) -> Tensor:
     return tensor.to(dtype).movedim(1, -1).reshape(-1, tensor.shape[1])
 
 
-def _corners(
-    taps: list[list[Tap]], sizes: Sequence[int], count: int
-) -> Iterator[tuple[Tensor, Tensor, tuple[Tap, ...]]]:
-    """For each corner: the row of the input that it is, whether it is inside, and its taps."""
-    points = taps[0][0].place.shape[0]
-    sample = torch.arange(points, device=taps[0][0].place.device) // max(points // max(count, 1), 1)
-    for corner in product(*taps):
-        key, inside = sample, torch.ones_like(sample, dtype=torch.bool)
-        for tap, size in zip(corner, sizes, strict=True):
-            key = key * size + tap.place
-            inside = inside & tap.inside
-        yield key, inside, corner
+def _added(
+    sums: Sums, axes: list[Axis], key: Tensor, outside: Tensor | None, weight: Tensor | None
+) -> list[Tensor]:
+    """Add the gradients of the corners along ``axes`` to those of the input.
+
+    Gives what the corners add up to, with their weights, and the slopes of that along each axis:
+    [points] each. ``key``, ``outside`` and ``weight`` say where the axes before have led.
+    """
+    if not axes:
+        return _corner(sums, key, outside, weight)
+    found: list[Tensor] = []
+    for tap in axes[0].taps:
+        inner = _added(
+            sums,
+            axes[1:],
+            key * axes[0].size + tap.place,
+            tap.outside if outside is None else outside | tap.outside,
+            tap.weight if weight is None else weight * tap.weight,
+        )
+        found = _joined(found, inner, tap) if inner else []
+    return found
 
 
-def _to_input(rows: Tensor, taps: list[list[Tap]], input: Tensor) -> Tensor:
-    count, channels, *sizes = input.shape
-    total = rows.new_zeros(count * torch.Size(sizes).numel(), channels)
-    if total.numel():
-        for key, inside, corner in _corners(taps, sizes, count):
-            weight = corner[0].weight
-            for tap in corner[1:]:
-                weight = weight * tap.weight
-            term = (rows * weight[:, None]).masked_fill_(~inside[:, None], 0)
-            total.index_put_((key,), term, accumulate=True)
-    return total.view(count, *sizes, channels).movedim(-1, 1).to(input.dtype).contiguous()
+def _corner(sums: Sums, key: Tensor, outside: Tensor | None, weight: Tensor | None) -> list[Tensor]:
+    assert outside is not None  # noqa: S101
+    assert weight is not None  # noqa: S101
+    products = []
+    if sums.values is not None:
+        value = sums.values.index_select(0, key).mul_(sums.rows)
+        products.append(value.sum(1).masked_fill_(outside, 0))
+    if sums.total is not None:
+        key = key.masked_fill_(outside, len(sums.total) - 1)
+        sums.total.index_put_((key,), sums.rows * weight[:, None], accumulate=True)
+    return products
 
 
-def _to_grid(
-    rows: Tensor,
-    taps: list[list[Tap]],
-    input: Tensor,
-    grid: Tensor,
-    dtype: torch.dtype,
-) -> Tensor:
-    count, _, *sizes = input.shape
-    slopes = [torch.zeros_like(taps[0][0].weight) for _ in sizes]
-    if len(taps[0]) > 1 and input.numel():  # not of the nearest, which is constant
-        values = _rows(input, dtype)
-        for key, inside, corner in _corners(taps, sizes, count):
-            product_ = (rows * values.index_select(0, key)).sum(1).masked_fill_(~inside, 0)
-            for axis, slope in enumerate(slopes):
-                factor = product_
-                for number, tap in enumerate(corner):
-                    factor = factor * (tap.slope if number == axis else tap.weight)
-                slope.add_(factor.masked_fill_(~inside, 0))
-    return torch.stack(slopes[::-1], dim=-1).view(grid.shape).to(grid.dtype)
+def _joined(found: list[Tensor], inner: list[Tensor], tap: Tap) -> list[Tensor]:
+    """The sum, its slope along this axis, and those along the axes within."""
+    value, *slopes = inner
+    if not found:
+        slope = value * tap.slope
+        return [value * tap.weight, slope, *(each.mul_(tap.weight) for each in slopes)]
+    if isinstance(tap.slope, float):
+        found[1].add_(value, alpha=tap.slope)
+    else:
+        found[1].addcmul_(value, tap.slope)
+    for total, each in zip([found[0], *found[2:]], inner, strict=True):
+        total.addcmul_(each, tap.weight)
+    return found
 
 
-def _taps(x: Tensor, size: int, mode: int, padding: int, align: bool) -> list[Tap]:
+def _axis(x: Tensor, size: int, mode: int, padding: int, align: bool) -> Axis:
     scale = (size - 1) / 2 if align else size / 2
-    x = (x + 1) * scale if align else ((x + 1) * size - 1) / 2
+    x = (x + 1).mul_(scale) if align else (x + 1).mul_(size).sub_(1).div_(2)
     if mode not in (_BILINEAR, _NEAREST):
-        return _cubic_taps(_bounded(x), size, padding, align, scale)
+        return Axis(size, _cubic_taps(_bounded(x), size, padding, align), scale)
     x, sign = _padded(x, size, padding, align)
     x = _bounded(x)
     if mode == _NEAREST:
-        return [_tap(x.round(), size, torch.ones_like(x), torch.zeros_like(x))]
+        return Axis(size, [_tap(x.round(), size, torch.ones_like(x), 0.0)], 0.0)
     first = x.floor()
-    share, slope = x - first, sign * scale
-    return [_tap(first, size, 1 - share, -slope), _tap(first + 1, size, share, slope)]
+    share = x.sub_(first)
+    taps = [_tap(first, size, 1 - share, -1.0), _tap(first + 1, size, share, 1.0)]
+    return Axis(size, taps, sign * scale)
 
 
-def _cubic_taps(x: Tensor, size: int, padding: int, align: bool, scale: float) -> list[Tap]:
+def _cubic_taps(x: Tensor, size: int, padding: int, align: bool) -> list[Tap]:
     first = x.floor()
     found = []
     for offset in range(-1, 3):
         weight, slope = _keys(x - first - offset)
         place = _bounded(_padded(first + offset, size, padding, align)[0])
-        found.append(_tap(place, size, weight, slope * scale))
+        found.append(_tap(place, size, weight, slope))
     return found
 
 
@@ -151,24 +193,25 @@ def _keys(distance: Tensor) -> tuple[Tensor, Tensor]:
     return torch.where(is_near, near, far), slope
 
 
-def _tap(place: Tensor, size: int, weight: Tensor, slope: Tensor) -> Tap:
-    inside = (place >= 0) & (place < size)
-    return Tap(place.clamp(0, max(size - 1, 0)).long(), inside, weight, slope)
+def _tap(place: Tensor, size: int, weight: Tensor, slope: Tensor | float) -> Tap:
+    outside = (place < 0).logical_or_(place >= size)
+    return Tap(place.clamp(0, max(size - 1, 0)).long(), outside, weight, slope)
 
 
 def _bounded(x: Tensor) -> Tensor:
-    usable = x.isfinite() & (x.abs() <= _LARGEST)
-    return torch.where(usable, x, torch.full_like(x, _OUTSIDE))
+    """A point that is too far away, or nowhere, is outside."""
+    return x.masked_fill((x.abs() <= _LARGEST).logical_not_(), _OUTSIDE)
 
 
-def _padded(x: Tensor, size: int, padding: int, align: bool) -> tuple[Tensor, Tensor]:
+def _padded(x: Tensor, size: int, padding: int, align: bool) -> tuple[Tensor, Tensor | float]:
     """Where a coordinate is taken from, and the slope of that: 1, -1 or 0."""
-    sign = torch.ones_like(x)
     if padding == _ZEROS:
-        return x, sign
+        return x, 1.0
+    sign: Tensor | None = None
     if padding != _BORDER:
         x, sign = _reflected(x, size, align)
     clipped = (x <= 0) | (x >= size - 1)
+    sign = torch.ones_like(x) if sign is None else sign
     return x.clamp(0, size - 1), sign.masked_fill(clipped, 0)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.repairs.accumulation import added, combined
+from guard.repairs.accumulation import added, multiplied
 from guard.repairs.axes import accumulated_in
 
 if TYPE_CHECKING:
@@ -52,26 +52,54 @@ def _multiplied(
     result = self.clone(memory_format=torch.contiguous_format)
     if not index.numel():
         return result
-    flat, dtype = result.view(-1), _combined_in(self)
     source = src.reshape(1) if not src.dim() else src[tuple(map(slice, index.shape))]
-    keys, products = combined(_numbers(self, dim, index), source.reshape(-1).to(dtype), torch.mul)
-    if include_self:
-        products = products * flat[keys].to(dtype)
-    flat[keys] = products.to(self.dtype)
+    if _names_rows(self, dim, index):
+        row = index.movedim(dim, 0).reshape(len(index.movedim(dim, 0)), -1)[:, 0]
+        return _rows_multiplied(result, dim, row, source, include_self=include_self)
+    keys = _numbers(self, dim, index)
+    flat = result.view(-1)
+    _set_products(flat, keys, source.reshape(-1), include_self=include_self)
     return result
+
+
+def _names_rows(self: Tensor, dim: int, index: Tensor) -> bool:
+    """Whether an index is one of rows, expanded, as scatter over the edges of a graph has it."""
+    axes = [axis for axis in range(index.dim()) if axis != dim % max(index.dim(), 1)]
+    return bool(axes) and all(
+        index.shape[axis] == self.shape[axis] and not index.stride(axis) for axis in axes
+    )
+
+
+def _rows_multiplied(
+    result: Tensor, dim: int, index: Tensor, source: Tensor, *, include_self: bool
+) -> Tensor:
+    rows = result.movedim(dim, 0)
+    _set_products(rows, index, source.movedim(dim, 0), include_self=include_self)
+    return result
+
+
+def _set_products(rows: Tensor, keys: Tensor, terms: Tensor, *, include_self: bool) -> None:
+    """Write the product of what goes to each row there, in place."""
+    dtype = _combined_in(rows)
+    found, products = multiplied(keys, terms.to(dtype))
+    if include_self:
+        products = products * rows[found].to(dtype)
+    rows[found] = products.to(rows.dtype)
 
 
 def _numbers(self: Tensor, dim: int, index: Tensor) -> Tensor:
     """Which elements of the flat tensor an index of ``scatter`` means."""
     if not self.dim():
         return index.reshape(-1)
-    numbers, step = torch.zeros_like(index), 1
+    small = self.numel() <= torch.iinfo(torch.int32).max
+    dtype, step = torch.int32 if small else torch.int64, 1
+    numbers = index.new_zeros((), dtype=dtype)
     for axis in range(self.dim() - 1, -1, -1):
         if axis == dim % self.dim():
-            place = index
+            place = index.to(dtype)
         else:
             shape = [-1 if each == axis else 1 for each in range(self.dim())]
-            place = torch.arange(index.shape[axis], device=index.device).view(shape)
+            place = torch.arange(index.shape[axis], device=index.device, dtype=dtype).view(shape)
         numbers = numbers + place * step
         step *= self.shape[axis]
     return numbers.reshape(-1)
@@ -90,32 +118,45 @@ def index_reduce(
     *,
     include_self: bool,
 ) -> Tensor:
-    """aten::index_reduce: prod, mean, amax or amin."""
-    result = self.clone(memory_format=torch.contiguous_format)
+    """aten::index_reduce: prod, mean, amax or amin.
+
+    Atomics find the same maxima and minima each time, and nobody refuses those of
+    scatter_reduce, which are the same.
+    """
     if not index.numel() or not self.numel():
-        return result
-    dtype = _combined_in(self)
+        return self.clone(memory_format=torch.contiguous_format)
+    if reduce in _EXACT and self.dim():
+        shape = [-1 if axis == dim % self.dim() else 1 for axis in range(self.dim())]
+        spread = index.reshape(shape).long().expand_as(source)
+        return self.scatter_reduce(dim, spread, source, reduce, include_self=include_self)
+    result = self.clone(memory_format=torch.contiguous_format)
     rows, terms = (each.reshape(1, 1) if not each.dim() else each.movedim(dim, 0)
                    for each in (result, source))  # fmt: skip
-    keys, values = combined(index.reshape(-1), terms.to(dtype), _COMBINE[reduce])
-    before = rows[keys].to(dtype)
-    if include_self:
-        values = _COMBINE[reduce](before, values)
-    if reduce == "mean":
-        counts = torch.bincount(index.reshape(-1), minlength=len(rows))[keys] + include_self
-        counts = counts.view(-1, *[1] * (values.dim() - 1))
-        rounding = None if values.is_floating_point() else "floor"
-        values = torch.div(values, counts, rounding_mode=rounding)
-    rows[keys] = values.to(self.dtype)
+    if reduce == "prod":
+        _set_products(rows, index.reshape(-1), terms, include_self=include_self)
+    elif reduce == "mean":
+        _set_means(rows, index.reshape(-1).long(), terms, include_self=include_self)
+    else:  # of a single number
+        extreme = torch.amax if reduce == "amax" else torch.amin
+        both = torch.cat([rows, terms]) if include_self else terms
+        rows[0] = extreme(both, dim=0)
     return result
 
 
-_COMBINE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "prod": torch.mul,
-    "mean": torch.add,
-    "amax": torch.maximum,
-    "amin": torch.minimum,
-}
+_EXACT = {"amax", "amin"}
+
+
+def _set_means(rows: Tensor, index: Tensor, terms: Tensor, *, include_self: bool) -> None:
+    dtype = _combined_in(rows)
+    counts = torch.bincount(index, minlength=len(rows)).view(-1, *[1] * (rows.dim() - 1))
+    written = counts > 0
+    total = rows.to(dtype, copy=True)
+    if not include_self:
+        total.masked_fill_(written, 0)
+    total.index_put_((index,), terms.to(dtype), accumulate=True)
+    rounding = None if dtype.is_floating_point else "floor"
+    total = torch.div(total, (counts + include_self).clamp(min=1), rounding_mode=rounding)
+    rows.copy_(torch.where(written, total.to(rows.dtype), rows))
 
 
 def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor:
@@ -124,12 +165,13 @@ def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor
         raise TypeError(f"index is int64, not {index.dtype}")
     if source.dtype != self.dtype or source.numel() != index.numel():
         raise ValueError("source has the dtype of self, and an element for each of index")
-    result = self.clone(memory_format=torch.contiguous_format)
+    # In place where that can be: a buffer may be far larger than what is put there.
+    result = self if self.is_contiguous() else self.clone(memory_format=torch.contiguous_format)
     values = source.reshape(-1)
     if accumulate and self.is_floating_point() and accumulated_in(self) != self.dtype:
         places = torch.where(index < 0, index + self.numel(), index)
         total = added(self.shape, places, values.to(accumulated_in(self)))
-        return (result + total).to(self.dtype)
+        return result.copy_(result + total)
     result.view(-1).index_put_((index.reshape(-1),), values, accumulate=accumulate)
     return result
 

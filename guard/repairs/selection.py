@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     Original = Callable[..., Any]
 
 
+# Releases whose kthvalue refuses, on CUDA, sort.
+HAS_KTHVALUE = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 10)
+_PIECE = 2**22  # numbers at a time, each of which takes several times its own memory
+_PIECES = {"cpu": 2**15}
+
+
 def bincount(self: Tensor, weights: Tensor | None, minlength: int, *, original: Original) -> Tensor:
     """aten::bincount; plain counts are deterministic."""
     if weights is None or not self.numel():
@@ -41,27 +47,47 @@ def histc(self: Tensor, bins: int, min: float, max: float) -> Tensor:
         low, high = low - 1, high + 1
     if not torch.tensor([low, high]).isfinite().all():
         raise ValueError(f"the range of [{low}, {high}] is not finite")
-    values = values[(values >= low) & (values <= high)]
-    numbers = ((values - low) * bins / (high - low)).long().clamp(max=bins - 1)
-    ordered = numbers.sort().values
-    edges = torch.searchsorted(ordered, torch.arange(bins + 1, device=self.device))
-    return edges.diff().to(self.dtype)
+    counts = torch.zeros(bins + 1, dtype=torch.int64, device=self.device)
+    piece = _PIECES.get(self.device.type, _PIECE)
+    for begin in range(0, len(values), piece):
+        part = values[begin : begin + piece]
+        number = ((part - low) * bins / (high - low)).long().clamp_(max=bins - 1)
+        inside = (part >= low) & (part <= high)
+        counts += torch.bincount(number.masked_fill_(~inside, bins), minlength=bins + 1)
+    return counts[:bins].to(self.dtype)
 
 
 def median(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
-    """aten::median.dim: sort stably, and take the middle, or nan, which is sorted last."""
-    values, indices = _sorted(self, dim)
-    last = values.shape[dim] - 1
-    place = torch.full_like(indices.narrow(dim, 0, 1), last // 2)
+    """aten::median.dim: the middle one, or nan if there is any; of equal ones the first."""
+    values = self if self.dim() else self.reshape(1)
+    size = values.shape[dim]
+    if not size:
+        raise IndexError(f"expected reduction dim {dim} to have non-zero size")
+    middle = _middle(values, (size - 1) // 2, dim)
+    hit = values == middle
     if values.is_floating_point():
         is_nan = values.isnan()
-        first = (~is_nan).sum(dim, keepdim=True)
-        place = torch.where(first <= last, first, place)
-    return _taken(self, values, indices, place, dim, keepdim=keepdim)
+        has_nan = is_nan.any(dim, keepdim=True)
+        middle = middle.masked_fill(has_nan, float("nan"))
+        hit = hit.logical_or_(is_nan)  # what is equal, where none is nan: the middle is none, then
+        hit = torch.where(has_nan, is_nan, hit)
+    index = hit.view(torch.uint8).argmax(dim, keepdim=True)
+    if not self.dim():
+        return middle.reshape(()), index.reshape(())
+    return (middle, index) if keepdim else (middle.squeeze(dim), index.squeeze(dim))
+
+
+def _middle(values: Tensor, place: int, dim: int) -> Tensor:
+    """The value at a place of the sorted ones, with its dimension."""
+    if HAS_KTHVALUE:
+        return values.kthvalue(place + 1, dim, keepdim=True)[0]
+    return values.sort(dim=dim)[0].narrow(dim, place, 1)
 
 
 def nanmedian(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
     """aten::nanmedian.dim: the middle of those that are numbers."""
+    if not self.isnan().any():
+        return median(self, dim, keepdim)
     values, indices = _sorted(self, dim)
     count = values.shape[dim] - values.isnan().sum(dim, keepdim=True)
     place = ((count - 1) // 2).clamp(min=0)
@@ -83,14 +109,41 @@ def topk(
     dim: int,
     largest: bool,
     sorted: bool,
+    *,
+    original: Original | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """aten::topk: of equal values the first."""
+    """aten::topk: of equal values the first.
+
+    The values of torch's own kernel are the same each time, and tell which elements are meant.
+    """
     if not self.dim():
         return self.clone(), torch.zeros_like(self, dtype=torch.int64)
     if not 0 <= k <= self.shape[dim]:
         raise IndexError(f"k is from 0 to {self.shape[dim]}, not {k}")
-    values, indices = self.sort(dim=dim, descending=largest, stable=True)
-    return values.narrow(dim, 0, k).clone(), indices.narrow(dim, 0, k).clone()
+    if original is None or not k or not self.numel():
+        values, indices = self.sort(dim=dim, descending=largest, stable=True)
+        return values.narrow(dim, 0, k).clone(), indices.narrow(dim, 0, k).clone()
+    last = original(self, k, dim, largest, True)[0].narrow(dim, k - 1, 1)
+    chosen = _chosen(self.movedim(dim, -1), last.movedim(dim, -1), k, largest=largest)
+    indices = chosen.nonzero()[:, -1].view(*chosen.shape[:-1], k).movedim(-1, dim)
+    values, order = self.gather(dim, indices).sort(dim=dim, descending=largest, stable=True)
+    return values.contiguous(), indices.gather(dim, order).contiguous()
+
+
+def _chosen(self: Tensor, last: Tensor, k: int, *, largest: bool) -> Tensor:
+    """Which elements of the last dimension are the first k: nan is larger than any number."""
+    kept = self >= last if largest else self <= last
+    floating = self.is_floating_point()
+    if floating:
+        kept = kept.logical_or_(self.isnan()) if largest else kept.logical_or_(last.isnan())
+    if int(kept.count_nonzero()) == kept.shape[:-1].numel() * k:
+        return kept
+    equal = self == last
+    if floating:
+        equal = equal.logical_or_(self.isnan() & last.isnan())
+    missing = k - (kept & ~equal).sum(-1, keepdim=True)
+    rank = equal.cumsum(-1, dtype=torch.int32)
+    return kept.logical_and_(~equal | (rank <= missing))
 
 
 def _sorted(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from guard.repairs import axes
 from guard.repairs.axes import accumulated_in
 
 if TYPE_CHECKING:
@@ -54,13 +55,19 @@ def _plain(sparse: Tensor) -> bool:
 def _product(sparse: Tensor, dense: Tensor) -> Tensor:
     if sparse.shape[1] != dense.shape[0]:
         raise ValueError(f"{list(sparse.shape)} and {list(dense.shape)} cannot be multiplied")
-    coordinates: Any = sparse  # some of its methods have no types
-    if sparse.layout in _COMPRESSED:
-        coordinates = coordinates.to_sparse_coo()
-    sparse = coordinates.coalesce()
-    rows, columns = sparse.indices()
+    given: Any = sparse  # some of its methods have no types
     dtype = accumulated_in(dense) if dense.is_floating_point() else dense.dtype
-    values = sparse.values().to(dtype)
+    if sparse.layout == torch.sparse_csr and dense.is_floating_point():
+        begins, columns, values = given.crow_indices(), given.col_indices(), given.values()
+        return axes.added_up(dense.to(dtype), columns.long(), begins.long(), values.to(dtype)).to(
+            dense.dtype
+        )
+    ordered = (given.to_sparse_coo() if sparse.layout in _COMPRESSED else given).coalesce()
+    (rows, columns), values = ordered.indices(), ordered.values().to(dtype)
+    if dense.is_floating_point():
+        ends = torch.arange(sparse.shape[0] + 1, device=dense.device)
+        begins = torch.searchsorted(rows.contiguous(), ends)
+        return axes.added_up(dense.to(dtype), columns.contiguous(), begins, values).to(dense.dtype)
     total = torch.zeros(sparse.shape[0], dense.shape[1], dtype=dtype, device=dense.device)
     # In pieces, since all terms at once would take far more memory than the result.
     piece = max(total.numel() // max(dense.shape[1], 1), 1024)

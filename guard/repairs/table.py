@@ -170,27 +170,27 @@ REPAIRS: tuple[Repair, ...] = (
     Repair(
         'torch.Tensor.scatter_(reduce="multiply")',
         (("scatter.reduce", "scattering:scatter_product"),),
-        "a stable sort by place, and products of what is equal, in a tree",
+        "a stable sort by place, and the product of what goes to each",
     ),
     Repair(
         'torch.Tensor.scatter_reduce(reduce="prod")',
         (("scatter_reduce.two", "scattering:scatter_reduce_product"),),
-        "a stable sort by place, and products of what is equal, in a tree",
+        "a stable sort by place, and the product of what goes to each",
     ),
     Repair(
         "torch.Tensor.index_reduce_",
         (("index_reduce", "scattering:index_reduce"),),
-        "a stable sort by place, and what is equal combined in a tree",
+        "products and means sorted by place; maxima and minima by scatter_reduce",
     ),
     Repair("torch.bincount", (("bincount", "selection:bincount"),), "sums sorted by bin"),
-    Repair("torch.histc", (("histc", "selection:histc"),), "the numbers of bins, sorted"),
+    Repair("torch.histc", (("histc", "selection:histc"),), "bincount of the numbers of bins"),
     Repair(
         "torch.median",
         (("median.dim", "selection:median"), ("nanmedian.dim", "selection:nanmedian")),
-        _SORTED,
+        "kthvalue, and of equal values the first",
     ),
     Repair("torch.kthvalue", (("kthvalue", "selection:kthvalue"),), _SORTED, until="2.10"),
-    Repair("torch.topk", (("topk", "selection:topk"),), _SORTED + ": of equal values the first"),
+    Repair("torch.topk", (("topk", "selection:topk"),), "its values, and of equal ones the first"),
     Repair("torch.cumprod", (("cumprod", "selection:cumprod"),), _TWO_ROWS),
     Repair("torch.logcumsumexp", (("_logcumsumexp", "selection:logcumsumexp"),), _TWO_ROWS),
     Repair(
