@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from detlint.rule import Confidence
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -32,10 +34,10 @@ layer = SparseSelfAttention()
     [
         "torch.use_deterministic_algorithms(True)",
         "torch.use_deterministic_algorithms(mode=True)",
-        "guard.enable(seed=0)",
+        "import guard; guard.enable(seed=0)",
         "import guard.auto",
         "enable_full_determinism(0)",
-        "trainer = Trainer(devices=1, deterministic=True)",
+        "from lightning import Trainer; t = Trainer(devices=1, deterministic=True)",
         'torch.set_deterministic_debug_mode("error")',
     ],
 )
@@ -53,7 +55,7 @@ def test_is_silent_where_the_switch_is_on(
         "torch.use_deterministic_algorithms(on)",
         "# torch.use_deterministic_algorithms(True)",
         "torch.backends.cudnn.deterministic = True",
-        'trainer = Trainer(deterministic="warn")',
+        'from lightning import Trainer; t = Trainer(deterministic="warn")',
         "def enable_full_determinism(seed): ...",
     ],
 )
@@ -89,3 +91,22 @@ def test_says_what_is_true_of_each(
     (found,) = findings(ASKED.format(line="", backend=backend), "DET602")
     assert found.message.startswith(message)
     assert found.advice.startswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("lines", "confidence"),
+    [
+        ("def attend(q, k, v):", Confidence.LIKELY),
+        ("def generate(q, k, v):", Confidence.POSSIBLE),
+        ("def test_attention(q, k, v):", Confidence.LIKELY),
+        ("@registry.register\ndef attend(q, k, v):", Confidence.POSSIBLE),
+        ("def attend(q, kv_cache, v):", Confidence.LIKELY),
+    ],
+)
+def test_names_lower_the_confidence(
+    lines: str, confidence: Confidence, findings: Callable[..., list[Finding]]
+) -> None:
+    call = "xops.memory_efficient_attention(q, v, v)"
+    text = f"import xformers.ops as xops\n{lines}\n    return {call}"
+    (found,) = findings(text, "DET602")
+    assert found.confidence is confidence

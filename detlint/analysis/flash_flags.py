@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.command_options import options
-from detlint.analysis.uses import words
+from detlint.models.model import words
 from detlint.documents.document import Word
 
 if TYPE_CHECKING:

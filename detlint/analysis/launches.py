@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.analysis.command_options import Option, options
-from detlint.analysis.uses import words
+from detlint.models.model import words
 from detlint.documents.launches import Launch, launched
 
 if TYPE_CHECKING:

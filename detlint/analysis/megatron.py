@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis.uses import words
+from detlint.models.model import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -122,6 +122,8 @@ class Values:
             return self._global_names(str(op.name))
         if op.code == "attr":
             return [f"{each}.{op.name}" for each in self.qualified(op.args[0])]
+        if op.code == "change":  # it stays what it is: ``sys.path``
+            return self.qualified(op.args[0])
         if op.code in ("phi", "choice", "free", "declared"):
             parts = op.args[1:] if op.code == "choice" else op.args
             found = [self.qualified(each) for each in parts[:4] if _is_path(each)]

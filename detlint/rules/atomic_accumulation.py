@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
-from detlint.analysis.atomics import adds_integers, is_chosen, slot
 from detlint.analysis.cuda_text import additions
+from detlint.dataflow import folding
+from detlint.dataflow.atomics import adds_integers, is_chosen, slot
 from detlint.documents.document import Word
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.models.atomics import ADDITIONS, COMPILERS
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from detlint.analysis.cuda_text import Addition
+    from detlint.dataflow.ir import Op
     from detlint.documents.document import Text
 
-# The positions of the place that is added to, and of what is added.
-_ADDITIONS = {
-    "triton.language.atomic_add": (0, 1),
-    "tilelang.language.atomic_add": (0, 1),
-    "tilelang.language.atomic_addx2": (0, 1),
-    "tilelang.language.atomic_addx4": (0, 1),
-    "cuda.tile.atomic_add": (0, 2),
-    "numba.cuda.atomic.add": (0, 2),
-    "numba.cuda.atomic.sub": (0, 2),
-    "cupyx.scatter_add": (0, 2),
-}
-_COMPILERS = frozenset(
-    {
-        "torch.utils.cpp_extension.load_inline",
-        "cupy.RawKernel",
-        "cupy.RawModule",
-        "cupy.ElementwiseKernel",
-        "cupy.ReductionKernel",
-        "pycuda.compiler.SourceModule",
-        "chainer.backends.cuda.elementwise",
-        "chainer.cuda.elementwise",
-    }
-)
 _SHORTEST = 60  # characters of a call that a message can hold
 _ADVICE = (
     "let each block write its share to a place of its own, and add these up in one order, or sort "
@@ -146,33 +127,35 @@ class AtomicAccumulation(Rule):
             return "cupyx" in text
         return text.startswith("atomic", offset) or "atomicAdd" in text
 
-    def visit_Call(self, node: cst.Call) -> None:
-        name = self.module.called(node) or ""
-        if name.endswith(".tl.atomic_add"):  # handed on by a package: vllm.triton_utils
-            name = "triton.language.atomic_add"
-        if name in _ADDITIONS:
-            self._check_addition(node, *_ADDITIONS[name])
-        elif name in _COMPILERS:
-            self._check_source(node)
+    def examine(self, offsets: Sequence[int]) -> None:
+        for op in self.unit.ops_at(offsets):
+            for name in self.unit.values.called(op):
+                # Handed on by a package: vllm.triton_utils.
+                known = "triton.language.atomic_add" if name.endswith(".tl.atomic_add") else name
+                if known in ADDITIONS:
+                    self._check_addition(op, *ADDITIONS[known])
+                elif known in COMPILERS:
+                    self._check_source(op)
 
-    def _check_addition(self, call: cst.Call, place: int, value: int) -> None:
-        if is_chosen(self.module, call):
+    def _check_addition(self, call: Op, place: int, value: int) -> None:
+        if is_chosen(call):
             return
-        function = self.module.tree.text(call.func)
-        taken = slot(self.module, call)
+        assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
+        function = ast.unparse(call.node.func)
+        taken = slot(call)
         if taken:
             message = f"{taken} = {function}() hands out places in the order in which threads come"
-            self.report(call, message, advice=_SLOT_ADVICE)
+            self.report(call.node, message, advice=_SLOT_ADVICE)
             return
-        where = self.module.argument(call, "pointer", place)
-        added = self.module.argument(call, "val", value)
-        if added is not None and not adds_integers(self.module, where, added):
+        where, added = call.given("pointer", place), call.given("val", value)
+        if added is not None and not adds_integers(where, added):
             shown = self._shown(call, f"{function}()")
             message = f"{shown} adds up floats in the order in which threads come"
-            self.report(call, message, advice=_ADVICE)
+            self.report(call.node, message, advice=_ADVICE)
 
-    def _shown(self, call: cst.Call, short: str) -> str:
-        text = self.module.tree.text(call)
+    def _shown(self, call: Op, short: str) -> str:
+        start, end = self.unit.span(call.node)
+        text = self.unit.source.text[start:end]
         return text if len(text) <= _SHORTEST and "\n" not in text else short
 
     # CUDA
@@ -185,34 +168,20 @@ class AtomicAccumulation(Rule):
             message, advice = _told(addition)
             self.report(place, message, advice=advice)
 
-    def _check_source(self, call: cst.Call) -> None:
+    def _check_source(self, call: Op) -> None:
         for source in self._sources(call):
             for addition in additions(source):
                 message, advice = _told(addition)
-                self.report(call, message, advice=advice)
+                self.report(call.node, message, advice=advice)
                 return
 
-    def _sources(self, call: cst.Call) -> Iterator[str]:
-        for argument in call.args:
-            value = self.module.names.value_of(argument.value)
-            if isinstance(value, (cst.List, cst.Tuple)):
-                for element in value.elements:
-                    yield "".join(self._strings(element.value, 3))
-            else:
-                yield "".join(self._strings(value, 3))
-
-    def _strings(self, node: cst.CSTNode, depth: int) -> Iterator[str]:
-        """The strings that an expression is made of, those of the locals that it names included."""
-        for each in self.module.tree.descendants(node):
-            if isinstance(each, cst.SimpleString):
-                text = each.evaluated_value
-                yield text if isinstance(text, str) else ""
-            elif isinstance(each, cst.FormattedStringText):
-                yield each.value.replace("{{", "{").replace("}}", "}")
-            elif isinstance(each, cst.Name) and depth:
-                value = self.module.names.value_of(each)
-                if value is not each:
-                    yield from self._strings(value, depth - 1)
+    def _sources(self, call: Op) -> Iterator[str]:
+        """The texts that it is given, as far as they are known."""
+        values = self.unit.values
+        for _, given in call.arguments():
+            value = values.bound_to(given)
+            for each in value.args if value.code in ("list", "tuple") else (value,):
+                yield folding.text(values, each)
 
 
 def _told(addition: Addition) -> tuple[str, str]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis import answering, attention, gradients
-from detlint.analysis.enabling import turns_on
-from detlint.rule import Confidence, Example, Rule, cst
+from detlint.dataflow.calls import word_of
+from detlint.dataflow.flash_requests import calls_for_answers
+from detlint.dataflow.inference import has_no_backward
+from detlint.dataflow.settings import enables_strictly
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from detlint.dataflow.ir import Op
 
 _EFFECTS = {
     "FLASH_ATTENTION": "FlashAttention, whose backward adds up gradients in varying order",
@@ -48,6 +53,7 @@ _MEMORY_EFFICIENT = frozenset(
     f"xformers.ops.{place}memory_efficient_attention" for place in ("", "fmha.")
 )
 _SPARSE_LAYERS = frozenset({"SparseSelfAttention", "BertSparseSelfAttention"})
+_COLLECTIONS = frozenset(("list", "tuple", "set"))
 _DIFFUSERS = "enable_xformers_memory_efficient_attention"
 
 
@@ -63,11 +69,11 @@ class NondeterministicAttentionBackend(Rule):
     - DeepSpeed's sparse attention
 
     Lowers the confidence:
-    - names around it say inference or preprocessing: reported as *possible*
+    - names around it say inference, preprocessing or a test, or that a pipeline is set up
+    - a decorator registers the function, which leaves the choice to others
 
     Not reported:
-    - inference: gradients are off, or nothing else is done
-    - functions that register a backend for others to choose
+    - code that records no gradient, or only tries whether a kernel is there
     - files that turn deterministic algorithms on, but for DeepSpeed's, which no switch reaches
 
     What to do: Call `torch.use_deterministic_algorithms(True)`: the flash and memory-efficient
@@ -140,93 +146,89 @@ class NondeterministicAttentionBackend(Rule):
 
     @cached_property
     def _is_switched_on(self) -> bool:
-        return turns_on(self.module)
+        return enables_strictly(self.unit)
 
-    def visit_Call(self, node: cst.Call) -> None:
-        name = self.module.called(node)
-        if name is None:
-            self._check_method(node)
-        elif name in _KERNELS:
-            self._check_backends(node, list(self._backends(node)))
-        elif name == "torch.backends.cuda.sdp_kernel":
-            self._check_backends(node, list(self._enabled(node)))
-        elif name.startswith("torch.backends.cuda.enable_"):
-            self._check_switch(node, name)
-        elif name in _MEMORY_EFFICIENT:
-            if not self._is_probe(node):
-                shown = f"{self.module.tree.text(node.func)}(): {_XFORMERS}"
-                self._report(node, shown, _XFORMERS_ADVICE)
-        elif name.startswith("deepspeed.ops.sparse_attention."):
-            last = name.rpartition(".")[2]
-            if last in _SPARSE_LAYERS and not attention.has_no_backward(self.module, node):
-                self.report(node, f"DeepSpeed's {last} {_SPARSE}", advice=_SPARSE_ADVICE)
+    def examine(self, offsets: Sequence[int]) -> None:
+        for op in self.unit.ops_at(offsets):
+            if not has_no_backward(op):
+                self._check(op)
+
+    def _check(self, call: Op) -> None:
+        for name in self.unit.values.called(call):
+            if name in _KERNELS:
+                self._check_backends(call, list(self._backends(call)))
+            elif name == "torch.backends.cuda.sdp_kernel":
+                self._check_backends(call, list(self._enabled(call)))
+            elif name.startswith("torch.backends.cuda.enable_"):
+                self._check_switch(call, name)
+            elif name in _MEMORY_EFFICIENT and not _is_probe(call):
+                self._tell(call, f"{_shown(call)}(): {_XFORMERS}", _XFORMERS_ADVICE)
+            elif name.startswith("deepspeed.ops.sparse_attention."):
+                self._check_sparse(call, name.rpartition(".")[2])
+        self._check_method(call)
+
+    def _check_sparse(self, call: Op, layer: str) -> None:
+        if layer in _SPARSE_LAYERS:
+            self.report(call.node, f"DeepSpeed's {layer} {_SPARSE}", advice=_SPARSE_ADVICE)
 
     # PyTorch's
 
-    def _backends(self, call: cst.Call) -> Iterator[str]:
+    def _backends(self, call: Op) -> Iterator[str]:
         """The names of the backends that a call allows, of those that differ."""
-        given = self.module.argument(call, "backends", 0)
-        value = self.module.names.value_of(given) if given is not None else None
-        if isinstance(value, (cst.List, cst.Tuple, cst.Set)):
-            nodes = [each.value for each in value.elements]
-        else:
-            nodes = [given] if given is not None else []
-        for each in nodes:
-            owner, _, backend = (self.module.qualified_name(each) or "").rpartition(".")
-            if owner.endswith("SDPBackend") and backend in _EFFECTS:
-                yield backend
+        given = call.given("backends", 0)
+        if given is None:
+            return
+        value = self.unit.values.bound_to(given)
+        for member in value.args if value.code in _COLLECTIONS else (value,):
+            for name in self.unit.values.qualified(member):
+                owner, _, backend = name.rpartition(".")
+                if owner.endswith("SDPBackend") and backend in _EFFECTS:
+                    yield backend
 
-    def _enabled(self, call: cst.Call) -> Iterator[str]:
+    def _enabled(self, call: Op) -> Iterator[str]:
         """What ``sdp_kernel(enable_flash=True)`` names."""
         for (keyword, position), backend in _SDP_KERNEL.items():
-            if self.module.literal(self.module.argument(call, keyword, position)) is True:
+            if self._constant(call, keyword, position) is True:
                 yield backend
 
-    def _check_switch(self, call: cst.Call, name: str) -> None:
-        enabled = self.module.literal(self.module.argument(call, "enabled", 0))
+    def _constant(self, call: Op, keyword: str, position: int) -> object:
+        given = call.given(keyword, position)
+        return ... if given is None else self.unit.values.constant(given)
+
+    def _check_switch(self, call: Op, name: str) -> None:
+        enabled = self._constant(call, "enabled", 0)
         if name in _SWITCHES and enabled is True:
             self._check_backends(call, [_SWITCHES[name]])
         elif name == "torch.backends.cuda.enable_math_sdp" and enabled is False:
             effect = "attention to kernels whose backward adds up gradients in varying order"
-            self._report(call, f"enable_math_sdp(False) leaves {effect}", _ADVICE)
+            self._tell(call, f"enable_math_sdp(False) leaves {effect}", _ADVICE)
 
-    def _check_backends(self, call: cst.Call, backends: list[str]) -> None:
-        if not backends:
-            return
-        advice = _CUDNN_ADVICE if backends == ["CUDNN_ATTENTION"] else _ADVICE
-        last = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
-        shown = self.module.tree.text(last)
-        self._report(call, f"{shown}() asks for {_EFFECTS[backends[0]]}", advice)
+    def _check_backends(self, call: Op, backends: list[str]) -> None:
+        if backends:
+            advice = _CUDNN_ADVICE if backends == ["CUDNN_ATTENTION"] else _ADVICE
+            self._tell(call, f"{word_of(call)}() asks for {_EFFECTS[backends[0]]}", advice)
 
     # xformers
 
-    def _check_method(self, call: cst.Call) -> None:
-        """``unet.enable_xformers_memory_efficient_attention()``, of models of diffusers."""
-        if not isinstance(call.func, cst.Attribute) or call.func.attr.value != _DIFFUSERS:
-            return
-        owner = self.module.tree.text(call.func.value)
-        function = self.module.enclosing_function(call)
-        forwards = isinstance(function, cst.FunctionDef) and function.name.value == _DIFFUSERS
-        if "pipe" in owner.lower() or forwards or answering.only_infers(self.module.source):
-            return
-        self._report(call, f"{owner}.{_DIFFUSERS}(): {_XFORMERS}", _XFORMERS_ADVICE)
+    def _check_method(self, call: Op) -> None:
+        """``unet.enable_xformers_memory_efficient_attention()``, of models of diffusers; not where
+        a model only hands it on to its parts."""
+        handed_on = call.function.name.rpartition(".")[2] == _DIFFUSERS
+        if call.args[0].code == "attr" and call.args[0].name == _DIFFUSERS and not handed_on:
+            shown = _shown(call)
+            self._tell(call, f"{shown}(): {_XFORMERS}", _XFORMERS_ADVICE, aside="pipe" in shown)
 
-    def _is_probe(self, call: cst.Call) -> bool:
-        """``_ = memory_efficient_attention(q, q, q)``: whether it works here at all."""
-        above = self.module.parent(call)
-        if isinstance(above, cst.Expr):
-            return True
-        if not isinstance(above, cst.Assign):
-            return False
-        return all(
-            isinstance(each.target, cst.Name) and each.target.value == "_" for each in above.targets
-        )
+    def _tell(self, call: Op, message: str, advice: str, *, aside: bool = False) -> None:
+        sure = Confidence.POSSIBLE if aside or calls_for_answers(call) else self.confidence
+        if self.wants(sure) and not self._is_switched_on:
+            self.report(call.node, message, advice=advice, confidence=sure)
 
-    def _report(self, call: cst.Call, message: str, advice: str) -> None:
-        module = self.module
-        apart = gradients.are_unlikely(module, call)
-        sure = Confidence.POSSIBLE if apart else self.confidence
-        if not self.wants(sure) or attention.has_no_backward(module, call):
-            return
-        if not (attention.registers_backend(module, call) or self._is_switched_on):
-            self.report(call, message, advice=advice, confidence=sure)
+
+def _shown(call: Op) -> str:
+    return ast.unparse(call.node.func) if isinstance(call.node, ast.Call) else word_of(call)
+
+
+def _is_probe(call: Op) -> bool:
+    """``_ = memory_efficient_attention(q, q, q)``: whether it works here at all."""
+    names = call.function.names_of(call)
+    return names == ["_"] or (not names and all(each.code == "drop" for each in call.uses))

@@ -48,11 +48,11 @@ class Attention(nn.Module):
         return memory_efficient_attention(q, k, v)
 
     def generate(self, q, k, v):
-        with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        with sdpa_kernel(SDPBackend.FLASH_ATTENTION):  # DET602
             return F.scaled_dot_product_attention(q, k, v)
 
     def decode(self, q, kv_cache):
-        return memory_efficient_attention(q, kv_cache[0], kv_cache[1])
+        return memory_efficient_attention(q, kv_cache[0], kv_cache[1])  # DET602
 
 
 def is_available(q):
@@ -69,14 +69,14 @@ def set_up(flags, unet, pipe):
     torch.backends.cuda.enable_math_sdp(True)
     torch.backends.cuda.enable_math_sdp(False)  # DET602
     unet.enable_xformers_memory_efficient_attention()  # DET602
-    pipe.enable_xformers_memory_efficient_attention()
+    pipe.enable_xformers_memory_efficient_attention()  # DET602
     optimizer = torch.optim.AdamW(unet.parameters())
     return optimizer
 
 
 @registry.register("flash")
 def flash(q, k, v):
-    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):  # DET602
         return F.scaled_dot_product_attention(q, k, v)
 
 
