@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.unit import Unit
     from detlint.documents import Document
-    from detlint.module import Module
     from detlint.plugins import Plugin
     from detlint.rule import Rule
     from detlint.settings import Settings
@@ -30,12 +29,10 @@ class Entry(NamedTuple):
     triggers: tuple[str, ...]
     mentions: tuple[str, ...]
     settled: tuple[tuple[str, tuple[int, int]], ...]
-    scope: str
     silencers: tuple[str, ...]
     needs: tuple[str, ...]
     clearable: bool
     programs: bool
-    flows: bool
     crosses_files: bool
 
     def may_be_cleared(self) -> bool:
@@ -46,16 +43,12 @@ class Entry(NamedTuple):
         """``Rule.judges_programs``."""
         return self.programs
 
-    def follows_values(self) -> bool:
-        """``Rule.follows_values``."""
-        return self.flows
-
     @property
     def rule(self) -> type[Rule]:
         """The class itself."""
         return _class(self.module, self.name)
 
-    def __call__(self, source: Module | Document | Unit, settings: Settings) -> Rule:
+    def __call__(self, source: Document | Unit, settings: Settings) -> Rule:
         """An instance of the rule."""
         return self.rule(source, settings)
 
@@ -126,12 +119,10 @@ def _entry(rule: type[Rule]) -> Entry:
         rule.triggers,
         rule.mentions,
         rule.settled,
-        rule.scope,
         rule.silencers,
         rule.needs,
         rule.may_be_cleared(),
         rule.judges_programs(),
-        rule.follows_values(),
         rule.crosses_files,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import nullcontext, suppress
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,21 +18,17 @@ from detlint.triggers import DIRECTIVES, Mentions, Triggers
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    import libcst as cst
-
     from detlint.catalogue import Entry
     from detlint.documents import Document
     from detlint.documents.document import Node
     from detlint.finding import Finding
-    from detlint.module import Module
-    from detlint.narrowing import Region
     from detlint.rule import Rule
     from detlint.settings import Settings
     from detlint.triggers import Hits
 
     AnyRule = type[Rule] | Entry
 
-# libcst's trees take a hundred times the size of the text.
+# Trees take a hundred times the size of the text.
 LARGEST = 4_000_000
 # Most of a notebook is pictures.
 LARGEST_NOTEBOOK = 200_000_000
@@ -52,7 +47,7 @@ class Look(NamedTuple):
 class Engine:
     """Lints sources with one set of rules. ``known`` holds the codes of all rules.
 
-    ``narrowed=False`` parses whole files: slow, and the reference for narrowing.
+    ``narrowed=False`` parses whole files: slow, and the reference for reading piece by piece.
     """
 
     def __init__(
@@ -139,7 +134,7 @@ class Engine:
         if source.kind != PYTHON:
             from detlint.documents import read
 
-            return _visit(read(source), self._mentions.find(source.text), self._settings)[0]
+            return _visit(read(source), self._mentions.find(source.text), self._settings)
         utf8 = _utf8(source)
         found = self._lint_python(source, self._triggers.find(source.text, utf8), utf8)
         return [] if isinstance(found, syntax.Problem) else found
@@ -157,40 +152,30 @@ class Engine:
     def _lint_python(
         self, source: Source, hits: Hits, utf8: bytes
     ) -> list[Finding] | syntax.Problem:
-        rules, region = self._work(source, hits)
-        flows = [rule for rule in rules if rule.follows_values()]
         # Python's parser would take half of the time, so it is asked about what is to be read.
-        doubtful = (
-            not hits.marks.isdisjoint(syntax.DAMAGE)
-            or syntax.is_suspicious(source.text, utf8)
-            or (region and not syntax.reads(region.text))
+        doubtful = not hits.marks.isdisjoint(syntax.DAMAGE) or syntax.is_suspicious(
+            source.text, utf8
         )
         problem = syntax.problem(source) if doubtful else None
         if problem is not None:
             return problem
-        followed = self._follow(source, flows, hits) if flows else []
-        if isinstance(followed, syntax.Problem):
-            return followed
-        if region is None:
-            return followed
-        seen = [rule for rule in rules if not rule.follows_values()]
-        found = self._findings(source, seen, region)
-        return found if isinstance(found, syntax.Problem) else [*followed, *found]
+        holds = cache(source.text.__contains__)  # many rules need the same
+        rules = [rule for rule in hits.rules if _has_work(rule, holds)]
+        return self._follow(source, rules, hits) if rules else []
 
     def _follow(
         self, source: Source, rules: Sequence[AnyRule], hits: Hits
     ) -> list[Finding] | syntax.Problem:
         """What the rules find that follow values."""
+        from detlint.alive import alive
         from detlint.dataflow.unit import Unit, UnparsedError
-        from detlint.narrowing import alive
         from detlint.stack import in_deep_stack
 
         def look(*, whole: bool = False, partly: bool = False) -> list[Finding]:
             unit, found = Unit(source, whole=whole, models=self._settings.models), []
             for rule in rules:
                 active = rule(unit, self._settings)
-                places = [(offset, rule.scope) for offset in hits.rules[rule]]
-                offsets = sorted({offset for offset, _ in alive(source.text, places)})
+                offsets = alive(source.text, hits.rules[rule])
                 for some in [[each] for each in offsets] if partly else [offsets]:
                     with (
                         journal.asking(source.path, rule.code),
@@ -201,8 +186,8 @@ class Engine:
             return list(dict.fromkeys(found)) if partly else found
 
         try:
-            return in_deep_stack(look)
-        except UnparsedError:
+            return in_deep_stack(lambda: look(whole=not self._narrowed))
+        except (UnparsedError, *syntax.REFUSALS):
             # Lines were misjudged, or it is no Python, or one newer than ours.
             problem = syntax.problem(source)
             if problem is not None:
@@ -227,7 +212,7 @@ class Engine:
                 problems, result = [result], []
         findings = [each for it in problems for each in self.unreadable(source.path, *it)]
         rules = self._mentions.find(source.written)
-        told = _visit(read(source), rules, self._settings)[0] if rules else []
+        told = _visit(read(source), rules, self._settings) if rules else []
         return source, [*findings, *result, *told]
 
     def _lint_cells(self, source: Source) -> list[Finding] | syntax.Problem:
@@ -251,7 +236,7 @@ class Engine:
         except Unreadable as problem:
             return self.unreadable(source.path, *problem.place) if rules else []
         # Arguments of two commands may stand in one array.
-        findings = list(dict.fromkeys(_visit(document, rules, self._settings)[0]))
+        findings = list(dict.fromkeys(_visit(document, rules, self._settings)))
         if directed:
             from detlint import suppression
 
@@ -278,47 +263,6 @@ class Engine:
         size = f"{len(data) / 1e6:.0f} MB, and the limit is {limit / 1e6:.0f} MB"
         message = f"too large to parse: {size}"
         return self.unreadable(path, message)
-
-    def _work(self, source: Source, hits: Hits) -> tuple[list[AnyRule], Region | None]:
-        """The rules that may find something, and what they have to see for it."""
-        holds = cache(source.text.__contains__)  # many rules need the same
-        rules = [rule for rule in hits.rules if _has_work(rule, holds)]
-        if not rules:
-            return [], None
-        from detlint.narrowing import narrow, whole
-
-        seen = [rule for rule in rules if not rule.follows_values()]
-        places = [(offset, rule.scope) for rule in seen for offset in hits.rules[rule]]
-        if not places:
-            return rules, None
-        return rules, narrow(source.text, places) if self._narrowed else whole(source.text)
-
-    def _findings(
-        self, source: Source, rules: Sequence[AnyRule], region: Region
-    ) -> list[Finding] | syntax.Problem:
-        from libcst import ParserSyntaxError
-
-        from detlint.module import read
-        from detlint.stack import in_deep_stack
-
-        def look() -> list[Finding]:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # invalid escapes are another linter's business
-                module = read(source, region)
-                try:
-                    findings, whole = _visit(module, rules, self._settings, ParserSyntaxError)
-                finally:
-                    module.forget()
-            return findings if whole else [*findings, *self._refused(source)]
-
-        try:
-            return in_deep_stack(look)
-        except ParserSyntaxError:
-            return syntax.refusal(source)
-
-    def _refused(self, source: Source) -> list[Finding]:
-        """The finding for a source of which a rule asked more than can be read."""
-        return self.unreadable(source.path, *syntax.refusal(source))
 
 
 def _utf8(source: Source) -> bytes:
@@ -349,29 +293,15 @@ def _visited(rule: Rule) -> tuple[str, ...]:
     return _VISITED[kind]
 
 
-def _visit(
-    source: Module | Document,
-    rules: Sequence[AnyRule],
-    settings: Settings,
-    refusals: type[Exception] | tuple[()] = (),
-) -> tuple[list[Finding], bool]:
-    """One traversal for all rules: what they find, and whether all that they asked for could be
-    read. ``refusals``: raised where it could not."""
-    active = [rule(source, settings) for rule in rules]
-    handlers: dict[str, list[Callable[[cst.CSTNode | Node], None]]] = {}
+def _visit(document: Document, rules: Sequence[AnyRule], settings: Settings) -> list[Finding]:
+    """What rules find in one traversal."""
+    active = [rule(document, settings) for rule in rules]
+    handlers: dict[str, list[Callable[[Node], None]]] = {}
     for rule in active:
         for name in _visited(rule):
-            handler = journal.timed(getattr(rule, f"visit_{name}"), source.source.path, rule.code)
+            handler = journal.timed(getattr(rule, f"visit_{name}"), document.source.path, rule.code)
             handlers.setdefault(name, []).append(handler)
-    of_kind: dict[type, list[Callable[[cst.CSTNode | Node], None]]] = {}
-    whole = True
-    for node in source.nodes:
-        kind = type(node)
-        if kind not in of_kind:
-            of_kind[kind] = handlers.get(kind.__name__, [])
-        for handler in of_kind[kind]:
-            try:
-                handler(node)
-            except refusals:  # noqa: PERF203 - what is found elsewhere must not be lost with it
-                whole = False
-    return [finding for rule in active for finding in rule.findings], whole
+    for node in document.nodes:
+        for handler in handlers.get(type(node).__name__, ()):
+            handler(node)
+    return [finding for rule in active for finding in rule.findings]

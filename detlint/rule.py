@@ -1,4 +1,4 @@
-"""What a rule is: metadata that documents and tests it, and handlers for syntax nodes."""
+"""What a rule is: metadata that documents and tests it, and what it does with a source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import textwrap
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from detlint.finding import Confidence, Edit, Finding, Step
-from detlint.lazy import cst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,10 +17,9 @@ if TYPE_CHECKING:
     from detlint.callgraph.python_files import PythonFiles
     from detlint.dataflow.unit import Unit
     from detlint.documents.document import Document, Node, Word
-    from detlint.module import Module
     from detlint.settings import Settings
 
-__all__ = ["PARTS", "WHY", "Confidence", "Example", "Rule", "cst"]
+__all__ = ["PARTS", "WHY", "Confidence", "Example", "Rule"]
 
 WHY = "Why runs differ"
 # What the docstring of a rule is made of, in this order.
@@ -53,10 +51,9 @@ class Example(NamedTuple):
 class Rule:
     """One kind of non-determinism.
 
-    A subclass defines the attributes below and ``examine`` (which follows values), methods
-    ``visit_<Node>`` (for any class of libcst, ``visit_Module`` included, and of
-    ``detlint.documents.document`` in other kinds of sources), or ``judge``. One instance lints one
-    file.
+    A subclass defines the attributes below and ``examine`` (which follows the values of Python),
+    methods ``visit_<Node>`` for classes of ``detlint.documents.document`` (in other kinds of
+    sources), or ``judge``. One instance lints one file.
     Its docstring, in ``PARTS``, source and examples are its documentation, and are tested.
     """
 
@@ -69,10 +66,6 @@ class Rule:
     settled: ClassVar[tuple[tuple[str, tuple[int, int]], ...]] = ()
     # Tokens without one of which a source that is not Python cannot hold a finding.
     mentions: ClassVar[tuple[str, ...]] = ()
-    # How much around a trigger the rule must see: "function" (the outermost function or
-    # method), "class" (the class and its bases too) or "module". Module-level code that
-    # this names, or that uses what a trigger gave, is always there; the rest may not be.
-    scope: ClassVar[str] = "function"
     # Text anywhere in the file that makes the rule pointless there.
     silencers: ClassVar[tuple[str, ...]] = ()
     # Text without any of which, anywhere in the file, the rule finds nothing there.
@@ -92,10 +85,9 @@ class Rule:
     # Whether only programs in which the line of a finding may run are asked if they clear it.
     judged_where_it_runs: ClassVar[bool] = False
 
-    def __init__(self, source: Module | Document | Unit, settings: Settings) -> None:
+    def __init__(self, source: Document | Unit, settings: Settings) -> None:
         self._read = source
         # One of them: a rule is made for one source, and called with the nodes of its kind.
-        self.module = cast("Module", source)
         self.document = cast("Document", source)
         self.unit = cast("Unit", source)
         self.settings = settings
@@ -120,7 +112,7 @@ class Rule:
         """Follow the values of a file from what stands at some offsets: the rule's triggers."""
         raise NotImplementedError
 
-    def _steps(self, way: Sequence[tuple[cst.CSTNode | ast.AST, str]]) -> tuple[Step, ...]:
+    def _steps(self, way: Sequence[tuple[ast.AST, str]]) -> tuple[Step, ...]:
         """Its steps, one a line; none where all of it stands in one."""
         steps: dict[int, Step] = {}
         for node, text in way:
@@ -128,11 +120,6 @@ class Rule:
             place = (*self._read.source.location(start), *self._read.source.location(end))
             steps[place[0]] = Step(*place, text)
         return tuple(steps.values()) if len(steps) > 1 else ()
-
-    @classmethod
-    def follows_values(cls) -> bool:
-        """Whether the rule is about where values go, and sees functions as operations."""
-        return cls.examine is not Rule.examine
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
@@ -193,9 +180,7 @@ class Rule:
         """Whether a finding of this confidence is asked for."""
         return self.settings.bar(self.code) <= confidence
 
-    def lowered(
-        self, node: cst.CSTNode | ast.AST | Node | Word, given: Confidence | None = None
-    ) -> Confidence:
+    def lowered(self, node: ast.AST | Node | Word, given: Confidence | None = None) -> Confidence:
         """A confidence, the rule's own by default, as far as what the code around a node is for
         leaves it."""
         given = self.confidence if given is None else given
@@ -207,14 +192,14 @@ class Rule:
 
     def report(  # noqa: PLR0913 - what a finding consists of
         self,
-        node: cst.CSTNode | ast.AST | Node | Word,
+        node: ast.AST | Node | Word,
         message: str = "",
         *,
         advice: str = "",
         edits: tuple[Edit, ...] = (),
         safe: bool = True,
         confidence: Confidence | None = None,
-        way: Sequence[tuple[cst.CSTNode | ast.AST, str]] = (),
+        way: Sequence[tuple[ast.AST, str]] = (),
     ) -> None:
         """Add a finding at a node. ``message`` and ``confidence`` default to the rule's.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.journal import Notes
 
-# Starting two processes, and libcst in each, costs about as much as linting this many bytes.
+# Starting two processes costs about as much as linting this many bytes.
 _WORTH_A_POOL = 400_000
 # Small enough to share out evenly, large enough that messages between processes cost nothing.
 _BATCH = 16
@@ -202,8 +202,7 @@ def _pool(engine: Engine, workers: int) -> ProcessPoolExecutor:
 
     forks = sys.platform == "linux"
     if forks:
-        # Once for all of them, and for what comes after: libcst is slow to import, and so are
-        # all rules together.
+        # Once for all of them: all rules together are slow to import.
         for rule in engine.rules:
             class_of(rule)
     context = get_context("fork" if forks else "spawn")

@@ -95,7 +95,7 @@ def parsed(text: str) -> ast.Module:
 
 
 def reads(text: str) -> bool:
-    """Whether Python's own parser takes a text: it is ten times as fast as libcst, and safe."""
+    """Whether Python's own parser takes a text."""
     try:
         parsed(text)
     except REFUSALS:
@@ -154,11 +154,6 @@ def newer(source: Source) -> Problem | None:
     except REFUSALS:
         pass
     return None
-
-
-def refusal(source: Source) -> Problem:
-    """Why a source that does not parse does not: libcst takes less than Python does."""
-    return problem(source) or _libcst_problem(source.text) or Problem(TOO_DEEP)
 
 
 def _libcst_problem(text: str) -> Problem | None:

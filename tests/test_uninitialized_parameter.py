@@ -152,3 +152,14 @@ def test_a_class_that_fills_nothing_but_is_trained_here_is_found(
 ) -> None:
     trained = UNFILLED + "\ndef train(model, x):\n    model(x).sum().backward()\n"
     assert [each.row for each in findings(trained, "DET402")] == [7]
+
+
+def test_a_local_that_is_filled_before_a_module_keeps_it(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    text = LAYER.replace(
+        "        self.offset = nn.Parameter(torch.empty(size))\n",
+        "        local = torch.empty(size)\n{line}        self.offset = nn.Parameter(local)\n",
+    )
+    assert findings(text.format(line="        nn.init.normal_(local)\n"), "DET402") == []
+    assert len(findings(text.format(line=""), "DET402")) == 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.analysis.command_options import options
-from detlint.models.model import words
 from detlint.documents.document import Word
+from detlint.models.model import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

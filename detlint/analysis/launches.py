@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.analysis.command_options import Option, options
-from detlint.models.model import words
 from detlint.documents.launches import Launch, launched
+from detlint.models.model import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

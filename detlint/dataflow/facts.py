@@ -6,6 +6,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from detlint.alive import alive
 from detlint.dataflow import epochs, samplers, settings
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.idle_draws import doubt
@@ -22,7 +23,6 @@ from detlint.kinds import NOTEBOOK
 from detlint.models import names, randomness
 from detlint.models import settings as rows
 from detlint.models import training as trainers
-from detlint.narrowing import alive
 from detlint.stack import in_deep_stack
 from detlint.syntax import REFUSALS
 
@@ -63,10 +63,7 @@ def read_facts(source: Source, places: Mapping[str, Sequence[int]]) -> dict[str,
         source = cast("Notebook", source).readable[0]
         if "sets" in told:
             told["sets"] += _set_by_magics(source)
-    live = {
-        kind: sorted({place for place, _ in alive(source.text, [(each, "") for each in found])})
-        for kind, found in places.items()
-    }
+    live = {kind: alive(source.text, found) for kind, found in places.items()}
     try:
         found = in_deep_stack(lambda: _read(source, live))
     except REFUSALS:

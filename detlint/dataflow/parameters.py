@@ -137,7 +137,7 @@ class ModuleClass:
                 kept = self._kept(op)
                 if kept is None:
                     continue
-                memory = self._allocation(kept[2])
+                memory = self._allocation(kept[2], {kept[1], op})
                 if memory is not None:
                     parameter = Parameter(kept[0], kept[1], memory, op)
                     if not self.fills(parameter):
@@ -178,14 +178,13 @@ class ModuleClass:
             return made.given("data", 0)
         return None
 
-    def _allocation(self, content: Op) -> Op | None:
-        """The call that makes a tensor's memory, if nothing fills that before it is kept."""
+    def _allocation(self, content: Op, keeping: set[Op]) -> Op | None:
+        """The call that makes a tensor's memory, if nothing but what keeps it gets hold of it."""
         origins = self.engine.origins(content, content.region, set())
         if origins is None or len(origins) != 1:
             return None
         (memory,) = origins
         happens = self.engine.memory(memory)
-        keeping = {use for use in content.uses if use.code == "call"}
         filled = happens.is_lost or happens.returns or not set(happens.writes) <= keeping
         return None if filled else memory
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
+from copy import copy
 from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
@@ -152,9 +153,10 @@ class Unit(Editable[ast.AST]):
         elif isinstance(node, ast.ClassDef):
             bases = ", ".join(map(ast.unparse, node.bases))
             methods = [each for each in node.body if isinstance(each, _FUNCTIONS)]
-            yield self._kept(Piece(start, end, "class", node.name, node.name, bases), [node])
+            rest = copy(node)  # the tree is not ours alone
+            rest.body = [each for each in node.body if each not in methods]
+            yield self._kept(Piece(start, end, "class", node.name, node.name, bases), [rest])
             for each in methods:
-                node.body.remove(each)
                 place = self._place(each)
                 yield self._kept(Piece(*place, "function", each.name, node.name), [each])
         else:

@@ -47,7 +47,6 @@ class CopiedGenerator(Rule):
         "Generator(",
     )
     needs = ("Dataset", "datasets.")
-    scope = "class"
     source = (
         "https://docs.pytorch.org/docs/stable/notes/faq.html"
         "#my-data-loader-workers-return-identical-random-numbers"

@@ -53,7 +53,6 @@ class SamplerEpoch(Rule):
     triggers = ("DistributedSampler", "StatefulDistributedSampler")
     needs = ("epoch", "Epoch", " ep ")
     silencers = ("set_epoch",)
-    scope = "module"
     source = (
         "https://docs.pytorch.org/docs/stable/data.html"
         "#torch.utils.data.distributed.DistributedSampler"

@@ -57,7 +57,6 @@ class UninitializedParameter(Rule):
     code = "DET402"
     summary = "a parameter that nothing fills"
     triggers = ("Parameter(", "Buffer(", "register_parameter(", "register_buffer(")
-    scope = "class"
     # Values from a checkpoint, or an initialiser that other code applies to each module.
     silencers = (
         "_init_weights",

@@ -65,7 +65,6 @@ class WorkerSeedsLeftOut(Rule):
     code = "DET209"
     summary = "a seed or a state leaves out workers or samplers that draw"
     triggers = ("StatefulDataLoader(",)
-    scope = "module"
     source = "https://github.com/Lightning-AI/pytorch-lightning/pull/6960"
     examples = (
         Example(

@@ -220,7 +220,7 @@ def prepare() -> None:
     from detlint.rules import every_rule
 
     every_rule()
-    for each in ("detlint.module", "detlint.dataflow.unit", "detlint.suppression"):
+    for each in ("detlint.dataflow.unit", "detlint.suppression"):
         import_module(each)
     gc.freeze()
     gc.set_threshold(400_000, 20, 20)  # as in a run: collecting takes as long as a look
