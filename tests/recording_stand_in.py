@@ -90,7 +90,7 @@ def main(arguments: list[str]) -> int:
     program.prepare()
     if _options.lines is not None:
         _lines.append(Lines(_options.out, _options.lines))
-        _lines[0]._tracer._codes._files[__file__] = {}  # no part of the program
+        _lines[0]._tracer._codes._files._known[__file__] = {}  # no part of the program
         _lines[0].begin(is_child=False)
     try:
         program.run()

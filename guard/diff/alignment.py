@@ -1,19 +1,20 @@
-"""Where the events of two steps part: the same things in the same order, or others."""
+"""Two sequences side by side, and where the events of two steps part."""
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from guard.diff.names import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from guard.trace import Event
 
 _SHOWN = 6  # of the events that only one run has
-_ALIGNED = 4000  # events; beyond, difflib would take seconds
+_WINDOW = 400  # entries that are looked through for where they meet again
+_SURE = 2  # that agree in a row
+Each = TypeVar("Each")
 
 
 class Mismatch(NamedTuple):
@@ -60,16 +61,53 @@ def _key(event: Event) -> tuple[str, str, int]:
 
 def _parted(first: Sequence[Event], second: Sequence[Event]) -> tuple[str, ...]:
     """What only one run has of two sequences of events, in order; what is left out, counted."""
-    keys = [[_key(each) for each in run] for run in (first, second)]
-    if sorted(keys[0]) == sorted(keys[1]):
+    if sorted(map(_key, first)) == sorted(map(_key, second)):
         one, other = describe(first[0]), describe(second[0])
         return (f"{one} in one run comes where {other} is in the other",)
-    ones, others = (each[:_ALIGNED] for each in keys)
-    matcher = SequenceMatcher(None, ones, others, autojunk=False)
     told = []
-    for tag, start, end, other_start, other_end in matcher.get_opcodes():
-        if tag != "equal":
-            told += [f"- {describe(each)}" for each in first[start:end]]
-            told += [f"+ {describe(each)}" for each in second[other_start:other_end]]
+    for left, right in aligned(first, second, _key):
+        if left is None and right is not None:
+            told.append(f"+ {describe(right)}")
+        elif right is None and left is not None:
+            told.append(f"- {describe(left)}")
     more = len(told) - _SHOWN
     return (*told[:_SHOWN], f"and {more} more") if more > 0 else tuple(told)
+
+
+def aligned(
+    first: Sequence[Each], second: Sequence[Each], key: Callable[[Each], Hashable]
+) -> list[tuple[Each | None, Each | None]]:
+    """Pairs in order; None where one has nothing. They meet again where least is left out."""
+    ones, others = [key(each) for each in first], [key(each) for each in second]
+    found: list[tuple[Each | None, Each | None]] = []
+    i = j = 0
+    while i < len(ones) and j < len(others):
+        if ones[i] == others[j]:
+            found.append((first[i], second[j]))
+            i, j = i + 1, j + 1
+            continue
+        di, dj = _meeting(ones[i : i + _WINDOW], others[j : j + _WINDOW])
+        found += [(each, None) for each in first[i : i + di]]
+        found += [(None, each) for each in second[j : j + dj]]
+        i, j = i + di, j + dj
+    found += [(each, None) for each in first[i:]]
+    found += [(None, each) for each in second[j:]]
+    return found
+
+
+def _meeting(ones: Sequence[Hashable], others: Sequence[Hashable]) -> tuple[int, int]:
+    """How far to go in each until they agree again."""
+    places: dict[Hashable, list[int]] = {}
+    for at, each in enumerate(others):
+        places.setdefault(each, []).append(at)
+    best = (len(ones), len(others))
+    for i, each in enumerate(ones):
+        if i >= sum(best):
+            break
+        for j in places.get(each, ()):
+            run = i + _SURE, j + _SURE
+            is_sure = list(ones[i : run[0]]) == list(others[j : run[1]])
+            if is_sure and i + j < sum(best):
+                best = (i, j)
+                break
+    return best

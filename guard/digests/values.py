@@ -25,8 +25,8 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from guard.digests.hashing import combined, short
-from guard.statements.locations import attributes, of_slots
-from guard.statements.traits import DRAWN
+from guard.digests.locations import attributes, of_slots
+from guard.digests.traits import DRAWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from guard.observe.patching import replace
+from guard.observe.spawning import send_along
 from guard.recording.arrival import when_imported
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def following(session: Session) -> Iterator[None]:
     with ExitStack() as stack:
         stack.callback(_sessions.clear)
         stack.callback(when_imported("torch", session.install))
-        _send_along(stack, session)
+        given = (session.folder, session.options, list(session.command))
+        send_along(stack, "guard_record", join, *given)
         yield
 
 
@@ -77,37 +79,13 @@ def _is_distributed() -> bool:
 # Children that begin anew
 
 
-def _send_along(stack: ExitStack, session: Session) -> None:
-    from multiprocessing import spawn
-
-    found = spawn.get_preparation_data
-
-    def get_preparation_data(name: str) -> dict[str, Any]:
-        data = found(name)
-        return {**data, "guard_record": _Joining(session, data.get("sys_path", sys.path))}
-
-    replace(stack, spawn, "get_preparation_data", get_preparation_data)
-
-
-class _Joining:
-    """Pickled here, and in the child the call that begins to wait for its rank."""
-
-    def __init__(self, session: Session, path: list[str]) -> None:
-        self.given = (session.folder, session.options, list(session.command))
-        self.path = path
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return join, (*self.given, self.path)
-
-
-def join(folder: str, options: Any, command: list[str], path: list[str]) -> None:  # noqa: ANN401
+def join(folder: str, options: Any, command: list[str]) -> None:  # noqa: ANN401
     """Record in a child, once it is a rank of a process group."""
     import atexit
     from multiprocessing import util
 
     from guard.recording.session import Session
 
-    sys.path[:] = path  # as multiprocessing does next
     session = Session(folder, options, command, is_child=True)
     _sessions.append(session)
     session.follow_statements()

@@ -14,7 +14,7 @@ import torch
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.optim import lr_scheduler
 
-from guard.observe import places
+from guard.observe import optimizers, places
 from guard.observe.modes import is_traced
 from guard.observe.patching import replace
 from guard.recording.naming import ByIdentity
@@ -82,42 +82,26 @@ def install(stack: ExitStack, session: Session) -> None:
         if session.recorder is not None and parameter is not None and not is_traced():
             session.recorder.origins.made(parameter, torch.nn.Module)
 
-    def optimizer(made: Any, *_: object, **__: object) -> None:  # noqa: ANN401
+    def optimizer(made: Any) -> None:  # noqa: ANN401
         if session.recorder is not None:
             session.recorder.optimizers.exist = True
             session.recorder.origins.made(made, _Optimizer)
 
     seen: set[type] = set()
 
-    def scheduler(made: Any, *_: object, **__: object) -> None:  # noqa: ANN401
+    def scheduler(made: Any) -> None:  # noqa: ANN401
         if session.recorder is not None:
             _see_steps(stack, session, type(made), seen)
             session.recorder.origins.scheduled(getattr(made, "optimizer", None))
 
     stack.callback(register_module_parameter_registration_hook(registered).remove)
-    replace(stack, _Optimizer, _Init, _telling(_Optimizer.__init__, optimizer))
+    optimizers.follow_making(stack, optimizer)
     for each in vars(lr_scheduler).values():  # some do not call the __init__ of the others
         if isinstance(each, type) and issubclass(each, _SCHEDULERS):
             _see_steps(stack, session, each, seen)
     for each in _SCHEDULERS:
-        replace(stack, each, _Init, _telling(getattr(each, _Init), scheduler, after=True))
+        replace(stack, each, _Init, optimizers.telling(getattr(each, _Init), scheduler, done=True))
     _see_generators(stack, session)
-
-
-def _telling(
-    original: Callable[..., None], tell: Callable[..., None], *, after: bool = False
-) -> Callable[..., None]:
-    """A class's ``__init__`` that tells of the object: first, or when it is done."""
-
-    @functools.wraps(original)
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
-        if not after:
-            tell(self, *args, **kwargs)
-        original(self, *args, **kwargs)
-        if after:
-            tell(self, *args, **kwargs)
-
-    return init
 
 
 def _see_steps(stack: ExitStack, session: Session, kind: type, seen: set[type]) -> None:

@@ -4,17 +4,12 @@ and the parameters that they change."""
 from __future__ import annotations
 
 import functools
-import gc
 import threading
 from itertools import compress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.optim.optimizer import (
-    register_optimizer_step_post_hook,
-    register_optimizer_step_pre_hook,
-)
 
 from guard.digests.columns import Columns
 from guard.digests.hashing import hashed
@@ -23,6 +18,7 @@ from guard.digests.structures import fingerprint, summary_of
 from guard.digests.tensors import seen
 from guard.observe import places
 from guard.observe.modes import guarded, is_traced
+from guard.observe.optimizers import follow_steps
 from guard.observe.patching import replace
 from guard.recording.backwards import number_of
 from guard.recording.labels import source
@@ -222,15 +218,9 @@ def install(stack: ExitStack, session: Session) -> None:
         if found is not None:
             found.after(optimizer)
 
-    stack.callback(register_optimizer_step_pre_hook(before).remove)
-    stack.callback(register_optimizer_step_post_hook(after).remove)
+    follow_steps(stack, before, after)
     for scaler in _scalers():
         replace(stack, scaler, "step", _scaled(scaler.step, current))
-
-
-def any_exist() -> bool:
-    """Whether the program has made optimizers already."""
-    return any(issubclass(type(each), torch.optim.Optimizer) for each in gc.get_objects())
 
 
 def _scalers() -> list[Any]:

@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
-from torch.optim.optimizer import (
-    register_optimizer_step_post_hook,
-    register_optimizer_step_pre_hook,
-)
 
 from guard.observe import places
+from guard.observe.optimizers import follow_making, follow_steps
 from guard.observe.patching import replace
 from guard.rehearsal import absent, ranks, values
 
@@ -232,12 +229,6 @@ def install_optimizers(stack: ExitStack, recorder: Recorder, enough: Callable[[i
     """
     known: weakref.WeakSet[Any] = weakref.WeakSet()
     steps: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-    original = torch.optim.Optimizer.__init__
-
-    @functools.wraps(original)
-    def init(self: Any, *args: Any, **options: Any) -> None:  # noqa: ANN401
-        original(self, *args, **options)
-        known.add(self)
 
     def before(optimizer: Optimizer, *_: object) -> None:
         if enough(steps.get(optimizer, 0)):
@@ -264,6 +255,5 @@ def install_optimizers(stack: ExitStack, recorder: Recorder, enough: Callable[[i
         begun[place] += 1
 
     recorder.starts = starts
-    replace(stack, torch.optim.Optimizer, "__init__", init)
-    stack.callback(register_optimizer_step_pre_hook(before).remove)
-    stack.callback(register_optimizer_step_post_hook(after).remove)
+    follow_making(stack, known.add)
+    follow_steps(stack, before, after)

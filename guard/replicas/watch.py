@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
-from torch.optim.optimizer import (
-    register_optimizer_step_post_hook,
-    register_optimizer_step_pre_hook,
-)
 
+from guard.observe.optimizers import follow_steps
 from guard.replicas import check as of_ranks
 from guard.replicas.check import History, Holding, Moment, compare, near
 from guard.replicas.holdings import digest_of, refuse_shards, tensors_of, unwrapped
@@ -54,8 +51,7 @@ def watch_replicas(
         raise ValueError(f"every is 1 or more, not {every}")
     watch = _Watch(model, every, group, buffers=buffers, data=data)
     with ExitStack() as stack:
-        stack.callback(register_optimizer_step_pre_hook(watch.before).remove)
-        stack.callback(register_optimizer_step_post_hook(watch.after).remove)
+        follow_steps(stack, watch.before, watch.after)
         stack.callback(watch.deafen)
         if data:
             stack.enter_context(warnings.catch_warnings())

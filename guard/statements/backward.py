@@ -12,10 +12,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
+from guard.digests.traits import DRAWN, Traits
 from guard.digests.values import OPAQUE
 from guard.statements.matching import NOTHING, differ
 from guard.statements.sources import draws_file, draws_name, is_begun, is_clock, lists
-from guard.statements.traits import DRAWN, Traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

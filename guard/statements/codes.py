@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.observe.places import is_installed, is_library
-from guard.statements.syntax import statements
+from guard.statements.syntax import Files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ class Codes:
 
     def __init__(self, numbers: Iterator[int]) -> None:
         self.known: dict[CodeType, Code | None] = {}
-        self._files: dict[str, dict[int, Statement]] = {}
+        self._files = Files()
         self._numbers = numbers
 
     def learned(self, code: CodeType, stream: Stream) -> Code | None:
@@ -48,22 +48,11 @@ class Codes:
         found: Code | None = None
         filename, name = code.co_filename, code.co_name
         if name not in _INNER and not is_library(filename) and not is_installed(filename):
-            lines = self._lines(filename)
+            lines = self._files.of(filename)
             if lines:
                 found = self._declared(code, lines, stream)
         self.known[code] = found
         return found
-
-    def _lines(self, filename: str) -> dict[int, Statement]:
-        lines = self._files.get(filename)
-        if lines is None:
-            try:
-                with open(filename, "rb") as file:
-                    lines = statements(file.read())
-            except (OSError, SyntaxError, ValueError):
-                lines = {}
-            self._files[filename] = lines
-        return lines
 
     def _declared(self, code: CodeType, lines: dict[int, Statement], stream: Stream) -> Code:
         count = code.co_argcount + code.co_kwonlyargcount

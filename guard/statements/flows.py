@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from guard.digests.traits import Traits
 from guard.statements.backward import Backward, Seen, Written, keys, shared_keys
 from guard.statements.matching import NEVER, differ
 from guard.statements.state_origins import StateOrigins
-from guard.statements.traits import Traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from opcode import opmap
 from typing import TYPE_CHECKING, Any
 
 from guard.digests.generators import NONE
-from guard.statements.traits import Traits
+from guard.digests.traits import Traits
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from guard.statements.threads import aligned, calls_of
+from guard.diff.alignment import aligned
+from guard.statements.threads import calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

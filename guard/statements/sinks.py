@@ -6,15 +6,14 @@ an assignment of another rate is.
 
 from __future__ import annotations
 
-import linecache
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause
+from guard.digests.traits import Traits
 from guard.statements.flows import Flows
 from guard.statements.matching import DEEPEST, Pairing
 from guard.statements.sources import is_begun, is_clock
-from guard.statements.syntax import Statement, statements
-from guard.statements.traits import Traits
+from guard.statements.syntax import Files
 from guard.statements.trees import recording
 
 if TYPE_CHECKING:
@@ -196,7 +195,7 @@ def compare(
     """
     ones, others = recording(first, rank), recording(second, rank)
     ends = tuple(each.ends.get(-1 if step is None else step) for each in (ones, others))
-    pairing = Pairing(ones, others, Lookup().of)
+    pairing = Pairing(ones, others, Files().statement)
     nodes = [each for each in pairing.nodes if _is_within(each, ends)]
     notes = [*ones.notes, *others.notes, *([_DEEP] if pairing.is_cut else [])]
     traits = {
@@ -213,24 +212,6 @@ def _is_within(node: Node, ends: tuple[int | None, ...]) -> bool:
         if ran is not None and end is not None and ran.began > end:
             return False
     return True
-
-
-class Lookup:
-    """Statements by file and line."""
-
-    def __init__(self) -> None:
-        self._files: dict[str, dict[int, Statement]] = {}
-
-    def of(self, file: str, line: int) -> Statement | None:
-        """The statement that a line is of."""
-        found = self._files.get(file)
-        if found is None:
-            try:
-                found = statements("".join(linecache.getlines(file)))
-            except (SyntaxError, ValueError):
-                found = {}
-            self._files[file] = found
-        return found.get(line)
 
 
 def done_in_one(flows: Flows, origin: Node) -> list[Node]:

@@ -76,6 +76,29 @@ def statements(text: str | bytes) -> dict[int, Statement]:
     return found
 
 
+class Files:
+    """The statements of files, by their lines; none of a file that cannot be read."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, dict[int, Statement]] = {}
+
+    def of(self, file: str) -> dict[int, Statement]:
+        """All of a file."""
+        found = self._known.get(file)
+        if found is None:
+            try:
+                with open(file, "rb") as opened:
+                    found = statements(opened.read())
+            except (OSError, SyntaxError, ValueError):
+                found = {}
+            self._known[file] = found
+        return found
+
+    def statement(self, file: str, line: int) -> Statement | None:
+        """The one that a line is of."""
+        return self.of(file).get(line)
+
+
 def _cases(node: ast.Match) -> Iterator[tuple[int, Statement]]:
     """The lines of each case's head: it compares what is matched, and binds names."""
     for case in node.cases:

@@ -8,19 +8,18 @@ processes of a pool.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
+
+from guard.diff.alignment import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from guard.statements.trees import Call, Thread
 
     Pair = tuple[Call | None, Call | None]
 
 _NUMBER = re.compile(r"-\d+")  # of a process among those of a pool
-Each = TypeVar("Each")
-_WINDOW = 400  # entries that are looked through for where they meet again
-_SURE = 2  # that agree in a row
 
 
 def calls_of(
@@ -99,42 +98,3 @@ def _elsewhere(
 def _role(task: tuple[Call, str]) -> str:
     """Without the number of its thread."""
     return task[1].partition("#")[0]
-
-
-def aligned(
-    first: Sequence[Each], second: Sequence[Each], key: Callable[[Each], Hashable]
-) -> list[tuple[Each | None, Each | None]]:
-    """Pairs in order; None where one has nothing. They meet again where least is left out."""
-    ones, others = [key(each) for each in first], [key(each) for each in second]
-    found: list[tuple[Each | None, Each | None]] = []
-    i = j = 0
-    while i < len(ones) and j < len(others):
-        if ones[i] == others[j]:
-            found.append((first[i], second[j]))
-            i, j = i + 1, j + 1
-            continue
-        di, dj = _meeting(ones[i : i + _WINDOW], others[j : j + _WINDOW])
-        found += [(each, None) for each in first[i : i + di]]
-        found += [(None, each) for each in second[j : j + dj]]
-        i, j = i + di, j + dj
-    found += [(each, None) for each in first[i:]]
-    found += [(None, each) for each in second[j:]]
-    return found
-
-
-def _meeting(ones: Sequence[Hashable], others: Sequence[Hashable]) -> tuple[int, int]:
-    """How far to go in each until they agree again."""
-    places: dict[Hashable, list[int]] = {}
-    for at, each in enumerate(others):
-        places.setdefault(each, []).append(at)
-    best = (len(ones), len(others))
-    for i, each in enumerate(ones):
-        if i >= sum(best):
-            break
-        for j in places.get(each, ()):
-            run = i + _SURE, j + _SURE
-            is_sure = list(ones[i : run[0]]) == list(others[j : run[1]])
-            if is_sure and i + j < sum(best):
-                best = (i, j)
-                break
-    return best

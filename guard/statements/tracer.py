@@ -18,12 +18,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from guard.digests.generators import NONE, look
+from guard.digests.locations import MISSING, value_of
+from guard.digests.traits import Traits, traits_of
 from guard.digests.values import Digests
 from guard.statements.codes import Code, Codes
 from guard.statements.frames import Frame, refresh
-from guard.statements.locations import MISSING, value_of
 from guard.statements.stream import Stream
-from guard.statements.traits import Traits, traits_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

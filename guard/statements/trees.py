@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from guard.digests.generators import NONE
+from guard.digests.traits import Traits
 from guard.statements.stream import SUFFIX, read
-from guard.statements.traits import Traits
 
 
 @dataclass(eq=False, slots=True)

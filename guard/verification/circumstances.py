@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 import os
-import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from guard.observe.spawning import send_along
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -151,33 +153,5 @@ def vary(run_number: int | None = None) -> None:
         perturbations.disturb(runs[TIMING.name])
     if ADDRESSES.name in runs:
         perturbations.scatter(runs[ADDRESSES.name])
-    _spread()
-
-
-def _spread() -> None:
-    """Have processes that multiprocessing starts afresh varied as well; forks are anyway."""
-    from multiprocessing import spawn
-
-    found = spawn.get_preparation_data
-
-    def get_preparation_data(name: str) -> dict[str, Any]:
-        data = found(name)
-        return {**data, "guard_circumstances": _Joining(data.get("sys_path", sys.path))}
-
-    spawn.get_preparation_data = get_preparation_data
-
-
-class _Joining:
-    """Pickled here, and in the child the call that varies it."""
-
-    def __init__(self, path: list[str]) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return join, (self.path,)
-
-
-def join(path: list[str]) -> None:
-    """Vary a child, where its parent would find guard."""
-    sys.path[:] = path  # as multiprocessing does next
-    vary()
+    # Forks are varied anyway.
+    send_along(ExitStack(), "guard_circumstances", vary)

@@ -10,15 +10,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Source, Suspect
+from guard.digests.traits import OBJECTS, SETS, STRINGS
 from guard.statements.sources import DOES, LISTING, UNSEEDED, VALUES, source_of
-from guard.statements.traits import OBJECTS, SETS, STRINGS
 from guard.verification.reasons import FROM_A_THREAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from guard.digests.traits import Traits
     from guard.statements.matching import Node
-    from guard.statements.traits import Traits
 
 _SET_CALLS = {"set", "frozenset", "union", "intersection", "difference", "symmetric_difference"}
 _GROWING = {"append", "add", "add_", "put", "extend", "update", "put_nowait", "index_add_", "sub_"}

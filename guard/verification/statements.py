@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from guard.statements.flows import Flows
     from guard.statements.matching import Node
     from guard.statements.sinks import Found
-    from guard.statements.traits import Traits
+    from guard.digests.traits import Traits
     from guard.verification.bisection import Bisection
     from guard.verification.processes import Process
     from guard.verification.sessions import Session

@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -86,8 +86,9 @@ def _leave_at_next_step() -> None:
     modules.register_module_forward_pre_hook(
         lambda module, _: _end() if module.training and torch.is_grad_enabled() else None
     )
-    optimizers: Any = import_module("torch.optim.optimizer")  # torch.optim hides its name
-    optimizers.register_optimizer_step_pre_hook(lambda *_: _end())
+    from guard.observe.optimizers import follow_steps
+
+    follow_steps(ExitStack(), lambda *_: _end())
 
 
 def _end() -> None:

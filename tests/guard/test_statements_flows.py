@@ -13,7 +13,8 @@ from guard.digests.generators import NONE
 from guard.statements import tracer
 from guard.statements.flows import Flows
 from guard.statements.matching import Pairing
-from guard.statements.sinks import Lookup, find
+from guard.statements.sinks import find
+from guard.statements.syntax import Files
 from guard.statements.threads import calls_of
 from guard.statements.trees import Call, Ran, Recording, Thread
 
@@ -464,7 +465,7 @@ def test_where_a_library_ends_in_one_run_its_call_is_told(tmp_path: Path) -> Non
         call.statements += [ran(line, ended) for line, ended in enumerate(ends, 1)]
         return Recording([Thread("main", [call])])
 
-    flows = Flows(Pairing(run(2, 0), run(2, 5, 9), Lookup().of).nodes)
+    flows = Flows(Pairing(run(2, 0), run(2, 5, 9), Files().statement).nodes)
     found = find(flows, Difference(0, 3, "training", None, None, Cause.CONTROL_FLOW, ""))
 
     assert [each.statement.line for each in found.origins] == [2]

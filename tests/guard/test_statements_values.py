@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from guard.digests.locations import MISSING, value_of
 from guard.digests.values import Digests
-from guard.statements.locations import MISSING, value_of
 from guard.statements.matching import differ
 from guard.statements.syntax import statements
 

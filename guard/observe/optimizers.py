@@ -1,0 +1,52 @@
+"""Seeing optimizers: that one is made, and that its steps begin and end."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+from guard.observe.patching import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import ExitStack
+
+
+def follow_steps(
+    stack: ExitStack, before: Callable[..., Any], after: Callable[..., None] | None = None
+) -> None:
+    """Have functions called around each step of every optimizer, until the stack is closed.
+
+    before  with the optimizer and its arguments; it may give others, as torch's own hooks may
+    after   with the optimizer
+    """
+    stack.callback(register_optimizer_step_pre_hook(before).remove)
+    if after is not None:
+        stack.callback(register_optimizer_step_post_hook(after).remove)
+
+
+def follow_making(stack: ExitStack, made: Callable[[Any], None]) -> None:
+    """Have a function called with each optimizer that is made, before it is filled."""
+    replace(stack, torch.optim.Optimizer, "__init__", telling(torch.optim.Optimizer.__init__, made))
+
+
+def telling(
+    original: Callable[..., None], made: Callable[[Any], None], *, done: bool = False
+) -> Callable[..., None]:
+    """A class's ``__init__`` that tells of the object: first, or when it is done."""
+
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        if not done:
+            made(self)
+        original(self, *args, **kwargs)
+        if done:
+            made(self)
+
+    return init
