@@ -14,8 +14,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # importing typing for it would take longer than all the rest
 if TYPE_CHECKING:
-    from guard.activation import active, deterministic, disable, enable
-    from guard.doctor import report
     from guard.errors import (
         GuardError,
         LateWarning,
@@ -26,16 +24,18 @@ if TYPE_CHECKING:
         SettingsError,
         TooLateError,
     )
+    from guard.inventory import report
+    from guard.randomness.rng_states import restore, rng_state
+    from guard.randomness.sampler import EpochSampler
+    from guard.randomness.seeding import seed_worker
+    from guard.randomness.streams import generator, loader_options
     from guard.recording.recording import record
+    from guard.refusals.surveys import survey
     from guard.rehearsal.library import preflight
     from guard.replicas.check import check_replicas
     from guard.replicas.watch import watch_replicas
-    from guard.rng_states import restore, rng_state
-    from guard.sampler import EpochSampler
-    from guard.seeding import seed_worker
     from guard.settings import Settings
-    from guard.streams import generator, loader_options
-    from guard.surveys import survey
+    from guard.setup.activation import active, deterministic, disable, enable
 
 __all__ = [
     "EpochSampler",
@@ -66,8 +66,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "activation": ("active", "deterministic", "disable", "enable"),
-    "doctor": ("report",),
+    "setup.activation": ("active", "deterministic", "disable", "enable"),
+    "inventory": ("report",),
     "errors": (
         "GuardError",
         "LateWarning",
@@ -78,17 +78,17 @@ _HOMES = {
         "SettingsError",
         "TooLateError",
     ),
-    "ipython": ("load_ipython_extension", "unload_ipython_extension"),
+    "integrations.ipython": ("load_ipython_extension", "unload_ipython_extension"),
     "recording.recording": ("record",),
     "rehearsal.library": ("preflight",),
     "replicas.check": ("check_replicas",),
     "replicas.watch": ("watch_replicas",),
-    "rng_states": ("restore", "rng_state"),
-    "sampler": ("EpochSampler",),
-    "seeding": ("seed_worker",),
+    "randomness.rng_states": ("restore", "rng_state"),
+    "randomness.sampler": ("EpochSampler",),
+    "randomness.seeding": ("seed_worker",),
     "settings": ("Settings",),
-    "streams": ("generator", "loader_options"),
-    "surveys": ("survey",),
+    "randomness.streams": ("generator", "loader_options"),
+    "refusals.surveys": ("survey",),
 }
 
 

@@ -7,13 +7,13 @@ import sys
 from importlib import import_module
 
 _COMMANDS = {
-    "run": "guard.launch",
-    "doctor": "guard.doctor",
-    "preflight": "guard.rehearsal.command",
-    "record": "guard.recording.command",
-    "compare": "guard.diff.command",
-    "verify": "guard.verification.command",
-    "spread": "guard.spread.command",
+    "run": "guard.commands.run",
+    "doctor": "guard.commands.doctor",
+    "preflight": "guard.commands.preflight",
+    "record": "guard.commands.record",
+    "compare": "guard.commands.compare",
+    "verify": "guard.commands.verify",
+    "spread": "guard.commands.spread",
 }
 _EPILOG = """\
 commands:

@@ -3,6 +3,6 @@
 Import it first: what is imported before may have read what guard sets.
 """
 
-from guard.activation import enable
+from guard.setup.activation import enable
 
 enable()

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from detlint.extension_operations import PLATFORMS, REFUSED
 from detlint.operations import OPERATIONS, Operation
-from guard import silence
-from guard.flags import FLAGS
+from guard.refusals import silence
 from guard.repairs.table import LEFT, REPAIRS
 from guard.settings import Settings
-from guard.variables import VARIABLES
+from guard.setup.flags import FLAGS
+from guard.setup.variables import VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

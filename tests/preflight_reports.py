@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from programs import python, write
 
-from guard.rehearsal import command
+from guard.commands import preflight as command
 from guard.rehearsal.findings import from_dict
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING
 
-from guard.variables import VARIABLES
+from guard.setup.variables import VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -156,12 +156,19 @@ def test_imports_lead_downwards() -> None:
 
 
 # Packages of guard that import nothing of those behind them, but for types.
+_READING = ("guard.recording", "guard.verification", "guard.rehearsal", "guard.commands")
 _BELOW = {
-    "guard.trace": ("guard.diff", "guard.recording", "guard.verification"),
-    "guard.diff": ("guard.digests", "guard.recording", "guard.statements", "guard.verification"),
-    "guard.digests": ("guard.diff", "guard.recording", "guard.verification", "guard.rehearsal"),
-    "guard.observe": ("guard.diff", "guard.verification", "guard.rehearsal"),
-    "guard.recording": ("guard.verification", "guard.rehearsal"),
+    "guard.trace": ("guard.diff", *_READING),
+    "guard.diff": ("guard.digests", "guard.statements", *_READING),
+    "guard.digests": ("guard.diff", "guard.statements", *_READING),
+    "guard.observe": ("guard.diff", "guard.statements", *_READING),
+    "guard.recording": ("guard.verification", "guard.rehearsal", "guard.commands"),
+    "guard.statements": _READING,
+    "guard.randomness": ("guard.diff", "guard.refusals", *_READING),
+    "guard.setup": ("guard.diff", *_READING),
+    "guard.refusals": ("guard.diff", *_READING),
+    "guard.repairs": ("guard.diff", *_READING),
+    "guard.inventory": ("guard.diff", *_READING),
 }
 
 

@@ -36,7 +36,7 @@ TEST = """
 
     def test_guard_is_the_projects_own():
         assert guard.OURS
-        assert not {"detlint.engine", "guard.activation"} & sys.modules.keys()
+        assert not {"detlint.engine", "guard.setup.activation"} & sys.modules.keys()
 """
 
 

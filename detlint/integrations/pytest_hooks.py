@@ -12,7 +12,7 @@ from detlint.integrations.presence import others_guard
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from guard.pytest_blocks import Blocks
+    from guard.integrations.pytest_blocks import Blocks
     from guard.settings import Settings
 
 _BLOCKS = pytest.StashKey["Blocks"]()
@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _blocks(config: pytest.Config) -> Blocks:
     if _BLOCKS not in config.stash:
-        from guard.pytest_blocks import Blocks
+        from guard.integrations.pytest_blocks import Blocks
 
         config.stash[_BLOCKS] = Blocks(config)
     return config.stash[_BLOCKS]

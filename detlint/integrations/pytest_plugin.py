@@ -51,7 +51,7 @@ def seed_torch(seed: int) -> None:
 
     pytest-randomly takes any integer, and adds one of 32 bits to it; torch takes 64 bits.
     """
-    blocks: Any = sys.modules.get("guard.pytest_blocks")
+    blocks: Any = sys.modules.get("guard.integrations.pytest_blocks")
     torch: Any = sys.modules.get("torch")
     if torch is not None and getattr(blocks, "OPEN", None):
         torch.manual_seed(seed % 2**64)

@@ -1,18 +1,18 @@
-"""What ``python -m guard doctor`` looks at: a module for each section of the report."""
+"""What ``guard.report`` and ``python -m guard doctor`` look at: a module for each section."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from guard.inventory import activity, generators, gpu, libraries, machine, switches, variables
+from guard.inventory.reports import NOT_APPLICABLE, Report, Section
 from guard.inventory.situation import look
-from guard.reports import NOT_APPLICABLE, Section
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from guard.inventory.reports import Entry
     from guard.inventory.situation import Situation
-    from guard.reports import Entry
 
 _SECTIONS: dict[str, Callable[[Situation], list[Entry]]] = {
     "guard": activity.entries,
@@ -25,6 +25,16 @@ _SECTIONS: dict[str, Callable[[Situation], list[Entry]]] = {
     "generators": generators.entries,
     "libraries": libraries.entries,
 }
+
+
+def report() -> Report:
+    """How things stand in this process, with a verdict on each.
+
+    Imports torch where it is installed. Changes nothing, starts no device, and raises
+    nothing for what is missing: the report says so. ``report().digest`` is a line to log
+    beside a run.
+    """
+    return Report(sections())
 
 
 def sections() -> tuple[Section, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from guard import watch
+from guard.inventory.reports import DIFFERS, MAY_DIFFER, OK, Entry
 from guard.inventory.situation import version_of
+from guard.refusals import watch
 from guard.repairs.told import counted, meaning
-from guard.reports import DIFFERS, MAY_DIFFER, OK, Entry
 
 if TYPE_CHECKING:
     from guard.inventory.situation import Situation

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import loaded
-from guard.reports import DIFFERS, NOT_APPLICABLE, OK, UNKNOWN, Entry
-from guard.seeding import current_seed
+from guard.inventory.reports import DIFFERS, NOT_APPLICABLE, OK, UNKNOWN, Entry
+from guard.randomness.seeding import current_seed
 from guard.settings import LARGEST_SEED
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from guard.inventory.reports import MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Entry
 from guard.inventory.situation import version_of
-from guard.reports import MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Entry
 
 if TYPE_CHECKING:
     from guard.inventory.situation import Situation

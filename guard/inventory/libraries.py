@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.dependencies import loaded
+from guard.inventory.reports import MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Entry, Level
 from guard.inventory.situation import version_of
-from guard.reports import MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Entry, Level
 
 if TYPE_CHECKING:
     from guard.inventory.situation import Situation

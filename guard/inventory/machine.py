@@ -9,10 +9,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import loaded
-from guard.hash_seed import hash_seed
+from guard.inventory.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Entry
 from guard.inventory.situation import version_of
-from guard.presence import several_ranks
-from guard.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Entry
+from guard.setup.hash_seed import hash_seed
+from guard.setup.presence import several_ranks
 
 if TYPE_CHECKING:
     from guard.inventory.situation import Situation

@@ -8,10 +8,10 @@ from functools import cache
 from importlib import metadata
 from typing import Any, NamedTuple
 
-from guard import activation, environment
 from guard.dependencies import import_torch, loaded
 from guard.errors import MissingDependencyError, SettingsError
 from guard.settings import Settings, load
+from guard.setup import activation, environment
 
 _LIBRARY = "nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1"
 _VERSION_BYTES, _NAME_BYTES = 80, 96  # as nvml.h has them

@@ -6,14 +6,14 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from guard.flags import ABSENT, FLAGS, Flag, State
-from guard.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, Entry
+from guard.inventory.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, Entry
+from guard.setup.flags import ABSENT, FLAGS, Flag, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from guard.inventory.reports import Level
     from guard.inventory.situation import Situation
-    from guard.reports import Level
     from guard.settings import Settings
 
 _OF_GPUS = ("torch.backends.cuda.", "torch.backends.cudnn.")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from guard.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, Entry, Level
+from guard.inventory.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, Entry, Level
 
 if TYPE_CHECKING:
-    from guard.environment import Verdict
     from guard.inventory.situation import Situation
+    from guard.setup.environment import Verdict
 
 _LEVELS: dict[str, Level] = {
     "set by guard": OK,

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard import streams
 from guard.dependencies import loaded
 from guard.digests import generators
 from guard.digests.hashing import hashed
 from guard.digests.structures import fingerprint
 from guard.digests.tensors import seen
 from guard.observe import places
+from guard.randomness import streams
 from guard.recording.labels import source
 
 if TYPE_CHECKING:

@@ -144,7 +144,7 @@ class Session:
         return self._writer
 
     def _header(self, rank: int, size: int) -> Header:
-        from guard.seeding import current_seed
+        from guard.randomness.seeding import current_seed
 
         in_detail = self.options.operators is not None
         return Header(
@@ -246,7 +246,7 @@ def _folder() -> str:
 
 
 def _environment() -> dict[str, Any]:
-    from guard.doctor import report
+    from guard.inventory import report
 
     found = report()
     items = {

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from guard.inventory.libraries import LIBRARIES
+from guard.inventory.reports import OK
 from guard.observe import places
 from guard.observe.modes import tensors_in
 from guard.rehearsal.findings import DETERMINISTIC, SILENT, SWITCH, UNKNOWN, Verdict
 from guard.rehearsal.verdicts import Judgement, LibraryRow
-from guard.reports import OK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

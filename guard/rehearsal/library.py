@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from guard.errors import SettingsError
-from guard.flags import held
 from guard.rehearsal import gate
 from guard.rehearsal.outcome import report_of
+from guard.setup.flags import held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
-from guard.hash_seed import hash_seed
 from guard.rehearsal.findings import Report, Trap, Where
+from guard.setup.hash_seed import hash_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

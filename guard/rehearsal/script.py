@@ -54,9 +54,9 @@ class Rehearsal:
 
     def _prepare(self, stack: ExitStack, program: Program) -> None:
         # First ours, as the program may shadow a name that they import.
-        from guard.flags import held
         from guard.rehearsal import scripted, side_effects, verdicts
         from guard.rehearsal.rehearsal import rehearsing
+        from guard.setup.flags import held
 
         program.prepare()
         stack.enter_context(held())

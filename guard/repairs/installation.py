@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 
 from detlint.operations import OPERATIONS
+from guard.refusals.translation import FAILED_REPAIR
 from guard.repairs import accounts
-from guard.translation import FAILED_REPAIR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard.allowance import allowed
 from guard.errors import SettingsError
+from guard.refusals.allowance import allowed
 from guard.repairs.table import LEFT, REPAIRS, Repair
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import sys
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.hash_seed import expanded
+from guard.setup.hash_seed import expanded
 from guard.verification.program_files import program_files
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from guard.diff import Difference, Suspect
+    from guard.digests.traits import Traits
     from guard.statements.flows import Flows
     from guard.statements.matching import Node
     from guard.statements.sinks import Found
-    from guard.digests.traits import Traits
     from guard.verification.bisection import Bisection
     from guard.verification.processes import Process
     from guard.verification.sessions import Session

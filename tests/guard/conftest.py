@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from forks import Forks
 
-from guard import environment
+from guard.setup import environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

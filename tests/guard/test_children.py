@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from programs import python, write
 
-from guard import children
 from guard.settings import Settings
+from guard.setup import children
 
 pytest.importorskip("torch")
 
@@ -30,7 +30,7 @@ PROGRAM = """
 
     if __name__ == "__main__":
         import guard
-        from guard import children
+        from guard.setup import children
         with guard.deterministic(seed=5, allow="put_"), children.applied(guard.active()):
             for method in sys.argv[1:]:
                 process = multiprocessing.get_context(method).Process(target=show)

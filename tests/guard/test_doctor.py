@@ -17,8 +17,8 @@ from programs import clean_environment, python, write
 
 import guard
 from detlint.addresses import installation
-from guard.doctor import main
-from guard.reports import LEVELS
+from guard.commands.doctor import main
+from guard.inventory.reports import LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,11 +16,11 @@ from torch.overrides import get_testing_overrides, resolve_name  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 import guard  # noqa: E402
-from guard.cpu_draws import Twins, _copy, _drops, _refusal, unfused_attention  # noqa: E402
-from guard.draws import applied  # noqa: E402
-from guard.dropout import FUNCTIONS  # noqa: E402
 from guard.observe.modes import draws  # noqa: E402
 from guard.settings import Settings  # noqa: E402
+from guard.setup.cpu_draws import Twins, _copy, _drops, _refusal, unfused_attention  # noqa: E402
+from guard.setup.draws import applied  # noqa: E402
+from guard.setup.dropout import FUNCTIONS  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -267,7 +267,7 @@ AWAY = """
     import torch
     from torch import nn
     from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
-    from guard.draws import applied
+    from guard.setup.draws import applied
     from guard.settings import Settings
 
     _setup_privateuseone_for_python_backend("away")

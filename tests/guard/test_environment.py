@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 from programs import clean_environment, python, write
 
-from guard import environment
-from guard.environment import VARIABLES, applied, check, verdicts
 from guard.errors import LateWarning, SettingsError
 from guard.settings import Settings
+from guard.setup import environment
+from guard.setup.environment import VARIABLES, applied, check, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -161,7 +161,7 @@ def test_several_ranks_are_summed_in_rings(monkeypatch: pytest.MonkeyPatch, name
 
 
 def test_variables_of_libraries_that_are_not_installed_are_left_alone(tmp_path: Path) -> None:
-    code = "import os; from guard.environment import *; from guard.settings import Settings\n"
+    code = "import os; from guard.setup.environment import *; from guard.settings import Settings\n"
     code += "with applied(Settings()): print(*(v.name for v in VARIABLES if v.name in os.environ))"
     libraries = ("jax", "jax_plugins", "torch_npu", "transformers", "mamba_ssm", "causal_conv1d")
     for name in (*libraries, "transformer_engine"):
@@ -182,7 +182,7 @@ def _root() -> str:
 def test_the_flag_of_xla_is_added_to_those_that_are_there(tmp_path: Path) -> None:
     code = """
         import os
-        from guard.environment import applied, verdicts
+        from guard.setup.environment import applied, verdicts
         from guard.settings import Settings
         with applied(Settings()):
             print(os.environ["XLA_FLAGS"])
@@ -216,8 +216,8 @@ def test_a_file_of_xla_flags_has_to_hold_the_flag(tmp_path: Path) -> None:
 HASHES = """
     import os, sys
     os.environ.update(arg.split("=") for arg in sys.argv[1:])
-    from guard.environment import applied, verdicts
-    from guard.hash_seed import hash_seed
+    from guard.setup.environment import applied, verdicts
+    from guard.setup.hash_seed import hash_seed
     from guard.settings import Settings
     print(hash_seed())
     for _ in range(2):
@@ -253,7 +253,7 @@ def test_a_hash_seed_that_python_was_told_to_ignore_is_not_believed(tmp_path: Pa
 
 def test_processes_started_later_have_the_hash_seed(tmp_path: Path) -> None:
     code = "import subprocess, sys, warnings; warnings.simplefilter('ignore')\n"
-    code += "from guard.environment import applied; from guard.settings import Settings\n"
+    code += "from guard.setup.environment import applied; from guard.settings import Settings\n"
     code += "with applied(Settings()):\n    for _ in range(2):\n"
     code += "        subprocess.run([sys.executable, '-c', 'print(hash(str()), hash(chr(97)))'])"
     done = python("-c", code, cwd=tmp_path)
@@ -262,7 +262,9 @@ def test_processes_started_later_have_the_hash_seed(tmp_path: Path) -> None:
 
 
 def test_neither_torch_nor_cuda_is_started(tmp_path: Path) -> None:
-    code = "import sys; from guard.environment import *; from guard.settings import Settings\n"
+    code = (
+        "import sys; from guard.setup.environment import *; from guard.settings import Settings\n"
+    )
     code += "with applied(Settings()): verdicts()\nassert 'torch' not in sys.modules\n"
     code += "import torch\nwith applied(Settings()): verdicts()\n"
     code += "print(torch.cuda.is_initialized(), 'torch._inductor.config' in sys.modules)"
@@ -271,9 +273,8 @@ def test_neither_torch_nor_cuda_is_started(tmp_path: Path) -> None:
 
 
 def test_it_takes_less_than_a_millisecond(tmp_path: Path) -> None:
-    code = (
-        "import time; from guard.environment import applied; from guard.settings import Settings\n"
-    )
+    code = "import time; from guard.setup.environment import applied\n"
+    code += "from guard.settings import Settings\n"
     code += "from time import perf_counter as now\ntimes = []\nfor _ in range(50):\n    t = now()\n"
     code += "    with applied(Settings()): pass\n    times.append(now() - t)\nprint(min(times))"
     done = python("-c", code, cwd=tmp_path, environ={"PYTHONHASHSEED": "0"} | RANKS)
@@ -303,7 +304,7 @@ def test_a_library_that_has_read_its_variable_is_told_of(
     write(tmp_path / file, text)
     for folder in (tmp_path / file).relative_to(tmp_path).parents[:-1]:
         write(tmp_path / folder / "__init__.py", "")
-    code = f"import {module}; from guard.environment import *\n"
+    code = f"import {module}; from guard.setup.environment import *\n"
     code += "from guard.settings import Settings\nwith applied(Settings()):\n"
     code += "    print([each.name for each in verdicts() if each.state == 'too late'])"
     script = write(tmp_path / "script.py", code)
@@ -319,7 +320,7 @@ def test_a_library_that_has_read_its_variable_is_told_of(
 
 CONNECTED = """
     import torch, torch.distributed as dist
-    from guard.environment import applied, verdicts
+    from guard.setup.environment import applied, verdicts
     from guard.settings import Settings
     store = dist.HashStore()
     dist.init_process_group("{backend}", store=store, rank=0, world_size=1)
@@ -359,7 +360,7 @@ def test_cuda_that_has_started_is_told_of_unless_the_user_had_set_the_variable(
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         pytest.skip("needs a CUDA device")
-    code = "import torch; torch.zeros(1, device='cuda'); from guard.environment import *\n"
+    code = "import torch; torch.zeros(1, device='cuda'); from guard.setup.environment import *\n"
     code += "from guard.settings import Settings\nwith applied(Settings()):\n"
     code += "    print({each.name: each.state for each in verdicts()}['CUBLAS_WORKSPACE_CONFIG'])"
     script = write(tmp_path / "script.py", code)

@@ -9,8 +9,8 @@ from programs import write
 
 torch = pytest.importorskip("torch")
 
-from guard import flags  # noqa: E402
 from guard.settings import Settings  # noqa: E402
+from guard.setup import flags  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +54,7 @@ def test_inductor_follows_though_it_is_imported_later() -> None:
 
 NEWER = """
 import torch
-from guard import flags
+from guard.setup import flags
 from guard.settings import Settings
 matmul, conv, rnn = torch.backends.cuda.matmul, torch.backends.cudnn.conv, torch.backends.cudnn.rnn
 matmul.fp32_precision = conv.fp32_precision = "tf32"

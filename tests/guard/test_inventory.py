@@ -12,8 +12,8 @@ from programs import python, write
 
 import guard
 from guard.inventory.libraries import LIBRARIES
-from guard.reports import LEVELS, NOT_APPLICABLE, Entry, Report, Section
-from guard.variables import VARIABLES
+from guard.inventory.reports import LEVELS, NOT_APPLICABLE, Entry, Report, Section
+from guard.setup.variables import VARIABLES
 
 torch = pytest.importorskip("torch")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from programs import clean_environment, python, write
 
-from guard.launch import _wait
+from guard.commands.run import _wait
 
 pytest.importorskip("torch")
 
@@ -248,7 +248,7 @@ def test_where_exec_is_none_the_status_of_the_second_python_is_passed_on() -> No
 SETTINGS = """
     import os
     import guard, torch
-    from guard.environment import verdicts
+    from guard.setup.environment import verdicts
     settings = guard.active()
     print(*(f"{name}={getattr(settings, name)!r}" for name in settings.__dataclass_fields__))
     print(verdicts()[0].state, [name for name in os.environ if "GUARD" in name])

@@ -37,7 +37,7 @@ options = json.loads(sys.argv[1])
 L = importlib.import_module(options["library"])
 logging.getLogger(options["library"]).setLevel(logging.ERROR)
 import guard
-from guard.lightning import GuardCallback
+from guard.integrations.lightning import GuardCallback
 
 class Augmented(Dataset):
     def __len__(self):

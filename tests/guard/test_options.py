@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 from guard.__main__ import _COMMANDS
-from guard.options import SEED, at_least
+from guard.commands.options import SEED, at_least
 
 
 def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:

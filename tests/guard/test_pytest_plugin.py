@@ -16,7 +16,7 @@ import torch
 from programs import python
 
 from detlint.integrations.pytest_plugin import seed_torch
-from guard import pytest_blocks
+from guard.integrations import pytest_blocks
 from guard.settings import Settings
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ def test_a_fixture_of_the_projects_own_by_that_name_is_its_own(
 
         def test_order(first, deterministic):
             assert order == ["first", "deterministic"]
-            assert "guard.activation" not in sys.modules
+            assert "guard.setup.activation" not in sys.modules
         """,
     )
     done = session("-p", "no:randomly")
@@ -461,7 +461,8 @@ def test_nothing_is_imported_before_a_test_asks(folder: Path) -> None:
 
 
 def test_seeder_does_not_import_torch() -> None:
-    script = "import sys, guard.pytest_blocks; guard.pytest_blocks.OPEN.append(1); "
+    script = "import sys; from guard.integrations import pytest_blocks; "
+    script += "pytest_blocks.OPEN.append(1); "
     script += "from detlint.integrations.pytest_plugin import seed_torch; seed_torch(1); "
     check = "sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", script + check], check=True, timeout=60)

@@ -14,13 +14,13 @@ from torch.utils.checkpoint import checkpoint
 
 import guard
 from detlint.operations import OPERATIONS
-from guard import translation
+from guard.refusals import translation
+from guard.refusals.watch import current
 from guard.repairs import accounts, installation
 from guard.repairs.installation import installed, overload_of, unfit, variants  # noqa: F401
 from guard.repairs.names import wanted
 from guard.repairs.table import LEFT, REPAIRS, Repair
 from guard.settings import load
-from guard.watch import current
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

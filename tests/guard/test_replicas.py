@@ -12,7 +12,7 @@ import pytest
 from programs import python
 
 import guard
-from guard.launch import _replicas_watched, main
+from guard.commands.run import _replicas_watched, main
 from guard.replicas.departure import Entry, first_departure, named
 
 torch: Any = pytest.importorskip("torch")

@@ -15,8 +15,8 @@ np = pytest.importorskip("numpy")
 torch = pytest.importorskip("torch")
 
 import guard  # noqa: E402
-from guard import seeding  # noqa: E402
 from guard.errors import GuardError  # noqa: E402
+from guard.randomness import seeding  # noqa: E402
 from guard.settings import Settings  # noqa: E402
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ TRAIN = """
     import torch
     from torch.utils.data import DataLoader, Dataset
     import guard
-    from guard.sampler import EpochSampler
+    from guard.randomness.sampler import EpochSampler
 
     SAVE_AT, WORKERS, PATH = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 
@@ -311,7 +311,8 @@ def test_cupy_whose_generators_nobody_can_read_is_warned_of(
 DEVICE = """
     import io, sys
     import torch
-    from guard import rng_states, seeding
+    from guard.randomness import rng_states
+    from guard.randomness import seeding
     from guard.errors import GuardError
     from guard.settings import Settings
 

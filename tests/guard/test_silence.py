@@ -13,7 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 
 import guard  # noqa: E402
 from detlint.operations import OPERATIONS  # noqa: E402
-from guard import silence  # noqa: E402
+from guard.refusals import silence  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from programs import write
 
+from guard.commands.spread import main
 from guard.errors import GuardError
-from guard.spread.command import main
 from guard.spread.plans import Plan
 from guard.spread.plot import ASCII, Marks, Row, draw, marks_for
 from guard.spread.results import Arm

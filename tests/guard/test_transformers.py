@@ -27,7 +27,7 @@ logging.disable(logging.WARNING)
 options = json.loads(sys.argv[1])
 from transformers import Trainer, TrainerCallback, TrainingArguments
 import guard
-from guard.transformers import GuardCallback
+from guard.integrations.transformers import GuardCallback
 
 class Noisy(torch.utils.data.Dataset):
     def __len__(self):

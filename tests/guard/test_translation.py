@@ -7,8 +7,8 @@ import re
 import pytest
 
 from detlint.operations import OPERATIONS, Alternative
-from guard import translation
 from guard.observe.places import Place
+from guard.refusals import translation
 
 # The texts of the alert sites in libtorch_cuda and libtorch_cpu 2.13.0: 42 and 4 sites, of
 # which some share a text.

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from programs import write
 
-from guard.verification import command, inquiry, processes
+from guard.commands import verify as command
+from guard.verification import inquiry, processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

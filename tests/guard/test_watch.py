@@ -18,6 +18,7 @@ torch = pytest.importorskip("torch")
 
 import guard  # noqa: E402
 from guard.errors import NondeterministicOperationError, SettingsError  # noqa: E402
+from guard.refusals import watch  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,7 +122,7 @@ def test_an_allowed_operator_runs_and_is_counted() -> None:
     with guard.deterministic(allow=["put_"]):
         Outer()(torch.randn(4))
         Outer()(torch.randn(4))
-        watcher = guard.watch.current()
+        watcher = watch.current()
         assert watcher is not None
         (count,) = watcher.let_through.values()
         assert count == 2

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from detlint.operations import OPERATIONS, Operation
 from guard.dependencies import import_torch
-from guard.explanations import explained
 from guard.observe import engine, places
 from guard.observe.patching import replace
+from guard.refusals.explanations import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import ExitStack
 
-    from guard.watcher import Watcher
+    from guard.refusals.watcher import Watcher
 
     Function = Callable[..., Any]
     Current = Callable[[], Watcher]

@@ -10,8 +10,8 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from guard.commands.options import FAILED, add_program, at_least
 from guard.errors import GuardError
-from guard.options import FAILED, add_program, at_least
 from guard.settings import LARGEST_SEED
 from guard.spread import text
 from guard.spread.plans import PLACEHOLDER, Plan

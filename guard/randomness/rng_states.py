@@ -8,11 +8,11 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from guard import devices, streams
 from guard.dependencies import import_torch
 from guard.errors import GuardError
-from guard.seeders import import_numpy
-from guard.seeding import current_seed
+from guard.randomness import devices, streams
+from guard.randomness.seeders import import_numpy
+from guard.randomness.seeding import current_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ import random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.dependencies import import_torch, loaded
-from guard.devices import cupy_generators
+from guard.randomness.devices import cupy_generators
 from guard.settings import checked_seed
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def seed_numpy(seed: int) -> bool:
 
 
 def _seed_torch(seed: int) -> bool:
-    import_torch("guard.seeding").manual_seed(seed)
+    import_torch("guard.enable(seed=...)").manual_seed(seed)
     return True
 
 

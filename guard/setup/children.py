@@ -27,6 +27,6 @@ def join(settings: dict[str, Any]) -> None:
 
     The program may switch it on once more, with the same settings, as in its parent.
     """
-    from guard.activation import enable
+    from guard.setup.activation import enable
 
     enable(**settings)

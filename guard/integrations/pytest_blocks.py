@@ -11,9 +11,9 @@ from zlib import crc32
 
 import pytest
 
-from guard import activation
 from guard.errors import GuardError, LateWarning
 from guard.settings import LARGEST_SEED, Settings, load
+from guard.setup import activation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,8 +129,8 @@ def _deterministic(settings: Settings) -> Iterator[Settings]:
 
 
 def _explanation(error: RuntimeError) -> RuntimeError | None:
-    from guard.explanations import explained
     from guard.observe import places
+    from guard.refusals.explanations import explained
 
     return explained(error, places.of_error(error))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import import_torch, loaded
 from guard.errors import GuardError, SettingsError
-from guard.seeders import seed_everything, seed_numpy, seed_random
+from guard.randomness.seeders import seed_everything, seed_numpy, seed_random
 from guard.settings import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _worker_seed() -> int | None:
 @contextmanager
 def applied(settings: Settings) -> Iterator[None]:
     """Seed every generator, and put back the state that each had."""
-    from guard.rng_states import kept
+    from guard.randomness.rng_states import kept
 
     global _active  # noqa: PLW0603 - it is about the process
     outer = _active
@@ -108,6 +108,6 @@ def seed_worker(worker_id: int) -> None:
     torch.manual_seed(seed)
     seed_random(seed % (LARGEST_SEED + 1))
     seed_numpy(seed % (LARGEST_SEED + 1))
-    from guard.streams import restart
+    from guard.randomness.streams import restart
 
     restart()

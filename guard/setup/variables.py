@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard import legality
-from guard.presence import installed, jax_on_gpu, several_ranks
+from guard.setup import legality
+from guard.setup.presence import installed, jax_on_gpu, several_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

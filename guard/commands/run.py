@@ -8,13 +8,13 @@ import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from guard import environment
+from guard.commands.options import FAILED, SEED, add_program, add_replicas
 from guard.errors import GuardError
-from guard.hash_seed import hash_seed
-from guard.options import FAILED, SEED, add_program, add_replicas
 from guard.program import Program
 from guard.repairs.names import check_names
 from guard.settings import Settings, load
+from guard.setup import environment
+from guard.setup.hash_seed import hash_seed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +58,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _enable(given: Mapping[str, Any]) -> None:
-    from guard.activation import enable  # imports torch, for which the program is now prepared
+    from guard.setup.activation import (
+        enable,  # imports torch, for which the program is now prepared
+    )
 
     enable(**given)
 

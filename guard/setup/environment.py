@@ -1,4 +1,4 @@
-"""The environment variables of ``guard.variables``: set, put back, and judged."""
+"""The environment variables of ``guard.setup.variables``: set, put back, and judged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.errors import LateWarning, SettingsError, TooLateError
-from guard.variables import VARIABLES, Variable
+from guard.setup.variables import VARIABLES, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["VARIABLES", "Variable", "Verdict", "applied", "check", "claim", "verdicts"]
 
-_BETWEEN = (os.path.join(os.path.dirname(__file__), ""), contextmanager.__code__.co_filename)
+_BETWEEN = (
+    os.path.join(os.path.dirname(os.path.dirname(__file__)), ""),  # all of guard
+    contextmanager.__code__.co_filename,
+)
 
 _set_by_guard: dict[str, str] = {}  # name to value
 _set_late: set[str] = set()

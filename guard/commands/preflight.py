@@ -10,8 +10,8 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
 
+from guard.commands.options import FAILED, FOUND, add_program, at_least
 from guard.errors import GuardError
-from guard.options import FAILED, FOUND, add_program, at_least
 from guard.program import Program
 from guard.rehearsal.findings import UNKNOWN
 from guard.rehearsal.switches import GPUS

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
+from guard.commands.options import FAILED, add_program, add_replicas, at_least
 from guard.errors import GuardError
-from guard.options import FAILED, add_program, add_replicas, at_least
 from guard.program import Program
 from guard.recording.arrival import when_imported
 from guard.recording.options import Options
@@ -63,7 +63,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _enable() -> None:
-    from guard.activation import enable  # imports torch, for which the program is now prepared
+    from guard.setup.activation import (
+        enable,  # imports torch, for which the program is now prepared
+    )
 
     enable()
 

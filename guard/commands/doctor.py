@@ -1,4 +1,4 @@
-"""``python -m guard doctor`` and ``guard.report``: what is set here, what is not, what it means."""
+"""``python -m guard doctor``: what is set here, what is not, what it means."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import json
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from guard.options import FOUND
-from guard.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Report, word
+from guard.commands.options import FOUND
+from guard.inventory import report
+from guard.inventory.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Report, word
 from guard.terminal import grid, heading, rendered, visible, write
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
-    from guard.reports import Entry, Level
+    from guard.inventory.reports import Entry, Level
 
 _EPILOG = """\
 It looks at the process it runs in. To see what a program finds under guard:
@@ -38,18 +39,6 @@ _REFUSING = ("guard", "environment")  # where what differs keeps guard from star
 _HASHES = "PYTHONHASHSEED"  # guard starts all the same
 _ENABLED = "guard.enable sets it to "
 _NOTHING = "none that guard knows of"
-
-
-def report() -> Report:
-    """How things stand in this process, with a verdict on each.
-
-    Imports torch where it is installed. Changes nothing, starts no device, and raises
-    nothing for what is missing: the report says so. ``report().digest`` is a line to log
-    beside a run.
-    """
-    from guard import inventory
-
-    return Report(inventory.sections())
 
 
 def main(arguments: Sequence[str]) -> int:

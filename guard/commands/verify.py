@@ -12,8 +12,8 @@ import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from guard.commands.options import FAILED, INTERRUPTED, SEED, add_program, add_replicas, at_least
 from guard.errors import GuardError
-from guard.options import FAILED, INTERRUPTED, SEED, add_program, add_replicas, at_least
 from guard.program import Program
 from guard.terminal import write
 from guard.verification.circumstances import CIRCUMSTANCES, NAMES

@@ -7,12 +7,12 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from detlint.operations import OPERATIONS, Operation
-from guard import silence, translation
-from guard.allowance import allowed
-from guard.explanations import explained, refused
-from guard.flags import switched
 from guard.observe import engine, places
+from guard.refusals import silence, translation
+from guard.refusals.allowance import allowed
+from guard.refusals.explanations import explained, refused
 from guard.repairs import in_force
+from guard.setup.flags import switched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

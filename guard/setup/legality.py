@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import loaded
-from guard.hash_seed import hash_seed
 from guard.settings import LARGEST_SEED
+from guard.setup.hash_seed import hash_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,12 +7,12 @@ from collections import Counter
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from guard import translation, watch
-from guard.activation import active
-from guard.flags import held
 from guard.observe import places
+from guard.refusals import translation, watch
+from guard.refusals.watcher import Watcher
 from guard.settings import load
-from guard.watcher import Watcher
+from guard.setup.activation import active
+from guard.setup.flags import held
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

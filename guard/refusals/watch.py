@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from guard import interception
-from guard.explanations import explained
 from guard.observe import places
-from guard.watcher import Watcher
+from guard.refusals import interception
+from guard.refusals.explanations import explained
+from guard.refusals.watcher import Watcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

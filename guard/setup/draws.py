@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from guard.cpu_draws import DrawnOnCpu
-    from guard.dropout import WithoutDropout
     from guard.settings import Settings
+    from guard.setup.cpu_draws import DrawnOnCpu
+    from guard.setup.dropout import WithoutDropout
 
 _modes: list[WithoutDropout | DrawnOnCpu] = []  # of the blocks that are open
 
@@ -26,11 +26,11 @@ def applied(settings: Settings) -> Iterator[None]:
             stack.callback(setattr, outer, "on", outer.on)
             outer.on = False
         if not settings.dropout:
-            from guard.dropout import without_dropout
+            from guard.setup.dropout import without_dropout
 
             _keep(stack.enter_context(without_dropout()), stack)
         if settings.rng == "cpu":
-            from guard.cpu_draws import DrawnOnCpu, unfused_attention
+            from guard.setup.cpu_draws import DrawnOnCpu, unfused_attention
 
             if settings.dropout:
                 stack.enter_context(unfused_attention())

@@ -8,8 +8,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from guard.commands.options import FAILED, FOUND
 from guard.errors import GuardError
-from guard.options import FAILED, FOUND
 from guard.terminal import write
 
 if TYPE_CHECKING:

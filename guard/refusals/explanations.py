@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from guard import translation
 from guard.errors import NondeterministicOperationError
+from guard.refusals import translation
 
 if TYPE_CHECKING:
     from detlint.operations import Operation

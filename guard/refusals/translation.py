@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.operations import OPERATIONS, Alternative, Operation
-from guard.refusals import REFUSALS
+from guard.refusals.messages import REFUSALS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 # What runs first is undone last. The environment is read when CUDA starts, so it comes first.
-_STAGES = ("environment", "seeding", "flags", "repairs", "watch", "draws", "children")
+_STAGES = (
+    "guard.setup.environment",
+    "guard.randomness.seeding",
+    "guard.setup.flags",
+    "guard.repairs",
+    "guard.refusals.watch",
+    "guard.setup.draws",
+    "guard.setup.children",
+)
 
 _lock = threading.RLock()
 _blocks: list[Settings] = []  # of the blocks that are open, outermost first
@@ -117,7 +125,7 @@ def _enter(settings: Settings, stack: ExitStack) -> None:
         )
     _check_moment()
     for name in _STAGES:
-        stage = importlib.import_module(f"guard.{name}")
+        stage = importlib.import_module(name)
         stack.enter_context(stage.applied(settings))
 
 

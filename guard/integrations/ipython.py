@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from guard import activation
 from guard.errors import GuardError, SettingsError
-from guard.explanations import explained
 from guard.observe import places
+from guard.refusals.explanations import explained
+from guard.setup import activation
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import import_torch
-from guard.seeding import active_seed, current_seed, seed_worker
+from guard.randomness.seeding import active_seed, current_seed, seed_worker
 from guard.settings import checked_seed
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Guard within other tools: trainers, pytest and notebooks."""

@@ -1,0 +1,1 @@
+"""Random numbers: seeds, the states of generators, and streams of their own."""
