@@ -176,7 +176,7 @@ def test_variables_of_libraries_that_are_not_installed_are_left_alone(tmp_path: 
 
 
 def _root() -> str:
-    return os.path.dirname(os.path.dirname(environment.__file__))
+    return os.path.dirname(os.path.dirname(guard.__file__))
 
 
 def test_the_flag_of_xla_is_added_to_those_that_are_there(tmp_path: Path) -> None:
