@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from programs import clean_environment, python, write
 
+import guard
 from guard.errors import LateWarning, SettingsError
 from guard.settings import Settings
 from guard.setup import environment
