@@ -190,8 +190,11 @@ def _parts(tensor: torch.Tensor) -> _Parts | None:  # noqa: PLR0911 - a kind eac
 def _wrapped(tensor: Any) -> _Parts:  # noqa: ANN401 - of a subclass that says what it wraps
     """DTensor's local part, a jagged tensor's values and offsets."""
     names, _ = tensor.__tensor_flatten__()
+    held = [getattr(tensor, name) for name in names]
     placements = getattr(tensor, "placements", "")
-    return _Parts([getattr(tensor, name) for name in names], f"{names}{placements}")
+    # Since torch 2.13, a DTensor names its mesh as well, which is no tensor.
+    parts = [each for each in held if isinstance(each, torch.Tensor)]
+    return _Parts(parts, f"{names}{placements}")
 
 
 def _quantized(tensor: torch.Tensor) -> _Parts:

@@ -162,6 +162,21 @@ def test_subclasses_by_their_data() -> None:
     assert digest(torch.nn.Parameter(VALUES)) == digest(VALUES)
 
 
+def test_shards_by_their_local_part() -> None:
+    distributed = torch.distributed
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        from torch.distributed.tensor import Replicate, Shard, distribute_tensor, init_device_mesh
+
+        mesh = init_device_mesh("cpu", (1,))
+        shard = distribute_tensor(VALUES, mesh, [Shard(0)])
+        assert digest(shard) == digest(distribute_tensor(VALUES.clone(), mesh, [Shard(0)]))
+        assert digest(shard) != digest(distribute_tensor(2 * VALUES, mesh, [Shard(0)]))
+        assert digest(shard) != digest(distribute_tensor(VALUES, mesh, [Replicate()]))
+    finally:
+        distributed.destroy_process_group()
+
+
 def test_tensors_inside_transformations() -> None:
     seen = []
 
