@@ -19,7 +19,9 @@ _OUTSIDE = re.compile(r"\]\((?:\.\./)+((?:README|CONTRIBUTING|benchmarks|example
 def on_config(config: Any) -> Any:  # noqa: ANN401 - mkdocs' own class, which types lack
     """Where the site and the repository are served: "" while that is not configured."""
     config.site_url = address("Site")
-    config.repo_url = address("Repository") or None
+    if repository := address("Repository"):
+        # Not as repo_url, for which the theme asks GitHub how many stars it has, in each browser.
+        config.extra["social"] = [{"icon": "fontawesome/brands/git-alt", "link": repository}]
     return config
 
 
