@@ -68,6 +68,7 @@ class Engine:
             for rule in rules
             if not rule.judges_programs() and enabled(usual, rule.code, rule.default)
         }
+        self._open = {rule.code for rule in rules if rule.crosses_files}  # linking shows them
         self._known = known
         self._narrowed = narrowed
         self._triggers = Triggers(rules, settings)
@@ -145,8 +146,8 @@ class Engine:
         return Engine(self.rules, settings, known=self._known, narrowed=self._narrowed)
 
     def _shown(self, findings: Sequence[Finding]) -> list[Finding]:
-        """Those that are sure enough, in order of place."""
-        shown = filter(self._settings.shows, findings)
+        """Those that are sure enough, or may be with other files open, in order of place."""
+        shown = (each for each in findings if each.code in self._open or self._settings.shows(each))
         return sorted(shown, key=lambda each: each[1:6])
 
     def _lint_python(

@@ -146,35 +146,48 @@ class Linker:
         return filter(self._settings.shows, findings)
 
     def _opened(self) -> OtherFiles:
-        return OtherFiles(self._index, self._context.root_of, alone=self._context.alone)
+        return OtherFiles(
+            self._index,
+            self._context.root_of,
+            files=lambda: self._context.files,
+            models=self._settings.models,
+            alone=self._context.alone,
+        )
 
     def _seen_across(self, findings: Sequence[Finding]) -> Iterator[Finding]:
         """The findings as they are with the other files of the project open."""
+        asked: dict[tuple[str, str], list[Finding]] = {}
         for finding in findings:
             rule = self._crossing.get(finding.code)
-            if rule is None:
-                yield finding
-            else:
-                yield from self._seen_again(finding, rule)
+            if rule is not None and rule.rests_on_others(finding):
+                asked.setdefault((finding.path, finding.code), []).append(finding)
+        seen = {key: self._seen_again(*key, several) for key, several in asked.items()}
+        for finding in findings:
+            again = seen.get((finding.path, finding.code))
+            if again is None or not self._crossing[finding.code].rests_on_others(finding):
+                yield from self._shown(finding)
+            elif finding[1:5] in again:
+                found = again[finding[1:5]]
+                yield from self._shown(found._replace(path=finding.path, cell=finding.cell))
 
-    def _seen_again(self, finding: Finding, rule: type[Rule]) -> Iterator[Finding]:
+    def _seen_again(
+        self, path: str, code: str, findings: Sequence[Finding]
+    ) -> dict[tuple[int, ...], Finding] | None:
+        """The findings of a rule in a file, by place; None if parts of it do not parse alone."""
         from detlint.dataflow.unit import UnparsedError
         from detlint.stack import in_deep_stack
 
-        unit = self._others.unit(os.path.realpath(finding.path))
-        active = rule(unit, self._settings)
+        unit = self._others.unit(os.path.realpath(path))
+        active = self._crossing[code](unit, self._settings)
         active.others = self._others
         starts = unit.source.line_starts
+        places = sorted({starts[each.row - 1] + each.column - 1 for each in findings})
         try:
-            with journal.asking(finding.path, rule.code):
-                place = starts[finding.row - 1] + finding.column - 1
-                in_deep_stack(lambda: active.examine([place]))
-        except UnparsedError:  # not piece by piece
-            yield finding
-        for each in active.findings:
-            if each[1:5] == finding[1:5]:
-                yield from self._shown(each._replace(path=finding.path, cell=finding.cell))
-                break
+            with journal.asking(path, code):
+                in_deep_stack(lambda: active.examine(places))
+        except UnparsedError:
+            return None
+        return {each[1:5]: each for each in reversed(active.findings)}
 
     @cached_property
     def _crossing(self) -> dict[str, type[Rule]]:
@@ -182,7 +195,8 @@ class Linker:
         return {rule.code: class_of(rule) for rule in self._rules if rule.crosses_files}
 
     def _may_rest_on_others(self, findings: Sequence[Finding]) -> bool:
-        return any(each.code in self._crossing for each in findings)
+        crossing = ((self._crossing.get(each.code), each) for each in findings)
+        return any(rule is not None and rule.rests_on_others(each) for rule, each in crossing)
 
     @cached_property
     def _clearing(self) -> dict[str, type[Rule]]:

@@ -137,6 +137,11 @@ class Rule:
         return False
 
     @classmethod
+    def rests_on_others(cls, finding: Finding) -> bool:  # noqa: ARG003
+        """Whether other files may change a finding of a rule that ``crosses_files``."""
+        return True
+
+    @classmethod
     def doubted_by_all(
         cls,
         finding: Finding,  # noqa: ARG003
@@ -151,8 +156,12 @@ class Rule:
     @classmethod
     def may_be_cleared(cls) -> bool:
         """Whether findings of files wait for what programs say."""
-        told = (cls.cleared, Rule.cleared), (cls.doubted, Rule.doubted)
-        return any(own.__func__ is not given.__func__ for own, given in told)  # type: ignore[attr-defined]
+        told = (
+            (cls.cleared, Rule.cleared),
+            (cls.doubted, Rule.doubted),
+            (cls.doubted_by_all, Rule.doubted_by_all),
+        )
+        return any(own.__func__ is not given.__func__ for own, given in told)  # type: ignore[union-attr]
 
     @classmethod
     def judges_programs(cls) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import torch
 
+from detlint.cli import main
 from detlint.engine import Engine
 from detlint.finding import Confidence
 from detlint.operations import OPERATIONS, Argument, Operation
@@ -229,7 +232,7 @@ def test_the_message_names_what_a_class_is_made_of(
 
 
 @pytest.mark.parametrize("path", ["evaluation/fid.py", "evaluation/nets/fid.py", "evaluate.py"])
-def test_nothing_is_trained_in_an_evaluation(path: str) -> None:
+def test_nothing_is_trained_in_an_evaluation(path: str, engine: Callable[..., Engine]) -> None:
     text = (
         "from torch import nn\n\nclass Net(nn.Module):\n    def __init__(self):\n"
         "        super().__init__()\n        self.conv = nn.Conv3d(1, 1, 3)\n"
@@ -238,8 +241,8 @@ def test_nothing_is_trained_in_an_evaluation(path: str) -> None:
     )
 
     def confidences(path: str, least: Confidence) -> list[str]:
-        engine = Engine([NoDeterministicImplementation], Settings(min_confidence=least), known=())
-        return [str(each.confidence) for each in engine.lint(Source(path, text))]
+        found = engine("DET501", least=least).lint(Source(path, text))
+        return [str(each.confidence) for each in found]
 
     assert confidences(path, Confidence.POSSIBLE) == ["possible"]
     assert confidences(path, Confidence.LIKELY) == []
@@ -510,3 +513,117 @@ def test_what_is_held_or_becomes_a_leaf_has_no_gradient(
     text = HELD.format(line=line, frozen=frozen)
     for narrowed in (True, False):
         assert len(findings(text, "DET501", narrowed=narrowed)) == found
+
+
+PARTS = """
+    import torch.nn.functional as F
+    from torch import nn
+
+    def warp(image, grid):
+        return F.grid_sample(image, grid)
+
+    class Warp(nn.Module):
+        def forward(self, image, grid):
+            return F.grid_sample(image, grid)
+
+    def pool():
+        return nn.AdaptiveAvgPool2d(7)
+"""
+MODEL = """
+    from torch import nn
+    import parts
+    from parts import Warp, warp as sample
+
+    class Net(nn.Module):
+        def __init__(self):
+            self.conv, self.warp = nn.Conv2d(3, 8, 3), Warp()
+            self.other, self.pool = parts.Warp(), parts.pool()
+
+        def forward(self, x, grid):
+            {}
+"""
+SCRIPT = """
+    from torch import nn
+    from parts import pool
+    from model import Net
+
+    net = nn.Sequential({})
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "layers", "rows"),
+    [
+        ("return sample(self.conv(x), grid)", "Net()", [6]),
+        ("return parts.warp(self.conv(x), grid)", "Net()", [6]),
+        ("return self.warp(self.conv(x), grid)", "Net()", [10]),
+        ("return self.other(self.conv(x), grid)", "Net()", [10]),
+        ("return self.pool(self.conv(x))", "Net()", [13]),
+        ("return x", "nn.Conv2d(3, 8, 3), pool()", [13]),
+        ("return x", "pool(), nn.Conv2d(3, 8, 3)", []),
+        ("return self.conv(sample(x, grid)) + self.conv(self.warp(x, grid))", "Net()", []),
+    ],
+)
+def test_what_other_files_give_a_function_or_layer_counts(
+    line: str,
+    layers: str,
+    rows: list[int],
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    model, script = MODEL.format(line), SCRIPT.format(layers)
+    project({"parts.py": PARTS, "model.py": model, "script.py": script})
+    main(["--no-cache", "--select", "DET501", "--output-format", "json", "."])
+    told = json.loads(capsys.readouterr().out)
+    assert all(each["filename"].endswith("parts.py") for each in told)
+    assert [each["location"]["row"] for each in told] == rows
+
+
+NET = """
+    from torch import nn
+
+    class Net(nn.Module):
+        def __init__(self):
+            self.conv, self.pool = nn.Conv2d(3, 8, 3), nn.AdaptiveAvgPool2d(7)
+
+        def forward(self, x):
+            return self.pool(self.conv(x))
+"""
+TRAIN = """
+    import torch
+    from {} import Net
+
+    net = Net()
+    optimizer = torch.optim.Adam(net.parameters())
+    net(torch.ones(1, 3, 8, 8)).sum().backward()
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("imported", "step", "more", "told"),
+    [
+        ("own", "optimizer.step()", {}, ["own.py"]),
+        ("vendored.net", "optimizer.step()", {}, ["vendored/net.py"]),
+        ("own", "optimizer.step()", {"setup.py": "setup()"}, ["own.py", "vendored/net.py"]),
+        (
+            "own",
+            "optimizer.step()\n    x = importlib.import_module(net)",
+            {},
+            ["own.py", "vendored/net.py"],
+        ),
+    ],
+)
+def test_models_that_no_program_reaches_are_possible(  # noqa: PLR0913, PLR0917 - a row of the table
+    imported: str,
+    step: str,
+    more: dict[str, str],
+    told: list[str],
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    files = {"own.py": NET, "vendored/net.py": NET, "train.py": TRAIN.format(imported, step)}
+    root = project({**files, **more})
+    main(["--no-cache", "--select", "DET501", "--output-format", "json", "."])
+    found = [Path(each["filename"]) for each in json.loads(capsys.readouterr().out)]
+    assert [each.relative_to(root).as_posix() for each in found] == told

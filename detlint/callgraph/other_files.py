@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.unit import Unit
@@ -11,20 +12,36 @@ from detlint.index.modules import Definitions, Modules
 from detlint.paths import relative, slashed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from detlint.index.index import Index
 
 
+_MOST = 1_000  # files around one in which it is looked up who imports something
+_FEW = 6  # files that import a function are asked what they give it
+
+
 class OtherFiles:
     """Answers for all files of a context; ``root_of`` says below which folder a file's imports
-    are looked up; ``alone``: in none."""
+    are looked up, ``files`` which there are; ``alone``: in none."""
 
-    def __init__(self, index: Index, root_of: Callable[[str], str], *, alone: bool = False) -> None:
+    def __init__(
+        self,
+        index: Index,
+        root_of: Callable[[str], str],
+        *,
+        files: Callable[[], Sequence[str]] = tuple,
+        models: Sequence[tuple[str, str]] = (),
+        alone: bool = False,
+    ) -> None:
         self._alone = alone
+        self._files = files
         self._index = index
+        self._models = models
         self._root_of = root_of
         self.unit: Callable[[str], Unit] = cache(self._open)
+        self._below_folder: Callable[[str], list[str]] = cache(self._python_below)
+        self._importers: Callable[[str], dict[str, list[str]]] = cache(self._imported_below)
         self._definitions: Callable[[str], Definitions] = cache(self._below)
         self.find: Callable[[Unit, str], list[tuple[Unit, str]]] = cache(self._look_up)
 
@@ -40,13 +57,67 @@ class OtherFiles:
             symbols = definitions.of(path, f"{module[1:]}:{last}")
         return [(self.unit(each.path), each.part) for each in symbols or ()]
 
+    def importing(self, unit: Unit, name: str) -> list[tuple[Unit, str, str]]:
+        """The files that import a function or class of a file, or the file itself; by which word
+        each of them calls it, and by which qualified name. Not more than a few."""
+        if self._alone:
+            return []
+        home, found = os.path.realpath(unit.source.path), []
+        importers = self._importers(self._around(home))
+        module = os.path.basename(home).removesuffix(".py")
+        asked = dict.fromkeys((*importers.get(name, ()), *importers.get(module, ())))
+        for path in itertools.islice(asked, _FEW):
+            other = self.unit(path)
+            for bound, meanings in other.imported.items():
+                for each in meanings:
+                    last = each.rpartition(".")[2]
+                    if last == name and self._is_of(other, each, home):
+                        found.append((other, bound, each))
+                    elif last == module and self._is_of(other, f"{each}.{name}", home):
+                        found.append((other, name, f"{each}.{name}"))
+        return found
+
+    def _is_of(self, unit: Unit, name: str, home: str) -> bool:
+        """Whether what a file means by a name is of a file."""
+        return any(os.path.realpath(at.source.path) == home for at, _ in self.find(unit, name))
+
+    def _around(self, path: str) -> str:
+        """The largest folder around a file that has not too many files."""
+        root, folder = self._root_of(path), os.path.dirname(path)
+        while folder != root and len(self._below_folder(os.path.dirname(folder))) <= _MOST:
+            folder = os.path.dirname(folder)
+        return folder
+
+    def _python_below(self, folder: str) -> list[str]:
+        start = os.path.join(folder, "")
+        return [each for each in self._python if each.startswith(start)]
+
+    @cached_property
+    def _python(self) -> list[str]:
+        return [each for each in self._files() if each.endswith(".py")]
+
+    def _imported_below(self, folder: str) -> dict[str, list[str]]:
+        """Which files of a folder import something, or a module, by a name."""
+        found: dict[str, list[str]] = {}
+        files = self._below_folder(folder)
+        if len(files) > _MOST:
+            files = [each for each in files if os.path.dirname(each) == folder]
+        for path in files:
+            imports = self._index.imports(path)
+            modules = (each.module.rpartition(".")[2] for each in imports if not each.names)
+            for name in {*modules, *(name for each in imports for name in each.names)}:
+                found.setdefault(name, []).append(path)
+        return found
+
     def shown(self, unit: Unit) -> str:
         """What messages call a file: its path below the project's folder."""
-        path = os.path.realpath(unit.source.path)
+        return self._shown(os.path.realpath(unit.source.path))
+
+    def _shown(self, path: str) -> str:
         return slashed(relative(path, self._root_of(path)))
 
     def _open(self, path: str) -> Unit:
-        return Unit(self._index.source(path))
+        return Unit(self._index.source(path), models=self._models, path=self._shown(path))
 
     def _below(self, root: str) -> Definitions:
         return Definitions(self._index, Modules(root, self._index.folders))

@@ -236,6 +236,11 @@ class Program:
         step = self.first("trains", "torch")
         return step is not None and (step.path == self.path or self._is_to_train)
 
+    @cached_property
+    def looks_up_modules(self) -> bool:
+        """Whether it may import what its text does not name, or from where it does not say."""
+        return "makes_unseen" in self._holders or any("sys.path" in each for each in self.texts())
+
     @property
     def _is_to_train(self) -> bool:
         return roles.trains(self.name) or roles.calls_training(self.source.text)
@@ -254,7 +259,8 @@ class Program:
 
     def _learns_by(self, fact: Fact) -> bool:
         """Whether a gradient changes something: not in a check of kernels, nor in a profiler."""
-        return ".backward(" not in fact.text or "steps" in self._holders
+        worked_out = "backward(" in fact.text or (fact.what == "torch" and "grad" in fact.text)
+        return not worked_out or "steps" in self._holders
 
     def _is_about(self, fact: Fact, what: str) -> bool:
         if not what or fact.what in (what, EVERY):

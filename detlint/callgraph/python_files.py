@@ -1,7 +1,9 @@
-"""The Python files of a project, which may settle findings also where none is a program."""
+"""The Python files of a project, which may settle findings also where none is a program, and what
+no program reaches."""
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,15 @@ from detlint.kinds import NOTEBOOK, PYTHON, kind_of_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from detlint.callgraph.program import Program
     from detlint.index.index import Index
+
+# What makes the files below its folder a package that others install, by what it says.
+_BUILDS = {
+    "setup.py": ("",),
+    "setup.cfg": ("[metadata]", "[options]"),
+    "pyproject.toml": ("[build-system]", "[project]", "[tool.poetry]"),
+}
 
 
 class PythonFiles:
@@ -19,9 +29,32 @@ class PythonFiles:
     def __init__(self, paths: Sequence[str], index: Index) -> None:
         self._paths = [each for each in paths if kind_of_name(each) in (PYTHON, NOTEBOOK)]
         self._index = index
+        self._all = paths
 
     def __len__(self) -> int:
         return len(self._paths)
+
+    def is_left_alone(self, path: str, programs: Sequence[Program]) -> bool:
+        """Whether programs of the context train, and none of any kind reaches a file, which others
+        do not install either: models that were copied whole, of which one is used."""
+        if any(path in each for each in programs) or self._is_installed(path):
+            return False
+        return any(each.learns for each in programs) and not any(
+            each.looks_up_modules for each in programs
+        )
+
+    def _is_installed(self, path: str) -> bool:
+        return any(path.startswith(each) for each in self._packages)
+
+    @cached_property
+    def _packages(self) -> list[str]:
+        """The folders of packages that others install."""
+        return [os.path.join(os.path.dirname(each), "") for each in self._all if self._builds(each)]
+
+    def _builds(self, path: str) -> bool:
+        words = _BUILDS.get(os.path.basename(path), ())
+        text = self._index.source(path).text if words else ""
+        return any(each in text for each in words)
 
     @cached_property
     def texts(self) -> tuple[str, ...]:

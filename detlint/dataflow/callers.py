@@ -32,6 +32,7 @@ class Callers:
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
+        self._imported: dict[tuple[str, str], list[Op]] = {}
         self._known: dict[tuple[bool, str, Function | None], Known] = {}
 
     def of(self, function: Function) -> Known:
@@ -50,6 +51,30 @@ class Callers:
     def of_class(self, name: str) -> Known:
         """The calls of a class."""
         return self._of("", name, None)
+
+    def handing(self, function: Function) -> list[Op]:
+        """The calls that a function is handed to."""
+        _, _, name = function.name.rpartition(".")
+        reads = self._reads("", name, function)
+        return [
+            use
+            for read in reads
+            for use in read.uses
+            if use.code == "call" and use.args[0] is not read
+        ]
+
+    def of_imported(self, word: str, name: str) -> list[Op]:
+        """The calls of what the file imports, by a qualified name; by which word it calls that."""
+        key = word, name
+        if key not in self._imported:
+            self._imported[key] = [
+                call
+                for outer in self._unit.functions_naming(word)
+                for inner in outer.everything()
+                for call in inner.coded("call")
+                if name in self._unit.values.called(call)
+            ]
+        return self._imported[key]
 
     def _of(self, owner: str, name: str, function: Function | None) -> Known:
         # A method that is called on something is not looked up: it may be that of any class.

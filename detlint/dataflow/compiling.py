@@ -154,7 +154,7 @@ def _is_known(values: Values, call: Op) -> bool:
 
 def is_trial(op: Op) -> bool:
     """Whether code stands in what a name says is a test or a benchmark, which keeps no result."""
-    folder, file = os.path.split(op.function.unit.source.path)
+    folder, file = os.path.split(op.function.unit.path)
     around = [os.path.splitext(file)[0], os.path.basename(folder)]
     function: Function | None = op.function.decorated or op.function
     while function is not None:

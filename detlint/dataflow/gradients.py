@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.backwards import Backwards
-from detlint.dataflow.callers import given
+from detlint.dataflow.callers import Callers, given
 from detlint.dataflow.inference import records_none
 from detlint.dataflow.layers import Layers, is_self, word_of
+from detlint.dataflow.origins import Origins
 from detlint.dataflow.tensors import (
+    Fields,
     annotated,
     computed_with,
     function_of,
@@ -16,34 +18,61 @@ from detlint.dataflow.tensors import (
     method_of,
 )
 from detlint.models import gradients as rows
-from detlint.models import layers, memory, tensors
+from detlint.models import layers, memory, tensors, training
 from detlint.models.names import is_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from detlint.dataflow.callers import Callers
+    from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.origins import Made, Origins
-    from detlint.dataflow.tensors import Fields
+    from detlint.dataflow.origins import Made
+    from detlint.dataflow.unit import Unit
 
 Facts = frozenset[str]
 NEEDED, UNKNOWN, SEEMS_NONE, NONE = "needed", "unknown", "seems none", "none"
 _NEEDED, _UNKNOWN, _SEEMS_NONE, _NONE = (
     frozenset((each,)) for each in (NEEDED, UNKNOWN, SEEMS_NONE, NONE)
 )
+_UNOPENED = frozenset((UNKNOWN, "other files may tell"))
 _NOTHING: Facts = frozenset()
 _COMPUTING = frozenset(("augment", "binary", "call", "comprehension"))
+
+
+class Files:
+    """The gradients of other files, that import what this one defines."""
+
+    def __init__(self, others: OtherFiles) -> None:
+        self._others = others
+        self._known: dict[Unit, Gradients] = {}
+
+    def calls(self, gradients: Gradients, name: str) -> list[tuple[Gradients, Op]]:
+        """The calls of a function or class in other files, and the gradients of these."""
+        self._known.setdefault(gradients.unit, gradients)
+        return [
+            (other, call)
+            for unit, word, full in self._others.importing(gradients.unit, name)
+            for other in [self._of(unit)]
+            for call in other.calls.of_imported(word, full)
+        ]
+
+    def _of(self, unit: Unit) -> Gradients:
+        if unit not in self._known:
+            self._known[unit] = Gradients(Fields(unit), Callers(unit), Origins(), self)
+        return self._known[unit]
 
 
 class Gradients(Backwards[Facts]):
     """Answers for the values of a file."""
 
-    def __init__(self, fields: Fields, calls: Callers, origins: Origins) -> None:
+    def __init__(
+        self, fields: Fields, calls: Callers, origins: Origins, files: Files | None = None
+    ) -> None:
         super().__init__(_NOTHING, _UNKNOWN)
+        self._files = files
         self._fields = fields
-        self._unit = unit = fields.unit
-        self._calls = calls
+        self.unit = unit = fields.unit
+        self.calls = calls
         self._origins = origins
         self.layers = Layers(unit, calls, origins)
 
@@ -54,7 +83,15 @@ class Gradients(Backwards[Facts]):
 
     def fed(self, made: Op) -> str:
         """The same of what a layer is called with that a call makes."""
-        return surest(self._fed(made))
+        return surest(self.fed_by_all(made))
+
+    def rests_on_others(self, op: Op) -> bool:
+        """Whether other files may tell, which are not open."""
+        return self.of(op) >= _UNOPENED
+
+    def is_fed_by_others(self, made: Op) -> bool:
+        """The same of what a layer is called with."""
+        return self.fed_by_all(made) >= _UNOPENED
 
     def join(self, parts: Iterable[Facts]) -> Facts:
         found = _NOTHING
@@ -64,12 +101,23 @@ class Gradients(Backwards[Facts]):
                 break
         return found
 
-    def _fed(self, made: Op) -> Facts:
+    def fed_by_all(self, made: Op) -> Facts:
+        """What all calls of a layer give it."""
         way = self.layers.way(made)
         if way.after:
             return _NEEDED
         found = [_NONE if records_none(each) else self._given(each) for each in way.calls]
+        found += map(self._fed_elsewhere, way.given)
         return self.join(found) or _UNKNOWN
+
+    def _fed_elsewhere(self, builder: Function) -> Facts:
+        """What other files call a layer with that a function gives them."""
+        if builder.class_name or builder.outer is not None:
+            return _UNKNOWN
+        if self._files is None:
+            return _UNOPENED
+        found = (other.fed_by_all(call) for other, call in self._files.calls(self, builder.name))
+        return _UNKNOWN | self.join(found)
 
     def _given(self, call: Op) -> Facts:
         return self.joined(value for _, value in call.arguments())
@@ -146,7 +194,7 @@ class Gradients(Backwards[Facts]):
         name = str(op.name)
         if rows.is_loader(name):
             return _SEEMS_NONE
-        names = self._unit.values.qualified(op)
+        names = self.unit.values.qualified(op)
         return (
             _NONE if any(each.startswith("builtins.") for each in names) else super()._of_global(op)
         )
@@ -173,32 +221,61 @@ class Gradients(Backwards[Facts]):
         owner, _, name = function.name.rpartition(".")
         if owner and name in ("forward", "__call__") and function.outer is None:
             return self._fed_to_class(owner, op)
-        known = self._calls.of(function)
-        found = self.join(self._argument(each, op) for each in known.calls)
-        return found if known.all and known.calls else found | _UNKNOWN
+        if self._is_differentiated(op):
+            return _NEEDED
+        known = self.calls.of(function)
+        found = self.join(self.argument(each, op) for each in known.calls)
+        if known.all and known.calls:
+            return found
+        top = not owner and function.outer is None and name
+        return found | (self._elsewhere(function.name, op) if top else _UNKNOWN)
 
-    def _argument(self, call: Op, op: Op) -> Facts:
+    def _is_differentiated(self, op: Op) -> bool:
+        """Whether a gradient by a parameter is asked for: ``grad(loss)(weights)``."""
+        function = op.function
+        if function.class_name or "grad" not in self.unit.text:
+            return False
+        place = list(function.params).index(op.name[1])
+        for call in self.calls.handing(function):
+            if any(each in training.DIFFERENTIATES for each in self.unit.values.called(call)):
+                told = call.given("argnums", 1)
+                which = self.unit.values.constant(told) if told is not None else 0
+                if place == which or (isinstance(which, tuple) and place in which):
+                    return True
+        return False
+
+    def _elsewhere(self, name: str, op: Op) -> Facts:
+        """What a parameter of a function, or of a class' ``forward``, is given in other files."""
+        if self._files is None:
+            return _UNOPENED
+        is_layer = bool(op.function.class_name)
+        return _UNKNOWN | self.join(
+            other.fed_by(call, op) if is_layer else other.argument(call, op)
+            for other, call in self._files.calls(self, name)
+        )
+
+    def argument(self, call: Op, op: Op) -> Facts:
+        """What a call gives a parameter."""
         if records_none(call):
             return _NONE
         value = given(call, op)
         return self.of(value) if value is not None else _UNKNOWN
 
     def _fed_to_class(self, owner: str, op: Op) -> Facts:
-        """What objects of a class are called with that the file makes."""
-        found = _NOTHING
-        for made in self._calls.of_class(owner).calls:
-            way = self.layers.way(made)
-            if way.after:
-                found |= _NEEDED
-            for call in way.calls:
-                found |= self._argument(call, op)
-        return found | _UNKNOWN
+        """What objects of a class are called with, where files make some."""
+        found = self.join(self.fed_by(each, op) for each in self.calls.of_class(owner).calls)
+        return found if NEEDED in found else found | self._elsewhere(owner, op)
+
+    def fed_by(self, made: Op, op: Op) -> Facts:
+        """What a layer that a call makes gives a parameter of its ``forward``."""
+        way = self.layers.way(made)
+        return _NEEDED if way.after else self.join(self.argument(each, op) for each in way.calls)
 
     # Attributes
 
     def _of_attr(self, op: Op) -> Facts:
         name, owner = str(op.name), op.args[0]
-        if name in rows.MEASURES or self._unit.values.qualified(op):
+        if name in rows.MEASURES or self.unit.values.qualified(op):
             return _NONE if name in rows.MEASURES else _UNKNOWN
         if rows.is_loader(name):
             return _SEEMS_NONE
@@ -212,7 +289,7 @@ class Gradients(Backwards[Facts]):
 
     def _field(self, op: Op, owner: str, name: str) -> Facts:
         """What a class keeps in an attribute."""
-        if owner not in self._unit.classes:
+        if owner not in self.unit.classes:
             return _UNKNOWN
         held = self._fields.kept(op)
         found = self.join(self.of(each) for each in held if not is_none(each))
@@ -306,7 +383,7 @@ class Gradients(Backwards[Facts]):
         """What a function of the project gives."""
         if records_none_inside(function):
             return _NONE
-        if function.unit is not self._unit:
+        if function.unit is not self.unit:
             return _UNKNOWN
         returned = [each.args[0] for each in function.returns if each.args]
         return self.joined(returned) or _UNKNOWN

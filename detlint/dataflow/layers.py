@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from detlint.dataflow.callers import Callers
-    from detlint.dataflow.ir import Op
+    from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.origins import Made, Origins, Place
     from detlint.dataflow.unit import Unit
 
@@ -28,6 +28,7 @@ class Way:
 
     calls   the calls of it
     handed  the calls that it is handed to
+    given   the functions that return it
     after   it is one of several that follow each other, and weights come before it
     is_read  anything is done with what holds it
     """
@@ -35,6 +36,7 @@ class Way:
     def __init__(self) -> None:
         self.calls: list[Op] = []
         self.handed: list[Op] = []
+        self.given: list[Function] = []
         self.after = False
         self.is_read = False
 
@@ -76,23 +78,28 @@ class Layers:
                 yield use
             elif use.name in rows.MOVES:
                 yield from _called(use)
+        elif use.code == "tuple" and not use.uses:
+            return  # ``self.conv, self.pool = Conv2d(…), MaxPool2d(2)``
         elif use.code in _HOLDING or (use.code == "change" and value is not use.args[0]):
             beside = use.args[1] if use.code == "change" else value
             way.after |= self._has_weights_before(use, beside)
             yield use
+        elif use.code == "param" and value in use.args:
+            yield use  # its default
         elif use.code in _SAME or use.code in _PARTS or use.code in ("change", "augment"):
             way.is_read |= use.code in _PARTS
             yield use
         else:
-            yield from self._elsewhere(use)
+            yield from self._elsewhere(way, use)
 
-    def _elsewhere(self, use: Op) -> Iterator[Op]:
+    def _elsewhere(self, way: Way, use: Op) -> Iterator[Op]:
         """Where it is read again that a name, an attribute or a caller has."""
         if use.code == "store_attr":
             yield from self.kept(use)
         elif use.code == "store_global":
             yield from self._named(use, str(use.name))
         elif use.code == "return":
+            way.given.append(use.function)
             yield from self._calls.of(use.function).calls
 
     def _after_call(self, way: Way, value: Op, use: Op) -> Iterator[Op]:
@@ -107,8 +114,24 @@ class Layers:
             yield use
         elif name in _ITERATES:
             yield use
+        elif method_of(use) in rows.ADDS and use.args[-1] is value:
+            yield from self._added(way, use)
         else:
             way.handed.append(use)
+
+    def _added(self, way: Way, call: Op) -> Iterator[Op]:
+        """What is added to a container: ``self.head.add_module("pool", value)``; to a module
+        itself, it is an attribute."""
+        holder = call.args[0].args[0]
+        if is_self(holder):
+            named = call.args[1]
+            if len(call.args) > 2 and isinstance(named.name, str):
+                yield from self._read(call.function.class_name, named.name)
+            return
+        before = (each for each in call.function.coded("call") if each.place < call.place)
+        for each in before:
+            beside = method_of(each) in rows.ADDS and _path(each.args[0].args[0]) == _path(holder)
+            way.after |= beside and self.weighs(each.args[-1])
 
     def _has_weights_before(self, held: Op, value: Op) -> bool:
         """Whether layers with weights come before one in a list, or in a container."""
@@ -123,11 +146,14 @@ class Layers:
         """Where a class reads what it keeps in an attribute."""
         owner, name = store.function.class_name, str(store.name)
         if store.args[0].code == "param" and store.args[0].name[1] == "self":
-            for function in self._unit.methods_naming(owner, name):
-                for inner in function.everything():
-                    for read in inner.reads("attr", name):
-                        if is_self(read.args[0]):
-                            yield read
+            yield from self._read(owner, name)
+
+    def _read(self, owner: str, name: str) -> Iterator[Op]:
+        for function in self._unit.methods_naming(owner, name):
+            for inner in function.everything():
+                for read in inner.reads("attr", name):
+                    if is_self(read.args[0]):
+                        yield read
 
     def _named(self, store: Op, name: str) -> Iterator[Op]:
         for outer in self._unit.functions_naming(name):

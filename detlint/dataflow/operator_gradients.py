@@ -13,9 +13,9 @@ from detlint.dataflow.inference import functions_around, has_no_backward, only_a
 from detlint.dataflow.layers import is_of_module, word_of
 from detlint.dataflow.tensors import method_of
 from detlint.models import gradients as rows
-from detlint.models import layers
+from detlint.models import layers, training
 from detlint.models.attention import holds_cache
-from detlint.models.operators import SECOND
+from detlint.models.operators import OWN, SECOND
 
 if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
@@ -110,8 +110,31 @@ def is_likely(operators: Operators, found: Match) -> bool:
         return False
     comes = _comes(operators, found)
     if comes == UNKNOWN:
-        return _judges(operators, found) or goes_back(call)
+        return _is_a_part(operators, found) or _judges(operators, found) or goes_back(call)
     return comes == NEEDED
+
+
+def _is_a_part(operators: Operators, found: Match) -> bool:
+    """Whether it is a layer of a model that another class calls: a method gives it, or the class
+    keeps it, whose ``forward`` is that of its base."""
+    owner, unit = found.call.function.class_name, operators.unit
+    way = operators.gradients.layers.way(found.call)
+    if not found.makes_layer or found.made is not None or way.calls or owner not in unit.classes:
+        return False
+    inherits = bool(unit.bases(owner)) and unit.defined("forward", owner) is None
+    asked = any(each.class_name == owner for each in way.given)
+    kept = any(each.code == "store_attr" for each in found.call.uses)
+    return inherits and (asked or kept) and is_of_module(found.call)
+
+
+def rests_on_others(operators: Operators, found: Match) -> bool:
+    """Whether other files may show that a gradient comes, which are not open."""
+    if is_doubted(found):
+        return False
+    asked = operators.gradients.rests_on_others
+    if not found.makes_layer or found.made is not None:
+        return any(map(asked, _given(found)))
+    return operators.gradients.is_fed_by_others(found.call)
 
 
 def may_be_trained(operators: Operators, found: Match) -> bool:
@@ -126,16 +149,21 @@ def may_be_trained(operators: Operators, found: Match) -> bool:
 
 
 def _comes(operators: Operators, found: Match) -> str:
+    if found.form.endswith(OWN):
+        return NEEDED
     if found.makes_layer and found.made is None:
         way = operators.gradients.layers.way(found.call)
         if not (way.is_read or way.after) and "loss" in found.form.lower():
             return "" if _is_kept(found.call) else UNKNOWN
         return operators.gradients.fed(found.call)
-    given = [each for _, each in found.call.arguments()][:2]
-    if found.is_method:
-        given.append(found.call.args[0].args[0])
-    comes = {operators.gradients.comes_to(each) for each in given}
+    comes = {operators.gradients.comes_to(each) for each in _given(found)}
     return next((each for each in (NEEDED, UNKNOWN) if each in comes), "")
+
+
+def _given(found: Match) -> list[Op]:
+    """What an operator computes with: its first arguments, and the tensor of a method."""
+    given = [each for _, each in found.call.arguments()][:2]
+    return [*given, found.call.args[0].args[0]] if found.is_method else given
 
 
 def _is_kept(made: Op) -> bool:
@@ -148,7 +176,7 @@ def is_doubted(found: Match) -> bool:
     ready, a model answers."""
     op = found.call
     functions = [each.name.rpartition(".")[2] for each in functions_around(op.function)]
-    path = os.path.splitext(op.function.unit.source.path)[0].replace(os.sep, "/").split("/")
+    path = os.path.splitext(op.function.unit.path)[0].replace(os.sep, "/").split("/")
     if any(map(rows.is_apart, (*functions, op.function.class_name))) or only_answers(op):
         return True
     if any(rows.is_apart(each) for each in path[-3:]):
@@ -193,7 +221,7 @@ def _judges(operators: Operators, found: Match) -> bool:
             callers = [call.function for call in operators.calls.of(each).calls]
             pending += [caller for caller in callers if caller not in seen]
             seen.update(callers)
-    stem = os.path.splitext(os.path.basename(operators.unit.source.path))[0]
+    stem = os.path.splitext(os.path.basename(operators.unit.path))[0]
     return rows.judges(stem)
 
 
@@ -211,7 +239,7 @@ def _gives_a_loss(function: Function) -> bool:
 
 
 def goes_back(op: Op) -> bool:
-    """Whether a function, or the code of a script, has a ``loss.backward()``."""
+    """Whether a function, or the code of a script, works out gradients."""
     outer = op.function
     while outer.outer is not None:
         outer = outer.outer
@@ -220,8 +248,9 @@ def goes_back(op: Op) -> bool:
 
 @lru_cache(maxsize=64)
 def _goes_back(outer: Function) -> bool:
+    called = outer.unit.values.called
     return any(
-        call.args[0].code == "attr" and call.args[0].name == "backward"
+        training.goes_back(str(call.args[0].name), called(call))
         for inner in outer.everything()
         for call in inner.coded("call")
     )

@@ -8,10 +8,12 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from detlint.dataflow.callers import Callers, given
-from detlint.dataflow.gradients import Gradients
+from detlint.dataflow.callers import Callers
+from detlint.dataflow.choices import Choices
+from detlint.dataflow.gradients import Files, Gradients
 from detlint.dataflow.layers import is_self
 from detlint.dataflow.origins import Origins
+from detlint.dataflow.settings import keywords
 from detlint.dataflow.sizes import Sizes
 from detlint.dataflow.tensors import INTEGER, Tensors
 from detlint.extension_operations import REFUSED as REFUSED_OF_EXTENSIONS
@@ -23,6 +25,7 @@ from detlint.switched_operations import SWITCHED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
     from detlint.operations import Argument, Operation, Usage
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 Table = Literal["refused", "switched"]
 Release = tuple[int, int]
 _METHOD = "torch.Tensor."
+_PATHS = frozenset(("attr", "global", "import"))
 _SAME = frozenset(("boolean", "choice", "declared", "free", "phi"))
 _WORD = re.compile(r"\w+")
 _MOST = 40  # values that a module is followed through
@@ -45,6 +49,7 @@ class Match(NamedTuple):
     form     the public form that was used
     decides  the call whose arguments decide
     made     the call that made the layer, where another one calls it
+    partial  it is no call yet: ``functools.partial(F.interpolate, mode="bicubic")``
     base     what the class that is made derives from, where it is one of the file
     """
 
@@ -55,11 +60,13 @@ class Match(NamedTuple):
     decides: Op
     made: Op | None = None
     base: str = ""
+    partial: bool = False
 
     @property
     def makes_layer(self) -> bool:
-        """Whether it is a class that is called, or was: ``nn.CTCLoss``."""
-        return self.form.rpartition(".")[2][0].isupper()
+        """Whether it is a class that is called, or was, or what is called later:
+        ``nn.CTCLoss``."""
+        return self.partial or self.form.rpartition(".")[2][0].isupper()
 
     @property
     def is_method(self) -> bool:
@@ -145,13 +152,17 @@ def _may_hold(table: Table, text: str, word: str) -> bool:
 class Operators:
     """What calls of one file lead to."""
 
-    def __init__(self, unit: Unit, table: Table, release: Release) -> None:
+    def __init__(
+        self, unit: Unit, table: Table, release: Release, others: OtherFiles | None = None
+    ) -> None:
         self.unit = unit
         self.calls = Callers(unit)
         self.tensors = Tensors(unit)
         self.origins = Origins()
-        self.gradients = Gradients(self.tensors.fields, self.calls, self.origins)
+        files = Files(others) if others is not None else None
+        self.gradients = Gradients(self.tensors.fields, self.calls, self.origins, files)
         self.sizes = Sizes(self.calls)
+        self._choices = Choices(self.calls)
         self._rows = rows_of(table, release)
         self._words = frozenset(form.rpartition(".")[2] for form in self._rows)
 
@@ -161,20 +172,33 @@ class Operators:
         seen: set[Op] = set()
         for outer in self.unit.functions_at(offsets):
             for function in outer.everything():
-                for call in (*function.coded("call"), *self._elsewhere(function)):
+                own = ((call, self._meant(call.args[0])) for call in function.coded("call"))
+                for call, names in (*own, *self._elsewhere(function)):
                     if call not in seen:
                         seen.add(call)
-                        found = self._match(call)
+                        found = self._match(call, names)
                         if found is not None:
                             yield found
 
-    def _elsewhere(self, function: Function) -> Iterator[Op]:
-        """The calls, in other functions, of what a function keeps, or a class's body defines."""
-        for store in function.coded("store_attr"):
-            if any(_public(name) in self._rows for name in self._meant(store.args[1])):
-                for read in self.gradients.layers.kept(store):
-                    yield from (use for use in read.uses if use.code == "call")
-        yield from self._makings(function)
+    def _elsewhere(self, function: Function) -> Iterator[tuple[Op, list[str]]]:
+        """The calls, in other places, of what a function names and keeps, or a class's body
+        defines; by the qualified names of what is called."""
+        for op in function.ops:
+            if op.code in _PATHS and str(op.name).rpartition(".")[2] in self._words and op.uses:
+                names = self.unit.values.qualified(op)
+                if any(_public(name) in self._rows for name in names):
+                    for call in self.gradients.layers.way(op).calls:
+                        if self._may_be_chosen(call.args[0], op):
+                            yield call, names
+        yield from ((call, self._meant(call.args[0])) for call in self._makings(function))
+
+    def _may_be_chosen(self, item: Op, value: Op) -> bool:
+        """Whether ``POOLS[kind]`` may be one of the values of the dict."""
+        if item.code != "item":
+            return True
+        keys = self._choices.of(item.args[1])
+        held = [each.args[0].name for each in value.uses if each.code == "entry"]
+        return ... in keys or not held or not keys.isdisjoint(held)
 
     def _meant(self, op: Op) -> list[str]:
         """The qualified names of a function, or of what one of its class keeps."""
@@ -183,30 +207,32 @@ class Operators:
             return values.qualified(op)
         owner = op.function.class_name
         stored = self.unit.stored(owner, str(op.name)) if owner in self.unit.classes else []
-        return [
-            name
-            for each in stored
-            if each.code == "store_attr"
-            for name in values.qualified(each.args[1])
-        ]
+        held = (each.args[1] if each.code == "store_attr" else each for each in stored)
+        return [name for each in held for name in values.qualified(each)]
 
     def _makings(self, function: Function) -> tuple[Op, ...]:
         """The calls of a class of the file that is made of an operator."""
         if not isinstance(function.node, ast.ClassDef) or function.name not in self.unit.classes:
             return ()
         named = not self._words.isdisjoint(self.unit.bases(function.name))
-        return self.calls.of_class(function.name).calls if named else ()
+        if not named:
+            return ()
+        # What other files make of it, they say nothing of.
+        return self.calls.of_class(function.name).calls or tuple(self._forwarding(function.name))
 
-    def _match(self, call: Op) -> Match | None:
-        called = self._meant(call.args[0])
+    def _forwarding(self, owner: str) -> Iterator[Op]:
+        own = self.unit.defined("forward", owner)
+        return _base_calls(own) if own is not None else iter(())
+
+    def _match(self, call: Op, called: Sequence[str]) -> Match | None:
         for name in called:
             found = self._of_name(call, _public(name))
             if found is not None:
                 return found
         if called:
-            return None
+            return self._of_partial(call) if called == ["functools.partial"] else None
         if call.args[0].code == "attr":
-            found = self._of_method(call, str(call.args[0].name))
+            found = self._of_base(call) or self._of_method(call, str(call.args[0].name))
         else:
             found = None
         return found or self._of_module(call)
@@ -219,6 +245,16 @@ class Operators:
             if holds and self._is_kept_for(call, usage):
                 return Match(row, usage, call, form, call)
         return self._of_subclass(call, form) if form.startswith(".") else None
+
+    def _of_partial(self, call: Op) -> Match | None:
+        """``functools.partial(F.interpolate, mode="bicubic")``, with what decides."""
+        for name in self.unit.values.qualified(call.args[1]) if call.args[1:] else ():
+            for row, usage in self._rows.get(_public(name), ()):
+                deciding = [each for each in usage.arguments if each.default is ABSENT]
+                named = all(call.given(each.name) is not None for each in deciding)
+                if named and deciding and self._all_hold(call, usage.arguments, method=False):
+                    return Match(row, usage, call, _public(name), call, partial=True)
+        return None
 
     def _is_kept_for(self, made: Op, usage: Usage) -> bool:
         """``self.loss = nn.CrossEntropyLoss()`` that another function gives a tensor that
@@ -264,6 +300,20 @@ class Operators:
                         return Match(row, usage, call, _public(name), call, made)
         return None
 
+    def _of_base(self, call: Op) -> Match | None:
+        """``super().forward(x)`` of ``class FocalLoss(nn.CTCLoss)`` that other files make."""
+        owner = call.function.class_name
+        if owner not in self.unit.classes or self._words.isdisjoint(self.unit.bases(owner)):
+            return None
+        if call not in self._forwarding(owner) or self.calls.of_class(owner).calls:
+            return None
+        place = self.origins.object_of(self.unit, owner).place
+        for base in self.origins.bases(place) if place is not None else ():
+            for row, usage in self._rows.get(_public(base), ()):
+                if not (usage.arguments or usage.called):
+                    return Match(row, usage, call, _public(base), call, made=call, base=base)
+        return None
+
     def _of_subclass(self, call: Op, own: str) -> Match | None:
         """``SamePool(3)`` of ``class SamePool(nn.MaxPool3d)``."""
         name = own[1:]
@@ -283,7 +333,7 @@ class Operators:
     def _runs_base(self, owner: str) -> bool:
         """Whether objects of a class run the ``forward`` of its base."""
         own = [self.unit.defined(name, owner) for name in ("forward", "__call__")]
-        return all(each is None or _calls_base(each) for each in own)
+        return all(each is None or any(_base_calls(each)) for each in own)
 
     # Arguments
 
@@ -302,7 +352,7 @@ class Operators:
     def _tests(self) -> dict[str, Callable[[Op, Op, tuple[object, ...]], bool]]:
         constant, tensors, sizes = self.unit.values.constant, self.tensors, self.sizes
         return {
-            "in": lambda _, op, values: constant(op) in values or self._is_default(op, values),
+            "in": lambda _, op, values: not self._choices.of(op).isdisjoint(values),
             # xarray's ``x.median(dim="time")`` is not torch's.
             "given": lambda _, op, __: not isinstance(constant(op), (str, type(None))),
             "not 1": lambda _, op, __: sizes.other_than_one(op) is True,
@@ -313,13 +363,6 @@ class Operators:
             "floating": lambda _, op, __: tensors.is_floating(op),
             "perhaps floating": lambda _, op, __: INTEGER not in tensors.types(op),
         }
-
-    def _is_default(self, op: Op, values: tuple[object, ...]) -> bool:
-        """Whether a parameter has such a value by default, and no call in the file gives it
-        another."""
-        if op.code != "param" or not op.args or self.unit.values.constant(op.args[0]) not in values:
-            return False
-        return all(given(each, op) is op.args[0] for each in self.calls.of(op.function).calls)
 
     # In words
 
@@ -347,6 +390,9 @@ class Operators:
             node = call.written(argument.name, argument.position)
             return _size(node) if node is not None else ""
         constant = self.unit.values.constant(value)
+        fitting = self._choices.of(value).intersection(argument.values)
+        if constant is ... and len(fitting) == 1:
+            (constant,) = fitting
         known = isinstance(constant, (str, int, type(None)))
         if not known and argument.default in argument.values:
             return ""  # a parameter's default, which is the operator's
@@ -365,7 +411,11 @@ def passed(call: Op, argument: Argument, *, method: bool) -> Op | None:
         if position == 0:
             return call.args[0].args[0]
         position -= 1
-    return call.given(argument.name, position)
+    found = call.given(argument.name, position)
+    if found is not None or not call.unpacks:
+        return found
+    unpacked = keywords(call.function.unit.values, call)
+    return next((each.value for each in unpacked if each.name == argument.name), None)
 
 
 def _public(name: str) -> str:
@@ -399,15 +449,14 @@ def _outermost(op: Op) -> Function:
     return function
 
 
-def _calls_base(function: Function) -> bool:
+def _base_calls(function: Function) -> Iterator[Op]:
     """``super().forward(x)``, ``nn.MaxPool3d.forward(self, x)``."""
     for call in function.coded("call"):
         method = call.args[0]
         if method.code == "attr" and method.name in ("forward", "__call__"):
             supers = "builtins.super" in function.unit.values.called(method.args[0])
             if supers or (call.args[1:] and is_self(call.args[1])):
-                return True
-    return False
+                yield call
 
 
 def _base_call(maker: Function) -> Op | None:
@@ -430,7 +479,7 @@ def _dotted(node: ast.expr) -> str:
     below = node
     while isinstance(below, ast.Attribute):
         below = below.value
-    if isinstance(below, ast.Name):
+    if isinstance(below, ast.Name) or ast.unparse(below) == "super()":
         return ast.unparse(node)
     return f"….{node.attr}" if isinstance(node, ast.Attribute) else "it"
 

@@ -496,6 +496,7 @@ def _own_keywords(op: Op) -> Iterator[Item]:
 
 def entries(values: Values, op: Op) -> Iterator[Item]:
     """The entries of a dict that can be seen: a literal, ``dict(…)``, and what is stored later."""
+    op = values.bound_to(op)
     for _ in range(_DEEPEST):
         if op.code != "store_item":
             break

@@ -105,15 +105,14 @@ class _Sizes(Backwards[Facts]):
         return self.joined(held) if held else _UNKNOWN
 
     def _of_param(self, op: Op) -> Facts:
-        """What the calls in the file give, or else the default of what is looped over: nobody
-        asks for a pyramid of ones."""
+        """What the calls in the file give, or else the default."""
         found = []
         for call in self._calls.of(op.function).calls:
             value = given(call, op)
             found.append(_told(self.of(value)) if value is not None else None)
         if True in found:
             return _OTHER
-        default = op.args and self.is_of_elements and False not in found
+        default = op.args and False not in found
         return self.joined(op.args) if default else _UNKNOWN
 
 

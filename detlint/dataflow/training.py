@@ -42,7 +42,7 @@ class Training:
         return self._library_of_method(call, method) if method else None
 
     def _library_of_method(self, call: Op, method: str) -> str | None:
-        if method == "backward":
+        if method in rows.BACKWARDS:
             return None if self._is_other_backward(call) else "torch"
         if method in ("fit", "train") and self._is_trainer(call, method):
             return self._library_of_trainers

@@ -61,13 +61,20 @@ class Piece(NamedTuple):
 class Unit(Editable[ast.AST]):
     """One file, as the engine sees it; ``whole``: parsed as a whole, not piece by piece.
 
-    ``models``: what functions of the project do, as the settings say it.
+    ``models``: what functions of the project do, as the settings say it; ``path``: where the file
+    stands in its project, of which names may tell what it is for.
     """
 
     def __init__(
-        self, source: Source, *, whole: bool = False, models: Sequence[tuple[str, str]] = ()
+        self,
+        source: Source,
+        *,
+        whole: bool = False,
+        models: Sequence[tuple[str, str]] = (),
+        path: str = "",
     ) -> None:
         self.source = source
+        self.path = path or source.path
         self._models = models
         self._tree = parsed(source.text) if whole else None
         self.text = source.text

@@ -20,7 +20,8 @@ STARTS = frozenset(
     {
         *("__main__", ".backward(", ".fit(", ".train(", ".apply_gradients(", "sess.run("),
         *("session.run(", "_args(", "\nmain(", "\nrun", "\ntrain", "\nfit", "\nfor epoch"),
-        *("= train(", "= fit(", ".fit_generator("),
+        *("= train(", "= fit(", ".fit_generator(", "autograd.grad(", "import grad", "jax.grad("),
+        *("value_and_grad", "grad_and_value", "torch.func", "functorch", ".step("),
         *("random.shuffle(", "random.rand", "random.choice", "random.sample(", "random.uniform("),
         *("random.normal(", "random.permutation(", "torch.rand"),
     }
@@ -31,8 +32,13 @@ _MAIN_LINE = re.compile(rf"\n{MAIN_BLOCK.pattern}")
 # Also `sess.run([model.opt_op, model.loss], feeds)`, `sess.run(train_step)`.
 _TRAINS = re.compile(
     r"\.(?:(?:backward|fit|fit_generator|train|apply_gradients|optimize_parameters)\("
-    r"|(?:(?<=\bsess\.)|(?<=\bsession\.))run\([\[\s(]*[\w.]*(?:opt|train))"
+    r"|(?:(?<=\bsess\.)|(?<=\bsession\.))run\([\[\s(]*[\w.]*(?:opt|train)"
+    r"|(?:(?<=opt\.)|(?<=optim\.)|(?<=optimizer\.))step\(|grad\()"
 )
+# Also what is imported by its name: `grad(loss)(weights)`.
+_TRAINS_BY_NAME = re.compile(rf"{_TRAINS.pattern}|(?<![a-z]_)(?:value_and_)?grad(?:_and_value)?\(")
+_NAMED = ("import grad", ", grad", "value_and_grad", "grad_and_value")
+
 # Outside of functions: `args = parser.parse_args()`, `train(model, loader)`.
 _STARTS = re.compile(
     r"\n(?:\w[\w, ]*=[ \t]*)?"
@@ -87,7 +93,12 @@ def says_so(path: str, text: str) -> bool:
     """Whether a file has a main block, or trains as it is loaded."""
     if os.path.basename(path) == "__main__.py" or main_line(text) is not None:
         return True
-    return bool(_TRAINS.search(text)) and _trains_at_the_top(text)
+    return bool(_training(text).search(text)) and _trains_at_the_top(text)
+
+
+def _training(text: str) -> re.Pattern[str]:
+    """What trains, by the names that a file may give it."""
+    return _TRAINS_BY_NAME if any(each in text for each in _NAMED) else _TRAINS
 
 
 def _starts_at_the_top(text: str) -> bool:
@@ -133,14 +144,15 @@ def _trains_at_the_top(text: str) -> bool:
     """Whether code outside of functions trains, or calls a function of the file that does."""
     from detlint.layout import layout_of
 
-    layout = layout_of(text)
+    layout, training = layout_of(text), _training(text)
 
     def is_code(match: re.Match[str], block: Block) -> bool:
         outside = block.kind or not _is_in_function(text, block.start, match.start())
         return bool(outside) and layout.at(match.start()) is None
 
     def trains(block: Block) -> bool:
-        return any(is_code(each, block) for each in _TRAINS.finditer(text, block.start, block.end))
+        found = training.finditer(text, block.start, block.end)
+        return any(is_code(each, block) for each in found)
 
     def calls(block: Block) -> Iterator[re.Match[str]]:
         return _CALLED.finditer(text, block.start, block.end)
@@ -151,12 +163,12 @@ def _trains_at_the_top(text: str) -> bool:
     for name, block in functions.items():
         for called in {each[1] for each in calls(block) if is_code(each, block)}:
             callers.setdefault(partial.get(called, called), []).append(name)
-    training = [name for name, block in functions.items() if trains(block)]
-    known = set(training)
-    for name in training:  # grows
+    reached = [name for name, block in functions.items() if trains(block)]
+    known = set(reached)
+    for name in reached:  # grows
         fresh = [each for each in callers.get(name, ()) if each not in known]
         known.update(fresh)
-        training += fresh
+        reached += fresh
 
     def starts(block: Block) -> bool:
         named = (each for each in calls(block) if partial.get(each[1], each[1]) in known)

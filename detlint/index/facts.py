@@ -63,13 +63,14 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "orders": ("Loader(", "RandomSampler(", "random_split("),
     "trains": (
         *(".backward(", ".fit(", ".train(", ".minimize(", "GradientTape", "value_and_grad"),
-        *("jax.grad", ".train_on_batch(", ".fit_generator(", ".apply_gradients("),
-        "create_supervised_trainer(",
+        *("grad(", "grad_and_value", ".train_on_batch(", ".fit_generator(", ".apply_gradients("),
+        *("create_supervised_trainer(", "manual_backward("),
     ),
     # Only looked for: without one of these, gradients are worked out and change nothing.
     "steps": (
         *(".step(", "zero_grad(", "optim.", "Optimizer(", ".optimizer", ".grad.data"),
-        ".grad.zero_(",
+        *(".grad.zero_(", "torch.func", "functorch", "-= ", ".sub_(", ".add_(", "_foreach_"),
+        *(".data = ", ".copy_("),
     ),
     # Only looked for: without one of these, nothing is called by a name that the text hides.
     "looks_up": (
@@ -108,9 +109,12 @@ _SEARCHED = re.compile(
     r"\s*(?!(?:self|cls|args|opts?|cfg|config|params|obj|model|torch|nn|F|np|jnp|tf|logging)\b)"
     rf"[\w.]+\s*(?:,(?!\s*[\"'])|\)\s*\[)|{_ALIAS}"
 )
+# ``p -= lr * p.grad``, ``p.sub_(lr * g)``.
+_UPDATES = re.compile(r"[^\n]*\b(?:g|grads?|gradients?)\b")
 _FOLLOWED = {
     **dict.fromkeys(("seed", "Seed", "determin"), _CALLED),
     **dict.fromkeys(("getattr(", "vars("), _SEARCHED),
+    **dict.fromkeys(("-= ", ".sub_(", ".add_(", "_foreach_", ".data = ", ".copy_("), _UPDATES),
     ".grad.data": re.compile(r"(?![ \t]*\*=[ \t]*0)"),  # which only resets it
 }
 
@@ -121,8 +125,11 @@ def hints(text: str) -> dict[str, list[int]]:
     for index, start, end in _automaton().find_matches_as_indexes(text, overlapping=True):
         word = _WORDS[index]
         followed = _FOLLOWED.get(word)
-        # The name of the builtin, which no "model.eval(" is.
-        if word == "eval(" and f"a{text[start - 1 : start]}".replace(".", "_").isidentifier():
+        before = text[start - 1 : start]
+        # The name of the builtin, which no "model.eval(" is, nor "zero_grad(" torch's function.
+        if word == "eval(" and f"a{before}".replace(".", "_").isidentifier():
+            continue
+        if word == "grad(" and f"a{before}".isidentifier() and before:
             continue
         if followed is None or followed.match(text, end):
             found[_KINDS[index]].append(start)

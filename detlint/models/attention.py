@@ -4,6 +4,7 @@ a model for answers."""
 from __future__ import annotations
 
 from detlint.models.names import words_of
+from detlint.models.training import BACKWARDS as GOES_BACK
 
 _PACKAGES = frozenset(("flash_attn", "flash_attn_interface", "flash_attn_3"))
 # How many arguments each function takes before `deterministic`, in releases without softcap.
@@ -92,7 +93,7 @@ MOVES = frozenset(("to", "cuda", "cpu", "half", "float", "bfloat16", "eval", "tr
 # … or a model around it.
 WRAPS = frozenset(("get_peft_model", "prepare_model_for_kbit_training", "from_pretrained"))
 _TRAINING_WRAPS = WRAPS - {"from_pretrained"}
-_TRAINING = frozenset(("fit", "zero_grad", "step", "training_step", "backward"))
+_TRAINING = GOES_BACK | {"fit", "zero_grad", "step", "training_step"}
 # What is done with parameters that no optimizer has: counted, looked at, averaged.
 LOOKS = frozenset(("numel", "requires_grad", "device", "dtype", "copy_", "shape"))
 # What a model is asked in a notebook, and what neither trains it nor asks it.

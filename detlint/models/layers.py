@@ -14,6 +14,7 @@ _WEIGHTED = (
 )
 CONTAINERS = words("Sequential ModuleList ModuleDict")
 ORDERED = "Sequential"  # each of its layers takes what the one before gives
+ADDS = words("add_module append register_module")  # methods of containers and modules
 PARAMETERS = words("torch.nn.Parameter torch.nn.parameter.Parameter")
 FUNCTIONS = words("torch.autograd.Function torch.autograd.function.Function")
 # They give the layer itself, or what stands for it.
@@ -33,9 +34,10 @@ _WEIGHTLESS = words(
 )
 _LAYERS = words(
     """
-    attention attn backbone block blocks conv convs decoder decoders embed embedder embedding
-    embeddings encoder encoders fc features head heads layer layers linear lstm mlp model net
-    network norm proj projection rnn stem transformer unet vae
+    actor attention attn backbone block blocks conv convs critic decoder decoders discriminator
+    embed embedder embedding embeddings encoder encoders fc features generator head heads layer
+    layers linear lstm mlp model net network norm policy proj projection rnn stem student
+    transformer unet vae
     """
 )
 # Methods of models that compute as a call of it does.

@@ -17,6 +17,7 @@ GRIDS = words("grid_sample grid_sampler")
 ADAPTIVE_MAXIMUM = "torch.nn.functional.adaptive_max_pool"
 # The grid and the weights can have a gradient of their own.
 SECOND = {"grid_sample": "grid", "grid_sampler": "grid", "embedding_bag": "weight"}
+OWN = "EmbeddingBag"  # the gradient is that of its own weights
 NO_GRADIENT = ("none", "seems none")
 
 # Sums by index of torch, by how their names begin.

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from detlint.models.model import words
 from detlint.models.names import words_of
 
-# What works out gradients, by the library that it trains with.
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# What works out gradients: methods of losses, accelerators, engines and modules, …
+BACKWARDS = frozenset(("backward", "manual_backward"))
+# … functions, …
+_BACKS = ("torch.autograd.grad", "torch.autograd.backward")
+# … and functions that make of another one that which gives its gradient.
+DIFFERENTIATES = {
+    **{
+        f"{module}.{name}": "torch"
+        for module in ("torch.func", "functorch")
+        for name in ("grad", "grad_and_value")
+    },
+    **dict.fromkeys(("jax.grad", "jax.value_and_grad"), "jax"),
+    **dict.fromkeys(("equinox.filter_grad", "equinox.filter_value_and_grad"), "jax"),
+    **dict.fromkeys(("flax.nnx.grad", "flax.nnx.value_and_grad"), "jax"),
+}
+# All of these functions, by the library that they train with.
 STEPS = {
+    **dict.fromkeys(_BACKS, "torch"),
+    **DIFFERENTIATES,
     "tensorflow.GradientTape": "tensorflow",
-    "jax.grad": "jax",
-    "jax.value_and_grad": "jax",
     "ignite.engine.create_supervised_trainer": "torch",
 }
 LIGHTNING = ("lightning.", "pytorch_lightning.", "lightning_fabric.")
@@ -46,6 +66,11 @@ FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")
 FIXED = words("calculate_gain constant_ dirac_ eye_ ones_ zeros_")  # of torch.nn.init
 # Tensors that nothing was computed from.
 MADE = frozenset(f"torch.{each}" for each in ("empty", "ones", "rand", "randn", "tensor", "zeros"))
+
+
+def goes_back(method: str, names: Iterable[str]) -> bool:
+    """Whether what is called works out gradients, by the method's name or qualified names."""
+    return method in BACKWARDS or any(each in STEPS for each in names)
 
 
 def seeds(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,11 @@ from detlint.rule import Confidence, Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from detlint.callgraph.program import Program
+    from detlint.callgraph.python_files import PythonFiles
     from detlint.dataflow.operators import Match, Operators
+    from detlint.finding import Finding
+    from detlint.settings import Settings
 
 _ADVICE = "turn on torch.use_deterministic_algorithms(True), under which it is deterministic"
 _PLACES = {
@@ -34,7 +39,7 @@ class DeterministicOnlyIfEnabled(Rule):
 
     Lowers the confidence:
     - only the backward differs, and nothing shows a gradient, outside of losses and of classes of
-      layers
+      layers; or no training program imports it
     - names say preprocessing, inference, a cache or whole numbers, as `input_ids`; or the file is
       about an engine that serves models
 
@@ -84,6 +89,7 @@ class DeterministicOnlyIfEnabled(Rule):
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
     shown = "CPU"
+    crosses_files = True
     confidence = Confidence.LIKELY
     examples = (
         Example(
@@ -114,6 +120,23 @@ class DeterministicOnlyIfEnabled(Rule):
     )
 
     @classmethod
+    def rests_on_others(cls, finding: Finding) -> bool:
+        """Other files may show that a gradient comes."""
+        return finding.confidence is Confidence.POSSIBLE
+
+    @classmethod
+    def doubted_by_all(
+        cls,
+        finding: Finding,
+        programs: Sequence[Program],
+        settings: Settings,  # noqa: ARG003
+        linted: PythonFiles,
+    ) -> bool:
+        """What no program reaches, where some train."""
+        sure = finding.confidence > Confidence.POSSIBLE
+        return sure and linted.is_left_alone(os.path.realpath(finding.path), programs)
+
+    @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
         """Not where the file does not hold the argument that makes it such a call."""
         # Not at the top: importing the tables takes longer than scanning a file.
@@ -130,7 +153,7 @@ class DeterministicOnlyIfEnabled(Rule):
     def examine(self, offsets: Sequence[int]) -> None:
         from detlint.dataflow.operators import Operators
 
-        operators = Operators(self.unit, "switched", self.settings.target_torch)
+        operators = Operators(self.unit, "switched", self.settings.target_torch, self.others)
         for found in operators.matches(offsets):
             self._judge(operators, found)
 
@@ -152,6 +175,10 @@ class DeterministicOnlyIfEnabled(Rule):
             or operator_gradients.serves(self.unit.text)
         )
         sure = Confidence.POSSIBLE if doubted else self.confidence
+        if doubted and not self.wants(sure):
+            asked = backward and self.others is None
+            if not (asked and operator_gradients.rests_on_others(operators, found)):
+                return
         what = "'s backward" if backward else ""
         place = _PLACES[found.row.devices]
         message = f"{operators.shown(found)}{what}{place} by default {found.row.reason}"

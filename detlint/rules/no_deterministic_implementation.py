@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, cast
 
 from detlint.rule import Confidence, Example, Rule
@@ -9,8 +10,12 @@ from detlint.rule import Confidence, Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from detlint.callgraph.program import Program
+    from detlint.callgraph.python_files import PythonFiles
     from detlint.dataflow.operators import Match, Operators
+    from detlint.finding import Finding
     from detlint.operations import Operation
+    from detlint.settings import Settings
 
 _REFUSES = "use_deterministic_algorithms(True) refuses it on CUDA"
 
@@ -29,8 +34,8 @@ class NoDeterministicImplementation(Rule):
     - also where the values cannot differ, but the switch refuses all the same: the message says so
 
     Lowers the confidence:
-    - only the backward is concerned, and the file shows no gradient that comes to it, or its names
-      speak against one: reported as *possible*
+    - only the backward is concerned, and no gradient is seen to come, or names speak against one;
+      or programs train, and none imports the file
     - the gradient is the same in each run, and only the switch refuses it, as of `MaxPool3d(2)`
 
     Not reported:
@@ -106,6 +111,7 @@ class NoDeterministicImplementation(Rule):
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
     shown = "CPU"
+    crosses_files = True
     confidence = Confidence.LIKELY
     examples = (
         Example(
@@ -159,6 +165,23 @@ class NoDeterministicImplementation(Rule):
     )
 
     @classmethod
+    def rests_on_others(cls, finding: Finding) -> bool:
+        """Other files may show that a gradient comes."""
+        return finding.confidence is Confidence.POSSIBLE
+
+    @classmethod
+    def doubted_by_all(
+        cls,
+        finding: Finding,
+        programs: Sequence[Program],
+        settings: Settings,  # noqa: ARG003
+        linted: PythonFiles,
+    ) -> bool:
+        """What no program reaches, where some train."""
+        sure = finding.confidence > Confidence.POSSIBLE
+        return sure and linted.is_left_alone(os.path.realpath(finding.path), programs)
+
+    @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
         """Not where the file does not hold the argument that makes it such a call."""
         # Not at the top: importing the tables takes longer than scanning a file.
@@ -169,7 +192,7 @@ class NoDeterministicImplementation(Rule):
     def examine(self, offsets: Sequence[int]) -> None:
         from detlint.dataflow.operators import Operators
 
-        operators = Operators(self.unit, "refused", self.settings.target_torch)
+        operators = Operators(self.unit, "refused", self.settings.target_torch, self.others)
         for found in operators.matches(offsets):
             self._judge(operators, found)
 
@@ -187,6 +210,9 @@ class NoDeterministicImplementation(Rule):
             return  # nothing refuses it, and the result is exact
         if backward and not operator_gradients.is_likely(operators, found):
             sure = Confidence.POSSIBLE
+            others = self.others is None and operator_gradients.rests_on_others(operators, found)
+            if not (others or self.wants(sure)):
+                return
         shown, alternative = operators.shown(found), row.alternatives[0].text
         if is_same_in_each_run(operators, found):
             # No run differs by it. Values may come with indices that do, where something is

@@ -1,5 +1,8 @@
 """DET501 on the shapes that training code takes."""
 
+import functools
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 import torch
@@ -853,3 +856,87 @@ class SpectralLoss(nn.Module):
         whole = torch.stft(made, 512, center=False, return_complex=True)
         zeros = torch.stft(made, 512, pad_mode="constant", return_complex=True)
         return sum((each - wanted).abs().mean() for each in (made, centred, whole, zeros))
+
+
+# What decides is kept, chosen, or a default
+
+RESIZE = dict(mode="bilinear", antialias=True)
+SMOOTH = dict(mode="bilinear")
+POOLS = {"avg": nn.AdaptiveAvgPool2d, "last": nn.AvgPool2d}
+resize = functools.partial(F.interpolate, mode="bicubic")  # possible DET501
+enlarge = functools.partial(F.interpolate, mode="nearest")
+
+
+@dataclass
+class Config:
+    mode: str = "bicubic"
+    pad: str = "constant"
+
+
+class Chosen(nn.Module):
+    padding = "reflect"
+
+    def __init__(self, config: Config, pool="avg", mode="bicubic", plain="nearest"):
+        super().__init__()
+        self.config, self.mode, self.plain = config, mode, plain
+        self.conv = nn.Conv2d(3, 8, 3)
+        self.pool = POOLS[pool]((2, 2))  # DET501
+        self.last = POOLS["last"]((2, 2))
+
+    def forward(self, x, size):
+        x = F.interpolate(self.conv(x), size, mode=self.mode)  # DET501
+        x = F.interpolate(self.conv(x), size, mode=self.plain)
+        x = F.interpolate(self.conv(x), size, mode=self.config.mode)  # DET501
+        x = F.interpolate(self.conv(x), size, **RESIZE)  # DET501
+        x = F.interpolate(self.conv(x), size, **SMOOTH)
+        x = F.pad(self.conv(x), (1, 1), mode=self.padding)  # DET501
+        x = F.pad(self.conv(x), (1, 1), mode=self.config.pad)
+        return self.last(self.pool(self.conv(x)))
+
+
+def tokens(fmap, grid=4, one=1):
+    return F.adaptive_avg_pool2d(fmap, (grid, grid)) + F.adaptive_avg_pool2d(fmap, one)  # DET501
+
+
+# Layers that others call
+
+
+class Inheriting(Chosen):
+    def make_pool(self):
+        return nn.AdaptiveAvgPool2d(4)  # DET501
+
+
+class OwnForward(nn.Module):
+    def make_pool(self):
+        return nn.AdaptiveAvgPool2d(4)  # possible DET501
+
+    def forward(self, x):
+        return x
+
+
+class Added(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Sequential()
+        self.head.add_module("first", nn.AdaptiveMaxPool2d((2, 2)))  # possible DET501
+        self.head.add_module("conv", nn.Conv2d(8, 8, 3))
+        self.head.add_module("pool", nn.AdaptiveMaxPool2d((2, 2)))  # DET501
+        self.add_module("own", nn.AdaptiveMaxPool2d((3, 3)))  # DET501
+
+    def forward(self, x):
+        return self.own(self.head(x))
+
+
+class FocalLoss(nn.CTCLoss):
+    def forward(self, scores, targets, lengths, sizes):
+        loss = super().forward(scores, targets, lengths, sizes)  # DET501
+        return (1 - torch.exp(-loss)) ** 2 * loss
+
+
+class Words(nn.Module):
+    def __init__(self, mode="max"):
+        super().__init__()
+        self.bag = nn.EmbeddingBag(10, 3, mode=mode)  # DET501
+
+    def forward(self, words, offsets):
+        return self.bag(words, offsets)

@@ -1,0 +1,74 @@
+"""Which constants a value may be where a program chooses: defaults, and what calls in the file
+give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.backwards import Backwards
+from detlint.dataflow.callers import given
+from detlint.dataflow.settings import entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from detlint.dataflow.callers import Callers
+    from detlint.dataflow.ir import Op
+
+Constants = frozenset[object]
+_NOTHING: Constants = frozenset()
+_UNKNOWN: Constants = frozenset((...,))
+_FIELDS = frozenset(("field", "Field", "attrib"))
+
+
+class Choices(Backwards[Constants]):
+    """Answers for the values of a file: the constants one of which a value may be; ``...`` stands
+    for what is not written out. There are runs with each of them."""
+
+    def __init__(self, calls: Callers) -> None:
+        super().__init__(_NOTHING, _UNKNOWN)
+        self._calls = calls
+
+    def join(self, parts: Iterable[Constants]) -> Constants:
+        return _NOTHING.union(*parts)
+
+    def judge(self, op: Op) -> Constants:
+        found = op.function.unit.values.constant(op)
+        return super().judge(op) if found is ... else frozenset((found,))
+
+    def _of_param(self, op: Op) -> Constants:
+        """What the calls in the file give, and the default, if others may call it."""
+        known = self._calls.of(op.function)
+        values = [given(each, op) for each in known.calls]
+        if not (known.all and values):
+            values += op.args[:1]
+        return self.join(self.of(each) if each is not None else _UNKNOWN for each in values)
+
+    def _of_attr(self, op: Op) -> Constants:
+        """What the class of an object binds an attribute to, or those give who make one."""
+        unit, name = op.function.unit, str(op.name)
+        owner = unit.values.owner(op.args[0])
+        if not owner:
+            return _UNKNOWN
+        held = [_held(each) for each in unit.stored(owner, name)]
+        if any(each.code == "declared" for each in unit.stored(owner, name)):  # of a dataclass
+            told = (each.given(name) for each in self._calls.of_class(owner).calls)
+            held += [each for each in told if each is not None]
+        return self.joined(held) or _UNKNOWN
+
+    def _of_item(self, op: Op) -> Constants:
+        """``MODES[name]``: of a dict that is written out."""
+        values = op.function.unit.values
+        key = values.constant(op.args[1])
+        held = entries(values, op.args[0])
+        return self.joined(each.value for each in held if key in (..., each.name)) or _UNKNOWN
+
+
+def _held(stored: Op) -> Op:
+    """What an attribute is bound to; ``field(default=2)`` → ``2``."""
+    value = stored.args[1] if stored.code == "store_attr" else stored
+    if value.code == "declared" and value.args:
+        value = value.args[0]
+    if value.code == "call" and value.args[0].name in _FIELDS:
+        return value.given("default", 0) or value
+    return value

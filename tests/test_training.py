@@ -1,0 +1,93 @@
+"""What counts as training: a step of an optimizer, or weights that are changed by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+LOOP = """
+import torch
+{imports}
+model = torch.nn.Linear(4, 2)
+{before}
+for x, y in torch.load("data.pt"):
+    loss = (model(x) - y).pow(2).mean()
+{step}
+"""
+OPTIMIZER = "opt = torch.optim.SGD(model.parameters(), lr=0.1)"
+CLOSURE = """
+opt = torch.optim.LBFGS(model.parameters())
+
+def closure():
+    opt.zero_grad()
+    model(torch.ones(2, 4)).sum().backward()
+"""
+LOSS = """
+weights = dict(model.named_parameters())
+
+def measure(weights, x):
+    return functional_call(model, weights, x).sum()
+"""
+BY_HAND = """
+    loss.backward()
+    with torch.no_grad():
+        for p in model.parameters():
+            {}
+"""
+BY_GRADIENTS = """
+    for p, g in zip(model.parameters(), {}(loss, list(model.parameters()))):
+        p.data -= 0.1 * g
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "before", "step", "trains"),
+    [
+        ("", OPTIMIZER, "    loss.backward()\n    opt.step()", True),
+        ("", CLOSURE, "    opt.step(closure)", True),
+        ("", "", BY_HAND.format("p -= 0.1 * p.grad"), True),
+        ("", "", BY_HAND.format("p.sub_(0.1 * p.grad)"), True),
+        ("", "", BY_HAND.format("p.data = p.data - 0.1 * p.grad"), True),
+        ("", "", BY_HAND.format("p.copy_(p - 0.1 * p.grad)"), True),
+        ("", "", BY_HAND.format("print(p.grad)"), False),
+        ("", "", BY_GRADIENTS.format("torch.autograd.grad"), True),
+        ("from torch.autograd import grad", "", BY_GRADIENTS.format("grad"), True),
+        ("", "", "    print(torch.autograd.grad(loss, x))", False),
+        (
+            "",
+            "",
+            "    torch.autograd.backward(loss)\n    model.weight.data -= model.weight.grad",
+            True,
+        ),
+        (
+            "from torch.func import functional_call, grad",
+            LOSS,
+            "    g = grad(measure)(weights, x)",
+            True,
+        ),
+        ("", OPTIMIZER, "    scaler.scale(loss).backward()\n    scaler.step(opt)", True),
+        ("", OPTIMIZER, "    accelerator.backward(loss)\n    opt.step()", True),
+        ("", "engine = deepspeed(model)", "    engine.backward(loss)\n    engine.step()", True),
+        ("", OPTIMIZER, "    print(loss)", False),
+    ],
+)
+def test_a_program_trains_however_it_changes_its_weights(  # noqa: PLR0913 - a row of the table
+    imports: str,
+    before: str,
+    step: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    *,
+    trains: bool,
+) -> None:
+    text = LOOP.format(imports=imports, before=before, step=step)
+    project({"train.py": text})
+    main(["--no-cache", "--select", "DET304", "."])
+    assert ("DET304" in capsys.readouterr().out) is trains
