@@ -300,12 +300,14 @@ def test_an_interruption_leaves_no_process(folder: Path, tmp_path: Path, which: 
     pids = tmp_path / "pids"
     program = "from recording_stand_in import step\n" + HANGS.format(pids=pids)
     write(folder / "train.py", program)
-    code = "import sys; from guard.verification import command, processes; "
-    code += "processes._SUBJECT = 'recording_stand_in'; sys.exit(command.main(['train.py']))"
+    code = "import sys; from guard.commands import verify; "
+    code += "from guard.verification import processes; "
+    code += "processes._SUBJECT = 'recording_stand_in'; sys.exit(verify.main(['train.py']))"
     with subprocess.Popen(
         [sys.executable, "-c", code], stderr=subprocess.PIPE, start_new_session=True
     ) as process:
         while not pids.exists() or len(pids.read_text().split()) < 1:
+            assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(which)
         assert process.wait(20) == 130
