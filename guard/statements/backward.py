@@ -15,14 +15,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.digests.traits import DRAWN, Traits
 from guard.digests.values import OPAQUE
 from guard.statements.matching import NOTHING, differ
-from guard.statements.sources import draws_file, draws_name, is_begun, is_clock, lists
+from guard.statements.sources import (
+    allocates,
+    draws_file,
+    draws_name,
+    fills,
+    is_begun,
+    is_clock,
+    lists,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from guard.statements.matching import Calling, Node, Origins
+    from guard.statements.paths import Path
     from guard.statements.state_origins import StateOrigins
-    from guard.statements.syntax import Path
 
     Escapes = list[tuple[int, str, Origins]]
 
@@ -75,6 +83,10 @@ class Backward:
             return found
         inputs = list(self._differing(node))
         found = self._of_inputs(node, inputs)
+        if fills(node.statement):
+            found = frozenset(each for each in found if not allocates(each.statement))
+            if not found:
+                return frozenset((node,))
         states = self._states.of(node)
         if states:
             found = (found | states) if inputs else states

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from guard.statements.matching import Node, Origins
-    from guard.statements.syntax import Path
+    from guard.statements.paths import Path
 
 
 class Flows:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from guard.diff import Difference
     from guard.observe.places import Place
     from guard.statements.matching import Node
-    from guard.statements.syntax import Path
+    from guard.statements.paths import Path
 
 _PARTED = (Cause.CONTROL_FLOW, Cause.LENGTH)
 _MOST = 40  # statements

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from guard.diff import Source
 
 if TYPE_CHECKING:
+    import ast
+
     from guard.statements.syntax import Statement
 
 LISTING = {"listdir", "scandir", "iterdir", "glob", "iglob", "rglob", "walk"}
@@ -42,6 +44,15 @@ VARYING: dict[Source, set[str]] = {
         *("empty_like", "new_empty", "empty_strided", "torch.empty", "np.empty", "numpy.empty"),
     },
 }
+# What writes all of the tensor that it is given, whatever that held.
+_FILLING = {
+    *("recv", "irecv", "broadcast", "scatter", "gather", "all_gather", "all_gather_into_tensor"),
+    *("reduce_scatter", "reduce_scatter_tensor", "all_to_all", "all_to_all_single"),
+    *("copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_"),
+    *("readinto", "recv_into"),
+}
+_ANY_RANK = {"dist.recv", "dist.irecv", "distributed.recv", "distributed.irecv"}
+_SENDERS = ("src", "group_src")
 UNSEEDED = {"default_rng", "Random", "RandomState", "SeedSequence"}  # where they are given nothing
 _BUILTINS = {"id": Source.OBJECT_ADDRESS, "hash": Source.STRING_HASH}
 VALUES = {  # those of which a call gives another value in each run by itself
@@ -104,6 +115,23 @@ def seeds(statement: Statement, state: str = "") -> bool:
 def lists(statement: Statement) -> bool:
     """Whether a statement lists a folder."""
     return _calls(statement, LISTING)
+
+
+def fills(statement: Statement) -> bool:
+    """Whether a statement writes all of a tensor: what was in it before is not read."""
+    return _calls(statement, _FILLING)
+
+
+def allocates(statement: Statement) -> bool:
+    """Whether a statement gives memory that nothing has written."""
+    return any(source_of(each) is Source.UNWRITTEN_MEMORY for each in statement.calls)
+
+
+def takes_any(call: ast.Call, name: str) -> bool:
+    """Whether a call takes what comes first, from whichever rank."""
+    given = [each.arg for each in call.keywords]
+    is_sent = len(call.args) > 1 or any(each in given for each in _SENDERS)
+    return ".".join(name.split(".")[-2:]) in _ANY_RANK and not is_sent
 
 
 def _calls(statement: Statement, names: set[str]) -> bool:

@@ -12,19 +12,20 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from guard.statements.aliases import changed
+from guard.statements.paths import inner_path, path_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Path = tuple[str, ...]
+    from guard.statements.paths import Path
 
-_LONGEST = 4  # parts of a path: what follows is seen by what the path leads to
 _BLOCKS = (
     ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith,
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Match,
 )  # fmt: skip
 _TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))  # try: … except*, from Python 3.11 on
 _INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _NAMING = {"register_buffer", "register_parameter", "setattr", "add_module"}
 
 
@@ -61,7 +62,9 @@ class Statement:
 def statements(text: str | bytes) -> dict[int, Statement]:
     """Statements by each of their lines; of a block, by those of its head. Raises SyntaxError."""
     found: dict[int, Statement] = {}
-    for node in ast.walk(ast.parse(text)):
+    tree = ast.parse(text)
+    parts = changed(tree)
+    for node in ast.walk(tree):
         if not isinstance(node, ast.stmt) or isinstance(node, _TRIES):
             continue
         if isinstance(node, ast.Match):
@@ -70,7 +73,7 @@ def statements(text: str | bytes) -> dict[int, Statement]:
         if isinstance(node, _BLOCKS):
             body = node.cases[0].pattern if isinstance(node, ast.Match) else node.body[0]
             last = max(node.lineno, body.lineno - 1)
-        each = replace(_statement(node), last=last)
+        each = replace(_statement(node, parts.get(node, ())), last=last)
         for line in range(node.lineno, last + 1):
             found[line] = each
     return found
@@ -108,16 +111,20 @@ def _cases(node: ast.Match) -> Iterator[tuple[int, Statement]]:
         yield from ((number, each) for number in range(line, each.last + 1))
 
 
-def _statement(node: ast.stmt) -> Statement:
-    return replace(_of_heads(node, list(_heads(node))), line=node.lineno)
+def _statement(node: ast.stmt, parts: tuple[Path, ...]) -> Statement:
+    return replace(_of_heads(node, list(_heads(node)), parts), line=node.lineno)
 
 
-def _of_heads(node: ast.stmt | ast.match_case, heads: list[ast.AST]) -> Statement:
+def _of_heads(
+    node: ast.stmt | ast.match_case, heads: list[ast.AST], parts: tuple[Path, ...] = ()
+) -> Statement:
+    """What it does; ``parts``: of what it changes a part, under another name of that."""
     found = _Gathered()
     for each in heads:
         found.gather(each, frozenset())
     if isinstance(node, ast.AugAssign):
         found.reads |= dict.fromkeys(found.writes)
+    found.touches |= dict.fromkeys(parts)
     touched = tuple(path for path in found.touches if path not in found.writes)
     found.reads |= dict.fromkeys(touched)
     order = list(found.reads)
@@ -192,7 +199,7 @@ class _Gathered:
             self._gather_call(node, bound)
             return
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            inner = _inner_path(node.value)
+            inner = inner_path(node.value)
             if inner is not None and inner[0] not in bound:
                 self.writes[inner] = None
                 self.reads[inner] = None
@@ -245,30 +252,6 @@ def _bound_in(node: ast.AST) -> frozenset[str]:
     found = [each.target for each in getattr(node, "generators", ())]
     names = (n for each in found for n in ast.walk(each))
     return frozenset(each.id for each in names if isinstance(each, ast.Name))
-
-
-def path_of(node: ast.AST | None) -> Path | None:
-    """The path that an expression is, or None."""
-    parts: list[str] = []
-    while True:
-        if isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            parts.append(f"[{node.slice.value!s}]")
-            node = node.value
-        elif isinstance(node, ast.Name):
-            found = (node.id, *reversed(parts))
-            return found[:_LONGEST]
-        else:
-            return None
-
-
-def _inner_path(node: ast.AST) -> Path | None:
-    """The path of what a subscript is taken of, through further subscripts."""
-    while isinstance(node, ast.Subscript) and path_of(node) is None:
-        node = node.value
-    return path_of(node)
 
 
 def _dotted(node: ast.AST) -> str:

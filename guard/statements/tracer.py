@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from guard.statements.syntax import Path, Statement
+    from guard.statements.paths import Path
+    from guard.statements.syntax import Statement
 
 _TIMES = 9  # that the kinds of a statement's values are looked at
 _OFTEN = 3000  # times that a statement runs, from which on it is left out until the last steps

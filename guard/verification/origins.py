@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Source, Suspect
 from guard.digests.traits import OBJECTS, SETS, STRINGS
-from guard.statements.sources import DOES, LISTING, UNSEEDED, VALUES, source_of
+from guard.statements.sources import DOES, LISTING, UNSEEDED, VALUES, source_of, takes_any
 from guard.verification.reasons import FROM_A_THREAD
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def origin_of(node: Node, traits: Traits, circumstance: str = "") -> Origin:
         or _of_hashes(node, traits, circumstance)
         or _of_listings(node)
         or _of_unseeded(node)
+        or _of_arrivals(node)
         or _of_threads(node)
         or _of_generators(node)
         or Origin(Source.NOT_SHOWN, node.statement.text)
@@ -130,6 +131,20 @@ def _of_unseeded(node: Node) -> Origin | None:
     """A generator that is another one for the same arguments: the system has seeded it."""
     made = (each for each in node.statement.calls if each.rpartition(".")[2] in UNSEEDED)
     return next((Origin(Source.ENTROPY, f"{each}() without a seed") for each in made), None)
+
+
+def _of_arrivals(node: Node) -> Origin | None:
+    """What comes first from any rank."""
+    found = (each for each in _parts(node.statement.text) if isinstance(each, ast.Call))
+    named = ((each, ast.unparse(each.func)) for each in found)
+    names = (name for each, name in named if takes_any(each, name))
+    return next(
+        (
+            Origin(Source.THREAD_ORDER, f"{each}() takes what comes first, from any rank")
+            for each in names
+        ),
+        None,
+    )
 
 
 def _of_threads(node: Node) -> Origin | None:

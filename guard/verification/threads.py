@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from guard.statements.sources import takes_any
 from guard.verification.mentions import dotted, imported, last_name, stored
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Threads:
         named = [(call, name.rpartition(".")[2]) for tree in trees for call, name in calls(tree)]
         self.queues = any(name in _QUEUES for _, name in named)
         self.others = any(name in _UNORDERED or _is_off(call, "in_order") for call, name in named)
+        self.others |= any(takes_any(each, name) for tree in trees for each, name in calls(tree))
 
     def __bool__(self) -> bool:
         """Whether something can come first or last."""

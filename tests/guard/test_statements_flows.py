@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import textwrap
+from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -182,6 +185,21 @@ CASES = {
         7,
         {5},
     ),
+    "a part under another name": (
+        "a = [[0], [0]]\nfor b in a:\n    b += os.urandom(2)\nc = list(a)",
+        5,
+        {4},
+    ),
+    "a part under another name, in pairs": (
+        "a = {1: [0]}\nfor k, b in a.items():\n    b.append(os.urandom(2))\nc = dict(a)",
+        5,
+        {4},
+    ),
+    "a part by its number": (
+        "n = 0\na = [[0], [0]]\nb = a[n]\nb[0] = os.urandom(2)\nc = list(a)",
+        6,
+        {5},
+    ),
     "nested calls": (
         "def f(v):\n    return v\ndef g():\n    return os.urandom(4)\nb = f(f(g()))",
         6,
@@ -292,6 +310,38 @@ def test_what_only_one_run_began_may_not_have_ended(tmp_path: Path) -> None:
     found = flows(tmp_path, textwrap.dedent(text), LIMIT=(-1, 255))
 
     assert origins(found, 10) == {8}
+
+
+def test_threads_that_add_to_a_part_under_another_name_are_told(tmp_path: Path) -> None:
+    text = """\
+    import threading
+    class Sum:
+        def __init__(self):
+            self.parts = [[0], [0]]
+        def add(self, n):
+            for part in self.parts:
+                part += [n]
+    total = Sum()
+    threads = [threading.Thread(target=total.add, args=(n,)) for n in range(3)]
+    for thread in ORDER(threads):
+        thread.start()
+        thread.join()
+    a = list(total.parts)
+    """
+    found = flows(tmp_path, textwrap.dedent(text), ORDER=(list, lambda each: each[::-1]))
+
+    assert origins(found, 13) == {7}
+
+
+def test_memory_that_is_written_before_it_is_read_is_no_origin(tmp_path: Path) -> None:
+    system = random.SystemRandom()
+    torch = SimpleNamespace(empty=partial(system.sample, range(9**9)))
+    dist = SimpleNamespace(recv=system.shuffle)
+    text = "a = torch.empty(4)\nb = list(a)\ndist.recv(a)\nc = list(a)\n"
+    found = flows(tmp_path, text, torch=(torch, torch), dist=(dist, dist))
+
+    assert origins(found, 2) == {1}
+    assert origins(found, 4) == {3}
 
 
 def test_threads_that_add_in_any_order_are_told(tmp_path: Path) -> None:
