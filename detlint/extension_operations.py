@@ -116,7 +116,7 @@ REFUSED: tuple[Operation, ...] = (
         alternatives=(
             Alternative(
                 "of positive numbers, the sum of their logarithms by scatter_add, which is "
-                "deterministic under the switch"
+                "deterministic if enabled"
             ),
         ),
         source=_SCATTER + "csrc/cuda/scatter_cuda.cu",

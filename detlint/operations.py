@@ -237,7 +237,7 @@ _OVERLAPPING = (
 )
 _BY_INDEX = (
     "find the maxima without a gradient, then gather them: gather's backward is deterministic "
-    "under the switch"
+    "if enabled"
 )
 
 _POOLING = (
@@ -526,7 +526,7 @@ _POOLING = (
         reason="Where an index occurs twice, which of the values is written last is open. Indices "
         "that max_pool gave for these very values are harmless, since equal ones come with equal "
         "values, but it refuses all.",
-        alternatives=(Alternative("scatter, which is deterministic under the switch", _UNPOOL),),
+        alternatives=(Alternative("scatter, which is deterministic if enabled", _UNPOOL),),
         source=_NATIVE + "cuda/MaxUnpooling.cu",
         usages=(
             Usage(
@@ -553,7 +553,7 @@ _POOLING = (
         reason="Where an index occurs twice, which of the values is written last is open. Indices "
         "that max_pool gave for these very values are harmless, since equal ones come with equal "
         "values, but it refuses all.",
-        alternatives=(Alternative("scatter, which is deterministic under the switch", _UNPOOL),),
+        alternatives=(Alternative("scatter, which is deterministic if enabled", _UNPOOL),),
         source=_NATIVE + "cuda/MaxUnpooling.cu",
         usages=(Usage(("torch.nn.MaxUnpool3d", "torch.nn.functional.max_unpool3d")),),
     ),
@@ -907,7 +907,7 @@ _IMAGES = (
         reason=_MANY_TO_ONE,
         alternatives=(
             Alternative("flip the borders and concatenate", _REFLECT),
-            Alternative("a newer torch: it is deterministic there under the switch"),
+            Alternative("a newer torch: it is deterministic there if enabled"),
         ),
         until="2.7",
         source=_PULLS + "136241",
@@ -959,7 +959,7 @@ _IMAGES = (
         alternatives=(
             Alternative("pad from Python, with determinism on in the forward", _REPLICATE),
             Alternative(
-                "index_select, whose backward is deterministic under the switch",
+                "index_select, whose backward is deterministic if enabled",
                 _REPLICATE_BY_INDEX,
             ),
         ),
@@ -1203,7 +1203,7 @@ _LOSSES = (
         "atomics, in no fixed order.",
         alternatives=(
             Alternative(
-                "embedding, whose backward is deterministic under the switch, and max over the bag",
+                "embedding, whose backward is deterministic if enabled, and max over the bag",
                 _EMBEDDING_BAG,
             ),
         ),
@@ -1332,7 +1332,7 @@ _INDEXING = (
         silent=False,
         reason="Where an index occurs twice, which value is written last is open; on CUDA, "
         "accumulate=True adds with atomics, in no fixed order.",
-        alternatives=(Alternative("index_put, which is deterministic under the switch", _PUT),),
+        alternatives=(Alternative("index_put, which is deterministic if enabled", _PUT),),
         source=_NATIVE + "TensorAdvancedIndexing.cpp",
         usages=(
             Usage(("torch.Tensor.put_", "torch.put")),
@@ -1371,7 +1371,7 @@ _INDEXING = (
         devices=("cuda",),
         silent=False,
         reason="Where an index occurs twice, which value is written last is open.",
-        alternatives=(Alternative("index_put, which is deterministic under the switch", _SCATTER),),
+        alternatives=(Alternative("index_put, which is deterministic if enabled", _SCATTER),),
         source=_NATIVE + "cuda/ScatterGatherKernel.cu",
     ),
     Operation(
@@ -1561,9 +1561,7 @@ _SELECTION = (
         devices=("cuda",),
         silent=False,
         reason="The weights of a bin are added with atomics, in no fixed order.",
-        alternatives=(
-            Alternative("index_add, which is deterministic under the switch", _BINCOUNT),
-        ),
+        alternatives=(Alternative("index_add, which is deterministic if enabled", _BINCOUNT),),
         source=_NATIVE + "cuda/SummaryOps.cu",
         usages=(
             Usage(("torch.bincount",), (Argument("weights", 1, "given"),)),
@@ -1743,7 +1741,7 @@ _SCANS = (
         reason=_ONE_PIECE + "torch refused any shape, until it got a scan in a fixed order.",
         alternatives=(
             Alternative("matrix products over blocks", _CUMSUM),
-            Alternative("a newer torch: its cumsum is deterministic under the switch"),
+            Alternative("a newer torch: its cumsum is deterministic if enabled"),
         ),
         until="2.6",
         source=_PULLS + "140887",
@@ -1842,7 +1840,7 @@ _LIBRARIES = (
         reason="cuSPARSE promises the same bits in each run for some of its algorithms only, and "
         "torch asks for one of those in bmm alone.",
         alternatives=(
-            Alternative("gather and index_add, which is deterministic under the switch", _SPARSE),
+            Alternative("gather and index_add, which is deterministic if enabled", _SPARSE),
             Alternative("a dense product, where that fits", _DENSE),
         ),
         source="https://docs.nvidia.com/cuda/cusparse/#cusparsespmm",

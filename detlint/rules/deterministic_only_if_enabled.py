@@ -56,7 +56,7 @@ class DeterministicOnlyIfEnabled(Rule):
 
     code = "DET502"
     default = False
-    summary = "an operator is deterministic only under the switch"
+    summary = "an operator is deterministic only if enabled"
     triggers = (
         "index_add",
         "scatter_add",

@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
 def _status(report: Report) -> int:
     """An operator that nobody has looked at is no finding, and leaves the question open."""
     known = any(each.verdict != UNKNOWN for each in report.found)
-    if known or any(each.counts for each in report.traps):
+    if known or any(each.counts for each in report.sources):
         return FOUND
     return 0 if report.is_clean else FAILED
 
@@ -66,7 +66,7 @@ def _judged(options: argparse.Namespace) -> Report:
     from guard.rehearsal import reading
 
     with ThreadPoolExecutor(1) as pool:
-        reads = pool.submit(reading.traps, options.program, module=options.module)
+        reads = pool.submit(reading.sources, options.program, module=options.module)
         report = _rehearsed(options)
         error = reads.exception()
         if isinstance(error, GuardError):

@@ -365,7 +365,7 @@ class _Unknown:
 
 
 class _Launched:
-    """A kernel of Triton: ``kernel[grid](...)`` runs, and writes nothing."""
+    """A kernel of Triton: ``kernel[grid](...)`` runs, and counts as writing to all it is given."""
 
     def __init__(self, function: Any, recorder: Recorder) -> None:  # noqa: ANN401
         self.__name__ = getattr(function, "__name__", "kernel")
@@ -374,7 +374,8 @@ class _Launched:
     def __getitem__(self, grid: object) -> Callable[..., None]:
         return self._launch
 
-    def _launch(self, *_: Any, **__: Any) -> None:
+    def _launch(self, *args: Any, **named: Any) -> None:
+        self._recorder.unwritten.fill((*args, *named.values()))
         self._recorder.count(f"triton::{self.__name__}", Judgement(UNKNOWN))
 
 

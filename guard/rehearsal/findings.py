@@ -6,14 +6,14 @@ from collections import Counter
 from typing import Any, Literal, NamedTuple
 
 Verdict = Literal[
-    "raises", "silent", "unknown", "repaired", "deterministic under the switch", "deterministic"
+    "raises", "silent", "unknown", "repaired", "deterministic if enabled", "deterministic"
 ]
 
 RAISES: Verdict = "raises"  # torch refuses it with determinism on
 SILENT: Verdict = "silent"  # it differs from run to run, and torch does not say so
 UNKNOWN: Verdict = "unknown"  # of another library: nobody has looked at its kernel
 REPAIRED: Verdict = "repaired"  # it would, and guard runs a replacement
-SWITCH: Verdict = "deterministic under the switch"  # and else it differs from run to run
+SWITCH: Verdict = "deterministic if enabled"  # and else it differs from run to run
 DETERMINISTIC: Verdict = "deterministic"
 VERDICTS = (RAISES, SILENT, UNKNOWN, REPAIRED, SWITCH, DETERMINISTIC)
 FOUND = (RAISES, SILENT, UNKNOWN)  # what a run has to be rid of before it repeats
@@ -63,7 +63,7 @@ class Finding(NamedTuple):
     alternative: str = ""
 
 
-class Trap(NamedTuple):
+class OtherSource(NamedTuple):
     """What makes runs differ and is no operator: a flag, a draw without a seed, unwritten memory.
 
     counts  whether runs on the same machine differ by it; else it is worth knowing, no more
@@ -94,7 +94,7 @@ class Report(NamedTuple):
     """What a rehearsal of a training step on a GPU found. ``str`` of it is the text.
 
     findings   the worst first
-    traps      what is no operator
+    sources    what is no operator
     attention  which kernels it takes
     limits     what could not be seen, or had to be guessed
     unjudged   what a rehearsal does not look at, and may differ all the same
@@ -105,7 +105,7 @@ class Report(NamedTuple):
     """
 
     findings: tuple[Finding, ...] = ()
-    traps: tuple[Trap, ...] = ()
+    sources: tuple[OtherSource, ...] = ()
     attention: tuple[Attention, ...] = ()
     limits: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
@@ -122,8 +122,8 @@ class Report(NamedTuple):
     @property
     def is_clean(self) -> bool:
         """Whether all was seen, and nothing found that keeps a run from repeating."""
-        trapped = any(each.counts for each in self.traps)
-        return self.complete and bool(self.operators) and not self.found and not trapped
+        others = any(each.counts for each in self.sources)
+        return self.complete and bool(self.operators) and not self.found and not others
 
     def counts(self) -> dict[Verdict, int]:
         """How many operators ran with each verdict, in the order of VERDICTS."""
@@ -142,7 +142,7 @@ class Report(NamedTuple):
             "complete": self.complete,
             "counts": self.counts(),
             "findings": [_plain(each) for each in self.findings],
-            "traps": [_plain(each) for each in self.traps],
+            "sources": [_plain(each) for each in self.sources],
             "attention": [_plain(each) for each in self.attention],
             "limits": list(self.limits),
             "unjudged": list(self.unjudged),
@@ -160,7 +160,7 @@ def from_dict(data: dict[str, Any]) -> Report:
     """The report that ``as_dict`` took apart."""
     return Report(
         findings=tuple(Finding(**_placed(each)) for each in data["findings"]),
-        traps=tuple(Trap(**_placed(each)) for each in data["traps"]),
+        sources=tuple(OtherSource(**_placed(each)) for each in data["sources"]),
         attention=tuple(Attention(**_placed(each)) for each in data["attention"]),
         limits=tuple(data["limits"]),
         unjudged=tuple(data["unjudged"]),
@@ -171,7 +171,7 @@ def from_dict(data: dict[str, Any]) -> Report:
     )
 
 
-def _plain(entry: Finding | Trap | Attention) -> dict[str, Any]:
+def _plain(entry: Finding | OtherSource | Attention) -> dict[str, Any]:
     where = entry.where
     return {**entry._asdict(), "where": None if where is None else where._asdict()}
 

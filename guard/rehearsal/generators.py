@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.rehearsal.findings import Trap
+from guard.rehearsal.findings import OtherSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,12 +75,12 @@ class Draws:
         elif not self.seeded and _draws(run):
             self._unseeded["torch's own generator, which nobody has seeded", here()] += 1
 
-    def traps(self) -> Iterator[Trap]:
+    def sources(self) -> Iterator[OtherSource]:
         """What was found."""
         from guard.rehearsal.recorder import where
 
         for (what, trail), count in self._unseeded.items():
-            yield Trap(
+            yield OtherSource(
                 "unseeded draw",
                 f"random numbers are drawn from {what}",
                 "call guard.enable(seed=0), or torch.manual_seed(0), before it",

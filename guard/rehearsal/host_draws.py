@@ -23,7 +23,7 @@ import torch
 
 from guard.observe import places
 from guard.observe.patching import replace
-from guard.rehearsal.findings import Trap
+from guard.rehearsal.findings import OtherSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,13 +72,13 @@ class HostDraws:
         self._watch_torch(stack)
         self._watch_system(stack)
 
-    def traps(self) -> Iterator[Trap]:
+    def sources(self) -> Iterator[OtherSource]:
         """What was found."""
         from guard.rehearsal.recorder import where
 
         for (kind, what, trail), count in self._drawn.items():
             name = "seed" if kind == "seed" else "unseeded draw"
-            yield Trap(name, what, _ADVICE[kind], where(trail), times=count)
+            yield OtherSource(name, what, _ADVICE[kind], where(trail), times=count)
 
     def unjudged(self) -> Iterator[str]:
         """Draws from the system of which nobody knows whether the training sees them."""

@@ -137,7 +137,7 @@ def _rehearse(
             recorder.steps = 1
         except UnseenError as error:
             recorder.stopped = str(error)
-        return report_of(recorder, switches.traps(gpu), _UNJUDGED)
+        return report_of(recorder, switches.sources(gpu), _UNJUDGED)
 
 
 # The command looks at these; a function is called in a process that has begun already.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from torch._ops import OpOverload
 
@@ -60,6 +60,12 @@ class Unwritten:
                 self._storages.pop(key, None)
             elif is_written:
                 self._storages.pop(key, None)
+
+    def fill(self, values: Iterable[Any]) -> None:
+        """What is no operator may have written to these."""
+        for each in values:
+            if isinstance(each, torch.Tensor):
+                self._storages.pop(_key(each), None)
 
     def _begin(self, tensor: torch.Tensor) -> None:
         owner = _Owner()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from guard.rehearsal.findings import VERDICTS, Finding, Report, Trap
+from guard.rehearsal.findings import VERDICTS, Finding, OtherSource, Report
 from guard.rehearsal.recorder import where
 
 if TYPE_CHECKING:
@@ -22,13 +22,18 @@ _UNJUDGED = (
 
 
 def report_of(
-    recorder: Recorder, traps: Iterable[Trap] = (), unjudged: Iterable[str] = ()
+    recorder: Recorder, sources: Iterable[OtherSource] = (), unjudged: Iterable[str] = ()
 ) -> Report:
     """Everything that a rehearsal has found, the worst first."""
     findings = sorted(recorder.findings(), key=_rank)
     return Report(
         findings=tuple(findings),
-        traps=(*_unwritten(recorder), *recorder.draws.traps(), *recorder.host.traps(), *traps),
+        sources=(
+            *_unwritten(recorder),
+            *recorder.draws.sources(),
+            *recorder.host.sources(),
+            *sources,
+        ),
         attention=tuple(recorder.attention_of()),
         limits=tuple(_limits(recorder)),
         unjudged=(*recorder.host.unjudged(), *unjudged, *_UNJUDGED),
@@ -45,9 +50,9 @@ def _rank(finding: Finding) -> tuple[object, ...]:
     return VERDICTS.index(finding.verdict), line, finding.operator, finding.direction, finding.node
 
 
-def _unwritten(recorder: Recorder) -> Iterator[Trap]:
+def _unwritten(recorder: Recorder) -> Iterator[OtherSource]:
     for trail, count in recorder.unwritten.reads.items():
-        yield Trap(
+        yield OtherSource(
             "unwritten memory",
             "a tensor made by torch.empty or its like is read here before anything wrote to it: "
             "it holds what was in that memory before",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
-from guard.rehearsal.findings import Report, Trap, Where
+from guard.rehearsal.findings import OtherSource, Report, Where
 from guard.setup.hash_seed import hash_seed
 
 if TYPE_CHECKING:
@@ -18,22 +18,22 @@ _HASHED = ", or start the program with `python -m guard run`, which fixes the ha
 _UNREAD = "sets, listings of folders and what comes in the order in which it is done"
 
 
-def traps(program: str, *, module: bool) -> tuple[Trap, ...]:
+def sources(program: str, *, module: bool) -> tuple[OtherSource, ...]:
     """What the linter finds in the program's own files. Raises GuardError if it cannot be asked."""
     from guard.verification.program_files import program_files
     from guard.verification.suspects import findings
 
     files = program_files(program, module=module)
-    return tuple(_traps(findings(files, _CODES))) if files else ()
+    return tuple(_sources(findings(files, _CODES))) if files else ()
 
 
-def _traps(found: Iterable[dict[str, object]]) -> Iterator[Trap]:
+def _sources(found: Iterable[dict[str, object]]) -> Iterator[OtherSource]:
     for each in found:
         code, location = str(each["code"]), each["location"]
         if not isinstance(location, dict):
             continue
         is_of_hashes = code in _OF_HASHES
-        yield Trap(
+        yield OtherSource(
             code,
             str(each["message"]),
             f"see `detlint explain {code}`{_HASHED if is_of_hashes else ''}",
@@ -42,14 +42,14 @@ def _traps(found: Iterable[dict[str, object]]) -> Iterator[Trap]:
         )
 
 
-def joined(report: Report, read: tuple[Trap, ...] | GuardError) -> Report:
+def joined(report: Report, read: tuple[OtherSource, ...] | GuardError) -> Report:
     """The report with what the linter found at other lines than the run did."""
     if isinstance(read, GuardError):
         return report._replace(unjudged=(f"{_UNREAD}: {read}", *report.unjudged))
-    seen = {_line(each) for each in report.traps}
+    seen = {_line(each) for each in report.sources}
     more = tuple(each for each in read if _line(each) not in seen)
-    return report._replace(traps=(*report.traps, *more))
+    return report._replace(sources=(*report.sources, *more))
 
 
-def _line(trap: Trap) -> tuple[str, int]:
-    return ("", 0) if trap.where is None else (trap.where.filename, trap.where.line)
+def _line(source: OtherSource) -> tuple[str, int]:
+    return ("", 0) if source.where is None else (source.where.filename, source.where.line)

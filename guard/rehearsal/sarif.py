@@ -13,7 +13,7 @@ from guard.rehearsal.findings import FOUND, RAISES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from guard.rehearsal.findings import Finding, Report, Trap, Where
+    from guard.rehearsal.findings import Finding, OtherSource, Report, Where
 
     Object = dict[str, object]
 
@@ -25,7 +25,7 @@ _RULES = {
     "preflight/raises": "torch refuses this operator on a GPU with determinism on",
     "preflight/silent": "this operator differs from run to run on a GPU, and nothing says so",
     "preflight/unknown": "this operator is of another library, and nobody has looked at it",
-    "preflight/trap": "runs differ by this, which is no operator",
+    "preflight/source": "runs differ by this, which is no operator",
 }
 
 
@@ -58,9 +58,9 @@ def _results(report: Report) -> Iterator[Object]:
         if finding.verdict in FOUND:
             level = "error" if finding.verdict == RAISES else "warning"
             yield _result(f"preflight/{finding.verdict}", level, _text(finding), finding.where)
-    for trap in report.traps:
-        level = "warning" if trap.counts else "note"
-        yield _result("preflight/trap", level, _told(trap), trap.where)
+    for source in report.sources:
+        level = "warning" if source.counts else "note"
+        yield _result("preflight/source", level, _told(source), source.where)
 
 
 def _result(rule: str, level: str, text: str, where: Where | None) -> Object:
@@ -99,5 +99,5 @@ def _text(finding: Finding) -> str:
     return f"{finding.verdict}: {finding.direction} of {name}{module}{condition}.{advice}"
 
 
-def _told(trap: Trap) -> str:
-    return f"{trap.name}: {trap.text}. {trap.advice}."
+def _told(source: OtherSource) -> str:
+    return f"{source.name}: {source.text}. {source.advice}."

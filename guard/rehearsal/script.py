@@ -112,7 +112,7 @@ class Rehearsal:
             why = "the program ended before any optimizer had done a step"
         recorder.stopped = recorder.stopped or why
         with everything_real():
-            report = report_of(recorder, switches.traps(self._told["gpu"]))
+            report = report_of(recorder, switches.sources(self._told["gpu"]))
         text = json.dumps(report.as_dict())
         descriptor = os.open(self._told["target"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.write(descriptor, text.encode("utf-8", "surrogateescape"))

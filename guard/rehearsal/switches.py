@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from guard.rehearsal.findings import Trap
+from guard.rehearsal.findings import OtherSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,10 +39,10 @@ GPUS: dict[str, tuple[int, int]] = {
 }
 
 
-def traps(gpu: str) -> Iterator[Trap]:
+def sources(gpu: str) -> Iterator[OtherSource]:
     """What is set so, now."""
     if torch.backends.cudnn.benchmark:
-        yield Trap(
+        yield OtherSource(
             "benchmark",
             "torch.backends.cudnn.benchmark is on: cuDNN times its kernels and takes the fastest, "
             "which need not be the same in each run",
@@ -51,7 +51,7 @@ def traps(gpu: str) -> Iterator[Trap]:
     if capability(gpu) < _AMPERE:
         return
     if torch.get_float32_matmul_precision() != "highest":
-        yield Trap(
+        yield OtherSource(
             "TF32",
             "products of float32 matrices are rounded to TF32: a run repeats on this GPU, and "
             "gives other numbers on a GPU or CPU without it",

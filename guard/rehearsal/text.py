@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from guard.rehearsal.findings import Attention, Finding, Report, Trap, Verdict, Where
+    from guard.rehearsal.findings import Attention, Finding, OtherSource, Report, Verdict, Where
 
     Row = tuple[tuple[str, str], ...]
-    _Entry = TypeVar("_Entry", Finding, Trap)
+    _Entry = TypeVar("_Entry", Finding, OtherSource)
 
 _STYLES: dict[Verdict, str] = {
     RAISES: "bold red",
@@ -34,7 +34,7 @@ _STYLES: dict[Verdict, str] = {
     SWITCH: "green",
     DETERMINISTIC: "dim",
 }
-_AT, _MODULE, _TRAP_AT = 3, 4, 2  # columns
+_AT, _MODULE, _SOURCE_AT = 3, 4, 2  # columns
 _SHOWN = 3  # lines of those that say the same
 _SWITCHED_ON = "With torch.use_deterministic_algorithms(True), as guard sets it:"
 
@@ -58,9 +58,9 @@ def _parts(report: Report, *, verbose: bool) -> Iterator[RenderableType]:
     if report.attention:
         yield heading("attention")
         yield grid(_attention_row(each) for each in report.attention)
-    if report.traps:
+    if report.sources:
         yield heading("not operators")
-        yield grid(_rows(report.traps, _trap_row, _TRAP_AT, _is_any, verbose=verbose))
+        yield grid(_rows(report.sources, _source_row, _SOURCE_AT, _is_any, verbose=verbose))
     if report.limits:
         yield heading("not seen")
         for limit in report.limits:
@@ -78,13 +78,15 @@ def _summary(report: Report) -> str:
 def _verdict(report: Report) -> str:
     if not report.operators:
         return "Nothing ran on CUDA, so that nothing is known."
-    found, traps = len(report.found), sum(each.counts for each in report.traps)
-    if not found and not traps:
+    found, sources = len(report.found), sum(each.counts for each in report.sources)
+    if not found and not sources:
         if not report.complete:
             return "Nothing found in what was seen, which is not all of it."
         left = "; not judged: " + "; ".join(report.unjudged) if report.unjudged else ""
         return f"Nothing found: no operator refuses{left}."
-    return f"Found {_many(found, 'place')} and {_many(traps, 'trap')} that stand in the way."
+    calls = f"{_many(found, 'call')} of operators that refuse or differ"
+    others = f"{_many(sources, 'other source')} of nondeterminism"
+    return f"Found {' and '.join([calls] * bool(found) + [others] * bool(sources))}."
 
 
 def _many(count: int, what: str) -> str:
@@ -114,7 +116,7 @@ def _rows(
         yield tuple(row)
 
 
-def _alike(entry: Finding | Trap) -> object:
+def _alike(entry: Finding | OtherSource) -> object:
     return entry._replace(where=None, times=0)
 
 
@@ -128,7 +130,7 @@ def _is_harmless(entry: Finding) -> bool:
     return entry.verdict in (REPAIRED, SWITCH)
 
 
-def _is_any(_: Trap) -> bool:
+def _is_any(_: OtherSource) -> bool:
     return True
 
 
@@ -166,7 +168,7 @@ def _attention_row(each: Attention) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _trap_row(each: Trap) -> tuple[tuple[str, str], ...]:
+def _source_row(each: OtherSource) -> tuple[tuple[str, str], ...]:
     style = "bold red" if each.counts else "dim"
     return (
         (each.name, style),

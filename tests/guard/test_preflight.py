@@ -243,7 +243,7 @@ def test_a_report_survives_json_and_its_text_says_what_to_do() -> None:
     assert "test_preflight.py:" in text
     assert "pool (AdaptiveAvgPool2d)" in text
     assert "instead: where the input's size is a multiple of the output's" in text
-    assert text.endswith("Found 1 place and 0 traps that stand in the way.")
+    assert text.endswith("Found 1 call of operators that refuse or differ.")
 
 
 # The backward
@@ -516,7 +516,7 @@ def test_memory_that_nothing_wrote_is_told() -> None:
         return x + noise + filled
 
     report = guard.preflight(step, torch.randn(3))
-    assert [each.name for each in report.traps] == ["unwritten memory"]
+    assert [each.name for each in report.sources] == ["unwritten memory"]
     assert not report.is_clean
 
 

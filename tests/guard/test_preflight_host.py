@@ -74,8 +74,8 @@ def test_draws_that_no_operator_makes_are_told(
     tmp_path: Path, forks: Forks, begins: str, said: str
 ) -> None:
     report = found(forks, tmp_path, PROGRAM.format(begins=begins), status=1)
-    assert said in [each["text"] for each in report["traps"]]
-    assert 2 in [each["where"]["line"] for each in report["traps"] if each["text"] == said]
+    assert said in [each["text"] for each in report["sources"]]
+    assert 2 in [each["where"]["line"] for each in report["sources"] if each["text"] == said]
 
 
 SEEDED = """
@@ -117,7 +117,7 @@ for word in {"a", "b", "c"}:
     assert "train.py:6 " in done.stdout
     assert "train.py:8 " in done.stdout
     assert "or start the program with `python -m guard run`" in done.stdout
-    assert done.stdout.endswith("Found 0 places and 2 traps that stand in the way.\n")
+    assert done.stdout.endswith("Found 2 other sources of nondeterminism.\n")
 
 
 # Steps without an optimizer

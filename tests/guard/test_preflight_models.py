@@ -107,7 +107,7 @@ def test_an_architecture_of_hugging_face(
     assert report.complete
     assert {each.name for each in report.found} == found
     assert report.steps == 1
-    assert report.traps == ()
+    assert report.sources == ()
 
 
 def test_attention_is_told_as_on_a_gpu_and_not_as_for_a_compiler() -> None:

@@ -290,6 +290,6 @@ def test_the_list_of_a_program_is_right(
     assert report["steps"] == 1, report["limits"]
     assert report["complete"]
     assert names(report) == refused
-    assert names(report, "deterministic under the switch") >= switched
-    assert report["traps"] == []
+    assert names(report, "deterministic if enabled") >= switched
+    assert report["sources"] == []
     assert [each.name for each in tmp_path.iterdir()] == ["train.py"]

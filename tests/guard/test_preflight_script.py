@@ -80,7 +80,7 @@ def test_an_unmodified_script_is_told_what_will_fail(tmp_path: Path) -> None:
     assert "torch.nn.functional.adaptive_avg_pool2d (_adaptive_avg_pool2d_backward)" in done.stdout
     assert "train.py:22  1 (AdaptiveAvgPool2d)  instead: " in done.stdout
     assert done.stdout.startswith("preflight: 1 step on CUDA, torch ")
-    assert done.stdout.endswith("Found 1 place and 0 traps that stand in the way.\n")
+    assert done.stdout.endswith("Found 1 call of operators that refuse or differ.\n")
     assert "on cuda" in done.stderr
     assert list(tmp_path.iterdir()) == [script]
 
@@ -214,7 +214,7 @@ def test_every_optimizer_has_its_step(tmp_path: Path, forks: Forks, step: str) -
     assert report["steps"] == 1
 
 
-# Traps
+# Other sources
 
 
 def test_traps_that_are_no_operators(tmp_path: Path, forks: Forks) -> None:
@@ -233,18 +233,18 @@ def test_traps_that_are_no_operators(tmp_path: Path, forks: Forks) -> None:
         optimizer.step()
     """
     report = found(forks, tmp_path, text, status=1)
-    traps = [
+    sources = [
         (each["name"], (each["where"] or {}).get("line"), each["counts"])
-        for each in report["traps"]
+        for each in report["sources"]
     ]
-    assert traps == [
+    assert sources == [
         ("unwritten memory", 11, True),
         ("unseeded draw", 5, True),
         ("unseeded draw", 9, True),
         ("benchmark", None, True),
         ("TF32", None, False),
     ]
-    assert "a generator that was seeded by the system" in report["traps"][2]["text"]
+    assert "a generator that was seeded by the system" in report["sources"][2]["text"]
 
 
 def test_a_script_may_set_the_switch_itself(tmp_path: Path, forks: Forks) -> None:
