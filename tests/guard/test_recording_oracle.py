@@ -33,7 +33,7 @@ class Net(nn.Module):
         self.norm = nn.LayerNorm(8) if normed else nn.BatchNorm1d(8)
         self.head = nn.Sequential(nn.Linear(8, 8), nn.Dropout(), nn.GELU(), nn.Linear(8, 3))
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.head(self.norm(self.rows(self.embedding(x))[0][:, -1]))
 
 
@@ -73,7 +73,7 @@ def _is_told(name: str) -> bool:
     return not name.startswith("profiler.") and name not in READING
 
 
-def _bytes(tensor: Any) -> object:
+def _bytes(tensor: torch.Tensor) -> object:
     held = tensor.detach().contiguous()
     return held.dtype, tuple(held.shape), held.numpy().tobytes()
 
