@@ -866,8 +866,7 @@ _IMAGES = (
             "torch._C._nn.reflection_pad1d",
             "torch._C._nn.reflection_pad3d",
         ),
-        condition="padding of one or three dimensions: that of two is deterministic under the "
-        "switch",
+        condition="padding of one or three dimensions: that of two is deterministic if enabled",
         direction="backward",
         devices=("cuda",),
         silent=False,
@@ -996,8 +995,8 @@ _IMAGES = (
         reason=_MANY_TO_ONE,
         alternatives=(
             Alternative(
-                "gather the corners and weigh them: gather's backward is deterministic under the "
-                "switch; modes bilinear and nearest",
+                "gather the corners and weigh them: gather's backward is deterministic "
+                "if enabled; modes bilinear and nearest",
                 _GRID_SAMPLE,
             ),
         ),
@@ -1385,8 +1384,8 @@ _INDEXING = (
             'torch.scatter(reduce="multiply")',
         ),
         calls=("torch.Tensor.scatter_", "torch.Tensor.scatter", "torch.scatter"),
-        condition='src is a tensor; reduce="add" takes index_put, which is deterministic under the '
-        "switch",
+        condition='src is a tensor; reduce="add" takes index_put, which is deterministic if '
+        "enabled",
         direction="forward",
         devices=("cuda",),
         silent=False,
@@ -1456,8 +1455,7 @@ _INDEXING = (
         "the order.",
         alternatives=(
             Alternative(
-                "amax, amin, mean: scatter_reduce, which is deterministic for these under the "
-                "switch",
+                "amax, amin, mean: scatter_reduce, which is deterministic for these if enabled",
                 _INDEX_REDUCE,
             ),
             Alternative("prod: multiply by one slice for each place at a time", _INDEX_PROD),
