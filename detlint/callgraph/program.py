@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Iterable, Iterator
 
+    from detlint.callgraph.precedence import Precedence
     from detlint.callgraph.project import Project
     from detlint.callgraph.reachability import Reachability
     from detlint.finding import Confidence
@@ -109,6 +110,17 @@ class Program:
     def runs(self, path: str, row: int) -> bool:
         """Whether the text shows that a line of one of its files runs."""
         return self._reach.runs(self.path, path, self._index.part_at(path, row))
+
+    def seeds_before(self, library: str, path: str, row: int) -> bool:
+        """Whether it certainly seeds a library's global generator before it gets to a line."""
+        if not self._reach.may_run(self.path, path, self._index.part_at(path, row)):
+            return True  # it never gets there
+        seeds = [(each.path, each.fact.row) for each in self.facts("seeds", library, runs=True)]
+        return any(self._precedence.comes_first(each, (path, row)) for each in seeds)
+
+    @cached_property
+    def _precedence(self) -> Precedence:
+        return self._reach.precedence(self.paths)
 
     @property
     def _reach(self) -> Reachability:

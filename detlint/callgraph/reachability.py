@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph import roles
 from detlint.callgraph.graph import OFFERED, Offers, call_graph, flood, name_graph
+from detlint.callgraph.precedence import Precedence
 from detlint.index.scan import MAIN
 from detlint.stack import in_deep_stack
 
@@ -76,6 +77,10 @@ class Reachability:
     ) -> bool:
         node = graph.known(path, part)
         return node is not None and bool(reached[node] & self._bits[program])
+
+    def precedence(self, paths: list[str]) -> Precedence:
+        """In which order a program gets to what its files hold."""
+        return Precedence(paths, self._calls, self._index, self._definitions)
 
     # The graphs, and what is reached in them
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,9 +19,11 @@ from detlint.rule import Confidence, Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from detlint.callgraph.program import Program
     from detlint.dataflow.ir import Op
-    from detlint.finding import Edit
+    from detlint.finding import Edit, Finding
     from detlint.models.estimators import Drawing
+    from detlint.settings import Settings
 
 _GLOBAL = "draws from NumPy's global generator, which this file does not seed"
 _SYSTEM = "is seeded by the operating system, whatever else is seeded"
@@ -43,8 +46,11 @@ class MissingRandomState(Rule):
     - `shuffle` and `train_test_split` of Hugging Face datasets without `seed`
     - `shuffle` of a streamed dataset without `seed`, which takes entropy in any case
 
+    Lowers the confidence:
+    - all programs that get there have seeded NumPy's global generator before
+
     Not reported:
-    - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`,
+    - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`
     - `shuffle=False`
     - estimators that draw only with some solver, or only for large data
 
@@ -110,6 +116,12 @@ class MissingRandomState(Rule):
             return True
         own = text.endswith("self.", 0, offset)
         return not own and ("sklearn" in text or "imblearn" in text)
+
+    @classmethod
+    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+        """Where the program has seeded NumPy when it gets there."""
+        path = os.path.realpath(finding.path)
+        return _GLOBAL in finding.message and program.seeds_before("numpy", path, finding.row)
 
     def examine(self, offsets: Sequence[int]) -> None:
         for op in self.unit.ops_at(offsets):

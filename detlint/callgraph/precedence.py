@@ -1,0 +1,129 @@
+"""What a program gets to first: its statements in order, and what each leads to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.dataflow.unit import Unit
+from detlint.index.modules import Symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from detlint.callgraph.graph import Graph
+    from detlint.dataflow.ir import Function, Op
+    from detlint.index.index import Index
+    from detlint.index.modules import Definitions
+
+_DEEPEST = 6  # functions that are gone into, one within another
+_NAMING = frozenset(("global", "attr"))
+_METHOD = "()"  # as the graph has it
+
+
+class Line(NamedTuple):
+    """A line of a file, in a part of its outline."""
+
+    path: str
+    row: int
+    part: str
+
+
+class Precedence:
+    """Answers for one program: the file that is run, and those that it imports."""
+
+    def __init__(
+        self, paths: list[str], graph: Graph, index: Index, definitions: Definitions
+    ) -> None:
+        self._start, *self._imported = paths
+        self._files = frozenset(paths)
+        self._graph = graph
+        self._index = index
+        self._definitions = definitions
+
+    def comes_first(self, one: tuple[str, int], other: tuple[str, int]) -> bool:
+        """Whether it certainly gets to a line, by its file and row, before another."""
+        lines = [Line(path, row, self._index.part_at(path, row)) for path, row in (one, other)]
+        reached = self._with(frozenset(), [self._node(each, "") for each in self._imported])
+        if self._is_met(lines[1], reached):
+            return False
+        unit = Unit(self._index.source(self._start))
+        return self._goes(unit, unit.module, reached, lines, 0) is True
+
+    def _goes(
+        self,
+        unit: Unit,
+        function: Function,
+        reached: frozenset[int],
+        lines: list[Line],
+        depth: int,
+    ) -> bool | None:
+        """Whether the first of two lines is met before the other; None where neither is."""
+        path, part = unit.source.path, function.name
+        for op in function.ops:
+            row = getattr(op.node, "lineno", 0)
+            here = [each.path == path and each.row <= row and _holds(part, each) for each in lines]
+            if any(here):
+                return here[0] and not (here[1] and lines[1].row < lines[0].row)
+            # What a function imports for itself is used where an operation takes it.
+            names = [*(x for x in op.args if x.code == "import"), *[op][op.code not in _NAMING :]]
+            symbols = [found for each in names for found in self._named(unit, each)]
+            if not symbols and op.code != "attr":
+                continue
+            nodes = [self._node(each.path, each.part) for each in symbols]
+            if op.code == "attr":
+                nodes.append(self._node("", f"{_METHOD}{op.name}"))
+            before, reached = reached, self._with(reached, nodes)
+            met = [self._is_met(each, reached) and not _holds(part, each) for each in lines]
+            if any(met):
+                inner = self._inner(symbols) if all(met) and depth < _DEEPEST else None
+                if inner is None:
+                    return met[0] and not met[1]
+                return self._goes(*inner, before, lines, depth + 1)
+        return None
+
+    def _named(self, unit: Unit, op: Op) -> list[Symbol]:
+        """The functions and classes of the project that a value may be."""
+        found: list[Symbol] = []
+        for name in unit.values.qualified(op):
+            module, _, last = name.rpartition(".")
+            if not module:
+                found.append(Symbol(unit.source.path, last))
+            else:
+                found += self._definitions.of(unit.source.path, f"{module}:{last}") or ()
+        return found
+
+    def _inner(self, symbols: list[Symbol]) -> tuple[Unit, Function] | None:
+        """The function that is called, if it is one."""
+        if len(symbols) != 1:
+            return None
+        path, part = symbols[0]
+        unit = Unit(self._index.source(path))
+        function = unit.defined(part) or unit.method(part, "__init__")
+        return None if function is None else (unit, function)
+
+    # The graph
+
+    def _node(self, path: str, name: str) -> int:
+        node = self._graph.known(path, name)
+        return -1 if node is None else node
+
+    def _is_met(self, line: Line, reached: frozenset[int]) -> bool:
+        return self._node(line.path, line.part) in reached
+
+    def _with(self, reached: frozenset[int], nodes: Iterable[int]) -> frozenset[int]:
+        """What is reached besides from some nodes."""
+        graph, found = self._graph, set(reached)
+        pending = [each for each in nodes if each >= 0 and each not in found]
+        found.update(pending)
+        for node in pending:  # grows
+            joined = (each for other, each in graph.joints.get(node, ()) if other in found)
+            for target in (*graph.targets[node], *joined):
+                if target not in found and graph.homes[target] in ("", *self._files):
+                    found.add(target)
+                    pending.append(target)
+        return frozenset(found)
+
+
+def _holds(function: str, line: Line) -> bool:
+    """Whether a function is the part that a line lies in; "" for what runs with the file."""
+    return line.part in (function, "__main__") if not function else line.part == function
