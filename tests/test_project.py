@@ -2044,3 +2044,72 @@ def test_line_ends_of_every_kind_end_lines(newline: str) -> None:
 @pytest.mark.parametrize("line", ["import torch x = 1", "from a import b c d", "import a as"])
 def test_an_import_that_does_not_parse_is_no_crash(line: str) -> None:
     assert set(outline(f"{line}\ntorch.rand(3)\nb()\n").uses) == {"", "__main__"}
+
+
+SACRED = """
+    import torch
+    from sacred import Experiment
+
+    ex = Experiment()
+
+    @ex.automain
+    def main(lr):
+        model = torch.nn.Linear(2, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+        model(x).sum().backward(), optimizer.step()
+"""
+
+
+def test_what_sacred_runs_is_a_program(project: Project, lint: Lint) -> None:
+    project({"train.py": SACRED})
+    assert lint("--select", "DET304") == ["train.py:11 DET304"]
+    project({"train.py": SACRED.replace("automain", "capture")})
+    assert lint("--select", "DET304") == []
+
+
+SPLIT = """
+    from sklearn.model_selection import train_test_split
+
+    def split(x):
+        return train_test_split(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "confidence"),
+    [
+        ("fix(0); split(x)", "possible"),
+        ("split(x); fix(0)", "likely"),
+        ("split(x)", "likely"),
+        ("np.random.seed(0); split(x)", "possible"),
+        ("run()", "possible"),
+        ("other(); run()", "likely"),
+    ],
+)
+def test_a_draw_after_the_seed_of_the_program(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, confidence: str
+) -> None:
+    train = f"""
+        import numpy as np
+        from data import split
+        from tools import fix
+
+        def run():
+            fix(3)
+            split(x)
+
+        def other():
+            split(x)
+
+        def main():
+            {lines}
+
+        if __name__ == "__main__":
+            main()
+    """
+    tools = "import numpy as np\ndef fix(seed):\n    np.random.seed(seed)\n"
+    project({"data.py": SPLIT, "tools.py": tools, "train.py": train})
+    rules = ["--select", "DET104", "--min-confidence", "possible"]
+    main(["--no-cache", "--output-format", "json", *rules, "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [each["confidence"] for each in found] == [confidence]

@@ -10,10 +10,13 @@ from detlint.source import Source
 PLOT = "import matplotlib.pyplot as plt\nplt.plot(x)\nplt.savefig('a.png')\n"
 
 
-def roles(text: str) -> list[str]:
-    unit = Unit(Source("a.py", text))
+ROLES = ("test", "packaging", "plotting", "inference")
+
+
+def roles(text: str, path: str = "a.py") -> list[str]:
+    unit = Unit(Source(path, text))
     offset = max(text.find("HERE"), 0)
-    return [each for each in ("test", "packaging", "plotting") if unit.roles.doubt(offset, [each])]
+    return [each for each in ROLES if unit.roles.doubt(offset, [each])]
 
 
 @pytest.mark.parametrize(
@@ -23,9 +26,6 @@ def roles(text: str) -> list[str]:
         pytest.param("from unittest import TestCase\nHERE\n", ["test"], id="unittest"),
         pytest.param("from unittest import mock\nHERE\n", [], id="a mock stands for objects"),
         pytest.param("import pytest_lazy\nHERE\n", [], id="another library"),
-        pytest.param("def test_loss():\n    HERE\n", ["test"], id="a test"),
-        pytest.param("def test_model(loader):\n    HERE\n", [], id="on a test set"),
-        pytest.param("class A:\n    def test_it(self):\n        HERE\n", ["test"], id="a method"),
         pytest.param("class A(TestCase):\n    def run(self):\n        HERE\n", ["test"], id="base"),
         pytest.param("def test_a(): pass\ndef run():\n    HERE\n", [], id="beside a test"),
         pytest.param("from setuptools import setup\nsetup(HERE)\n", ["packaging"], id="package"),
@@ -33,7 +33,24 @@ def roles(text: str) -> list[str]:
         pytest.param(PLOT, ["plotting"], id="plot"),
         pytest.param(f"import torch\n{PLOT}", [], id="plot while training"),
         pytest.param(f"{PLOT}rows.to_csv('a.csv')\n", [], id="plot, and a table"),
+        pytest.param("rows = model.predict(x)\nHERE\n", ["inference"], id="predictions"),
+        pytest.param("import onnxruntime\nHERE\n", ["inference"], id="a runtime"),
+        pytest.param("model.eval()\nloss.backward()\nHERE\n", [], id="training and evaluation"),
     ],
 )
 def test_what_code_is_for(text: str, expected: list[str]) -> None:
     assert roles(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("test_a.py", "def test_loss():\n    HERE\n", ["test"]),
+        ("tests/a.py", "def test_loss():\n    HERE\n", ["test"]),
+        ("a.py", "def test_loss():\n    HERE\n", []),
+        ("test_a.py", "def test_model(loader):\n    HERE\n", []),
+        ("a_test.py", "class A:\n    def test_it(self):\n        HERE\n", ["test"]),
+    ],
+)
+def test_a_function_is_a_test_in_a_file_of_tests(path: str, text: str, expected: list[str]) -> None:
+    assert roles(text, path) == expected

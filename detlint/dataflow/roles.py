@@ -1,4 +1,4 @@
-"""What code is for, where that says that it trains nothing: a test, a package, a plot.
+"""What code is for, where that says that it trains nothing: a test, a package, a plot, inference.
 
 A role is told from what surrounds the code, which is never a proof: it makes a finding *possible*.
 """
@@ -41,9 +41,10 @@ class Roles:
 
     def _is_test(self, piece: Piece) -> bool:
         """``def test_loss():``. One with arguments may evaluate a model on a test set."""
-        function = self._unit.function(piece) if piece.name.startswith("test_") else None
-        own = function.params.keys() - {"self"} if function is not None else {""}
-        return not own
+        if not (piece.name.startswith("test_") and words.is_of_tests(self._unit.source.path)):
+            return False
+        function = self._unit.function(piece)
+        return function is not None and not function.params.keys() - {"self"}
 
 
 def _imports(unit: Unit, libraries: Iterable[str]) -> Iterator[str]:
@@ -69,7 +70,14 @@ def _draws(unit: Unit) -> bool:
     return any(_imports(unit, words.DRAWING)) and not any(_imports(unit, words.LEARNING))
 
 
-_OF_FILES = {"test": _tests, "packaging": _packs, "plotting": _draws}
+def _answers(unit: Unit) -> bool:
+    text = unit.text
+    if any(each in text for each in words.TRAINS):
+        return False
+    return any(each in text for each in words.ANSWERS) or any(_imports(unit, words.ANSWERING))
+
+
+_OF_FILES = {"test": _tests, "packaging": _packs, "plotting": _draws, "inference": _answers}
 ALL = tuple(_OF_FILES)
 
 

@@ -23,7 +23,7 @@ STARTS = frozenset(
         *("= train(", "= fit(", ".fit_generator(", "autograd.grad(", "import grad", "jax.grad("),
         *("value_and_grad", "grad_and_value", "torch.func", "functorch", ".step("),
         *("random.shuffle(", "random.rand", "random.choice", "random.sample(", "random.uniform("),
-        *("random.normal(", "random.permutation(", "torch.rand"),
+        *("random.normal(", "random.permutation(", "torch.rand", ".automain"),
     }
 )
 # These begin with a plain character, which sre finds ten times as fast as the start of a line;
@@ -49,6 +49,8 @@ _DRAWS = re.compile(
     r"(?<![\w.])(?:(?:(?:np|numpy)\.)?random\.(?:shuffle|rand\w*|choices?|sample|uniform|normal"
     r"|permutation)|torch\.rand\w*)\("
 )
+# Sacred's, which runs what it decorates where the file is run.
+_AUTOMAIN = re.compile(r"\n@\w+\.automain\b")
 _EPOCHS = re.compile(r"\nfor[ \t]+epoch\w*[ \t]+in\b")
 _ROUND = re.compile(r"(?<![\w.])(?<!def )(?:train|fit|run)(?:_\w+)?\(")
 _PARTIAL = re.compile(r"^(\w+)[ \t]*=[ \t]*(?:\w+\.)?partial\([ \t]*(\w+)", re.MULTILINE)
@@ -92,6 +94,8 @@ def is_packaged(path: str) -> bool:
 def says_so(path: str, text: str) -> bool:
     """Whether a file has a main block, or trains as it is loaded."""
     if os.path.basename(path) == "__main__.py" or main_line(text) is not None:
+        return True
+    if ".automain" in text and _AUTOMAIN.search(f"\n{text}"):
         return True
     return bool(_training(text).search(text)) and _trains_at_the_top(text)
 

@@ -33,6 +33,28 @@ KEEPS = (
     *(".write(", ".write_text(", ".writelines(", ".write_bytes(", ".writerow"),
     *('"w"', "'w'", '"wb"', "'wb'", '"a"', "'a'"),
 )
+# What asks a model for answers, and what trains one or works gradients out.
+ANSWERING = ("onnxruntime", "openvino", "tensorrt", "tritonclient", "vllm", "sglang", "lmdeploy")
+ANSWERS = (
+    *(".predict(", ".eval()", "no_grad(", "inference_mode", "Interpreter(", "sess.run("),
+    ".generate(",
+)
+TRAINS = (
+    *(".backward(", ".fit(", ".fit_generator(", ".train_on_batch(", ".train()", ".step("),
+    *("optim.", "optimizer", "Optimizer", "Trainer(", "GradientTape", "value_and_grad"),
+)
+# What pytest collects, and the folders in which it is told to look.
+_OF_TESTS = ("test", "tests")
+
+
+def is_of_tests(path: str) -> bool:
+    """Whether a file holds tests, by its name or its folder."""
+    *folders, name = path.replace("\\", "/").split("/")
+    stem = name.rpartition(".")[0]
+    named = stem.startswith("test_") or stem.endswith("_test") or stem in ("conftest", *_OF_TESTS)
+    return named or not set(_OF_TESTS).isdisjoint(folders)
+
+
 # What a compiler is given. Of C there are data sets, too, so those say that they build something.
 COMPILED = (".cu", ".cuh", ".pyx", ".proto")
 PERHAPS_COMPILED = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")

@@ -81,7 +81,18 @@ SHELLS = frozenset(
 )
 # Parts of the names in a condition that asks about the machine or the process.
 _MACHINE = (
-    *("cuda", "gpu", "device", "rank", "distributed", "ddp", "world_size", "platform", "version"),
+    *(
+        "cuda",
+        "gpu",
+        "cpu",
+        "device",
+        "rank",
+        "distributed",
+        "ddp",
+        "world_size",
+        "platform",
+        "version",
+    ),
     *("available", "installed", "has_", "__name__", "accelerator"),
 )
 _MACHINE_STARTS = ("has", "torch.", "builtins.", "os.name")

@@ -42,7 +42,8 @@ class SetOrder(Rule):
     Lowers the confidence:
     - nothing tells what the elements are: *likely* where they are numbered, drawn or picked by
       their order, else *possible*
-    - a script or an image that starts the program sets `PYTHONHASHSEED`, and they are strings
+    - strings where a script or an image sets `PYTHONHASHSEED`; a file that asks a model for answers
+      and trains none
 
     Not reported:
     - sets of numbers, whose hashes do not change
@@ -80,6 +81,7 @@ class SetOrder(Rule):
     source = "https://docs.python.org/3/reference/datamodel.html#object.__hash__"
     shown = "CPU"
     confidence = Confidence.LIKELY
+    lowered_by = (*Rule.lowered_by, "inference")
     examples = (
         Example(
             bad="""

@@ -40,6 +40,7 @@ class UnorderedListing(Rule):
     Lowers the confidence:
     - `max` or `min` by another key than a number in the name: reported as *possible*
     - sources to compile, and shards with an index: reported as *possible*
+    - a file that asks a model for answers, and trains none
 
     Not reported:
     - the order provably does not matter: sorted, counted, tested for membership, only printed
@@ -69,6 +70,7 @@ class UnorderedListing(Rule):
     source = "https://docs.python.org/3/library/os.html#os.listdir"
     shown = "CPU"
     confidence = Confidence.LIKELY
+    lowered_by = (*Rule.lowered_by, "inference")
     examples = (
         Example(
             bad="""
