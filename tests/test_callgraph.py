@@ -48,6 +48,8 @@ def test_a_module_that_is_chosen_by_its_name_is_imported(project: Project, lint:
         ('import_module("lib.nets.small")', True),
         ('import_module(f"lib.nets.sm{name}")', True),
         ('import_module(f".nets.{name}", "lib")', True),
+        ('path = "lib.nets.%s" % name; __import__(path)', True),
+        ('path = f"other.{name}"; import_module(path)', False),
         ('import_module("." + name, package="lib.nets")', True),
         ('import_module("..nets." + name, "lib.other")', True),
         ('import_module("." + name, "lib")', False),

@@ -25,10 +25,13 @@ _REPLACES = re.compile(r"^[ \t]*sys\.modules\[__name__\][ \t]*=", re.MULTILINE)
 _WHOLE = 20  # modules that an index of a whole library exceeds: no program uses all of it
 # `import_module("a.b")`, and of a module that is chosen what its name begins with:
 # `import_module(f"a.b.{name}")`, `import_module("." + name, __package__)`.
-_DYNAMIC = re.compile(
-    r"\b(?:import_module|__import__)\(\s*f?[\"'](?P<dots>\.*)(?P<module>[\w.]*)"
+_PUT_TOGETHER = (
+    r"f?[\"'](?P<dots>\.*)(?P<module>[\w.]*)"
     r"(?:(?P<chosen>\{|%s|[\"']\s*[+%])|(?P<whole>[\"']))"
 )
+_DYNAMIC = re.compile(rf"\b(?:import_module|__import__)\(\s*{_PUT_TOGETHER}")
+# `name = f"a.b.{kind}"`, and `import_module(name)`.
+_BY_VARIABLE = re.compile(r"\b(?:import_module|__import__)\(\s*([^\W\d]\w*)\s*[,)]")
 # What a name that begins with a dot is relative to.
 _PACKAGE = re.compile(
     r"(?:[^()\n]|\([^()\n]*\))*,\s*(?:package\s*=\s*)?(?:(?P<own>__package__|__name__)"
@@ -65,7 +68,7 @@ def imports(text: str) -> list[Import]:
 def _chosen(text: str) -> list[Import]:
     """What a file imports by a name that it puts together."""
     found = []
-    for match in _DYNAMIC.finditer(text):
+    for match in _named_modules(text):
         module, level = match["module"], len(match["dots"])
         if match["chosen"]:
             module = module.rpartition(".")[0]  # the rest is the start of a name
@@ -80,6 +83,13 @@ def _chosen(text: str) -> list[Import]:
         if module or level:
             found.append(Import(module, level, (EVERY_MODULE if match["chosen"] else "*",)))
     return found
+
+
+def _named_modules(text: str) -> Iterator[re.Match[str]]:
+    """Where modules are named for a call that imports them."""
+    yield from _DYNAMIC.finditer(text)
+    for name in dict.fromkeys(_BY_VARIABLE.findall(text)):
+        yield from re.finditer(rf"\b{name}[ \t]*=[ \t]*{_PUT_TOGETHER}", text)
 
 
 def _statements(text: str) -> Iterator[re.Match[str]]:
