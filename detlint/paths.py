@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+# What lies in the folder of a repository, the surest first.
+_MARKS = (
+    (".git", ".hg", ".svn"),
+    ("pyproject.toml", "setup.py", "setup.cfg"),
+    ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md"),
+)
+_FEW = 2  # names that count where nothing tells where a project begins
 
 
 def relative(path: str, start: str = os.curdir) -> str:
@@ -28,3 +37,34 @@ def common(folders: Iterable[str]) -> str:
         return os.path.commonpath(list(folders))
     except ValueError:  # none, or on several drives
         return os.sep
+
+
+def names_in_project(path: str) -> list[str]:
+    """The names of a file and of the folders above it, up to its project's own:
+    ``configs/eval/model.json`` → ``configs``, ``eval``, ``model``."""
+    folder, file = os.path.split(os.path.abspath(path))
+    root = _root(folder)
+    above = relative(folder, root or os.curdir).split(os.sep)
+    found = [*(each for each in above if each != os.curdir), os.path.splitext(file)[0]]
+    # What lies above the working folder says nothing of the project.
+    return found[-_FEW:] if os.pardir in found else found
+
+
+@cache
+def _root(folder: str) -> str:
+    """The folder of the project that holds another; "" where nothing tells."""
+    above = [folder]
+    while (higher := os.path.dirname(above[-1])) != above[-1]:
+        above.append(higher)
+    home = os.path.expanduser("~")
+    inside = [each for each in above[:-1] if each != home]  # not the root of the file system
+    for marks in _MARKS:
+        found = [each for each in inside if _holds(each, marks)]
+        if found:
+            # The nearest repository; else the highest folder, since examples have READMEs, too.
+            return found[0] if ".git" in marks else found[-1]
+    return ""
+
+
+def _holds(folder: str, marks: tuple[str, ...]) -> bool:
+    return any(os.path.exists(os.path.join(folder, each)) for each in marks)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 from notebook_files import notebook
 
-from detlint.analysis.attention_text import asks
 from detlint.finding import Confidence
 from detlint.source import Source
 
@@ -163,58 +162,6 @@ def test_the_message_names_the_function_or_the_setting(
         "NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 for Transformer Engine, deterministic=True in calls "
         "of the program's own"
     )
-
-
-FAR = "\n" * 400
-ASKS = {
-    "a call": "flash_attn_func(q, k, v)",
-    "an import under another name": "flash_attn_varlen_func as attend",
-    "an option with its value": 'attn_implementation="flash_attention_2"',
-    "an option over two lines": 'attn_implementation=(\n    "flash_attention_2"',
-    "an annotated option": 'attn_implementation: str = "flash_attention_2"',
-    "a key": 'attn_implementation": "flash_attention_2"',
-    "a constant": 'attn_implementation=FLASH\nFLASH = "flash_attention_2"',
-    "a choice": f'attn_implementation=a{FAR}a = "flash_attention_2" if x else "eager"',
-    "the other side": f'attn_implementation=a{FAR}a = (\n "sdpa"\n if x\n else "flash_attention_2"',
-    "a switch": "use_flash_attn=True",
-    "a field": "use_flash_attn: bool = field(default=True)",
-    "a switch by a constant": "use_flash_attn=ON\nON = True",
-    "a flag": "--use-flash-attn",
-    "a flag's value": "--attention-backend flash",
-}
-PASSES = {
-    "an import": "flash_attn_func\n",
-    "the package": "flash_attn.bert_padding",
-    "a version": "flash_attn_version >= 2",
-    "an option that is read": "attn_implementation is None",
-    "an option that is compared": 'attn_implementation == "flash_attention_2"',
-    "another implementation": 'attn_implementation="sdpa"',
-    "an option handed on": "attn_implementation=attn_implementation)",
-    "a value alone": 'flash_attention_2"',
-    "a comparison": f'attn_implementation=a{FAR}if a == "flash_attention_2": pass',
-    "a switch that is off": "use_flash_attn=False",
-    "a switch handed on": "use_flash_attn=use_flash_attn)",
-    "a switch from elsewhere": "use_flash_attn=config.use_flash_attn",
-}
-
-
-@pytest.mark.parametrize("text", ASKS.values(), ids=ASKS)
-def test_what_may_ask_for_it_is_parsed(text: str) -> None:
-    assert asks(text, 0)
-
-
-@pytest.mark.parametrize("text", PASSES.values(), ids=PASSES)
-def test_what_only_mentions_it_is_not_parsed(text: str) -> None:
-    assert not asks(text, 0)
-
-
-def test_what_stands_before_a_name_counts_too() -> None:
-    text = 'config._attn_implementation = "flash_attention_2"'
-    assert asks(text, text.index("flash_"))
-    text = "attend = flash_attn_func"
-    assert asks(text, text.index("flash_"))
-    text = 'if config._attn_implementation == "flash_attention_2":'
-    assert not asks(text, text.index("flash_"))
 
 
 LOADS = 'model = AutoModel.from_pretrained("m", attn_implementation="flash_attention_2")'

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from detlint.finding import Confidence
 from detlint.fixes import fix
 from detlint.rules import every_rule
 from detlint.source import Source
-from detlint.testing import expected, unmarked
+from detlint.testing import doubtful, expected, unmarked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,6 +54,8 @@ def test_marked_lines_of_scripts_are_found(
     source = script(text)
     found = engine(rule.code).lint(source)
     assert [(each.row, each.code) for each in found] == expected(source.text)
+    possible = {each.row for each in found if each.confidence == Confidence.POSSIBLE}
+    assert possible == doubtful(source.text)
 
 
 FIXES = [

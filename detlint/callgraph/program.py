@@ -261,6 +261,10 @@ class Program:
         """The texts of its files."""
         return (self._index.source(each).text for each in self.paths)
 
+    def defines_nothing(self, path: str) -> bool:
+        """Whether a file has no functions and no classes, as configurations in Python have none."""
+        return not self._index.outline(path).uses
+
     def source_of(self, path: str) -> Source:
         """The source of a file, by its real path."""
         return self._index.source(path)

@@ -4,10 +4,12 @@ no program reaches."""
 from __future__ import annotations
 
 import os
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from detlint.kinds import NOTEBOOK, PYTHON, kind_of_name
+from detlint.mentions import mentions
+from detlint.models.attention import ANSWERING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +32,7 @@ class PythonFiles:
         self._paths = [each for each in paths if kind_of_name(each) in (PYTHON, NOTEBOOK)]
         self._index = index
         self._all = paths
+        self._declared: dict[str, bool] = {}
 
     def __len__(self) -> int:
         return len(self._paths)
@@ -57,6 +60,47 @@ class PythonFiles:
         return any(each in text for each in words)
 
     @cached_property
+    def only_answer(self) -> bool:
+        """Whether some of them run a model, and none of them trains one."""
+        runs = any(each in text for text in self.texts for each in ANSWERING)
+        return runs and not any(self._index.facts(each, "trains") for each in self._paths)
+
+    def only_declare(self, option: str) -> bool:
+        """Whether some of them declare an option of a command line, ``attn_implementation``, and
+        none reads it."""
+        if option not in self._declared:
+            spelled = (option, option.replace("_", "-"))
+            lines = [
+                line
+                for text in self.texts
+                if any(each in text for each in spelled)
+                for line in text.splitlines()
+                if any(_mentions(line, each) for each in spelled)
+            ]
+            told = bool(lines) and all(map(partial(_declares, spelled), lines))
+            self._declared[option] = told
+        return self._declared[option]
+
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         """What they hold; read when it is asked for."""
         return tuple(self._index.source(each).text for each in self._paths)
+
+
+def _mentions(line: str, word: str) -> bool:
+    return bool(mentions(line.partition("#")[0], word))
+
+
+def _declares(spelled: tuple[str, str], line: str) -> bool:
+    """``attn_implementation: str``, ``parser.add_argument(…)``, ``"--attn-implementation",``."""
+    bare = line.strip()
+    if "add_argument(" in bare:
+        return True
+    for each in spelled:
+        after = bare.removeprefix(each)
+        if after != bare and after.lstrip().startswith(":"):
+            return True
+        quoted = bare[:1] in ("'", '"')
+        if quoted and bare[1:].lstrip("-").startswith(f"{each}{bare[:1]}"):
+            return True
+    return False

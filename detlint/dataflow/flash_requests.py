@@ -6,16 +6,17 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.analysis import answering
-from detlint.analysis.flash_advice import ANY_FLASH, FLAG, MAY_READ, OLD_KEYWORD, READS
-from detlint.analysis.flash_flags import IMPLEMENTATIONS, SWITCHES, asked
-from detlint.analysis.launches import may_be_trained_by
 from detlint.dataflow import inference
+from detlint.dataflow.answering import is_test
 from detlint.dataflow.defaults import defaults
 from detlint.dataflow.made_models import fate_of
 from detlint.dataflow.settings import Setting, options
+from detlint.documents.flash import asked
+from detlint.documents.training import may_be_trained_by
 from detlint.kinds import NOTEBOOK
 from detlint.models import attention as rows
+from detlint.models.attention import IMPLEMENTATIONS, SWITCHES
+from detlint.models.flash_advice import ANY_FLASH, FLAG, MAY_READ, OLD_KEYWORD, READS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,22 +66,7 @@ def kept_for_answers(op: Op) -> bool:
 
 
 def _compares_answers(op: Op) -> bool:
-    source = op.function.unit.source
-    whole = answering.is_of_tests(source)
-    functions = [
-        each
-        for each in inference.functions_around(op.function)
-        if whole or answering.is_test(each.name.rpartition(".")[2])
-    ]
-    return bool(whole or functions) and answering.compares_answers(source, map(_text, functions))
-
-
-def _text(function: Function) -> str:
-    node = function.node
-    if not isinstance(node, (ast.stmt, ast.expr)):
-        return ""
-    start, end = function.unit.span(node)
-    return function.unit.text[start:end]
+    return op.function.unit.answering.compares(inference.functions_around(op.function))
 
 
 class Requests:
@@ -114,12 +100,12 @@ class Requests:
     @cached_property
     def serves(self) -> bool:
         """Whether it runs or measures a model, and trains none, as far as its text tells."""
-        source = self._unit.source
-        return answering.serves(source) or answering.is_for_answers(source)
+        answering = self._unit.answering
+        return answering.serves or answering.is_for_answers
 
     @cached_property
     def _only_infers(self) -> bool:
-        return answering.only_infers(self._unit.source)
+        return self._unit.answering.only_infers
 
     def _sets(self, variables: dict[str, str]) -> bool:
         return any(
@@ -208,7 +194,7 @@ class Requests:
     @cached_property
     def serves_or_infers(self) -> bool:
         """Whether the text of the file says that it trains nothing."""
-        return self._only_infers or answering.is_for_answers(self._unit.source)
+        return self._only_infers or self._unit.answering.is_for_answers
 
     def _is_told(self, option: Setting) -> bool:
         given = option.op.given("deterministic") if option.op.code == "call" else None
@@ -261,8 +247,7 @@ class Requests:
     def _is_checked(self, op: Op) -> bool:
         """Whether a test gives an argument to a function that makes no model, to look at what it
         returns."""
-        name = op.function.name.rpartition(".")[2]
-        tested = answering.is_of_tests(self._unit.source) and answering.is_test(name)
+        tested = self._unit.answering.is_of_tests and is_test(op.function)
         return tested and op.code == "call" and not rows.builds(inference.last_word(op))
 
     def _makes_reference(self, function: Function) -> bool:

@@ -20,6 +20,7 @@ from detlint.syntax import REFUSALS, parsed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from detlint.dataflow.answering import Answering
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.roles import Roles
     from detlint.dataflow.seeding import Seeding
@@ -97,6 +98,13 @@ class Unit(Editable[ast.AST]):
         from detlint.dataflow.roles import Roles
 
         return Roles(self)
+
+    @cached_property
+    def answering(self) -> Answering:
+        """Whether the file runs a model that it does not train."""
+        from detlint.dataflow.answering import Answering
+
+        return Answering(self)
 
     @cached_property
     def seeding(self) -> Seeding:

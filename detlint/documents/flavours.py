@@ -10,7 +10,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from detlint.documents.flavour_words import (
+from detlint.documents.tree import Branch
+from detlint.models.flavours import (
     ARGUMENTS,
     COMPOSER,
     ESPNET,
@@ -26,7 +27,6 @@ from detlint.documents.flavour_words import (
     TRAINER,
     TRAINING,
 )
-from detlint.documents.tree import Branch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

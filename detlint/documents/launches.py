@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.documents.launch_counts import Count, counted, started_by
+from detlint.models.launching import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from detlint.documents.document import Command, Word
+    from detlint.documents.document import Command, Document, Word
 
 
 class Launch(NamedTuple):
@@ -96,6 +98,33 @@ _WATCHERS = {
     "coverage": _Options(valued=_names("--source --rcfile --include --omit --data-file")),
     "memory_profiler": _Options(valued=_names("-o")),
 }
+
+
+@lru_cache(maxsize=1)
+def launches(document: Document) -> Sequence[tuple[Command, Launch]]:
+    """The commands of a document that start a program of Python."""
+    found = ((each, started(each)) for each in document.commands)
+    return [(each, launch) for each, launch in found if launch is not None]
+
+
+def program(launch: Launch) -> str:
+    """The path or module of what is started: ``tools/train.py``; "" if it is not known."""
+    word = launch.script or launch.module
+    return (word.text or "") if word is not None else ""
+
+
+def started(command: Command) -> Launch | None:
+    """What a command launches: a program of Python, or a library's own command line, of which
+    the subcommand counts as the program."""
+    launch = launched(command)
+    if launch is not None or not command.words:
+        return launch
+    name = (command.words[0].text or "").rpartition("/")[2]
+    words = command.words[1 if TOOLS.get(name) else 0 :]
+    if name not in TOOLS or not words:
+        return None
+    program, *arguments = words
+    return Launch(name, program, None, tuple(arguments), None, None, command.environment)
 
 
 def launched(command: Command) -> Launch | None:

@@ -34,6 +34,32 @@ APPLIES = frozenset(("functools.partial", "torch.utils.checkpoint.checkpoint"))
 # … or shares it out, by the end of a class' name: ``DistributedAttention(flash_attn_func, group)``.
 SHARES = "Attention"
 
+IMPLEMENTATIONS = frozenset({"flash_attention_2", "flash_attention_3"})
+SWITCHES = frozenset({"use_flash_attention_2", "use_flash_attn", "use_flash_attention"})
+# Flags of command lines, as they are written, …
+FLAGS = frozenset(f"--{name.replace('_', sep)}" for name in SWITCHES for sep in "-_")
+# … and those that take a value, with the values that ask for FlashAttention.
+VALUED_FLAGS = {
+    "--attn-implementation": IMPLEMENTATIONS,
+    "--attn_implementation": IMPLEMENTATIONS,
+    "--attention-backend": frozenset({"flash"}),
+}
+# The same by the name of the option, in launches of programs.
+IMPLEMENTED_BY = {
+    "attn_implementation": IMPLEMENTATIONS,
+    "_attn_implementation": IMPLEMENTATIONS,
+    "attn_impl": IMPLEMENTATIONS | {"flash_attn"},  # ms-swift
+    "flash_attn": frozenset({"fa2", "fa3"}),  # LLaMA-Factory
+}
+BACKENDS = {"attention_backend": frozenset({"flash"})}
+BARE = SWITCHES | {"flash_attn", "use_flash_attn_2", "use_flash_attn_v2", "flash_attention"}
+DETERMINISTIC_FLAGS = frozenset(
+    ("deterministic_mode", "full_determinism", "enable_full_determinism")
+)
+# Variables that make its backward deterministic: in Hugging Face's models, and in Transformer
+# Engine.
+VARIABLES = {"FLASH_ATTENTION_DETERMINISTIC": "1", "NVTE_ALLOW_NONDETERMINISTIC_ALGO": "0"}
+
 # Hugging Face's option for the name of an implementation …
 CHOICES = frozenset(("attn_implementation", "_attn_implementation"))
 SETTER = "set_attn_implementation"
@@ -92,8 +118,25 @@ REFERENCE_KEYWORDS = frozenset(("ref_model", "reference_model", "teacher_model")
 MOVES = frozenset(("to", "cuda", "cpu", "half", "float", "bfloat16", "eval", "train", "compile"))
 # … or a model around it.
 WRAPS = frozenset(("get_peft_model", "prepare_model_for_kbit_training", "from_pretrained"))
-_TRAINING_WRAPS = WRAPS - {"from_pretrained"}
+_TRAINING_WRAPS = WRAPS - {"from_pretrained"} | {"LoraConfig"}
 _TRAINING = GOES_BACK | {"fit", "zero_grad", "step", "training_step"}
+_TRAINERS = ("Trainer", "TrainingArg", "ptim")  # parts of words
+# Engines that only answer. What trains and asks one for answers calls more.
+ENGINES = frozenset(("vllm", "sglang", "lmdeploy", "tensorrt_llm"))
+# What a model is asked, …
+ASKS_MODEL = frozenset(("generate", "eval", "pipeline", "Pipeline"))
+# … what takes a gradient, …
+GRADIENTS = frozenset(("grad", "backward"))
+# … and what compares results as far as rounding goes.
+COMPARES = frozenset(("assert_close", "assert_allclose", "allclose"))
+# How text says that a model is run.
+ANSWERING = (".generate(", "torch.no_grad", "inference_mode", ".eval()", "pipeline(", "Pipeline(")
+# Parts of the words by which functions are found that train or answer.
+HINTS = (
+    *("backward", "fit", "step", "train", "Train", "zero_grad", "ptim", "loss", "LoraConfig"),
+    *("get_peft_model", "prepare_model_for_kbit_training", "generate", "no_grad", "grad("),
+    *("inference_mode", "eval", "ipeline", "assert_close", "allclose"),
+)
 # What is done with parameters that no optimizer has: counted, looked at, averaged.
 LOOKS = frozenset(("numel", "requires_grad", "device", "dtype", "copy_", "shape"))
 # What a model is asked in a notebook, and what neither trains it nor asks it.
@@ -204,9 +247,19 @@ def takes_reference(trainer: str) -> bool:
     return "Trainer" in trainer and any(each in trainer for each in _PAIRS)
 
 
+def takes_step(word: str) -> bool:
+    """Whether calling a function of this name takes a step of training, or sets up what does."""
+    return word in _TRAINING or any(each in word for each in _TRAINERS)
+
+
 def trains(word: str) -> bool:
     """Whether a function of this name trains what it is given, or called on."""
-    return word in _TRAINING or word in _TRAINING_WRAPS or "Trainer" in word or "ptim" in word
+    return takes_step(word) or word in _TRAINING_WRAPS
+
+
+def generates(word: str) -> bool:
+    """``generate``, ``stream_generate``."""
+    return word == "generate" or word.endswith("_generate")
 
 
 def learns(word: str) -> bool:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.exports import export, unseen_by
-from detlint.analysis.launches import replaced
 from detlint.callgraph.start import setting
 from detlint.dataflow.settings import options_at
+from detlint.documents.variables import export, replaced, unseen_by
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:

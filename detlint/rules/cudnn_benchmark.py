@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis.command_options import is_trainer
-from detlint.analysis.config_findings import report_setting
-from detlint.analysis.launches import switched
 from detlint.dataflow.settings import flags_at, is_left_open, options_at
+from detlint.documents.options import is_trainer
+from detlint.documents.settings import report_setting
+from detlint.documents.training import switched
 from detlint.models.settings import BENCHMARK, TRAINER
-from detlint.rule import Confidence, Example, Rule
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,9 @@ class CudnnBenchmark(Rule):
       `cudnn.flags(benchmark=True)`
     - `Trainer(benchmark=True)` of Lightning, and `cudnn_benchmark=True` of mmengine
     - the same in configurations and on command lines
+
+    Lowers the confidence:
+    - the name of a program that is launched says that it does not train
 
     Not reported:
     - values that are not literals
@@ -93,7 +96,7 @@ class CudnnBenchmark(Rule):
     )
 
     def visit_Command(self, node: Command) -> None:
-        for option in switched(self.document, node):
+        for option, sure in switched(self.document, node):
             if option.on and (option.name == "cudnn_benchmark" or is_trainer(option, "benchmark")):
                 message = f"{option.shown} has cuDNN pick its kernels by timing them"
                 self.report(
@@ -101,7 +104,7 @@ class CudnnBenchmark(Rule):
                     message,
                     advice=_ADVICE,
                     edits=option.turned("false"),
-                    confidence=Confidence.LIKELY,  # what the program makes of it is not seen
+                    confidence=sure,
                 )
 
     def visit_Entry(self, node: Entry) -> None:

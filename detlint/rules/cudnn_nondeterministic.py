@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis.command_options import is_trainer
-from detlint.analysis.config_findings import report_setting
-from detlint.analysis.launches import switched
 from detlint.dataflow.settings import flags_at, switched_off
+from detlint.documents.options import is_trainer
+from detlint.documents.settings import report_setting
+from detlint.documents.training import switched
 from detlint.models.settings import DETERMINISTIC, TRAINER
-from detlint.rule import Confidence, Example, Rule
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +32,9 @@ class CudnnNondeterministic(Rule):
     - `torch.backends.cudnn.deterministic = False`, and every other way to say it
     - `Trainer(deterministic=False)` of Lightning
     - the same in configurations and on command lines
+
+    Lowers the confidence:
+    - the name of a program that is launched says that it does not train
 
     Not reported:
     - values that are not literals
@@ -80,7 +83,7 @@ class CudnnNondeterministic(Rule):
     )
 
     def visit_Command(self, node: Command) -> None:
-        for option in switched(self.document, node):
+        for option, sure in switched(self.document, node):
             if option.on is False and is_trainer(option, "deterministic"):
                 message = f"{option.shown} switches deterministic algorithms off"
                 self.report(
@@ -88,7 +91,7 @@ class CudnnNondeterministic(Rule):
                     message,
                     advice="set it to true",
                     edits=option.turned("true"),
-                    confidence=Confidence.LIKELY,  # what the program makes of it is not seen
+                    confidence=sure,
                 )
 
     def visit_Entry(self, node: Entry) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.analysis.command_options import is_trainer
-from detlint.analysis.config_findings import report_setting
-from detlint.analysis.launches import switched
 from detlint.dataflow.settings import flags_at, is_reset, is_teardown, said
+from detlint.documents.options import is_trainer
+from detlint.documents.settings import report_setting
+from detlint.documents.training import switched
 from detlint.models.settings import ALGORITHMS, DEBUG_MODE, TRAINER, WARN_ONLY
-from detlint.rule import Confidence, Example, Rule
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +58,9 @@ class DeterministicAlgorithmsOff(Rule):
     - `torch.set_deterministic_debug_mode("default")`, and `"warn"`
     - `Trainer(deterministic="warn")` of Lightning, and `seed_all(mode=False)` of msprobe
     - the same in configurations and on command lines
+
+    Lowers the confidence:
+    - the name of a program that is launched says that it does not train
 
     Not reported:
     - values that are not literals, and a saved value that is put back
@@ -126,7 +129,7 @@ class DeterministicAlgorithmsOff(Rule):
     )
 
     def visit_Command(self, node: Command) -> None:
-        for option in switched(self.document, node):
+        for option, sure in switched(self.document, node):
             if is_trainer(option, "deterministic") and option.value == "warn":
                 what, strict = "only warns where an operation has no deterministic kernel", "true"
             elif option.name not in _OPTIONS or is_trainer(option, "deterministic"):
@@ -140,7 +143,7 @@ class DeterministicAlgorithmsOff(Rule):
                 f"{option.shown} {what}",
                 advice=_ADVICE,
                 edits=option.turned(strict),
-                confidence=Confidence.LIKELY,  # what the program makes of it is not seen
+                confidence=sure,
             )
 
     def visit_Entry(self, node: Entry) -> None:

@@ -6,8 +6,6 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.config_findings import report_setting, unseeded_job
-from detlint.analysis.launch_seeds import MENTIONS, seeds
 from detlint.dataflow import entropy
 from detlint.dataflow.fallbacks import fallback
 from detlint.dataflow.fresh_values import gives_fresh
@@ -20,6 +18,8 @@ from detlint.dataflow.seed_places import (
     constant_for,
     is_dropped,
 )
+from detlint.documents.seeds import MENTIONS, seeds, unseeded_job
+from detlint.documents.settings import report_setting
 from detlint.finding import Edit
 from detlint.index.entrypoints import says_so
 from detlint.mentions import mentions
@@ -52,10 +52,13 @@ class EntropySeed(Rule):
     - arguments in scripts, also through a variable: `--seed $RANDOM`, `seed=$(date +%s)`
     - a configuration of torchtitan without a seed: each run then takes another one
 
+    Lowers the confidence:
+    - a script's program is a test, a benchmark or a server by its name
+
     Not reported:
     - a value that only names a run, a file or a port, or measures time
     - a state of the generator that is put back afterwards
-    - a seed that nothing reads
+    - a seed that nothing reads, and those of `pytest` and its like
 
     What to do: Take the seed from the configuration, with a fixed default, and log it:
     `parser.add_argument("--seed", type=int, default=0)`.
@@ -180,6 +183,7 @@ class EntropySeed(Rule):
                 advice=_ADVICE,
                 edits=seed.edits,
                 safe=False,
+                confidence=Confidence.POSSIBLE if seed.doubtful else None,
             )
         job = unseeded_job(self.document)
         if job is not None:

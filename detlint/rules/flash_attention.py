@@ -7,18 +7,27 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis import answering, flash_programs
-from detlint.analysis.attention_text import asks
-from detlint.analysis.config_findings import report_setting
-from detlint.analysis.config_keys import generates, is_deterministic, is_told, trains
-from detlint.analysis.flash_advice import EFFECT, FLAG, MAY_READ, of_call, of_kept
-from detlint.analysis.flash_flags import requests
-from detlint.analysis.launches import for_ascend, may_train, started
-from detlint.analysis.wrappers import handed_on
 from detlint.dataflow.flash import Flash
 from detlint.dataflow.flash_requests import Requests, calls_for_answers, kept_for_answers
 from detlint.dataflow.inference import has_no_backward
-from detlint.models.attention import BACKWARDS
+from detlint.documents.flash import handed_on, requests
+from detlint.documents.launches import started
+from detlint.documents.settings import generates, is_deterministic, is_told, report_setting, trains
+from detlint.documents.training import configures_answers, for_ascend, sureness
+from detlint.models import attention as rows
+from detlint.models.flash_advice import (
+    ANY,
+    ANY_FLASH,
+    EFFECT,
+    FLAG,
+    HUGGING_FACE,
+    KEPT,
+    MAY_READ,
+    of_call,
+    of_kept,
+)
+from detlint.models.names import words_of
+from detlint.paths import names_in_project
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -35,15 +44,59 @@ if TYPE_CHECKING:
 
 
 def _is_settled(document: Document) -> bool:
-    """Whether a configuration makes it deterministic, or is for no training."""
-    if is_deterministic(document) or is_told(document) or generates(document):
-        return True
-    return answering.configures_answers(document.source.path) and not trains(document)
+    """Whether a configuration makes it deterministic."""
+    return is_deterministic(document) or is_told(document)
+
+
+def _is_for_answers(document: Document) -> bool:
+    """Whether a configuration is for no training, by its keys, its name or those of folders."""
+    named = configures_answers(document.source.path) and not trains(document)
+    return named or generates(document)
 
 
 def _has_backward(finding: Finding, program: Program) -> bool:
     """Whether the file of a finding writes a backward by hand, which is to train."""
     return "def backward(" in program.source_of(os.path.realpath(finding.path)).text
+
+
+def _settles(program: Program, advice: str) -> bool:
+    """Whether a program makes deterministic what some advice is about.
+
+    FlashAttention itself reads no variable: only what calls it for the program does.
+    """
+    if advice not in HUGGING_FACE | ANY:
+        return False
+    if program.has("sets", "FLASH_ATTENTION_DETERMINISTIC=1") or program.is_guarded():
+        return True
+    return advice in ANY and program.has("sets", "NVTE_ALLOW_NONDETERMINISTIC_ALGO=0")
+
+
+def _may_settle(program: Program, advice: str) -> bool:
+    """Whether a program may make deterministic what some advice is about, or mean another thing:
+    a function that it keeps is told where it is called, a switch chooses PyTorch's own
+    attention."""
+    if advice.startswith(KEPT):
+        return any("deterministic=" in each for each in program.texts())
+    if advice != ANY_FLASH or program.imports("flash_attn", "transformer_engine"):
+        return False
+    naming = (each for each in program.texts() if "use_flash_att" in each)
+    return any("scaled_dot_product_attention" in each for each in naming)
+
+
+def _train(programs: Sequence[Program], path: str, row: int) -> bool:
+    """Whether programs show that a gradient comes to the code at a row of a file: one that is
+    there to train runs the code, or may be given the file for its configuration."""
+    if programs and _is_configuration(programs[0], path):
+        return any(each.learns for each in programs)
+    return any(each.learns and each.runs(path, row) for each in programs if path in each)
+
+
+def _is_configuration(program: Program, path: str) -> bool:
+    words = {word for name in names_in_project(path) for word in words_of(name)}
+    return not words.isdisjoint(_CONFIGURATIONS) and program.defines_nothing(path)
+
+
+_CONFIGURATIONS = frozenset(("config", "configs", "cfg", "cfgs", "conf"))
 
 
 class FlashAttention(Rule):
@@ -156,22 +209,19 @@ class FlashAttention(Rule):
     )
 
     @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Not where a name is only read, compared, or talked about."""
-        return asks(text, offset)
-
-    @classmethod
     def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         if cls._only_answers(finding, program) and _has_backward(finding, program):
             return False
-        return flash_programs.settles(program, finding.advice)
+        return _settles(program, finding.advice)
 
     @classmethod
     def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         """What only programs without a training step import has no backward, unless it writes one
         by hand.
         """
-        return cls._only_answers(finding, program) and not _has_backward(finding, program)
+        if cls._only_answers(finding, program):
+            return not _has_backward(finding, program)
+        return _may_settle(program, finding.advice)
 
     @staticmethod
     def _only_answers(finding: Finding, program: Program) -> bool:
@@ -190,27 +240,29 @@ class FlashAttention(Rule):
         A backward that is called by its name, and another launch, need no evidence."""
         path = os.path.realpath(finding.path)
         launch = finding.advice == FLAG or not path.endswith((".py", ".ipynb"))
-        if finding.message.startswith(tuple(BACKWARDS)):
+        if finding.message.startswith(tuple(rows.BACKWARDS)):
             return False
         if launch:
-            return flash_programs.is_never_read(finding.message, linted.texts)
-        if flash_programs.train(programs, path, finding.row):
+            option = finding.message.split()[0].lstrip("-").partition("=")[0]
+            dashed = finding.message.startswith("-")
+            return dashed and linted.only_declare(option.replace("-", "_"))
+        if _train(programs, path, finding.row):
             return False
-        apart = bool(programs) and len(linted) > 1
-        return apart or flash_programs.only_answer(linted.texts)
+        return (bool(programs) and len(linted) > 1) or linted.only_answer
 
     def visit_Entry(self, node: Entry) -> None:
-        if not answering.is_key_aside(node.keys):
-            report_setting(self, node, _is_settled)
+        aside = any(map(rows.is_aside, node.keys[:-1]))  # of a teacher: teacher.kwargs.x
+        report_setting(self, node, _is_settled, lambda told: aside or _is_for_answers(told))
 
     def visit_Command(self, node: Command) -> None:
         launch = started(node) or handed_on(self.document, node)
-        if launch is None or not may_train(launch) or for_ascend(self.document):
+        if launch is None or for_ascend(self.document):
             return
+        sure = sureness(launch)
         for request in requests(self.document.source, launch):
             advice = MAY_READ if request.choice else FLAG
             said = f"{request.shown} asks for {EFFECT}"
-            self.report(request.word, said, advice=advice, safe=False)
+            self.report(request.word, said, advice=advice, safe=False, confidence=sure)
 
     # Python
 

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.analysis.hash_seeds import faults
-from detlint.analysis.launches import launches
 from detlint.dataflow.environment import Environment
 from detlint.dataflow.settings import options
+from detlint.documents.entropy import entropy
+from detlint.documents.launches import launches, program
+from detlint.documents.training import is_tester, runs_tests
+from detlint.documents.variables import export, replaced, unseen_by
 from detlint.models import randomness
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from detlint.dataflow.ir import Function
-    from detlint.documents.document import Text, Variable
+    from detlint.documents import Document
+    from detlint.documents.document import Command, Text, Variable
+    from detlint.documents.entropy import Entropy
+    from detlint.finding import Edit
 
 _VARIABLE = "PYTHONHASHSEED"
+_EXPORT = "export it before Python starts"
 
 
 class HashSeedTooLate(Rule):
@@ -30,6 +37,9 @@ class HashSeedTooLate(Rule):
     - `os.environ["PYTHONHASHSEED"] = …`, every other way to set it, and `%env` in a notebook
     - in a script: a value that is not exported, or is exported only after Python has run
     - in a script: the value `random`, or one that differs in each run
+
+    Lowers the confidence:
+    - all programs of a script are tests, benchmarks or servers by their names
 
     Not reported:
     - a file that starts itself anew with `os.exec…`
@@ -95,8 +105,11 @@ class HashSeedTooLate(Rule):
     )
 
     def visit_Text(self, _node: Text) -> None:
-        for fault in faults(self.document):
-            self.report(fault.node, fault.message, advice=fault.advice, edits=fault.edits)
+        doubtful = all(runs_tests(launch) for _, launch in launches(self.document))
+        sure = Confidence.POSSIBLE if doubtful else None
+        for each in _faults_of(self.document):
+            advice, edits = each.advice, each.edits
+            self.report(each.node, each.message, advice=advice, edits=edits, confidence=sure)
 
     def visit_Variable(self, node: Variable) -> None:
         """``%env PYTHONHASHSEED=0`` in a notebook, whose kernel is running."""
@@ -130,3 +143,76 @@ def _is_for_children(function: Function) -> bool:
     called = [name for op in function.ops for name in function.unit.values.called(op)]
     starts = any(name in randomness.STARTING for name in called)
     return starts and not any(name in randomness.SEEDING for name in called)
+
+
+# Scripts
+
+
+class _Fault(NamedTuple):
+    """A setting that does not do what it is there for."""
+
+    node: Variable
+    message: str
+    advice: str
+    edits: tuple[Edit, ...]
+
+
+def _faults_of(document: Document) -> Iterator[_Fault]:
+    """The settings of the variable that no program sees, or by which hashes differ."""
+    named = document.assignments.get(_VARIABLE, ())
+    if not named:
+        return
+    started = [
+        (command, program(launch))
+        for command, launch in launches(document)
+        if not is_tester(launch)
+    ]
+    last = max((command.end for command, _ in started), default=-1)
+    seen = max((each.end for each, _ in started if _VARIABLE in each.environment), default=-1)
+    for node in named:
+        yield from _faults(document, node, started, last=last, seen=seen)
+
+
+def _faults(
+    document: Document, node: Variable, started: list[tuple[Command, str]], *, last: int, seen: int
+) -> Iterator[_Fault]:
+    """``last`` is where the last command of ``started`` ends, ``seen`` the last that sees it."""
+    after = last > node.start
+    raw = document.source.text[node.value_start : node.value_end]
+    if node.value == "random" and after:
+        message = f"{_VARIABLE}=random has Python draw the hashes of strings anew in every run"
+        yield _Fault(node, message, "set it to 0", replaced(document, node, "0"))
+    elif node.value is None and after and (found := _entropy(document, raw)):
+        message = f"{_VARIABLE} comes from {found.what} (`{raw}`), so hashes differ from run to run"
+        yield _Fault(node, message, "set it to 0", ())
+    elif name := unseen_by(document, node):
+        message = f"{_VARIABLE} is set here and not exported: {name} does not see it"
+        yield _Fault(node, message, _EXPORT, export(document, node))
+    elif node.exported and _is_last(document, node) and started and started[-1][1]:
+        message = f"{_VARIABLE} is exported after {started[-1][1]} has run"
+        yield _Fault(node, message, _EXPORT, ())
+    elif _is_of_one_line(document, node) and after and seen <= node.start:
+        message = f"{_VARIABLE} is exported in a shell of its own: each line of a recipe has one"
+        yield _Fault(node, message, "export it in a line outside of recipes", ())
+
+
+def _is_last(document: Document, node: Variable) -> bool:
+    """Whether a script runs nothing below: in an image, what is built starts later."""
+    return document.source.kind == "shell" and bool(node.value) and _end(document) <= node.start
+
+
+@lru_cache(maxsize=1)
+def _end(document: Document) -> int:
+    """Where the last command ends."""
+    return max((each.end for each in document.commands), default=-1)
+
+
+def _is_of_one_line(document: Document, node: Variable) -> bool:
+    """Whether a recipe of a Makefile exports it by itself."""
+    text = document.source.text
+    line = text[text.rfind("\n", 0, node.start) + 1 : node.start]
+    return document.source.kind == "makefile" and line.strip("\t @-") == "export"
+
+
+def _entropy(document: Document, raw: str) -> Entropy | None:
+    return entropy(raw, seeded="RANDOM" in document.assignments)

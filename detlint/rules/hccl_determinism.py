@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis.launches import launches, may_train, replaced
 from detlint.dataflow.settings import options_at
-from detlint.rule import Example, Rule
+from detlint.documents.launches import launches
+from detlint.documents.training import only_infers
+from detlint.documents.variables import replaced
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,9 +29,12 @@ class HcclDeterminism(Rule):
     - a value that is neither `true` nor `strict`, in capitals or not, in Python, scripts and
       configurations
 
+    Lowers the confidence:
+    - `false` in a script that starts no program
+    - the names of all programs that a script starts say that they do not train
+
     Not reported:
     - a value that is not known
-    - `false` in a script that starts no program that may train
 
     What to do: Set `HCCL_DETERMINISTIC=true`. Or leave it out and call
     `torch.use_deterministic_algorithms(True)`: today's torch_npu then turns it on, where it is not
@@ -80,10 +85,15 @@ class HcclDeterminism(Rule):
         if node.name != _VARIABLE or node.value is None or not _is_off(node.value):
             return
         # What only serves a model may leave it off; what starts nothing may be for that.
-        started = [may_train(launch) for _, launch in launches(self.document)]
-        if any(started) or (not started and node.value.lower() != "false"):
-            edits = replaced(self.document, node, "true")
-            self.report(node, _told(node.value), advice=_ADVICE, edits=edits)
+        idle = not launches(self.document) and node.value.lower() == "false"
+        doubtful = idle or only_infers(self.document)
+        self.report(
+            node,
+            _told(node.value),
+            advice=_ADVICE,
+            edits=replaced(self.document, node, "true"),
+            confidence=Confidence.POSSIBLE if doubtful else None,
+        )
 
 
 def _is_off(value: str) -> bool:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis.command_options import may_hold_more, options
-from detlint.analysis.launches import for_ascend, may_train, program
-from detlint.analysis.megatron import MENTIONS, REFUSED, is_megatron, refused
 from detlint.documents.document import Word
-from detlint.documents.launches import launched
+from detlint.documents.launches import launched, program
+from detlint.documents.options import may_hold_more, options
+from detlint.documents.training import for_ascend, sureness
+from detlint.models import megatron
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from detlint.analysis.command_options import Option
     from detlint.documents.document import Command
+    from detlint.documents.options import Option
 
 _MODE = "--deterministic-mode"
 
@@ -31,8 +31,11 @@ class MegatronLaunch(Rule):
     - with the mode: `--cross-entropy-loss-fusion` and `--tp-comm-overlap`, which it refuses
     - with the mode: `--use-flash-attn`, which releases from before July 2026 refuse
 
+    Lowers the confidence:
+    - the name of a program that is launched says that it does not train
+
     Not reported:
-    - programs that do not train, and scripts for Ascend devices
+    - scripts for Ascend devices
     - Megatron-DeepSpeed and other forks that do not know the mode
     - arguments that cannot be seen, as `$EXTRA_ARGS`: they may hold the mode
 
@@ -45,7 +48,7 @@ class MegatronLaunch(Rule):
     code = "DET701"
     summary = "Megatron is launched without deterministic mode, or with what that refuses"
     triggers = ()
-    mentions = MENTIONS
+    mentions = megatron.MENTIONS
     # Of 2026-08-22.
     source = "https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/docs/user-guide/deterministic-training.md"
     confidence = Confidence.LIKELY
@@ -81,12 +84,12 @@ class MegatronLaunch(Rule):
 
     def visit_Command(self, node: Command) -> None:
         launch = launched(node)
-        if launch is None or not may_train(launch) or for_ascend(self.document):
+        if launch is None or for_ascend(self.document):
             return
         if launch.launcher == "deepspeed":
             return
         given = list(options(self.document.source, launch.arguments))
-        if not is_megatron(given):
+        if not _is_megatron(given):
             return
         mode = next((each for each in given if each.keys == ("deterministic_mode",)), None)
         if mode is not None:
@@ -99,15 +102,16 @@ class MegatronLaunch(Rule):
                 f"{program(launch) or 'the program'} is launched without {_MODE}: Megatron is "
                 "free to take kernels that add up in varying order",
                 advice=f"add {_MODE}, which sets what else it needs",
+                confidence=min(self.confidence, sureness(launch)),
             )
 
     def _check_environment(self, mode: Option, environment: Mapping[str, str | None]) -> None:
-        for setting, advice in refused(environment):
+        for setting, advice in _refused(environment):
             message = f"Megatron does not start with {_MODE} and {setting}"
             self.report(_flag(mode), message, advice=advice)
 
     def _check_option(self, option: Option) -> None:
-        if option.name in REFUSED:
+        if option.name in megatron.REFUSED:
             flag = option.shown.split()[0]
             message = f"Megatron does not start with {_MODE} and {flag}"
             self.report(_flag(option), message, advice=f"leave {flag} out")
@@ -122,3 +126,33 @@ class MegatronLaunch(Rule):
 
 def _flag(option: Option) -> Word:
     return Word(option.start, option.start + len(option.shown.split()[0]), None)
+
+
+def _is_megatron(options: Sequence[Option]) -> bool:
+    """Whether options are those of Megatron-LM. Megatron-DeepSpeed knows no such mode, and
+    neither do other forks of old releases."""
+    names = {each.name for each in options if len(each.keys) == 1 and each.dashed}
+    spelled = not any("_" in each.shown.partition("=")[0].split()[0] for each in options[:8])
+    if not spelled or "deepspeed" in names or names & megatron.FORMER:
+        return False
+    return (
+        bool(names & megatron.OWN and names & megatron.ITS)
+        and len(names & (megatron.OWN | megatron.USUAL)) >= megatron.FEWEST
+    )
+
+
+def _refused(environment: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
+    """The variables with which deterministic mode does not start, and what to set instead."""
+    algorithms = environment.get("NCCL_ALGO")
+    if algorithms is not None:
+        tokens = [each.strip() for each in algorithms.split(",") if each.strip()]
+        if not tokens or not set(tokens) <= megatron.NCCL:
+            yield f"NCCL_ALGO={algorithms}", "set NCCL_ALGO=Ring, which it sets itself if it is not"
+    for name, accepted in megatron.ACCEPTED.items():
+        value = environment.get(name)
+        if value is not None and value not in accepted:
+            yield f"{name}={value}", f"set {name}={accepted[0]}, or leave it out"
+    for name in megatron.SWITCHES:
+        value = environment.get(name)
+        if value and value[0] != "1":
+            yield f"{name}={value}", f"set {name}=1, or leave it out"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.analysis.command_options import options
-from detlint.analysis.launches import asks_for_determinism, for_ascend, may_train, program
-from detlint.documents.launches import launched
+from detlint.documents.launches import launched, program
+from detlint.documents.options import options
+from detlint.documents.training import asks_for_determinism, for_ascend, sureness
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -28,9 +28,12 @@ class NcclAlgorithm(Rule):
     - a launch of several processes or nodes that asks for determinism and does not set `NCCL_ALGO`
     - it asks by a flag, or by a variable that is set for nothing else
 
+    Lowers the confidence:
+    - the name of a program that is launched says that it does not train
+
     Not reported:
     - a launch whose number of processes is not known
-    - programs that do not train, and other backends
+    - other backends
     - a script that reads other scripts, which may set it
     - Megatron's `--deterministic-mode`, which sets it
 
@@ -63,7 +66,7 @@ class NcclAlgorithm(Rule):
         launch = launched(node)
         if launch is None or not _is_parallel(launch):
             return
-        if _VARIABLE in launch.environment or node.sourced or not may_train(launch):
+        if _VARIABLE in launch.environment or node.sourced:
             return
         if for_ascend(self.document):
             return
@@ -75,6 +78,7 @@ class NcclAlgorithm(Rule):
             f"{_shown(launch)} asks for determinism ({asked}) and leaves {_VARIABLE} to NCCL, "
             "which may add up in another order on other nodes",
             advice=f"export {_VARIABLE}=Ring, and run on nodes that are linked in the same way",
+            confidence=min(self.confidence, sureness(launch)),
         )
 
     def _uses_nccl(self, launch: Launch) -> bool:

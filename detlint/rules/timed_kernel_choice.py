@@ -6,14 +6,14 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.analysis.command_options import options
-from detlint.analysis.config_findings import report_setting
-from detlint.analysis.config_keys import is_deterministic
-from detlint.analysis.launches import asks_for_determinism, started
 from detlint.dataflow.compiling import is_trial, timings
 from detlint.dataflow.settings import enables, is_left_open, options_at, said
 from detlint.dataflow.tuners import spoken_count, tuned
 from detlint.documents.document import Word
+from detlint.documents.launches import started
+from detlint.documents.options import options
+from detlint.documents.settings import is_deterministic, report_setting
+from detlint.documents.training import asks_for_determinism
 from detlint.models.tuning import TIMING_MODE
 from detlint.rule import Confidence, Example, Rule
 

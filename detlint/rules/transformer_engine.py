@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.analysis.launches import only_infers, replaced
 from detlint.callgraph.start import setting
+from detlint.documents.training import only_infers
+from detlint.documents.variables import replaced
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -35,10 +36,12 @@ class TransformerEngine(Rule):
       variable to 0
     - a script that sets it to 1
 
+    Lowers the confidence:
+    - the names of all programs that a script starts say that they do not train
+
     Not reported:
     - a value that is not a literal
     - a program in which `guard.enable` sets it
-    - scripts whose programs do not train
 
     What to do: Set it before Transformer Engine is imported:
     `os.environ["NVTE_ALLOW_NONDETERMINISTIC_ALGO"] = "0"`. Or export it in the script that starts
@@ -80,14 +83,13 @@ class TransformerEngine(Rule):
         value = node.value or ""
         if node.name != _VARIABLE or not value.isdigit() or not int(value):
             return
-        if only_infers(self.document):
-            return
         self.report(
             node,
             f"{_VARIABLE}={value} lets Transformer Engine take attention kernels whose backward "
             "adds up in varying order",
             advice="set it to 0",
             edits=replaced(self.document, node, "0"),
+            confidence=Confidence.POSSIBLE if only_infers(self.document) else None,
         )
 
     @classmethod

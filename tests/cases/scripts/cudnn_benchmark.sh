@@ -20,4 +20,4 @@ python train.py --trainer.benchmark=false --cudnn-benchmark 0
 python train.py --benchmark imagenet
 
 ### a program that measures
-python benchmark.py --cudnn-benchmark
+python benchmark.py --cudnn-benchmark  # possible DET301

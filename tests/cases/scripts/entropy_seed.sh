@@ -84,8 +84,8 @@ fairseq-train data --seed $RANDOM  # DET103
 
 ### of tests
 python -m pytest -p randomly --randomly-seed $RANDOM
-python tests/test_model.py --seed $RANDOM
+python tests/test_model.py --seed $RANDOM  # possible DET103
 
 ### of servers and what puts load on them
-torchrun tools/run_text_generation_server.py --seed $RANDOM
-python benchmark_serving.py --port 9000 --seed $(date +%s)
+torchrun tools/run_text_generation_server.py --seed $RANDOM  # possible DET103
+python benchmark_serving.py --port 9000 --seed $(date +%s)  # possible DET103

@@ -51,23 +51,23 @@ torchrun t.py --use-flash-attn --deterministic-mode
 python t.py --use_flash_attn true --full_determinism true
 
 ### a server
-python -m sglang.launch_server --attention-backend flash
+python -m sglang.launch_server --attention-backend flash  # possible DET601
 
 ### an evaluation
-python eval.py --attn_implementation flash_attention_2
+python eval.py --attn_implementation flash_attention_2  # possible DET601
 
 ### a generation
-python tools/run_text_generation.py --use-flash-attn
+python tools/run_text_generation.py --use-flash-attn  # possible DET601
 
 ### a conversion of checkpoints
-python tools/hf2mcore_vita.py --use-flash-attn
-python tools/megatron_to_hf.py --use-flash-attn
-python tools/checkpoint.py --convert-checkpoint-from-megatron-to-transformers --use-flash-attn
+python tools/hf2mcore_vita.py --use-flash-attn  # possible DET601
+python tools/megatron_to_hf.py --use-flash-attn  # possible DET601
+python tools/checkpoint.py --convert-checkpoint-from-megatron-to-transformers --use-flash-attn  # possible DET601
 python wav2vec_hf2.py --use-flash-attn  # DET601
 
 ### what is computed with a model
-python embed_datasets.py --use_flash_attention true
-python -m retrieval.encode --attn_implementation flash_attention_2
+python embed_datasets.py --use_flash_attention true  # possible DET601
+python -m retrieval.encode --attn_implementation flash_attention_2  # possible DET601
 python finetune_embed.py --use_flash_attention true  # DET601
 python embedder.py --use_flash_attention true  # DET601
 
@@ -98,7 +98,7 @@ torchrun t.py --use-flash-attn
 swift sft --attn_impl flash_attention_2  # DET601
 
 ### a library's own command line, to infer
-swift infer --attn_impl flash_attention_2
+swift infer --attn_impl flash_attention_2  # possible DET601
 
 ### once for two programs with the same arguments
 ARGS=(--use-flash-attn --lr 1e-4)  # DET601
@@ -110,8 +110,8 @@ python train.py --model <path/to/model> --out <where it goes> \
     --attn_implementation flash_attention_2  # DET601
 
 ### programs in folders of evaluation
-python eval/run.py --use-flash-attn
-python perplexity.py --use-flash-attn
+python eval/run.py --use-flash-attn  # possible DET601
+python perplexity.py --use-flash-attn  # possible DET601
 python eval/finetune.py --use-flash-attn  # DET601
 python retrieval/main.py --use-flash-attn  # DET601
 

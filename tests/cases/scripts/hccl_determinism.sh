@@ -3,10 +3,10 @@ export HCCL_DETERMINISTIC=FALSE  # DET703
 torchrun --nproc-per-node 8 train.py
 
 ### HCCL left alone in a script that others read
-export HCCL_DETERMINISTIC=false
+export HCCL_DETERMINISTIC=false  # possible DET703
 
 ### HCCL left alone where a model is served
-export HCCL_DETERMINISTIC=false
+export HCCL_DETERMINISTIC=false  # possible DET703
 python -m vllm.entrypoints.openai.api_server --model m
 
 ### HCCL given what it refuses

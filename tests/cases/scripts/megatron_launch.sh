@@ -38,7 +38,7 @@ ARGS=(
     --tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024
     --micro-batch-size 4 --train-iters 500 --lr-decay-style cosine
 )
-torchrun tools/run_text_generation.py "${ARGS[@]}"
+torchrun tools/run_text_generation.py "${ARGS[@]}"  # possible DET701
 
 ### of DeepSpeed
 ARGS=(

@@ -50,7 +50,7 @@ torchrun --nproc-per-node 8 t.py --deterministic --backend nccl  # DET702
 torchrun --nproc-per-node 8 t.py --deterministic
 
 ### no training
-torchrun --nproc-per-node 8 evaluate.py --deterministic
+torchrun --nproc-per-node 8 evaluate.py --deterministic  # possible DET702
 
 ### for Ascend devices
 export ASCEND_RT_VISIBLE_DEVICES=0,1

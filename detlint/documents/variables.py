@@ -1,4 +1,4 @@
-"""Variables of a script that are set for a program, which does not see them."""
+"""Variables of a script: whether a program sees what is set for it, and the edits of both."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from detlint.analysis.launches import launches, program
+from detlint.documents.launches import launches, program
 from detlint.finding import Edit
 
 if TYPE_CHECKING:
@@ -46,3 +46,11 @@ def export(document: Document, node: Variable) -> tuple[Edit, ...]:
     if document.source.kind != "shell" or not alone:
         return ()
     return (Edit(node.start, node.start, "export "),)
+
+
+def replaced(document: Document, variable: Variable, value: str) -> tuple[Edit, ...]:
+    """The edit that gives a variable another value, where the old one is spelled out."""
+    place = variable.value_start, variable.value_end
+    if document.source.text[slice(*place)] != variable.value:
+        return ()
+    return (Edit(*place, value),)

@@ -1,25 +1,26 @@
-"""Seeds that a script takes from the clock, the process or the system."""
+"""Seeds that a script takes from the clock, the process or the system, and those that a job
+leaves out."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.analysis.command_options import options
-from detlint.analysis.launches import launches, runs_tests
-from detlint.analysis.shell_entropy import Entropy, entropy
 from detlint.documents.document import Word
+from detlint.documents.entropy import Entropy, entropy, variable_of
+from detlint.documents.launches import launches
+from detlint.documents.options import options
+from detlint.documents.training import is_tester, runs_tests
 from detlint.finding import Edit
 from detlint.models.names import means_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.analysis.command_options import Option
     from detlint.documents.document import Document, Variable
+    from detlint.documents.options import Option
 
 MENTIONS = (
     "RANDOM",
@@ -38,9 +39,11 @@ MENTIONS = (
     "uuidgen",
     "shuf",
 )
-_NAMED = re.compile(r"\$(?:(\w+)|\{(\w+)(?::?[-?][^{}]*)?\})")
 # Read by Lightning's seed_everything() where it is given no seed.
 _READ = ("PL_GLOBAL_SEED",)
+
+
+_JOB = "[training]"
 
 
 class Seed(NamedTuple):
@@ -49,14 +52,16 @@ class Seed(NamedTuple):
     place: Word
     message: str
     edits: tuple[Edit, ...]
+    doubtful: bool  # the program's name says that it is a test, a benchmark or a server
 
 
 def seeds(document: Document) -> Iterator[Seed]:
     """The seeds that programs of Python are given by a script."""
     told: set[int] = set()
     for command, launch in launches(document):
-        if runs_tests(launch):
+        if is_tester(launch):
             continue
+        doubtful = runs_tests(launch)
         for option in options(document.source, launch.arguments):
             if option.value is not None or not means_seed(option.name):
                 continue
@@ -67,13 +72,31 @@ def seeds(document: Document) -> Iterator[Seed]:
                 if word.start not in told:
                     told.add(word.start)
                     subject = f"`{word.text}`" if word.text else subject
-                    yield _seed(document, word, option.place, found, subject)
+                    seed = _seed(document, word, option.place, found, subject)
+                    yield seed._replace(doubtful=doubtful)
                 continue
             variable = _variable(document, option.raw, command.start)
             if variable is not None and variable.start not in told:
                 told.add(variable.start)
-                yield from _of(document, variable)
+                yield from (each._replace(doubtful=doubtful) for each in _of(document, variable))
     yield from _read(document)
+
+
+def unseeded_job(document: Document) -> Word | None:
+    """Where a whole job of torchtitan leaves its seed out, which it then takes from the
+    generator of rank 0 as it happens to start (torchtitan.distributed.utils.set_determinism)."""
+    if document.flavour != "torchtitan" or document.source.kind != "toml":
+        return None
+    paths = {entry.keys for entry in document.entries()}
+    if {("training", "seed"), ("debug", "seed")} & paths:
+        return None
+    place = 0
+    for line in document.source.text.splitlines(keepends=True):
+        if line.lstrip(" \t").startswith(_JOB):
+            end = place + line.index(_JOB) + len(_JOB)
+            return Word(place, end, None)
+        place += len(line)
+    return None
 
 
 def _read(document: Document) -> Iterator[Seed]:
@@ -115,15 +138,12 @@ def _by_value(document: Document) -> dict[int, Variable]:
 def _entropy(document: Document, raw: str) -> Entropy | None:
     if document.source.kind == "makefile":
         raw = raw.replace("$$", " $")  # of the same length
-    return entropy(raw, document.source.text)
+    return entropy(raw, seeded="RANDOM" in document.assignments)
 
 
 def _variable(document: Document, raw: str, before: int) -> Variable | None:
     """The last value of the variable that a value consists of."""
-    match = _NAMED.fullmatch(raw)
-    if match is None:
-        return None
-    named = document.assignments.get(match[1] or match[2], [])
+    named = document.assignments.get(variable_of(raw), [])
     index = bisect_left(named, before, key=lambda each: each.start)
     return named[index - 1] if index else None
 
@@ -135,4 +155,4 @@ def _seed(document: Document, word: Word, place: int, found: Entropy, subject: s
     message = (
         f"{subject} comes from {found.what} (`{shown}`){unless}, so it differs from run to run"
     )
-    return Seed(word, message, (Edit(start, end, "0"),))
+    return Seed(word, message, (Edit(start, end, "0"),), doubtful=False)
