@@ -343,8 +343,7 @@ class Learner:
             id="frozen in a loop",
         ),
         pytest.param(
-            ASIDE.format(name="model", then="model.requires_grad_(False)")
-            + "        loss.backward()\n",
+            ASIDE.format(name="model", then="model.requires_grad_(False)") + LEARNS,
             1,
             id="one through which a gradient may go",
         ),

@@ -63,7 +63,7 @@ class PythonFiles:
     def only_answer(self) -> bool:
         """Whether some of them run a model, and none of them trains one."""
         runs = any(each in text for text in self.texts for each in ANSWERING)
-        return runs and not any(self._index.facts(each, "trains") for each in self._paths)
+        return runs and not any("trains" in self._index.kinds(each) for each in self._paths)
 
     def only_declare(self, option: str) -> bool:
         """Whether some of them declare an option of a command line, ``attn_implementation``, and

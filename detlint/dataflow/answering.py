@@ -53,9 +53,8 @@ class Answering:
             return True
         if "configs" in names and configures_answers(path):
             return True
-        if Purpose.MEASURES & purpose(self._name) and not any(
-            map(inference.steps, self._functions)
-        ):
+        steps = any(map(inference.steps, self._functions))
+        if Purpose.MEASURES & purpose(self._name) and not steps:
             return True
         generates = any(rows.generates(word) for word in self._calls_and_names)
         return generates and not self._learns_but_for_modes
@@ -91,20 +90,16 @@ class Answering:
 
     @cached_property
     def _learns_but_for_modes(self) -> bool:
-        return any(
-            map(rows.trains, (part for x in self._imported for part in x.split(".")))
-        ) or any(map(_learns, self._functions))
+        parts = (part for each in self._imported for part in each.split("."))
+        return any(map(rows.trains, parts)) or any(map(_learns, self._functions))
 
     # Tests
 
     @property
     def is_of_tests(self) -> bool:
         """Whether it holds tests, by its name."""
-        return (
-            self._name == "conftest"
-            or self._name.startswith("test_")
-            or self._name.endswith("_test")
-        )
+        name = self._name
+        return name == "conftest" or name.startswith("test_") or name.endswith("_test")
 
     def compares(self, functions: Iterable[Function]) -> bool:
         """Whether a test around some code, or all of its file, asks models for answers without a

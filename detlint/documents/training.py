@@ -9,7 +9,7 @@ from detlint.documents.launches import launches, program, started
 from detlint.documents.options import Option, options
 from detlint.finding import Confidence
 from detlint.models import launching as rows
-from detlint.models.purposes import ANSWERS, Purpose, purpose, trains
+from detlint.models.purposes import Purpose, purpose, trains
 from detlint.paths import names_in_project
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def configures_answers(path: str) -> bool:
 
 
 def _answers(name: str) -> bool:
-    return bool((ANSWERS | Purpose.TESTS) & purpose(name))
+    return bool(purpose(name) & ~Purpose.SHOWS)
 
 
 @lru_cache(maxsize=1)

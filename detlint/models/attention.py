@@ -130,7 +130,10 @@ GRADIENTS = frozenset(("grad", "backward"))
 # … and what compares results as far as rounding goes.
 COMPARES = frozenset(("assert_close", "assert_allclose", "allclose"))
 # How text says that a model is run.
-ANSWERING = (".generate(", "torch.no_grad", "inference_mode", ".eval()", "pipeline(", "Pipeline(")
+ANSWERING = (
+    *("with torch.no_grad", "torch.inference_mode", "with inference_mode", "@inference_mode"),
+    *(".generate(", ".eval()", "pipeline(", "Pipeline("),
+)
 # Parts of the words by which functions are found that train or answer.
 HINTS = (
     *("backward", "fit", "step", "train", "Train", "zero_grad", "ptim", "loss", "LoraConfig"),

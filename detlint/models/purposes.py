@@ -52,7 +52,8 @@ _WORDS = {
     Purpose.MEASURES: words("perf latency throughput roofline speed speedup speedtest speedtests"),
     Purpose.CONVERTS: words("export exports merge onnx"),
     Purpose.PREPARES: words(
-        """build download dump install lint manifest pip prep readme setup upload venv"""
+        """build download dump filter filtering install lint manifest pip prep readme setup upload
+        venv"""
     ),
     Purpose.SHOWS: words("plot plots show texture view vis record"),
 }

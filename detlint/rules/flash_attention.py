@@ -243,7 +243,7 @@ class FlashAttention(Rule):
         if finding.message.startswith(tuple(rows.BACKWARDS)):
             return False
         if launch:
-            option = finding.message.split()[0].lstrip("-").partition("=")[0]
+            option = finding.message.split()[0].strip("-:").partition("=")[0]
             dashed = finding.message.startswith("-")
             return dashed and linted.only_declare(option.replace("-", "_"))
         if _train(programs, path, finding.row):
