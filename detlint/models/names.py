@@ -25,23 +25,23 @@ _LOG_METHODS = frozenset(
         "warning",
     ]
 )
-_LOGGERS = re.compile(r"(?:^|_)(?:log|logger|logging|console|msg|parser)$", re.IGNORECASE)
-_LOG_FUNCTIONS = re.compile(
-    r"warnings\.warn|logging\.\w+|sys\.exit|builtins\.(?:exit|print)|pytest\.(?:fail|skip)"
-    r"|traceback\.\w+|sys\.stderr\.write|.*\brank_zero_\w+|click\.\w*echo"
+_LOGGERS = words("log logger logging console msg parser")
+_LOG_FUNCTIONS = words(
+    """warnings.warn sys.exit sys.stderr.write builtins.exit builtins.print pytest.fail
+    pytest.skip"""
 )
-_PROGRESS = re.compile(
-    r"progress|pbar|tqdm|spinner|callback|(?:^|_)(?:bar|bars|echo|console|status|hook)$",
-    re.IGNORECASE,
-)
-_LOGGING = re.compile(r"(?:^|_)log(?:_|$)")
-_FAILURES = re.compile(r"(?:^|_)(?:fail|error|exception|skipped)", re.IGNORECASE)
+_LOG_MODULES = ("logging.", "traceback.")
+# What is added to a level of logging, for one process or one time.
+_LOG_ONCE = ("_rank_0", "_rank0", "_rank_zero", "_once", "_advice", "_main_process")
+_PROGRESS = ("progress", "pbar", "tqdm", "spinner", "callback")
+_PROGRESS_ENDS = words("bar bars echo console status hook")
+_FAILURES = ("fail", "error", "exception", "skipped")
 _TELLING = frozenset(("echo", "pprint", "print"))
 _TOLD = frozenset(
     ["add_argument", "add_parser", "debug", "error", "fail", "info", "secho", "warn", "warning"]
 )
 # Parts of a window, in which a person picks.
-_WIDGETS = re.compile(r"dropdown|(?:combo|list|select|populate)_?box|list_?widget", re.IGNORECASE)
+_WIDGETS = ("dropdown", "combobox", "listbox", "selectbox", "populatebox", "listwidget")
 # Methods that describe an object to people.
 DESCRIBING = frozenset(
     ["__format__", "__repr__", "__rich_repr__", "__str__", "_repr_html_", "extra_repr"]
@@ -150,50 +150,46 @@ _TAKING = frozenset(
         "writestr",
     ]
 )
-_REMOVING = re.compile(r"(?:^|_)(?:delete|discard|drop|exclude|ignore|remove|select)(?:_|$)")
-_SORTING = re.compile(r"sort", re.IGNORECASE)
+_REMOVING = words("delete discard drop exclude ignore remove select")
 _BARS = frozenset(
     ("tqdm", "tqdm_notebook", "trange", "track", "progress_bar", "progressbar", "progbar")
 )
 # What is listed under such a name goes into a message: `missing_keys`, `self.unexpected`.
-_FAULTS = re.compile(
-    r"(?:^|_)(?:conflicting|illegal|incompatible|invalid|mismatch(?:ed|ing)?|missing|undefined"
-    r"|unexpected|unrecognized|unsupported|unused)(?:_|$)"
+_FAULTS = words(
+    """conflicting illegal incompatible invalid mismatch mismatched mismatching missing undefined
+    unexpected unrecognized unsupported unused"""
 )
 # And what is listed under these, names that are looked up among: `stop_words`, `target_modules`.
-_LOOKED_UP = re.compile(
-    r"(?:^|_)(?:allow(?:ed|list)?|banned|blacklist|blocked|denylist|exclude[ds]?|forbidden|ignored?"
-    r"|leaf|skip(?:ped)?|supported|whitelist|stop(?:ping|words?)?"
-    r"|valid(?!_\w*(?:data|dirs?|files?|images?|labels?|paths?|set)))(?:_|$)"
-    r"|(?:^|_)(?:extensions|suffixes|modules?(?:_(?:names?|classes|types))?|columns_to_remove"
-    r"|\w+_to_(?:copy|delete|remove|save))$",
-    re.IGNORECASE,
+_LOOKED_UP = words(
+    """allow allowed allowlist banned blacklist blocked denylist exclude excluded excludes
+    forbidden ignore ignored leaf skip skipped supported whitelist stop stopping stopword
+    stopwords"""
 )
+_LOOKED_UP_ENDS = words("extensions suffixes module modules")
+_OF_MODULES = words("name names classes types")
+_DONE_TO = words("copy delete remove save")  # columns_to_remove
+_VALID_DATA = ("data", "dir", "file", "image", "label", "path", "set")  # of valid_files
 # What the name of a dict says of its values: `freq[x]` is the same for many, `order[x]` is not.
-_WEIGHTS = re.compile(r"count|freq|score|size|length|weight|cnt|total|num", re.IGNORECASE)
-_TEXT = re.compile(
-    r"(?:^|_)(?:name|filename|path|filepath|text|string|word|sentence|url|dirname|key|label_name)$",
-    re.IGNORECASE,
+_WEIGHTS = ("count", "freq", "score", "size", "length", "weight", "cnt", "total", "num")
+_TEXT = words("name filename path filepath text string word sentence url dirname key")
+_TEXTS = words(
+    """names filenames paths filepaths texts strings words sentences urls dirnames chars
+    characters files columns extensions suffixes prefixes modules imports vocab vocabulary
+    alphabet phonemes graphemes tags keywords keys fields attrs attributes tokens"""
 )
-_TEXTS = re.compile(
-    r"(?:^|_)(?:names|filenames|paths|filepaths|texts|strings|words|sentences|urls|dirnames|chars"
-    r"|characters|files|columns|extensions|suffixes|prefixes|modules|imports|vocab|vocabulary"
-    r"|alphabet|phonemes|graphemes|tags|keywords|keys|fields|attrs|attributes|tokens)$",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(
-    r"(?:^|_)(?:ids?|idx|idxs|index|indexes|indices|inds?|num|number|numbers|nums|counts?|sizes?"
-    r"|lens?|lengths?|ranks?|steps?|epochs?|years?|dims?|axis|axes|offsets?|positions?|labels?"
-    r"|targets?|ys?|ints?|bits?|gpus?|seeds?|ports?|degrees?|channels?|shapes?|widths?|heights?"
-    r"|scales?|[tijkn])$",
-    re.IGNORECASE,
+_NUMBER = words(
+    """id ids idx idxs index indexes indices ind inds num number numbers nums count counts size
+    sizes len lens length lengths rank ranks step steps epoch epochs year years dim dims axis axes
+    offset offsets position positions label labels target targets y ys int ints bit bits gpu gpus
+    seed seeds port ports degree degrees channel channels shape shapes width widths height heights
+    scale scales t i j k n"""
 )
 _INEXACT = (
     *("grad", "loss", "weight", "param", "delta", "mean", "avg", "average", "error", "score"),
     *("reward", "logit", "feature", "energy"),
 )
-_FOLDER = re.compile(r"(?:^|_)(?:dir|directory|folder|path|root)$", re.IGNORECASE)
-_APPLYING = re.compile(r"(?:^|_)(?:star|i)?map(?:_|$)|parallel")
+_FOLDER = words("dir directory folder path root")
+_APPLYING = words("map imap starmap")
 _DRAWS = frozenset(
     [
         "choice",
@@ -211,11 +207,11 @@ _DRAWS = frozenset(
     ]
 )
 # Functions that change or move the file that they are told, and no other.
-_ON_FILES = re.compile(
-    r"(?:^|_)(?:chmod|chown|clean|cleanup|copy|copyfile|copytree|delete|extractall|extract_archive"
-    r"|makedirs?|mkdir|move|remove|rename|rm|rmdir|rmtree|symlink|touch|unlink|unpack_archive|untar"
-    r"|unzip)(?:_|$)"
+_ON_FILES = words(
+    """chmod chown clean cleanup copy copyfile copytree delete extractall makedir makedirs mkdir
+    move remove rename rm rmdir rmtree symlink touch unlink untar unzip"""
 )
+_ON_ARCHIVES = words("extract unpack")
 # What is called like this is a neural network.
 _NETWORKS = frozenset(
     [
@@ -232,30 +228,28 @@ _NETWORKS = frozenset(
     ]
 )
 # Code under these only traces, compiles or times: values do not matter there.
-_UNREAL = re.compile(
-    r"(?:^|_)(?:meta|fake|abstract|warm_?up|bench(?:mark)?|profile|dry_?run)(?:_|$)", re.IGNORECASE
+_UNREAL = words("meta fake abstract warmup bench benchmark profile dryrun")
+_UNREAL_PAIRS = (("warm", "up"), ("dry", "run"))
+_UNREAL_BLOCK = (
+    *('"meta"', "'meta'", "fake", "meta_", "init_empty", "no_init", "cuda.graph(", "cudagraph"),
+    *("cuda.stream(", "profile"),
 )
-_UNREAL_DECORATOR = re.compile(r"fake|abstract|meta\b", re.IGNORECASE)
-_UNREAL_BLOCK = re.compile(
-    r"[\"']meta[\"']|fake|meta_|init_empty|no_init|cuda\.graph\(|CUDAGraph|cuda\.stream\(|profile",
-    re.IGNORECASE,
-)
-_CAPTURES = re.compile(r"CUDAGraph|cuda\.graph\b|make_graphed_callables|FakeTensorMode")
+_CAPTURES = ("CUDAGraph", "cuda.graph", "make_graphed_callables", "FakeTensorMode")
 # out_features, num_classes, hidden_size: one number, by all conventions.
-_COUNT = re.compile(r"^(?:in|out|num|n)_\w*[a-z]$|(?:^|_)(?:size|dim)$")
+_COUNT = words("in out num n")
 # A function of one of these names may fill what it gets; another one in forward() computes.
-_FILLING = re.compile(
-    r"init|fill|reset|normal|uniform|xavier|kaiming|glorot|zero|ones|const|ortho|copy|load|set"
-    r"|update|ema|observe|quant|_$",
-    re.IGNORECASE,
+_FILLING = (
+    *("init", "fill", "reset", "normal", "uniform", "xavier", "kaiming", "glorot", "zero", "ones"),
+    *("const", "ortho", "copy", "load", "set", "update", "ema", "observe", "quant"),
 )
 # What fills one's own weights: nn.init.zeros_(self.bias), self.weight.data.uniform_(-1, 1).
-_INITIALISING = re.compile(
-    r"^(?!__).*init|(?:normal|uniform|zeros?|ones|constant|fill|copy|eye|orthogonal|dirac|sparse)_$"
+_INITIALISING = (
+    *("normal_", "uniform_", "zero_", "zeros_", "ones_", "constant_", "fill_", "copy_", "eye_"),
+    *("orthogonal_", "dirac_", "sparse_"),
 )
 
 _EVALUATION = words("dev eval evaluation infer inference predict test testing val valid validation")
-_SIZE = re.compile(r"size|ratio|frac|split|percent|test|num|^n_|^k$")
+_SIZE = ("size", "ratio", "frac", "split", "percent", "test", "num")
 # What may follow the word in the name of a seed: `seed_value`, but not `seed_file`.
 _TAILS = words("""base int np num number numpy python seq sequence torch used val value""")
 _LABELS = words(
@@ -282,28 +276,58 @@ def words_of(name: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(name)]
 
 
+def _says(name: str, known: frozenset[str]) -> bool:
+    """Whether one of the words of a name in snake case is known. A class of such a name does
+    something else: ``DropPath``, ``LogSoftmax``."""
+    return not known.isdisjoint(name.split("_"))
+
+
+def _ends(name: str, known: frozenset[str]) -> bool:
+    """Whether the last word of a name is, in any case: ``IDs``."""
+    return name.lower().rpartition("_")[2] in known
+
+
+def _holds(name: str, parts: tuple[str, ...]) -> bool:
+    """Whether a name holds one of some parts, in any case."""
+    lower = name.lower()
+    return any(each in lower for each in parts)
+
+
 def is_log(qualified: list[str], owner: str, word: str) -> bool:
     """Whether a call tells people something; ``owner`` is the name of what it is a method of."""
-    if any(_LOG_FUNCTIONS.fullmatch(name) for name in qualified):
+    if any(map(_is_log_function, qualified)):
         return True
     if not owner:
         return word.startswith("rank_zero_") or not _TELLING.isdisjoint(words_of(word))
-    level = re.sub(r"_(?:rank_?0|rank_zero|once|advice|main_process)+$", "", word)
-    if level in _LOG_METHODS and _LOGGERS.search(owner):
+    level = word
+    for each in _LOG_ONCE:
+        level = level.removesuffix(each)
+    if level in _LOG_METHODS and _ends(owner, _LOGGERS):
         return True
     shown = word in _TOLD or not _TELLING.isdisjoint(words_of(word))
-    return shown or bool(_WIDGETS.search(word) or _WIDGETS.search(owner))
+    return shown or any(_holds(each.replace("_", ""), _WIDGETS) for each in (word, owner))
+
+
+def _is_log_function(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    return (
+        name in _LOG_FUNCTIONS
+        or name.startswith(_LOG_MODULES)
+        or last.startswith("rank_zero_")
+        or (name.startswith("click.") and last.endswith("echo"))
+    )
 
 
 def is_progress(owner: str, word: str) -> bool:
     """Whether a call says how far work has come: ``bar.update()``, ``on_done_callback(…)``."""
-    told = _PROGRESS.search(word) or _LOGGING.search(word) or _PROGRESS.search(owner)
-    return bool(told)
+    if any(_holds(each, _PROGRESS) or _ends(each, _PROGRESS_ENDS) for each in (word, owner)):
+        return True
+    return "log" in word.split("_")
 
 
 def notes_failure(word: str) -> bool:
     """Whether what has this name lists what went wrong: ``failed``, ``errors``."""
-    return bool(_FAILURES.search(word))
+    return any(each.startswith(_FAILURES) for each in word.lower().split("_"))
 
 
 def leaves_something(word: str) -> bool:
@@ -318,7 +342,7 @@ def writes(word: str) -> bool:
 
 def applies(word: str) -> bool:
     """``map``, ``imap_unordered``, ``track_parallel_progress``."""
-    return bool(_APPLYING.search(word))
+    return "parallel" in word or _says(word, _APPLYING)
 
 
 def takes_rows(word: str) -> bool:
@@ -349,12 +373,12 @@ def takes_order(word: str) -> bool:
 
 def removes(word: str) -> bool:
     """``remove_columns``."""
-    return bool(_REMOVING.search(word))
+    return _says(word, _REMOVING)
 
 
 def sorts(word: str) -> bool:
     """``sort_by_number``."""
-    return bool(_SORTING.search(word))
+    return "sort" in word.lower()
 
 
 def is_bar(word: str) -> bool:
@@ -364,27 +388,35 @@ def is_bar(word: str) -> bool:
 
 def says_little(word: str) -> bool:
     """Whether what has this name is for people to read, or to look up among."""
-    return bool(_FAULTS.search(word) or _LOOKED_UP.search(word))
+    parts = word.lower().split("_")
+    if not (_FAULTS | _LOOKED_UP).isdisjoint(parts) or _ends(word, _LOOKED_UP_ENDS):
+        return True
+    if "valid" in parts:
+        after = "_".join(parts[parts.index("valid") + 1 :])
+        return not _holds(after, _VALID_DATA)
+    above, last = parts[-2:-1], parts[-1] if parts else ""
+    named = above in (["module"], ["modules"]) and last in _OF_MODULES
+    return named or (len(parts) > 2 and above == ["to"] and last in _DONE_TO)
 
 
 def weighs(word: str) -> bool:
     """Whether a table of this name holds the same for many keys."""
-    return bool(_WEIGHTS.search(word))
+    return _holds(word, _WEIGHTS)
 
 
 def is_number(word: str) -> bool:
     """Whether what has this name is a number, or holds some."""
-    return bool(_NUMBER.search(word))
+    return _ends(word, _NUMBER)
 
 
 def is_text(word: str) -> bool:
     """Whether what has this name is a text."""
-    return bool(_TEXT.search(word))
+    return _ends(word, _TEXT)
 
 
 def are_texts(word: str) -> bool:
     """Whether what has this name holds texts."""
-    return bool(_TEXTS.search(word))
+    return _ends(word, _TEXTS)
 
 
 def seems_inexact(name: str) -> bool:
@@ -394,7 +426,7 @@ def seems_inexact(name: str) -> bool:
 
 def is_folder(word: str) -> bool:
     """``data_dir``."""
-    return bool(_FOLDER.search(word))
+    return _ends(word, _FOLDER)
 
 
 def draws(word: str) -> bool:
@@ -404,7 +436,9 @@ def draws(word: str) -> bool:
 
 def works_on_file(word: str) -> bool:
     """``remove_file``."""
-    return bool(_ON_FILES.search(word))
+    parts = word.split("_")
+    archive = "archive" in parts and not _ON_ARCHIVES.isdisjoint(parts)
+    return archive or not _ON_FILES.isdisjoint(parts)
 
 
 def is_network(word: str) -> bool:
@@ -415,30 +449,43 @@ def is_network(word: str) -> bool:
 def only_traces(function: str, decorators: list[str], body: str) -> bool:
     """Whether a function runs on values that do not matter: it traces, compiles or times."""
     return (
-        bool(_UNREAL.search(function))
-        or any(_UNREAL_DECORATOR.search(each) for each in decorators)
-        or bool(_CAPTURES.search(body))
+        _is_unreal(function)
+        or any(map(_marks_unreal, decorators))
+        or any(each in body for each in _CAPTURES)
     )
+
+
+def _is_unreal(function: str) -> bool:
+    parts = function.lower().split("_")
+    return not _UNREAL.isdisjoint(parts) or any(each in pairwise(parts) for each in _UNREAL_PAIRS)
+
+
+def _marks_unreal(decorator: str) -> bool:
+    meta = any(each.endswith("meta") for each in words_of(decorator))
+    return meta or _holds(decorator, ("fake", "abstract"))
 
 
 def enters_tracing(context: str) -> bool:
     """The same of a block, by what it enters: ``torch.device("meta")``."""
-    return bool(_UNREAL_BLOCK.search(context))
+    return _holds(context, _UNREAL_BLOCK)
 
 
 def counts(word: str) -> bool:
     """Whether what has this name is one number: ``out_features``."""
-    return bool(_COUNT.search(word))
+    first, several, _ = word.partition("_")
+    if several and first in _COUNT:
+        return word[-1:].isalpha() and word[-1:].islower()
+    return word.rpartition("_")[2] in ("size", "dim")
 
 
 def fills(word: str) -> bool:
     """Whether a function may fill what it gets: ``reset_weight``."""
-    return bool(_FILLING.search(word))
+    return word.endswith("_") or _holds(word, _FILLING)
 
 
 def initialises(word: str) -> bool:
     """Whether a function fills weights at the start: ``xavier_uniform_``."""
-    return bool(_INITIALISING.search(word))
+    return word.endswith(_INITIALISING) or ("init" in word and not word.startswith("__"))
 
 
 def evaluates(name: str) -> bool:
@@ -448,7 +495,7 @@ def evaluates(name: str) -> bool:
 
 def is_size(name: str) -> bool:
     """Whether a name is that of a share or a number of samples."""
-    return _SIZE.search(name) is not None
+    return name == "k" or name.startswith("n_") or any(each in name for each in _SIZE)
 
 
 def means_seed(name: str) -> bool:
