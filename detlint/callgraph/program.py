@@ -11,6 +11,7 @@ from detlint.callgraph import roles
 from detlint.finding import Edit, Finding
 from detlint.index.entrypoints import main_line
 from detlint.index.facts import EVERY, HASH_SEED, TRAINER, Fact
+from detlint.index.scan import MAIN
 from detlint.kinds import NOTEBOOK, kind_of_name
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class Program:
     def only_checks(self) -> bool:
         """Whether it is a test, a benchmark or a server, by its name, its folder or what it
         measures with."""
-        return roles.checks(self._shown, self.source.text)
+        return roles.checks(self._shown, self.source.text, self._index.libraries(self.path))
 
     def keeps(self) -> bool:
         """Whether it writes something, as the program's own file says."""
@@ -263,7 +264,7 @@ class Program:
 
     def defines_nothing(self, path: str) -> bool:
         """Whether a file has no functions and no classes, as configurations in Python have none."""
-        return not self._index.outline(path).uses
+        return self._index.outline(path).uses.keys() <= {"", MAIN}
 
     def source_of(self, path: str) -> Source:
         """The source of a file, by its real path."""

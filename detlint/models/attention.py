@@ -26,6 +26,11 @@ FUNCTIONS = {
 BACKWARDS = frozenset(("_flash_attn_backward", "_flash_attn_varlen_backward"))
 TAKEN = BACKWARDS | FUNCTIONS.keys()
 HUB = "kernels.get_kernel"
+# Libraries whose attention a switch may choose.
+LIBRARIES = (
+    *("flash_attn", "transformer_engine", "transformers", "megatron", "nemo", "xformers"),
+    *("deepspeed", "kernels"),
+)
 # Hugging Face's functions around them.
 WRAPPER = "_flash_attention_forward"
 

@@ -42,7 +42,7 @@ ANSWERS = Purpose.INFERS | Purpose.SERVES | Purpose.EVALUATES | Purpose.MEASURES
 _WORDS = {
     Purpose.INFERS: words(
         """chat decode decoding demo demos sample samples sampling enjoy play interactive score
-        scoring rerank embed encode extract caption annotate rollout teleop replay gen"""
+        scores scoring rerank embed encode extract caption annotate rollout teleop replay gen"""
     ),
     Purpose.SERVES: words(
         """api gradio hubconf http mcp sglang streamlit vllm webui deploy controller"""
@@ -52,25 +52,34 @@ _WORDS = {
     Purpose.MEASURES: words("perf latency throughput roofline speed speedup speedtest speedtests"),
     Purpose.CONVERTS: words("export exports merge onnx"),
     Purpose.PREPARES: words(
-        """build download dump filter filtering install lint manifest pip prep readme setup upload
-        venv"""
+        """build download dump filter filtering install lint linter manifest pip prep readme setup
+        upload venv"""
     ),
     Purpose.SHOWS: words("plot plots show texture view vis record"),
 }
 _STEMS = {
-    Purpose.INFERS: ("infer", "generat", "predict", "translat", "render", "synthesi", "resynthesi"),
+    Purpose.INFERS: (
+        "infer",
+        "generat",
+        "predict",
+        "translat",
+        "render",
+        "synthesi",
+        "resynthesi",
+        "teleop",
+    ),
     Purpose.SERVES: ("serv",),
     Purpose.EVALUATES: ("eval", "validat"),
     Purpose.TESTS: ("test", "check", "verif"),
     Purpose.MEASURES: ("bench", "microbench", "profil"),
     Purpose.CONVERTS: ("convert", "conversion", "quanti"),
     Purpose.PREPARES: ("preprocess", "prepar", "tokeni", "averag", "summar", "refactor"),
-    Purpose.SHOWS: ("visuali",),
+    Purpose.SHOWS: ("visuali", "view"),
 }
 # What begins like one and is a part of a model, or what many programs have.
 _OTHERS = words(
     """generator generators predictor predictors renderer tokenizer tokenizers checkpoint
-    checkpoints"""
+    checkpoints checkpointing"""
 )
 # Two words that say more than each of them.
 _ANSWERS = frozenset(
@@ -80,7 +89,7 @@ _ANSWERS = frozenset(
         *(("get", "embeddings"), ("compute", "embeddings")),
     )
 )
-_TRAINING = words("sft dpo ppo grpo rlhf lora fit tune tuning")
+_TRAINING = words("sft dpo ppo grpo rlhf lora fit fitting tune tuning")
 _LEARNING = ("learn", "distill")
 # Of checkpoints, as the names of programs that convert these have them: hf2mcore, megatron_to_hf.
 _FORMATS = words(
@@ -99,7 +108,7 @@ def _trains(word: str) -> bool:
         return True
     if word.endswith("ed"):  # pretrained, distilled: by then it has been
         return False
-    return ("train" in word and "strain" not in word) or word.startswith(_LEARNING)
+    return ("train" in word and "strain" not in word) or any(each in word for each in _LEARNING)
 
 
 def purpose(name: str) -> Purpose:

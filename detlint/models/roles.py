@@ -43,18 +43,70 @@ TRAINS = (
     *(".backward(", ".fit(", ".fit_generator(", ".train_on_batch(", ".train()", ".step("),
     *("optim.", "optimizer", "Optimizer", "Trainer(", "GradientTape", "value_and_grad"),
 )
-# What pytest collects, and the folders in which it is told to look.
-_OF_TESTS = ("test", "tests")
-
-
-def is_of_tests(path: str) -> bool:
-    """Whether a file holds tests, by its name or its folder."""
-    *folders, name = path.replace("\\", "/").split("/")
-    stem = name.rpartition(".")[0]
-    named = stem.startswith("test_") or stem.endswith("_test") or stem in ("conftest", *_OF_TESTS)
-    return named or not set(_OF_TESTS).isdisjoint(folders)
-
-
+# What draws windows or pages for a person who uses it, or answers requests.
+INTERFACES = frozenset(
+    (
+        *("gradio", "streamlit", "tkinter", "Tkinter", "PyQt4", "PyQt5", "PyQt6", "PySide2"),
+        *("PySide6", "nicegui", "fastapi", "uvicorn", "flask"),
+    )
+)
+# What only tries or exports something, …
+TRIES = (
+    *("torch.utils.benchmark", "triton.testing", "perf_report", "assert_close(", "allclose("),
+    *("onnx.export(", "onnx._export(", "onnx.utils.export(", "onnx.utils._export("),
+    *("jit.trace(", "gradcheck("),
+)
+# … and what a person looks at, and nothing keeps.
+LOOKS = (
+    *("mlab.", "raw_input()", "set_trace()", "cv.imshow(", "cv.waitKey(", "cv2.imshow("),
+    *("cv2.waitKey(", "plt.show(", "pyplot.show("),
+)
+WRITES = ("save", "dump", "write", "to_csv")
+KEPT = (
+    *(*WRITES, ".to_hdf(", ".to_json(", ".to_parquet(", ".to_pickle(", "shutil.", "push_to_hub"),
+    *(f"{q}{mode}{q}" for q in "\"'" for mode in ("w", "a", "x", "wb", "ab", "xb", "w+", "a+")),
+)
+# Folders of tests, and of what is measured.
+TESTS = frozenset(("test", "tests"))
+APART = TESTS | {
+    "bench",
+    "benchmark",
+    "benchmarks",
+    "benchmarking",
+    "speedtest",
+    "speed_test",
+    "speed_tests",
+    "speedtests",
+}
+# Files that start something, whole names and beginnings.
+STARTERS = frozenset(("__main__", "cli"))
+STARTER_BEGINS = ("exp", "launch", "main", "run")
+# Beginnings of the words of what trains, …
+TRAINING_BEGINS = ("train", "fit", "learn", "launch")
+# … its whole names, and what makes them a change of mode.
+TRAINING_CALLS = frozenset(
+    f"{verb}{of}"
+    for verb in ("train", "fit", "finetune", "fine_tune")
+    for of in (
+        *("", "_model", "_net", "_network", "_epoch", "_one_epoch", "_loop", "_step", "_batch"),
+    )
+)
+MODES = ("False", "True", "mode")
+# Beginnings of the names of what a main block calls that is more than a try of what the file
+# defines, and of what is one.
+PROGRAMS = ("main", "run", "cli", "app", "parse_", "Fire")
+TRIALS = ("test", "demo", "debug")
+# Parts of the names of files that make something, …
+MAKES = (
+    *("prep", "split", "generat", "make", "creat", "build", "sampl", "process", "collect"),
+    *("mine", "mining"),
+)
+# … and of what changes items of a data set, with what a file uses that changes pictures.
+CHANGES = (
+    *("transform", "augment", "preproc", "dataset", "data_load", "dataload", "crop", "flip"),
+    *("jitter", "rotat", "scale", "blur", "color", "colour"),
+)
+PICTURES = ("ImageEnhance", "ImageOps", "ImageFilter", "albumentations", "transforms.functional")
 # What a compiler is given. Of C there are data sets, too, so those say that they build something.
 COMPILED = (".cu", ".cuh", ".pyx", ".proto")
 PERHAPS_COMPILED = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
@@ -69,3 +121,11 @@ MEASURED = frozenset(
         *("test", "testing", "val", "valid", "validate", "validation"),
     )
 )
+
+
+def is_of_tests(path: str) -> bool:
+    """Whether a file holds tests, by its name or its folder."""
+    *folders, name = path.replace("\\", "/").split("/")
+    stem = name.rpartition(".")[0]
+    named = stem.startswith("test_") or stem.endswith("_test") or stem in {"conftest", *TESTS}
+    return named or not TESTS.isdisjoint(folders)

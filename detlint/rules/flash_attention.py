@@ -77,7 +77,7 @@ def _may_settle(program: Program, advice: str) -> bool:
     attention."""
     if advice.startswith(KEPT):
         return any("deterministic=" in each for each in program.texts())
-    if advice != ANY_FLASH or program.imports("flash_attn", "transformer_engine"):
+    if advice != ANY_FLASH or program.imports(*rows.LIBRARIES):
         return False
     naming = (each for each in program.texts() if "use_flash_att" in each)
     return any("scaled_dot_product_attention" in each for each in naming)
