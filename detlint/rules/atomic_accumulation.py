@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from detlint.analysis.cuda_text import additions
 from detlint.dataflow import folding
 from detlint.dataflow.atomics import adds_integers, is_chosen, slot
+from detlint.documents.cuda import additions
 from detlint.documents.document import Word
 from detlint.models.atomics import ADDITIONS, COMPILERS
 from detlint.rule import Confidence, Example, Rule
@@ -15,8 +15,8 @@ from detlint.rule import Confidence, Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from detlint.analysis.cuda_text import Addition
     from detlint.dataflow.ir import Op
+    from detlint.documents.cuda import Addition
     from detlint.documents.document import Text
 
 _SHORTEST = 60  # characters of a call that a message can hold
