@@ -255,7 +255,7 @@ class Effects:
         if use.code in ("test", "compare", "not", "raise", "boolean"):
             return True
         if use.code == "call":
-            return self._orders.is_log(use)
+            return self._orders.messages.is_log(use)
         passes = ("format", "text", "binary", "tuple")
         return use.code in passes and bool(use.uses) and all(map(self.is_quiet, use.uses))
 

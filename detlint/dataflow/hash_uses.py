@@ -72,7 +72,7 @@ class HashUses:
     def _shown(self, use: Op, value: Op) -> HashUse | None:
         if use.code in ("augment", "binary") and use.name in _CUTTING and use.args[0] is value:
             spoken = any(each.code in _SPOKEN for each in use.uses)
-            told = spoken and self._orders.is_shown(use)
+            told = spoken and self._orders.messages.is_shown(use)
             return None if told else HashUse("cut down to a few numbers", _seeds(use))
         if use.code in ("entry", "return", "store_item"):
             return _kept(use, value)

@@ -130,3 +130,9 @@ def _is_call_of_name(values: Values, call: Op) -> bool:
 
 
 _SEARCHES = frozenset(["findall", "fullmatch", "match", "search", "split", "sub"])
+
+
+def sorts_with_ties(values: Values, call: Op) -> bool:
+    """Whether a call sorts by a key that leaves equals as they come."""
+    key = call.given("key")
+    return key is not None and leaves_ties(values, key)

@@ -9,17 +9,18 @@ from __future__ import annotations
 import ast
 import math
 import re
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import expected, lattice
-from detlint.dataflow.calls import described, owner_word, parameter_of, spoken, word_of
-from detlint.dataflow.effects import Effects, is_aligned
-from detlint.dataflow.keys import leaves_ties, may_tie, takes_second
+from detlint.dataflow.calls import spoken, word_of
+from detlint.dataflow.effects import Effects
+from detlint.dataflow.given_orders import SET_METHODS, GivenOrders
+from detlint.dataflow.keys import leaves_ties, sorts_with_ties
+from detlint.dataflow.messages import Messages
+from detlint.dataflow.references import References
 from detlint.dataflow.use import PLAIN, Flow, Use, surest
 from detlint.journal import ended
 from detlint.models import names
-from detlint.models.model import Order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,23 +28,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.values import Values
 
-_DEEPEST = 4  # functions that hand the same order on
-_LONGEST_MESSAGE = 60  # operations of which one is made
 _MOST = 10_000  # operations on the way of one order, each a few frames deep
-
-
-_BY_ORDER = {
-    Order.KEEPS: "_if_kept",
-    Order.KEYED: "_if_keyed",
-    Order.SORTS: "_if_sorted",
-    Order.EXTREME: "_if_searched",
-    Order.JOINS: "_if_joined",
-    Order.ADDS: "_if_added",
-    Order.PICKS: "_if_picked",
-    Order.PAIRS: "_if_paired",
-    Order.DRAWS: "_if_drawn",
-    Order.READS: "_if_read",
-}
 _RANKED = "ranked by most_common(), which leaves equals as they come"
 _HANDED_ON = (
     *("assigned", "collected", "cut", "indexed", "joined", "passed", "returned", "sliced"),
@@ -72,54 +57,8 @@ _READS = frozenset(
         "update",
     ]
 )
-_PASSING = frozenset(
-    [
-        "attr",
-        "augment",
-        "await",
-        "binary",
-        "choice",
-        "comprehension",
-        "format",
-        "item",
-        "iter",
-        "list",
-        "phi",
-        "set",
-        "slice",
-        "star",
-        "text",
-        "tuple",
-        "unpack",
-    ]
-)
-_SET_METHODS = frozenset(
-    [
-        "difference",
-        "difference_update",
-        "intersection",
-        "intersection_update",
-        "isdisjoint",
-        "isin",
-        "issubset",
-        "issuperset",
-        "symmetric_difference",
-        "symmetric_difference_update",
-        "union",
-        "discard",
-        "assertCountEqual",
-        "assertIn",
-        "assertNotIn",
-        "assertSetEqual",
-        "assertTrue",
-        "assertFalse",
-    ]
-)
 # Libraries whose functions yield to a window how far they are.
 _WINDOWS = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:gradio|streamlit)\b", re.MULTILINE)
-_SCRIPT = re.compile(r"__name__\s*==\s*[\"']__main__[\"']")
-_ASSERTING = frozenset(["assertEqual", "assertListEqual", "assertNotEqual", "assertSequenceEqual"])
-_POSITIONS = frozenset(["argmax", "argmin", "argsort", "index", "nanargmax", "nanargmin"])
 _EXTREMES = frozenset(["amax", "amin", "argmax", "argmin", "max", "min", "ptp", "any", "all"])
 _OF_ARRAYS = frozenset(
     [
@@ -154,13 +93,13 @@ class Orders:
         self.distinct = distinct
         self.finishing = finishing
         self.effects = Effects(self)
+        self.references = References(values)
+        self.messages = Messages(values, self.effects, finishing=finishing)
+        self.given = GivenOrders(self)
         self._seen: dict[tuple[Op, Flow], int] = {}  # with how many were seen before
         self._earliest = math.inf  # of those that were met again
         self._harmless: set[tuple[Op, Flow]] = set()
         self._told: dict[tuple[Op, Flow], Use] = {}  # the first use that was found from each
-        self._global_reads: dict[str, list[Op]] = {}
-        self._names_handed_on: dict[Function, set[str]] = {}
-        self._calls_by_callee: dict[Function, dict[Function, list[Op]]] = {}
         self.root: Op | None = None
         self._by_root = False  # whether what the root is decided something
         self.calls: list[Op] = []  # from which the function that is looked at was entered
@@ -229,7 +168,7 @@ class Orders:
         quiet = any(map(self._is_quiet, value.function.names_of(value)))
         for each in dict.fromkeys(value.uses):
             for use in self.at(each, value, flow):
-                if (quiet and use.how.startswith(_HANDED_ON)) or self.is_shown(use.op):
+                if (quiet and use.how.startswith(_HANDED_ON)) or self.messages.is_shown(use.op):
                     continue
                 if not self.calls:
                     self._told.setdefault(key, use)
@@ -308,9 +247,9 @@ class Orders:
         if use.code == "set" or not use.uses:
             return  # `a, b = x, y` makes no tuple
         if all(each.code in ("return", "yield") for each in use.uses) and use.uses:
-            yield from self._escape(use, "returned", flow)
+            yield from self.escape(use, "returned", flow)
         else:
-            yield from self._escape(use, "stored", flow)
+            yield from self.escape(use, "stored", flow)
 
     _in_tuple = _in_set = _in_list
 
@@ -323,13 +262,13 @@ class Orders:
                 return
             key = use.args[0].name if use.args[0].code == "const" else ""
             if not (isinstance(key, str) and names.says_little(key)):
-                yield from self._escape(use, "stored", flow)
+                yield from self.escape(use, "stored", flow)
 
     def _in_change(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[0] is not value:
             return
         if use.name == "sort":
-            if self._leaves_ties(use.args[1]):
+            if sorts_with_ties(self.values, use.args[1]):
                 yield from self.follow(use, flow)
         elif use.name != "clear":
             yield from self.follow(use, flow)
@@ -347,7 +286,7 @@ class Orders:
                 or self.effects.sorts_parts(use, use.place)
                 or self.effects.is_unread(container)
             ):
-                yield from self._escape(use, f"assigned to {spoken(container)}[…]", flow)
+                yield from self.escape(use, f"assigned to {spoken(container)}[…]", flow)
 
     def _in_delete(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[0] is value:
@@ -361,7 +300,7 @@ class Orders:
         if owner.code == "param" and owner.name[1] in ("self", "cls"):
             yield from self._in_field(use, name, flow)
         elif not self._sorted_later(use, name):
-            yield from self._escape(use, f"assigned to {spoken(owner)}.{name}", flow)
+            yield from self.escape(use, f"assigned to {spoken(owner)}.{name}", flow)
 
     def reads_field(self, stored: Op) -> bool:
         """Whether the order of a list that is kept in an attribute shows in a method."""
@@ -383,61 +322,30 @@ class Orders:
         owner = use.function.class_name
         if self._sorted_later(use, name):
             return
-        found = list(self._reads_of(owner, name))
+        found = list(self.references.reads_of_field(owner, name))
         reads = [each for each in found if each.uses and not _only_turned(each)]
         asked = re.search(rf"getattr\([^()]*[\"']{name}[\"']", self.unit.text) is not None
         if (asked or not reads) and not name.startswith("_"):
-            yield from self._escape(use, f"assigned to {spoken(use.args[0])}.{name}", flow)
+            yield from self.escape(use, f"assigned to {spoken(use.args[0])}.{name}", flow)
         for read in reads:
             yield from self.follow(read, flow)
-
-    def _reads_of(self, owner: str, name: str) -> Iterator[Op]:
-        for function in self.unit.methods_naming(owner, name):
-            for each in function.everything():
-                for op in each.ops:
-                    if op.code == "attr" and op.name == name and _is_self(op.args[0]):
-                        yield op
 
     def _in_store_global(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         name = str(use.name)
         if name == "__all__" or names.says_little(name):
             return
         module = self.unit.module
-        reads = self._reads_of_global(name)
+        reads = self.references.reads_of_global(name)
         inside = [each for each in value.uses if each is not use and each.function is module]
         passing = isinstance(use.node, (ast.For, ast.AsyncFor))  # a loop's own variable
-        if not (reads or inside or passing or self._is_for_a_script(name)):
-            yield from self._escape(use, f"assigned to {name}", flow)
-        if module.bindings.get(name, [value])[-1] is not value and not self._stays(name, value):
+        if not (reads or inside or passing or self.references.is_for_a_script(name)):
+            yield from self.escape(use, f"assigned to {name}", flow)
+        if module.bindings.get(name, [value])[-1] is not value and not self.references.stays(
+            name, value
+        ):
             return  # bound to something else before a function runs
         for read in reads:
             yield from self.follow(read, flow)
-
-    def _stays(self, name: str, value: Op) -> bool:
-        last = self.unit.module.bindings[name][-1]
-        return last.code in ("phi", "change", "store_item") and value in _behind(last)
-
-    def _is_for_a_script(self, name: str) -> bool:
-        """Whether nobody imports a name of the module."""
-        return name == "_" or (not name.isupper() and self._is_script)
-
-    @cached_property
-    def _is_script(self) -> bool:
-        """Whether a file does something when it is run."""
-        text, module = self.unit.text, self.unit.module
-        does = any(op.code == "drop" and op.region is module.region for op in module.ops)
-        return does or "__name__ ==" in text or "__name__==" in text
-
-    def _reads_of_global(self, name: str) -> list[Op]:
-        if name not in self._global_reads:
-            inside = (
-                each.globals.get(name)
-                for function in self.unit.functions_naming(name)
-                for each in function.everything()
-            )
-            found = [read for read in inside if read is not None and read.code == "global"]
-            self._global_reads[name] = found
-        return self._global_reads[name]
 
     # What goes through it
 
@@ -495,7 +403,7 @@ class Orders:
             for each in joined:
                 yield from self.follow(each, flow)
         elif value not in heads and use.name != "set":
-            yield from self._escape(use, "collected", flow)
+            yield from self.escape(use, "collected", flow)
 
     def _joins_lists(self, call: Op) -> bool:
         """``sum(lists, [])``, ``chain.from_iterable(lists)``; ``next(lists)``, which is one."""
@@ -522,7 +430,7 @@ class Orders:
             return
         if use.args[0] is not value or flow.keyed:
             return
-        if self._is_asked(use.args[1]) or self._is_found(use.args[1], value):
+        if self._is_asked(use.args[1]) or self.given.is_found(use.args[1], value):
             return
         loop = self.effects.counting_loop(use.args[1], value)
         if loop is not None:
@@ -543,12 +451,11 @@ class Orders:
                     if use not in seen:
                         seen.add(use)
                         pending.append(use)
-                elif use.code != "store_global" or not self._is_unread_global(str(use.name)):
+                elif use.code != "store_global" or not self.references.is_unread_global(
+                    str(use.name)
+                ):
                     return False
         return True
-
-    def _is_unread_global(self, name: str) -> bool:
-        return self._is_for_a_script(name) and not self._reads_of_global(name)
 
     def _is_asked(self, key: Op) -> bool:
         """``names[int(input()) - 1]``: somebody picks among what is shown."""
@@ -559,21 +466,6 @@ class Orders:
                 return True
             pending += each.args if each.code in ("call", "binary") else []
         return False
-
-    def _is_found(self, key: Op, value: Op) -> bool:
-        """``names[np.argmax(sizes)]``, where ``sizes`` holds something for each of the names."""
-        if key.code != "call" or word_of(key) not in _POSITIONS:
-            return False
-        owner = key.args[0].args[0] if word_of(key) == "index" else None
-        over = owner or (key.args[1] if len(key.args) > 1 else None)
-        return over is not None and is_aligned(over, value)
-
-    def _finds_only(self, call: Op, value: Op) -> bool:
-        """Whether a position is only used to take what stands there."""
-        taken = [use for use in call.uses if use.code == "item" and use.args[1] is call]
-        return bool(taken) and all(
-            use in taken and self._is_found(call, use.args[0]) for use in call.uses
-        )
 
     def _in_slice(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[0] is not value or flow.keyed:
@@ -588,10 +480,10 @@ class Orders:
         if any(each in ("In", "NotIn", "Is", "IsNot") for each in operators) or flow.keyed:
             return
         other = next((each for each in use.args if each is not value), None)
-        if other is not None and not self._has_one_order(other) and not flow.text:
-            yield from self._escape(use, "compared", flow)
+        if other is not None and not self.has_one_order(other) and not flow.text:
+            yield from self.escape(use, "compared", flow)
 
-    def _has_one_order(self, op: Op) -> bool:
+    def has_one_order(self, op: Op) -> bool:
         if op.code in ("list", "tuple"):
             return len(op.args) <= 1
         types = self.values.types(op)
@@ -620,14 +512,18 @@ class Orders:
             return
         if names.says_little(function.name.rpartition(".")[2]):
             return
-        calls = self._calls_of(function)
-        near = calls if calls is not None or not flow.keyed else self._calls_in_file(function)
+        calls = self.references.calls_of(function)
+        near = (
+            calls
+            if calls is not None or not flow.keyed
+            else self.references.calls_in_file(function)
+        )
         # Of a dict, who calls the function may go through the keys.
         shown = surest(each for call in near or () for each in self.follow(call, flow))
         if shown is not None:
             yield Use(use, "returned", shown.assumed)
         elif calls is None:
-            yield from self._escape(use, "returned", flow)
+            yield from self.escape(use, "returned", flow)
 
     _in_return = in_return
 
@@ -658,61 +554,7 @@ class Orders:
         for each in self.in_return(use, value, flow):
             yield each._replace(how="yielded") if each.how == "returned" else each
 
-    def _calls_of(self, function: Function) -> list[Op] | None:
-        """All calls of a function that nobody else can call; None for others."""
-        name = function.name.rpartition(".")[2]
-        mangled = "." in function.name and name.startswith("__") and not name.endswith("__")
-        private = mangled or (name.startswith("_") and not name.startswith("__"))
-        if function.outer is None and not (private or self._is_of_script(function)):
-            return None
-        naming = self.unit.functions_naming(name)
-        if f'"{name}"' in self.unit.text or f"'{name}'" in self.unit.text:
-            return None  # looked up by its name
-        if any(name in self._handed_on_in(each) for each in naming):
-            return None
-        found = [op for op in self._calls_in_file(function) if op.function is not function]
-        # What a script defines may still be imported, if only a test of it calls the function.
-        tried = not private and any(op.function is self.unit.module for op in found)
-        return None if tried or not (found or mangled) else found
-
-    def _calls_in_file(self, function: Function) -> list[Op]:
-        naming = self.unit.functions_naming(function.name.rpartition(".")[2])
-        return [op for each in naming for op in self._calls_in(each).get(function, ())]
-
-    def _is_of_script(self, function: Function) -> bool:
-        """Whether it is a plain function of a file that is run."""
-        plain = not getattr(function.node, "decorator_list", True)
-        return plain and "." not in function.name and self._is_run
-
-    @cached_property
-    def _is_run(self) -> bool:
-        return _SCRIPT.search(self.unit.text) is not None
-
-    def _calls_in(self, function: Function) -> dict[Function, list[Op]]:
-        """The calls of a function, and of those in it, by what of the file they call."""
-        if function not in self._calls_by_callee:
-            found: dict[Function, list[Op]] = {}
-            for each in function.everything():
-                for op in each.ops:
-                    callee = self.values.callee(op) if op.code == "call" else None
-                    if callee is not None:
-                        found.setdefault(callee, []).append(op)
-            self._calls_by_callee[function] = found
-        return self._calls_by_callee[function]
-
-    def _handed_on_in(self, function: Function) -> set[str]:
-        """The names whose values a function hands on, from where they may be called."""
-        if function not in self._names_handed_on:
-            self._names_handed_on[function] = {
-                str(op.name)
-                for each in function.everything()
-                for op in each.ops
-                if op.code in ("attr", "free", "global")
-                and any(use.code != "call" or use.args[0] is not op for use in op.uses)
-            }
-        return self._names_handed_on[function]
-
-    def _escape(self, op: Op, how: str, flow: Flow) -> Iterator[Use]:
+    def escape(self, op: Op, how: str, flow: Flow) -> Iterator[Use]:
         """A use out of sight, which looks a dict up by its keys."""
         if flow.text or flow.grouped or not flow.keyed:
             yield Use(op, how)
@@ -720,262 +562,12 @@ class Orders:
     # Calls
 
     def _in_call(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        if use.args[0] is value or self.is_log(use):
+        if use.args[0] is value or self.messages.is_log(use):
             return
         for name, given in use.arguments():
             if given is value:
-                yield from self._argument(use, name, value, flow)
+                yield from self.given.argument(use, name, value, flow)
                 return
-
-    def is_log(self, call: Op) -> bool:
-        """Whether a call tells people something."""
-        qualified = self.values.called(call)
-        word, owner = word_of(call), owner_word(call)
-        if self.finishing and "builtins.print" in qualified and call.given("file") is None:
-            return any(each.loops for each in call.region.around())
-        if self.finishing and names.is_progress(owner, word) and _is_dropped(call):
-            return True
-        if "builtins.print" in qualified or word == "print":
-            file = call.given("file")
-            if file is not None and not set(self.values.qualified(file)) & {
-                "sys.stdout",
-                "sys.stderr",
-            }:
-                return False
-        return names.is_log(qualified, owner, word)
-
-    def is_shown(self, op: Op) -> bool:
-        """Whether a value only goes into messages and tests, whatever way."""
-        if self._does_something(op) if op.code == "call" else self._is_held(op):
-            return False
-        seen, pending, told = {op}, [op], False
-        while pending:
-            if len(seen) > _LONGEST_MESSAGE:
-                return False
-            for use in pending.pop().uses:
-                if use.code == "raise" or (use.code == "call" and self.is_log(use)):
-                    told = True
-                elif self._hands_on(use):
-                    if use not in seen:
-                        seen.add(use)
-                        pending.append(use)
-                elif use.code not in ("test", "compare", "not", "drop"):
-                    return False
-        return told
-
-    def _does_something(self, call: Op) -> bool:
-        """Whether a function that is not seen may do more than to give what is shown."""
-        known = self.values.called(call)
-        if any(name.startswith("builtins.") for name in known) or self.values.method_row(call):
-            return False
-        if self.values.function_row(call) is not None or self.values.callee(call) is not None:
-            return False
-        return not names.describes(word_of(call)) and not any(
-            use.code == "raise" for use in call.uses
-        )
-
-    def _hands_on(self, use: Op) -> bool:
-        """Whether an operation only makes something of what it takes."""
-        if use.code == "change":
-            return not self._is_held(use)
-        if use.code == "call":
-            return _changes(use) or self._passes(use)
-        return use.code in _PASSING
-
-    def _is_held(self, state: Op) -> bool:
-        """Whether an operation changes a container that others hold."""
-        return state.code == "change" and self.effects.made(state).code in (
-            "attr",
-            "free",
-            "global",
-            "param",
-        )
-
-    def _passes(self, call: Op) -> bool:
-        """Whether a call only makes something of what it is given: ``sorted(x)``, an error."""
-        row = self.values.function_row(call)
-        if row is not None and row.order is not None:
-            return row.order is not Order.READS
-        owner = call.args[0].args[0] if call.args[0].code == "attr" else None
-        if owner is not None and lattice.may_be(self.values.types(owner), "str"):
-            return True
-        return bool(call.uses) and all(use.code == "raise" for use in call.uses)
-
-    def _argument(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        if keyword is not None and keyword not in ("*", "**") and names.says_little(keyword):
-            return
-        order = self._order_of(call)
-        if order is not None:
-            yield from self._modelled(call, keyword, value, flow, order)
-        else:
-            yield from self._by_name(call, keyword, value, flow)
-
-    def _order_of(self, call: Op) -> Order | None:
-        """What a model says of the order of what a call is given."""
-        row = self.values.function_row(call)
-        if row is not None and row.name == "builtins.print":
-            return Order.READS
-        if row is not None and row.unless and self._is_given(call, row.unless):
-            return Order.READS
-        if row is None or row.order is None:
-            row = self.values.method_row(call)
-        return row.order if row is not None else None
-
-    def _by_name(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        word, method = word_of(call), call.args[0].code == "attr"
-        updates = word == "update" and keyword is None
-        if word in _POSITIONS and self._finds_only(call, value):
-            return
-        if word in _ASSERTING and len(call.args) > 2:
-            yield from self._asserted(call, value, flow)
-        elif word == "join" and method:
-            yield from self._joined(call, flow)
-        elif word in _SET_METHODS or names.removes(word) or updates:
-            return
-        elif word in ("extend", "extendleft") and method:
-            yield from self._extended(call, flow)
-        elif names.sorts(word):
-            if self._leaves_ties(call):
-                yield from self.follow(call, flow)
-        elif names.is_bar(word):
-            yield from self.follow(call, flow)
-        else:
-            yield from self._handed_on(call, keyword, value, flow)
-
-    @staticmethod
-    def _is_given(call: Op, unless: str) -> bool:
-        keyword, _, text = unless.partition("=")
-        given = call.given(keyword)
-        return given is not None and given.name == text
-
-    def _asserted(self, call: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        other = call.args[2] if call.args[1] is value else call.args[1]
-        if not self._has_one_order(other):
-            yield from self._escape(call, f"passed to {word_of(call)}()", flow)
-
-    def _extended(self, call: Op, flow: Flow) -> Iterator[Use]:
-        for each in call.uses:
-            if each.code == "change":
-                yield from self.follow(each, flow._replace(filled=True))
-                return
-        yield Use(call, f"added to {spoken(call.args[0].args[0])}")
-
-    def _joined(self, call: Op, flow: Flow) -> Iterator[Use]:
-        for use in self.follow(call, flow._replace(text=True)):
-            yield use._replace(how="joined")
-
-    def _modelled(
-        self, call: Op, keyword: str | None, value: Op, flow: Flow, order: Order
-    ) -> Iterator[Use]:
-        judge = _BY_ORDER.get(order)
-        if judge is not None:
-            yield from getattr(self, judge)(call, keyword, value, flow)
-
-    def _if_kept(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        numbered = flow.numbered or "builtins.enumerate" in self.values.called(call)
-        kept = flow._replace(keyed=flow.keyed and word_of(call) in ("copy", "deepcopy"))
-        yield from self.follow(call, kept._replace(numbered=numbered))
-
-    def _if_keyed(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        if keyword is None:
-            yield from self.follow(call, flow._replace(keyed=True))
-        else:
-            yield from self._escape(call, "stored", flow)
-
-    def _leaves_ties(self, call: Op) -> bool:
-        key = call.given("key")
-        return key is not None and leaves_ties(self.values, key)
-
-    def _if_sorted(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        if self._leaves_ties(call) or self._ranks_counts(call, value):
-            for use in self.follow(call, flow):
-                yield use._replace(how="sorted by a key, which leaves equals as they come")
-
-    def _ranks_counts(self, call: Op, value: Op) -> bool:
-        """``sorted(counts.items(), key=lambda item: -item[1])``: many are as frequent."""
-        items = value.code == "call" and value.args[0].code == "attr"
-        if not items or value.args[0].name != "items" or not takes_second(self.values, call):
-            return False
-        return self.effects.counted(value.args[0].args[0])
-
-    def _if_searched(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        key = call.given("key")
-        ties = self._leaves_ties(call)
-        if ties or (key is not None and not self.distinct and may_tie(self.values, key)):
-            how = f"searched by {word_of(call)}(key=…), which keeps the first of equals"
-            yield Use(call, how, assumed=not ties)
-
-    def _if_joined(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        yield from self._joined(call, flow)
-
-    def _if_added(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        if self._adds_floats(value):
-            yield Use(call, "added up as floats")
-
-    def _if_picked(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        yield from self._picked(call, value, flow)
-
-    def _if_paired(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        if len(call.args) > 2 and not self._pairs_itself(call, value):
-            yield from self._paired(call, flow)
-        else:
-            yield from self.follow(call, flow)
-
-    def _if_drawn(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        if word_of(call) == "shuffle" and _is_local(value):
-            later = [use for use in dict.fromkeys(value.uses) if use.place > call.place]
-            if not any(True for use in later for _ in self.at(use, value, flow)):
-                return
-        yield Use(call, f"passed to {word_of(call)}()")
-
-    def _if_read(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        yield Use(call, f"passed to {word_of(call)}()")
-
-    def _paired(self, call: Op, flow: Flow) -> Iterator[Use]:
-        sorted_again = [each for each in call.uses if each.code == "call"]
-        if sorted_again and all("builtins.sorted" in self.values.called(x) for x in sorted_again):
-            return
-        yield Use(call, "paired by zip()")
-
-    def _pairs_itself(self, call: Op, value: Op) -> bool:
-        """``zip(names, [size_of(name) for name in names])``, ``zip(names, repeat(x))``."""
-        given = [each for name, each in call.arguments() if name is None]
-        others = [each for each in given if each is not value]
-        if len(others) < len(given) - 1:
-            return not lattice.may_be(self.values.types(value), "iterator")  # its neighbours
-        return all(
-            is_aligned(each, value)
-            or set(self.values.called(each)) & {"itertools.repeat", "itertools.count"}
-            for each in others
-        )
-
-    def _adds_floats(self, value: Op) -> bool:
-        types = self.values.elements(value)
-        return (
-            lattice.may_be(types, "float")
-            and not lattice.may_be(types, "?")
-            and not (lattice.may_be(types, "int") and len(types) > 1)
-        )
-
-    def _picked(self, call: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        word = word_of(call)
-        if word == "next":
-            dropped = all(each.code == "drop" for each in call.uses)
-            if not (dropped or self.holds_one(value, call) or self._only_tested(call)):
-                yield Use(call, "cut to its first by next()")
-        else:
-            yield Use(call, f"passed to {word}()")
-
-    def _only_tested(self, op: Op) -> bool:
-        def tests(each: Op) -> bool:
-            if each.code in ("test", "not"):
-                return True
-            if each.code == "compare":
-                return any(other.code == "const" and other.name is None for other in each.args)
-            return each.code in ("boolean", "phi") and self._only_tested(each)
-
-        used = [each for each in op.uses if each.code != "drop"]
-        return bool(used) and all(map(tests, used))
 
     def holds_one(self, value: Op, use: Op) -> bool:
         """Whether a value that one element is taken of holds no other, or is not to."""
@@ -988,65 +580,6 @@ class Orders:
         if expected.seeks_one(self.values, root) or expected.asks_kind(self.values, use):
             return True
         return _takes_end(use) and expected.expects_one(self.values, root)
-
-    def _handed_on(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        """A function that is no library's: of the file, or not seen."""
-        function = self.values.callee(call)
-        if function is not None and len(self.calls) < _DEEPEST and call not in self.calls:
-            yield from self._entered(function, call, keyword, value, flow)
-            return
-        made = [one for one in self.values.types(call.args[0]) if one.name == "type" and one.of]
-        function = self.unit.method(made[0].of[1:], "__init__") if made else None
-        if function is not None and len(self.calls) < _DEEPEST:
-            yield from self._entered(function, call, keyword, value, flow)
-        elif not self._only_tested(call):
-            left = self.effects.applied(call, value)
-            if left is None:
-                yield from self._given(call, keyword, flow)
-            elif left:
-                yield Use(call, f"passed to {described(call)}()")
-            else:
-                yield from self.follow(call, flow)
-
-    def _given(self, call: Op, keyword: str | None, flow: Flow) -> Iterator[Use]:
-        """What a function out of sight does with an order, as its name says it."""
-        word = word_of(call)
-        if call.given("sort_keys") is not None:
-            return
-        if flow.keyed and word in ("dump", "dumps"):
-            # What is kept of files is mostly looked up by their names.
-            yield Use(call, f"passed to {described(call)}()", assumed=not self.distinct)
-            return
-        if not self.distinct and self._is_filter(call) and not list(self.follow(call, flow)):
-            return
-        seems = names.takes_order(word) or keyword == "*" or not self.distinct or flow.filled
-        for use in self._escape(call, f"passed to {described(call)}()", flow):
-            yield use._replace(assumed=not seems)
-
-    def _is_filter(self, call: Op) -> bool:
-        """Whether a function gives back what seems to be some of what it gets: ``keep_images``."""
-        used = any(not (use.code == "call" and self.is_log(use)) for use in call.uses)
-        return used and names.filters(word_of(call))
-
-    def _entered(
-        self,
-        function: Function,
-        call: Op,
-        keyword: str | None,
-        value: Op,
-        flow: Flow,
-    ) -> Iterator[Use]:
-        parameter = parameter_of(function, call, value)
-        if parameter is None:
-            yield from self._escape(call, f"passed to {described(call)}()", flow)
-            return
-        self.calls.append(call)
-        found = surest(self.follow(parameter, flow))
-        self.calls.pop()
-        if found is not None:
-            # Of a set, what is handed on once more may be asked for its elements alone.
-            guessed = self.distinct and found.how.startswith("passed to ")
-            yield Use(call, f"passed to {described(call)}()", found.assumed or guessed)
 
     # Methods
 
@@ -1082,21 +615,11 @@ class Orders:
 
     def _ends(self, word: str, call: Op, value: Op) -> bool:
         """Whether a method sorts, looks up or counts."""
-        if word in _READS or word in _SET_METHODS or names.sorts(word):
+        if word in _READS or word in SET_METHODS or names.sorts(word):
             return True
         if word == "index":
-            return self._finds_only(call, value)
+            return self.given.finds_only(call, value)
         return word in _EXTREMES and len(call.args) == 1
-
-
-def _changes(call: Op) -> bool:
-    """Whether a call only changes what its method is of: ``shown.append("…")``."""
-    codes = {each.code for each in call.uses}
-    return "change" in codes and codes <= {"change", "drop"}
-
-
-def _is_dropped(call: Op) -> bool:
-    return bool(call.uses) and all(each.code in ("await", "drop", "change") for each in call.uses)
 
 
 def _only_turned(read: Op) -> bool:
@@ -1111,11 +634,6 @@ def _is_part(use: Op) -> bool:
     head = use.args[1] if len(use.args) > 1 else None
     over = head.args[0] if head is not None and head.code == "iter" else None
     return over is not None and over.code == "call" and word_of(over) == "range"
-
-
-def _is_local(value: Op) -> bool:
-    """Whether nobody but the function itself has a value."""
-    return value.code in ("call", "comprehension", "list")
 
 
 def depends(made: Op, head: Op) -> bool:
@@ -1138,18 +656,3 @@ def _takes_end(use: Op) -> bool:
     key = use.args[1]
     value = key.args[0].name if key.code == "unary" else key.name if key.code == "const" else None
     return value in (0, 1) and (value == 0 or key.code == "unary")
-
-
-def _is_self(op: Op) -> bool:
-    name = op.name[1] if op.code == "param" else op.name
-    return op.code in ("param", "free", "global") and name in ("self", "cls")
-
-
-def _behind(op: Op) -> set[Op]:
-    found, pending = {op}, [op]
-    while pending:
-        for each in pending.pop().args:
-            if each not in found and len(found) < 100:
-                found.add(each)
-                pending.append(each)
-    return found

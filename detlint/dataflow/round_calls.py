@@ -47,7 +47,7 @@ class Calls:
         call = op.args[0]
         if call.code == "await":
             call = call.args[0]
-        if call.code != "call" or self._orders.is_log(call):
+        if call.code != "call" or self._orders.messages.is_log(call):
             return
         if "builtins.print" in self._values.called(call):
             yield from looped(call)

@@ -163,7 +163,7 @@ class Containers:
             if each.place >= holder.silent_from:
                 return None
             use = next(self._orders.at(each, value, Flow(filled=True, grouped=True)), None)
-            if use is not None and not self._orders.is_shown(use.op):
+            if use is not None and not self._orders.messages.is_shown(use.op):
                 return use
         if not self._orders.calls:
             holder.silent_from = min(holder.silent_from, end)
@@ -220,7 +220,7 @@ class Containers:
                 use.code == "call"
                 and use in self._round.own
                 and use.within(self._round.region)
-                and not self._orders.is_log(use)
+                and not self._orders.messages.is_log(use)
                 and any(each.code == "drop" for each in use.uses)
                 and value in use.args[1:]
                 for use in value.uses

@@ -218,7 +218,7 @@ class Variables:
             if each in seen:
                 continue
             seen.add(each)
-            called = each.code == "call" and not self._orders.is_log(each)
+            called = each.code == "call" and not self._orders.messages.is_log(each)
             if called and any(x in self._round.own for x in each.args):
                 return True
             pending += [x for x in each.uses if x.within(self._round.region)]

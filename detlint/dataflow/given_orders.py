@@ -1,0 +1,331 @@
+"""What a call does with an order that it is given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow import lattice
+from detlint.dataflow.calls import described, parameter_of, spoken, word_of
+from detlint.dataflow.effects import is_aligned
+from detlint.dataflow.keys import may_tie, sorts_with_ties, takes_second
+from detlint.dataflow.use import Flow, Use, surest
+from detlint.models import names
+from detlint.models.model import Order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.order import Orders
+
+_DEEPEST = 4  # functions that hand the same order on
+_BY_ORDER = {
+    Order.KEEPS: "_if_kept",
+    Order.KEYED: "_if_keyed",
+    Order.SORTS: "_if_sorted",
+    Order.EXTREME: "_if_searched",
+    Order.JOINS: "_if_joined",
+    Order.ADDS: "_if_added",
+    Order.PICKS: "_if_picked",
+    Order.PAIRS: "_if_paired",
+    Order.DRAWS: "_if_drawn",
+    Order.READS: "_if_read",
+}
+SET_METHODS = frozenset(
+    [
+        "difference",
+        "difference_update",
+        "intersection",
+        "intersection_update",
+        "isdisjoint",
+        "isin",
+        "issubset",
+        "issuperset",
+        "symmetric_difference",
+        "symmetric_difference_update",
+        "union",
+        "discard",
+        "assertCountEqual",
+        "assertIn",
+        "assertNotIn",
+        "assertSetEqual",
+        "assertTrue",
+        "assertFalse",
+    ]
+)
+_ASSERTING = frozenset(["assertEqual", "assertListEqual", "assertNotEqual", "assertSequenceEqual"])
+_POSITIONS = frozenset(["argmax", "argmin", "argsort", "index", "nanargmax", "nanargmin"])
+
+
+class GivenOrders:
+    """What calls do: as a model says it, by the name of the function, or as its body shows."""
+
+    def __init__(self, orders: Orders) -> None:
+        self._orders = orders
+        self._values = orders.values
+        self._effects = orders.effects
+        self._unit = orders.unit
+
+    def argument(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        """The uses of a value that a call is given by position (None) or under a keyword."""
+        if keyword is not None and keyword not in ("*", "**") and names.says_little(keyword):
+            return
+        order = self._order_of(call)
+        if order is not None:
+            yield from self._modelled(call, keyword, value, flow, order)
+        else:
+            yield from self._by_name(call, keyword, value, flow)
+
+    def _order_of(self, call: Op) -> Order | None:
+        """What a model says of the order of what a call is given."""
+        row = self._values.function_row(call)
+        if row is not None and row.name == "builtins.print":
+            return Order.READS
+        if row is not None and row.unless and self._is_given(call, row.unless):
+            return Order.READS
+        if row is None or row.order is None:
+            row = self._values.method_row(call)
+        return row.order if row is not None else None
+
+    def _by_name(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        word, method = word_of(call), call.args[0].code == "attr"
+        updates = word == "update" and keyword is None
+        if word in _POSITIONS and self.finds_only(call, value):
+            return
+        if word in _ASSERTING and len(call.args) > 2:
+            yield from self._asserted(call, value, flow)
+        elif word == "join" and method:
+            yield from self._joined(call, flow)
+        elif word in SET_METHODS or names.removes(word) or updates:
+            return
+        elif word in ("extend", "extendleft") and method:
+            yield from self._extended(call, flow)
+        elif names.sorts(word):
+            if sorts_with_ties(self._values, call):
+                yield from self._orders.follow(call, flow)
+        elif names.is_bar(word):
+            yield from self._orders.follow(call, flow)
+        else:
+            yield from self._handed_on(call, keyword, value, flow)
+
+    @staticmethod
+    def _is_given(call: Op, unless: str) -> bool:
+        keyword, _, text = unless.partition("=")
+        given = call.given(keyword)
+        return given is not None and given.name == text
+
+    def _asserted(self, call: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        other = call.args[2] if call.args[1] is value else call.args[1]
+        if not self._orders.has_one_order(other):
+            yield from self._orders.escape(call, f"passed to {word_of(call)}()", flow)
+
+    def _extended(self, call: Op, flow: Flow) -> Iterator[Use]:
+        for each in call.uses:
+            if each.code == "change":
+                yield from self._orders.follow(each, flow._replace(filled=True))
+                return
+        yield Use(call, f"added to {spoken(call.args[0].args[0])}")
+
+    def _joined(self, call: Op, flow: Flow) -> Iterator[Use]:
+        for use in self._orders.follow(call, flow._replace(text=True)):
+            yield use._replace(how="joined")
+
+    def _modelled(
+        self, call: Op, keyword: str | None, value: Op, flow: Flow, order: Order
+    ) -> Iterator[Use]:
+        judge = _BY_ORDER.get(order)
+        if judge is not None:
+            yield from getattr(self, judge)(call, keyword, value, flow)
+
+    def _if_kept(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        numbered = flow.numbered or "builtins.enumerate" in self._values.called(call)
+        kept = flow._replace(keyed=flow.keyed and word_of(call) in ("copy", "deepcopy"))
+        yield from self._orders.follow(call, kept._replace(numbered=numbered))
+
+    def _if_keyed(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        if keyword is None:
+            yield from self._orders.follow(call, flow._replace(keyed=True))
+        else:
+            yield from self._orders.escape(call, "stored", flow)
+
+    def _if_sorted(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        if sorts_with_ties(self._values, call) or self._ranks_counts(call, value):
+            for use in self._orders.follow(call, flow):
+                yield use._replace(how="sorted by a key, which leaves equals as they come")
+
+    def _ranks_counts(self, call: Op, value: Op) -> bool:
+        """``sorted(counts.items(), key=lambda item: -item[1])``: many are as frequent."""
+        items = value.code == "call" and value.args[0].code == "attr"
+        if not items or value.args[0].name != "items" or not takes_second(self._values, call):
+            return False
+        return self._effects.counted(value.args[0].args[0])
+
+    def _if_searched(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        key = call.given("key")
+        ties = sorts_with_ties(self._values, call)
+        if ties or (key is not None and not self._orders.distinct and may_tie(self._values, key)):
+            how = f"searched by {word_of(call)}(key=…), which keeps the first of equals"
+            yield Use(call, how, assumed=not ties)
+
+    def _if_joined(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        yield from self._joined(call, flow)
+
+    def _if_added(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        if self._adds_floats(value):
+            yield Use(call, "added up as floats")
+
+    def _if_picked(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        yield from self._picked(call, value, flow)
+
+    def _if_paired(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        if len(call.args) > 2 and not self._pairs_itself(call, value):
+            yield from self._paired(call, flow)
+        else:
+            yield from self._orders.follow(call, flow)
+
+    def _if_drawn(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        if word_of(call) == "shuffle" and _is_local(value):
+            later = [use for use in dict.fromkeys(value.uses) if use.place > call.place]
+            if not any(True for use in later for _ in self._orders.at(use, value, flow)):
+                return
+        yield Use(call, f"passed to {word_of(call)}()")
+
+    def _if_read(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        yield Use(call, f"passed to {word_of(call)}()")
+
+    def _paired(self, call: Op, flow: Flow) -> Iterator[Use]:
+        sorted_again = [each for each in call.uses if each.code == "call"]
+        if sorted_again and all("builtins.sorted" in self._values.called(x) for x in sorted_again):
+            return
+        yield Use(call, "paired by zip()")
+
+    def _pairs_itself(self, call: Op, value: Op) -> bool:
+        """``zip(names, [size_of(name) for name in names])``, ``zip(names, repeat(x))``."""
+        given = [each for name, each in call.arguments() if name is None]
+        others = [each for each in given if each is not value]
+        if len(others) < len(given) - 1:
+            return not lattice.may_be(self._values.types(value), "iterator")  # its neighbours
+        return all(
+            is_aligned(each, value)
+            or set(self._values.called(each)) & {"itertools.repeat", "itertools.count"}
+            for each in others
+        )
+
+    def _adds_floats(self, value: Op) -> bool:
+        types = self._values.elements(value)
+        return (
+            lattice.may_be(types, "float")
+            and not lattice.may_be(types, "?")
+            and not (lattice.may_be(types, "int") and len(types) > 1)
+        )
+
+    def _picked(self, call: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        word = word_of(call)
+        if word == "next":
+            dropped = all(each.code == "drop" for each in call.uses)
+            if not (dropped or self._orders.holds_one(value, call) or self.only_tested(call)):
+                yield Use(call, "cut to its first by next()")
+        else:
+            yield Use(call, f"passed to {word}()")
+
+    def only_tested(self, op: Op) -> bool:
+        def tests(each: Op) -> bool:
+            if each.code in ("test", "not"):
+                return True
+            if each.code == "compare":
+                return any(other.code == "const" and other.name is None for other in each.args)
+            return each.code in ("boolean", "phi") and self.only_tested(each)
+
+        used = [each for each in op.uses if each.code != "drop"]
+        return bool(used) and all(map(tests, used))
+
+    def _handed_on(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        """A function that is no library's: of the file, or not seen."""
+        function = self._values.callee(call)
+        if (
+            function is not None
+            and len(self._orders.calls) < _DEEPEST
+            and call not in self._orders.calls
+        ):
+            yield from self._entered(function, call, keyword, value, flow)
+            return
+        made = [one for one in self._values.types(call.args[0]) if one.name == "type" and one.of]
+        function = self._unit.method(made[0].of[1:], "__init__") if made else None
+        if function is not None and len(self._orders.calls) < _DEEPEST:
+            yield from self._entered(function, call, keyword, value, flow)
+        elif not self.only_tested(call):
+            left = self._effects.applied(call, value)
+            if left is None:
+                yield from self._given(call, keyword, flow)
+            elif left:
+                yield Use(call, f"passed to {described(call)}()")
+            else:
+                yield from self._orders.follow(call, flow)
+
+    def _given(self, call: Op, keyword: str | None, flow: Flow) -> Iterator[Use]:
+        """What a function out of sight does with an order, as its name says it."""
+        word = word_of(call)
+        if call.given("sort_keys") is not None:
+            return
+        if flow.keyed and word in ("dump", "dumps"):
+            # What is kept of files is mostly looked up by their names.
+            yield Use(call, f"passed to {described(call)}()", assumed=not self._orders.distinct)
+            return
+        if (
+            not self._orders.distinct
+            and self._is_filter(call)
+            and not list(self._orders.follow(call, flow))
+        ):
+            return
+        seems = (
+            names.takes_order(word) or keyword == "*" or not self._orders.distinct or flow.filled
+        )
+        for use in self._orders.escape(call, f"passed to {described(call)}()", flow):
+            yield use._replace(assumed=not seems)
+
+    def _is_filter(self, call: Op) -> bool:
+        """Whether a function gives back what seems to be some of what it gets: ``keep_images``."""
+        used = any(
+            not (use.code == "call" and self._orders.messages.is_log(use)) for use in call.uses
+        )
+        return used and names.filters(word_of(call))
+
+    def _entered(
+        self,
+        function: Function,
+        call: Op,
+        keyword: str | None,
+        value: Op,
+        flow: Flow,
+    ) -> Iterator[Use]:
+        parameter = parameter_of(function, call, value)
+        if parameter is None:
+            yield from self._orders.escape(call, f"passed to {described(call)}()", flow)
+            return
+        self._orders.calls.append(call)
+        found = surest(self._orders.follow(parameter, flow))
+        self._orders.calls.pop()
+        if found is not None:
+            # Of a set, what is handed on once more may be asked for its elements alone.
+            guessed = self._orders.distinct and found.how.startswith("passed to ")
+            yield Use(call, f"passed to {described(call)}()", found.assumed or guessed)
+
+    def finds_only(self, call: Op, value: Op) -> bool:
+        """Whether a position is only used to take what stands there."""
+        taken = [use for use in call.uses if use.code == "item" and use.args[1] is call]
+        return bool(taken) and all(
+            use in taken and self.is_found(call, use.args[0]) for use in call.uses
+        )
+
+    def is_found(self, key: Op, value: Op) -> bool:
+        """``names[np.argmax(sizes)]``, where ``sizes`` holds something for each of the names."""
+        if key.code != "call" or word_of(key) not in _POSITIONS:
+            return False
+        owner = key.args[0].args[0] if word_of(key) == "index" else None
+        over = owner or (key.args[1] if len(key.args) > 1 else None)
+        return over is not None and is_aligned(over, value)
+
+
+def _is_local(value: Op) -> bool:
+    """Whether nobody but the function itself has a value."""
+    return value.code in ("call", "comprehension", "list")
