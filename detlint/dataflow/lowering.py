@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # What is longer was generated. The rest of it is not looked at, and the function says so.
 BUDGET = 60_000
 _FEW = 64  # names, of which others than the one that is changed may stand for the same object
+_LONGEST_PATH = 20  # attributes of a chain whose value is followed by its written path
 
 _Env = dict[str, Op]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -615,9 +616,11 @@ class _Lowering:
 
 
 def _path(node: ast.expr) -> str:
-    """``self.x.y`` for a chain of attributes of a name, else ""."""
-    parts = []
+    """``self.x.y`` for a short chain of attributes of a name, else ""."""
+    parts: list[str] = []
     while isinstance(node, ast.Attribute):
+        if len(parts) == _LONGEST_PATH:
+            return ""  # each part of a long chain asks again
         parts.append(node.attr)
         node = node.value
     if not parts or not isinstance(node, ast.Name):
