@@ -77,11 +77,11 @@ def test_the_page_names_every_argument_and_field_and_its_blocks_run(
     words = {word for cell in cells for word in cell.split("`")}
     assert set(inspect.signature(detlint.lint_paths).parameters) <= words
     assert set(detlint.Finding._fields) <= words
-    (project / "src").mkdir()
-    (project / "src" / "train.py").write_text(LEAKS)
+    (project / "examples").mkdir()
+    (project / "examples" / "train.py").write_text(LEAKS)
     for block in re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
         exec(block, {})  # noqa: S102 - what readers paste
-    assert capsys.readouterr().out.startswith("src/train.py:2:1 DET301 ")
+    assert capsys.readouterr().out.startswith("examples/train.py:2:1 DET301 ")
 
 
 def test_it_prints_nothing_and_imports_nothing_before(project: Path) -> None:

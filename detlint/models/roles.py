@@ -121,11 +121,3 @@ MEASURED = frozenset(
         *("test", "testing", "val", "valid", "validate", "validation"),
     )
 )
-
-
-def is_of_tests(path: str) -> bool:
-    """Whether a file holds tests, by its name or its folder."""
-    *folders, name = path.replace("\\", "/").split("/")
-    stem = name.rpartition(".")[0]
-    named = stem.startswith("test_") or stem.endswith("_test") or stem in {"conftest", *TESTS}
-    return named or not TESTS.isdisjoint(folders)
