@@ -7,7 +7,10 @@ table with the torch that is installed.
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ABSENT: Final = "left out"
 
@@ -115,6 +118,17 @@ class Operation(NamedTuple):
     until: str = ""
     source: str = ""
     usages: tuple[Usage, ...] = ()
+
+    def names(self) -> Iterator[str]:
+        """What it may be called: the operator, with or without ``aten::``, the public function or
+        module, with or without its path, the text of torch's refusal, or the autograd node."""
+        for overload in self.overloads:
+            bare = overload.partition("::")[2] or overload
+            yield from (overload, bare, bare.partition(".")[0])
+        for form in (self.name, *self.api):
+            yield from (form, form.rpartition(".")[2])
+        yield from self.alerts
+        yield from self.nodes
 
 
 def _mode(*values: str, position: int = 3) -> Argument:

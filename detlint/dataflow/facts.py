@@ -18,7 +18,7 @@ from detlint.dataflow.rng_states import States
 from detlint.dataflow.seeding import drawn_from, has_seed, is_guard
 from detlint.dataflow.training import Training
 from detlint.dataflow.unit import Unit, UnparsedError
-from detlint.index.facts import EVERY, VARIABLES, Fact
+from detlint.index.facts import EVERY, REPAIRED, VARIABLES, Fact
 from detlint.kinds import NOTEBOOK
 from detlint.models import names, randomness
 from detlint.models import settings as rows
@@ -244,10 +244,23 @@ class _Reader:
         for op in function.ops:
             if is_guard(op):
                 yield Found(op, EVERY)
+                if repaired := self._repaired(op):
+                    yield Found(op, REPAIRED, repaired)
             elif op.code == "call":
                 library = self._enabled(op)
                 if library:
                     yield Found(op, library)
+
+    def _repaired(self, op: Op) -> str:
+        """Of which operators guard runs replacements: names, or EVERY."""
+        given = op.given("repair") if op.code == "call" else None
+        if given is None:
+            return ""
+        value = self._values.constant(given)
+        if isinstance(value, (bool, str)):
+            return EVERY if value is True else value or ""
+        names_ = [self._values.constant(each) for each in given.args]
+        return " ".join(each for each in names_ if isinstance(each, str))
 
     def _enabled(self, call: Op) -> str:
         called, word = self._called(call), word_of(call)

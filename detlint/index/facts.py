@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 IDLE = 3  # the doubt about a draw on which nothing seems to depend
 EVERY = "*"  # all libraries
+REPAIRED = "repaired"  # operators of torch that guard replaces: the text says which
 TRAINER = "trainer"  # the library of a trainer whose file imports none
 VARIABLES = (  # of the environment, those that a rule asks about
     *("CUBLAS_WORKSPACE_CONFIG", "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "XLA_FLAGS"),

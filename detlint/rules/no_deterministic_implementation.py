@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, cast
 
+from detlint.index.facts import EVERY, REPAIRED
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -45,9 +46,10 @@ class NoDeterministicImplementation(Rule):
     - only the backward is concerned, and there visibly is none: integers, detached or fresh
       tensors, code without gradients, or that is called only from such
 
-    What to do: Replace the operator as the advice says: `guard.enable(seed=0)` raises an error that
-    shows the same as code to paste. `python -m guard preflight train.py` lists those that a program
-    reaches, without a GPU.
+    What to do: Have guard replace it, with `guard.enable(seed=0, repair=True)`: the program's
+    operators are not reported then. Or do as the advice says. Without `repair`, guard raises an
+    error that shows the same as code to paste. `python -m guard preflight train.py` lists those
+    that a program reaches, without a GPU.
     """
 
     code = "DET501"
@@ -189,6 +191,14 @@ class NoDeterministicImplementation(Rule):
 
         return may_match("refused", text, offset)
 
+    @classmethod
+    def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+        """The program has guard replace the operator."""
+        told = {each.fact.text for each in program.facts("enables") if each.fact.what == REPAIRED}
+        return bool(told) and _is_replaced(
+            finding, {name for text in told for name in text.split()}
+        )
+
     def examine(self, offsets: Sequence[int]) -> None:
         from detlint.dataflow.operators import Operators
 
@@ -213,7 +223,7 @@ class NoDeterministicImplementation(Rule):
             others = self.others is None and operator_gradients.rests_on_others(operators, found)
             if not (others or self.wants(sure)):
                 return
-        shown, alternative = operators.shown(found), row.alternatives[0].text
+        shown = operators.shown(found)
         if is_same_in_each_run(operators, found):
             # No run differs by it. Values may come with indices that do, where something is
             # trained; a model that answers leaves the switch off.
@@ -226,4 +236,24 @@ class NoDeterministicImplementation(Rule):
             where = "" if "cpu" in row.devices else " on CUDA"
             when = f" before torch {row.until}" if row.until else ""
             message = f"{shown} has no deterministic {what}{where}{when}"
-        self.report(found.call.node, message, advice=f"instead: {alternative}", confidence=sure)
+        self.report(found.call.node, message, advice=_advice(row), confidence=sure)
+
+
+def _is_replaced(finding: Finding, names: set[str]) -> bool:
+    """Whether guard replaces the operator, where it is told to replace those of some names.
+
+    It has a replacement for each of torch's that a call is found by, and none for others'.
+    """
+    from detlint.operations import OPERATIONS
+
+    return any(
+        finding.advice == _advice(row)
+        and any(form.rpartition(".")[2] in finding.message for form in row.api)
+        and (EVERY in names or not names.isdisjoint(row.names()))
+        for row in OPERATIONS
+        if row.alternatives
+    )
+
+
+def _advice(row: Operation) -> str:
+    return f"instead: {row.alternatives[0].text}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from guard.inventory.reports import DIFFERS, MAY_DIFFER, OK, Entry
 from guard.inventory.situation import version_of
 from guard.refusals import watch
-from guard.repairs.told import counted, meaning
+from guard.repairs.told import by_operation, counted, meaning, would_replace
 
 if TYPE_CHECKING:
     from guard.inventory.situation import Situation
@@ -34,9 +34,10 @@ def entries(situation: Situation) -> list[Entry]:
     release = version_of("detlint", "detlint")
     version = Entry("version", release, OK, "of detlint, which brings guard", decides=True)
     if not situation.is_active:
-        return [version, _off(), _would_take(situation)]
+        return [version, _off(), _would_take(situation), *_repairable(situation)]
     on = Entry("active", True, OK, "guard is on, with the settings below", decides=True)
-    return [version, on, *_settings(situation), *_let_through(), *_repaired()]
+    could = [] if situation.settings.repair else _repairable(situation)
+    return [version, on, *_settings(situation), *_let_through(), *_repaired(), *could]
 
 
 def _off() -> Entry:
@@ -86,5 +87,18 @@ def _let_through() -> list[Entry]:
 
 def _repaired() -> list[Entry]:
     return [
-        Entry(f"repaired: {each.operation}", each.calls, OK, meaning(each)) for each in counted()
+        Entry(
+            f"repaired: {operation}",
+            sum(each.calls for each in places),
+            OK,
+            "; ".join(map(meaning, places)),
+        )
+        for operation, places in by_operation(counted()).items()
     ]
+
+
+def _repairable(situation: Situation) -> list[Entry]:
+    if situation.torch is None:
+        return []
+    told = "repair=True replaces what refuses there: guard run --repair"
+    return [Entry("repairable", would_replace(situation.has_gpu), OK, told)]

@@ -10,7 +10,7 @@ from detlint.operations import OPERATIONS, Operation
 from guard.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 
 def allowed(names: Iterable[str], *, setting: str = "allow") -> frozenset[Operation]:
@@ -36,16 +36,6 @@ def _rows(name: str, setting: str) -> tuple[Operation, ...]:
 def _known() -> dict[str, list[Operation]]:
     names: dict[str, list[Operation]] = {}
     for row in OPERATIONS:
-        for name in dict.fromkeys(_names(row)):
+        for name in dict.fromkeys(row.names()):
             names.setdefault(name, []).append(row)
     return names
-
-
-def _names(row: Operation) -> Iterator[str]:
-    for overload in row.overloads:
-        bare = overload.partition("::")[2] or overload
-        yield from (overload, bare, bare.partition(".")[0])
-    for form in (row.name, *row.api):
-        yield from (form, form.rpartition(".")[2])
-    yield from row.alerts
-    yield from row.nodes

@@ -16,6 +16,7 @@ import torch
 from detlint.operations import OPERATIONS
 from guard.refusals.translation import FAILED_REPAIR
 from guard.repairs import accounts
+from guard.repairs.table import REPAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -69,6 +70,15 @@ def installed(repairs: tuple[Repair, ...], *, keys: tuple[str, ...] = ()) -> Ite
 def in_force() -> frozenset[str]:
     """Names of the operations whose kernels are replaced."""
     return frozenset(each.operation for each in _current[-1] if needed(each) and not unfit(each))
+
+
+def offered(key: str) -> dict[str, str]:
+    """Operations that have a replacement for a dispatch key, each with "", or why it is left."""
+    return {
+        each.operation: unfit(each)
+        for each in REPAIRS
+        if any(own.endswith(key) for own in each.keys) and needed(each)
+    }
 
 
 def _install(repairs: tuple[Repair, ...]) -> None:

@@ -23,6 +23,30 @@ def counted() -> list[Account]:
     return accounts()
 
 
+def would_replace(gpu: bool) -> str:
+    """What ``repair=True`` would replace in this process, in words; imports torch.
+
+    ``gpu``: whether there is one. Without one only what refuses on the CPU, too, is.
+    """
+    from guard.repairs.installation import offered
+
+    found = offered("CUDA" if gpu else "CPU")
+    fit = [name for name, reason in found.items() if not reason]
+    where = "on this GPU" if gpu else "on this CPU, where the others are deterministic"
+    parts = [f"{len(fit)} operators {where}"] if gpu else [f"{', '.join(fit)} {where}"]
+    return "; ".join(
+        [*parts, *(f"not {name}: {reason}" for name, reason in found.items() if reason)]
+    )
+
+
+def by_operation(entries: list[Account]) -> dict[str, list[Account]]:
+    """The places of each operator, those that took longest first."""
+    found: dict[str, list[Account]] = {}
+    for each in entries:
+        found.setdefault(each.operation, []).append(each)
+    return found
+
+
 def text(entries: list[Account]) -> str:
     """A line for each operator and place."""
     number = "1 place runs" if len(entries) == 1 else f"{len(entries)} places run"

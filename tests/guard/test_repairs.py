@@ -5,18 +5,20 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
+from repair_cases import CASES
 from torch.utils.checkpoint import checkpoint
 
 import guard
 from detlint.operations import OPERATIONS
 from guard.refusals import translation
 from guard.refusals.watch import current
-from guard.repairs import accounts, installation
+from guard.repairs import accounts, installation, told
 from guard.repairs.installation import installed, overload_of, unfit, variants  # noqa: F401
 from guard.repairs.names import wanted
 from guard.repairs.table import LEFT, REPAIRS, Repair
@@ -24,7 +26,6 @@ from guard.settings import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 by_repair = pytest.mark.parametrize("repair", REPAIRS, ids=lambda each: each.operation)
 
@@ -311,6 +312,59 @@ def test_a_setting_is_true_or_names() -> None:
         guard.Settings(repair=3)  # type: ignore[arg-type]
 
 
+# Compiled and distributed programs
+
+# interpolate is traced as gathers, max_unpool refuses while it is traced.
+TRACED = ("upsample_",)
+UNTRACED = ("max_unpool",)
+FIRST = {case.kernel: case for case in reversed(CASES)}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kernel", FIRST)
+def test_what_a_compiled_program_leaves_to_torch_reaches_it(kernel: str) -> None:
+    case = FIRST[kernel]
+    rows = named(case.operation)
+    generator = torch.Generator().manual_seed(0)
+    tensors = [torch.randn(each, generator=generator).requires_grad_() for each in case.shapes]
+
+    def run(call: Callable[..., Any]) -> list[torch.Tensor]:
+        given = call(*tensors)
+        result = given[0] if isinstance(given, tuple) else given
+        if not result.requires_grad:
+            return [result]
+        return [result, *torch.autograd.grad(result.sum(), tensors, allow_unused=True)]
+
+    own = run(case.call)
+    torch.compiler.reset()
+    compiled = torch.compile(case.call, backend="aot_eager")
+    torch.use_deterministic_algorithms(mode=True)
+    try:
+        with installed(rows, keys=("CPU",)):
+            if kernel.startswith(UNTRACED):
+                with pytest.raises(RuntimeError, match="does not have a deterministic"):
+                    run(compiled)
+                return
+            found = run(compiled)
+    finally:
+        torch.use_deterministic_algorithms(mode=False)
+    assert kernel.startswith(TRACED) != bool(calls())
+    for ours, torchs in zip(found, own, strict=True):
+        if torchs is not None:
+            torch.testing.assert_close(ours, torchs, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
+@pytest.mark.parametrize("wrapper", ["ddp", "fsdp"])
+def test_two_ranks_reach_it_and_agree(wrapper: str, tmp_path: Path) -> None:
+    script = Path(__file__).parent.parent / "repairs_ranks.py"
+    command = [sys.executable, "-W", "ignore", str(script), str(tmp_path), wrapper]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    first, second = [(tmp_path / f"rank{each}").read_text().split() for each in range(2)]
+    assert first == second
+    assert int(first[1]) > 0
+
+
 # On the CPU, as a user has it
 
 
@@ -335,6 +389,29 @@ def test_what_refuses_on_the_cpu_runs_and_is_reported() -> None:
     assert "test_repairs.py, line" in entry.meaning
     with guard.deterministic(), pytest.raises(guard.NondeterministicOperationError):
         unpooled()
+
+
+def test_an_operator_at_two_places_is_one_entry_that_names_both() -> None:
+    with guard.deterministic(repair=["max_unpool2d"]):
+        unpooled()
+        unpooled()
+        F.max_unpool2d(*F.max_pool2d(IMAGE.detach()[..., :4], 2, return_indices=True), 2)
+        section = next(each for each in guard.report().sections if each.name == "guard")
+    (entry,) = [each for each in section.entries if each.name.startswith("repaired: ")]
+    assert entry.value == 3
+    assert "2 times, " in entry.meaning
+    assert "once, " in entry.meaning
+    assert entry.meaning.count("test_repairs.py, line ") == 2
+
+
+def test_doctor_says_what_would_be_replaced_here() -> None:
+    entry = guard.report().find("guard", "repairable")
+    assert entry is not None
+    if torch.cuda.is_available():
+        assert str(entry.value).endswith(" operators on this GPU")
+    else:
+        assert "torch.Tensor.put_ on this CPU" in str(entry.value)
+    assert told.would_replace(gpu=True) == "33 operators on this GPU"
 
 
 def test_a_survey_finds_nothing_that_is_repaired() -> None:

@@ -1,0 +1,165 @@
+"""Programs that train with replacements: the same bits twice, the losses of a plain run, and
+nothing that preflight finds."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import nn
+
+import guard
+from guard.repairs import accounts
+from guard.repairs.installation import installed
+from guard.repairs.table import REPAIRS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KEYS = ("CPU", "SparseCPU", "SparseCsrCPU")
+STEPS = 4
+
+
+class Segmenter(nn.Module):
+    """Adaptive pooling, bilinear upsampling, a loss of images."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.last = nn.Conv2d(3, 8, 3, 2, 1), nn.Conv2d(16, 5, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        features = F.relu(self.first(x))
+        pooled = F.adaptive_avg_pool2d(features, 3)
+        spread = F.interpolate(pooled, features.shape[-2:], mode="bicubic")
+        logits = self.last(torch.cat([features, spread], 1))
+        up = F.interpolate(logits, x.shape[-2:], mode="bilinear")
+        classes = torch.arange(x[:, 0].numel(), device=x.device).view_as(x[:, 0]) % 5
+        return F.cross_entropy(up, classes)
+
+
+class Detector(nn.Module):
+    """The best regions, their features by adaptive max pooling."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.features, self.score = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 1, 1)
+        self.head = nn.Linear(8 * 9, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        features = self.features(x)
+        scores, place = self.score(features).flatten(1).topk(6, 1)
+        crops = F.adaptive_max_pool2d(features, 3).flatten(1)
+        boxes = self.head(crops)
+        return boxes.square().mean() + (scores.sigmoid() * (place % 3)).mean()
+
+
+class Recogniser(nn.Module):
+    """Speech: reflected borders, and CTC."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Conv1d(3, 7, 5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        padded = F.pad(x[:, :, 0], (2, 2), mode="reflect")
+        scores = self.layer(padded).permute(2, 0, 1).log_softmax(-1)
+        count, length = x.shape[0], scores.shape[0]
+        targets = torch.tensor([[1, 2, 2], [3, 4, 5]], device=x.device)[:count]
+        return F.ctc_loss(scores, targets, [length] * count, [3] * count)
+
+
+class Flow(nn.Module):
+    """Optical flow: features warped by what is estimated."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.features, self.flow = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 2, 3, padding=1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        features = self.features(F.pad(x, (1, 1, 1, 1), mode="replicate"))
+        grid = self.flow(features).tanh().permute(0, 2, 3, 1)
+        warped = F.grid_sample(features, grid, align_corners=False, padding_mode="border")
+        return (warped - features.roll(1, -1)).square().mean()
+
+
+class Graph(nn.Module):
+    """Messages along edges: the largest, the mean, and a sparse product."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.message, self.out = nn.Linear(3, 6), nn.Linear(18, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        nodes = x.permute(0, 2, 3, 1).reshape(-1, 3)
+        count = len(nodes)
+        start = torch.arange(3 * count, device=x.device)
+        source, target = start * 7 % count, start * start % count
+        messages = self.message(nodes)[source]
+        empty = torch.zeros(count, 6, device=x.device)
+        largest = empty.index_reduce(0, target, messages, "amax", include_self=False)
+        mean = empty.index_reduce(0, target, messages, "mean", include_self=False)
+        product = empty.scatter_reduce(
+            0, target[:, None].expand(-1, 6), messages.sigmoid(), "prod", include_self=False
+        )
+        return self.out(torch.cat([largest, mean, product], 1)).square().mean()
+
+
+class Attention(nn.Module):
+    """Attention over the pixels, whose positions are interpolated as in a vision transformer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.positions = nn.Parameter(torch.zeros(1, 8, 3, 3))
+        self.embed, self.qkv = nn.Conv2d(3, 8, 4, 4), nn.Linear(8, 24)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        embedded = self.embed(x)
+        size = embedded.shape[-2:]
+        embedded = embedded + F.interpolate(self.positions, size, mode="bicubic")
+        query, key, value = self.qkv(embedded.flatten(2).mT)[:, None].chunk(3, -1)
+        return F.scaled_dot_product_attention(query, key, value).square().mean()
+
+
+PROGRAMS = (Segmenter, Detector, Recogniser, Flow, Graph, Attention)
+by_program = pytest.mark.parametrize("program", PROGRAMS)
+pytestmark = pytest.mark.filterwarnings("ignore:index_reduce.. is in beta")
+
+
+def trained(program: Callable[[], nn.Module]) -> tuple[str, list[float]]:
+    """A digest of the parameters after some steps, and the losses."""
+    torch.manual_seed(0)
+    model, losses = program(), []
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        loss = model(torch.randn(2, 3, 16, 20))
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    parameters = b"".join(each.detach().numpy().tobytes() for each in model.parameters())
+    return hashlib.sha256(parameters).hexdigest(), losses
+
+
+@by_program
+def test_it_trains_to_the_same_bits_and_a_plain_runs_losses(
+    program: Callable[[], nn.Module],
+) -> None:
+    _, plain = trained(program)
+    accounts.forget()
+    with guard.deterministic(), installed(REPAIRS, keys=KEYS):
+        first, second = trained(program), trained(program)
+    assert accounts.accounts()
+    assert first == second
+    assert first[1] == pytest.approx(plain, rel=1e-5)
+
+
+@by_program
+def test_preflight_finds_nothing_that_refuses(program: Callable[[], nn.Module]) -> None:
+    image = torch.randn(2, 3, 16, 20)
+    assert guard.preflight(program(), image).found
+    report = guard.preflight(program(), image, repair=True)
+    assert [each.operator for each in report.found] == []
+    assert any(each.verdict == "repaired" for each in report.findings)
