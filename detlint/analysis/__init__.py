@@ -1,1 +1,0 @@
-"""What rules ask about code: how values flow, what an order reaches, who seeds a generator."""
