@@ -114,8 +114,6 @@ class Program:
 
     def seeds_before(self, library: str, path: str, row: int) -> bool:
         """Whether it certainly seeds a library's global generator before it gets to a line."""
-        if not self._reach.may_run(self.path, path, self._index.part_at(path, row)):
-            return True  # it never gets there
         seeds = [(each.path, each.fact.row) for each in self.facts("seeds", library, runs=True)]
         return any(self._precedence.comes_first(each, (path, row)) for each in seeds)
 

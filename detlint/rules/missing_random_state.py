@@ -66,6 +66,7 @@ class MissingRandomState(Rule):
     source = "https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness"
     shown = "CPU"
     confidence = Confidence.LIKELY
+    judged_where_it_runs = True
     examples = (
         Example(
             bad="""
