@@ -81,7 +81,7 @@ class Rule:
     # How sure a finding is, unless its report says otherwise.
     confidence: ClassVar[Confidence] = Confidence.CERTAIN
     # The roles of code (detlint.dataflow.roles) in which what values say is only possible.
-    lowered_by: ClassVar[tuple[str, ...]] = ("test", "packaging", "plotting")
+    lowered_by: ClassVar[tuple[str, ...]] = ("packaging", "plotting")
     # Whether only programs in which the line of a finding may run are asked if they clear it.
     judged_where_it_runs: ClassVar[bool] = False
 

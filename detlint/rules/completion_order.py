@@ -77,6 +77,7 @@ class CompletionOrder(Rule):
     )
     shown = "CPU"
     confidence = Confidence.LIKELY
+    lowered_by = (*Rule.lowered_by, "test")
     examples = (
         Example(
             bad="""

@@ -91,6 +91,7 @@ class DeterministicOnlyIfEnabled(Rule):
     shown = "CPU"
     crosses_files = True
     confidence = Confidence.LIKELY
+    lowered_by = (*Rule.lowered_by, "test")
     examples = (
         Example(
             bad="""

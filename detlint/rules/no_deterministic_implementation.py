@@ -115,6 +115,7 @@ class NoDeterministicImplementation(Rule):
     shown = "CPU"
     crosses_files = True
     confidence = Confidence.LIKELY
+    lowered_by = (*Rule.lowered_by, "test")
     examples = (
         Example(
             bad="""

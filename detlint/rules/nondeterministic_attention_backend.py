@@ -102,6 +102,7 @@ class NondeterministicAttentionBackend(Rule):
         "attention_backward.cu"
     )
     confidence = Confidence.LIKELY
+    lowered_by = (*Rule.lowered_by, "test")
     examples = (
         Example(
             bad="""

@@ -81,7 +81,7 @@ class SetOrder(Rule):
     source = "https://docs.python.org/3/reference/datamodel.html#object.__hash__"
     shown = "CPU"
     confidence = Confidence.LIKELY
-    lowered_by = (*Rule.lowered_by, "inference")
+    lowered_by = (*Rule.lowered_by, "test", "inference")
     examples = (
         Example(
             bad="""

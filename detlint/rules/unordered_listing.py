@@ -70,7 +70,7 @@ class UnorderedListing(Rule):
     source = "https://docs.python.org/3/library/os.html#os.listdir"
     shown = "CPU"
     confidence = Confidence.LIKELY
-    lowered_by = (*Rule.lowered_by, "inference")
+    lowered_by = (*Rule.lowered_by, "test", "inference")
     examples = (
         Example(
             bad="""
