@@ -119,7 +119,7 @@ def caught(program: Program) -> Call:
 @contextmanager
 def switched(*, on: bool) -> Iterator[None]:
     """The switch of torch, without filling what is not written."""
-    torch.utils.deterministic.fill_uninitialized_memory = False
+    torch.utils.deterministic.fill_uninitialized_memory = False  # detlint: ignore[DET305] times
     torch.use_deterministic_algorithms(mode=on)
     try:
         yield

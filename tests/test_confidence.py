@@ -245,7 +245,10 @@ def test_rules_that_are_off_by_default_run_where_all_is_asked_for(
     assert lint("--select", "DET2", "--min-confidence", "possible") == []
 
 
-def test_what_a_test_does_is_possible(project: Project, lint: Lint) -> None:
-    project({"bench.py": BENCHMARK, "test_bench.py": f"import pytest\n{BENCHMARK}"})
-    assert lint() == ["bench.py:2 DET301 certain"]
-    assert lint("--min-confidence", "possible")[1:] == ["test_bench.py:3 DET301 possible"]
+def test_an_order_in_a_test_is_possible_and_its_settings_are_told(
+    project: Project, lint: Lint
+) -> None:
+    text = f"import pytest\n{BENCHMARK}\nimport os\n\n\ndef f(d):\n    return os.listdir(d)[0]\n"
+    project({"test_bench.py": text})
+    assert lint() == ["test_bench.py:3 DET301 certain"]
+    assert lint("--min-confidence", "possible")[1:] == ["test_bench.py:9 DET203 possible"]

@@ -334,7 +334,7 @@ def test_threads_that_add_to_a_part_under_another_name_are_told(tmp_path: Path) 
 
 
 def test_memory_that_is_written_before_it_is_read_is_no_origin(tmp_path: Path) -> None:
-    system = random.SystemRandom()
+    system = random.SystemRandom()  # detlint: ignore[DET101] that is the test
     torch = SimpleNamespace(empty=partial(system.sample, range(9**9)))
     dist = SimpleNamespace(recv=system.shuffle)
     text = "a = torch.empty(4)\nb = list(a)\ndist.recv(a)\nc = list(a)\n"
