@@ -157,7 +157,7 @@ class _Reader:
                 yield Found(op, EVERY)
         bases = self._training.bases(function.name) if function.name else ()
         if any(map(trainers.seeds, bases)):
-            yield Found(Op("class", (), "", _node(function), function.region, 0), EVERY)
+            yield Found(Op("class", [], "", _node(function), function.region, 0), EVERY)
 
     def _is_trainer(self, base: Op) -> bool:
         return any(map(trainers.seeds, self._values.qualified(base)))

@@ -12,7 +12,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from detlint.dataflow.unit import Unit
 
@@ -112,14 +112,14 @@ class Op:
     def __init__(  # noqa: PLR0913, PLR0917 - one for each field, and made a million times
         self,
         code: str,
-        args: Sequence[Op],
+        args: list[Op],
         name: Any,  # noqa: ANN401 - a constant's own value among them
         node: ast.AST,
         region: Region,
         place: int,
     ) -> None:
         self.code = code
-        self.args = list(args)
+        self.args = args
         self.name = name
         self.node = node
         self.region = region

@@ -373,7 +373,7 @@ class Origins:
 
     def object_of(self, unit: Unit, name: str) -> Made:
         """Any object of a class of a file."""
-        op = Op("object", (), name, ast.Pass(), unit.module.region, 0)
+        op = Op("object", [], name, ast.Pass(), unit.module.region, 0)
         return self.made((f".{name}",), op, None, Place(unit, name))
 
     def method(self, owner: Made, name: str) -> Function | None:

@@ -46,8 +46,9 @@ _STARTS = re.compile(
 )
 # What a plain script draws.
 _DRAWS = re.compile(
-    r"(?<![\w.])(?:(?:(?:np|numpy)\.)?random\.(?:shuffle|rand\w*|choices?|sample|uniform|normal"
-    r"|permutation)|torch\.rand\w*)\("
+    r"random(?:(?<=(?<![\w.])random)|(?<=(?<![\w.])np\.random)|(?<=(?<![\w.])numpy\.random))"
+    r"\.(?:shuffle|rand\w*|choices?|sample|uniform|normal|permutation)\("
+    r"|torch(?<=(?<![\w.])torch)\.rand\w*\("
 )
 # Sacred's, which runs what it decorates where the file is run.
 _AUTOMAIN = re.compile(r"\n@\w+\.automain\b")

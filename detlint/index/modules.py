@@ -48,6 +48,7 @@ class Modules:
         self._module = cache(self._look_up)
         self._found = cache(self._find)
         self._root = cache(self._first_root)
+        self._folder = cache(os.path.dirname)
 
     def closure(self, path: str, imports_of: Callable[[str], Iterable[Import]]) -> list[str]:
         """A file and all that run when it does, in the order in which they are met."""
@@ -64,12 +65,12 @@ class Modules:
 
     def files(self, importer: str, wanted: Import) -> tuple[str, ...]:
         """The files that run when a file imports something: packages' own first."""
-        return self._found(os.path.dirname(importer), wanted)
+        return self._found(self._folder(importer), wanted)
 
     def holds(self, importer: str, module: str) -> bool:
         """Whether a module may be of the project, by the first part of its name."""
         top, dot, _ = module.partition(".")
-        return self._root(os.path.dirname(importer), top, bool(dot)) is not None
+        return self._root(self._folder(importer), top, bool(dot)) is not None
 
     def lacking(self, importer: str, wanted: Import) -> tuple[str, ...]:
         """What is not there of a module of one of the project's packages, and what is wanted of
