@@ -354,3 +354,19 @@ def test_what_a_newer_python_takes_is_named_and_the_rest_of_the_file_is_linted(t
     assert "bad.py:5:17: DET204" in result.stdout
     assert "good.py" in result.stdout
     assert result.returncode == 1
+
+
+def test_modules_of_the_folder_are_not_imported(tmp_path: Path) -> None:
+    for name in ("re2", "yaml", "pathspec", "rich", "tomllib", "libcst"):
+        (tmp_path / f"{name}.py").write_text("open('imported', 'w').close()\n", encoding="utf-8")
+    (tmp_path / "train.py").write_text("import torch\n\ntorch.rand(2)\n", encoding="utf-8")
+    (tmp_path / "run.yaml").write_text("seed: 1\n", encoding="utf-8")
+    (tmp_path / ".gitignore").write_text("*.pt\n", encoding="utf-8")
+    subprocess.run(
+        [sys.executable, "-m", "detlint", ".", "--no-cache"],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert not (tmp_path / "imported").exists()
