@@ -65,7 +65,10 @@ class Reachability:
         owner = part.partition(".")[0]
         if not owner or owner == MAIN:
             return owner != MAIN or path == program
-        return self._is_reached(self._names, self._named, program, path, owner)
+        # Most of what is asked about runs for certain, which the graph of calls tells as well.
+        return self.runs(program, path, part) or self._is_reached(
+            self._names, self._named, program, path, owner
+        )
 
     def is_in_workers(self, program: str, path: str, part: str) -> bool:
         """Whether a part only runs in what the workers of a loader call."""

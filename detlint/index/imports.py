@@ -108,36 +108,38 @@ def _statements(text: str) -> Iterator[re.Match[str]]:
         found = text.find("import", max(end, found + 1))
 
 
-def bound_names(text: str) -> dict[str, str]:
-    """The names that imports bind, and what each stands for: ``from a import b as c``."""
-    return {
-        bound: name.rpartition(".")[2]
-        for match in _statements(text)
-        for listed in (match["modules"], match["several"], match["names"])
-        for name, bound in _bound(listed or "")
-    }
+class Bound(NamedTuple):
+    """The names that imports bind.
+
+    names    what each stands for: of ``from a import b as c``, for c b
+    modules  those that only ``import a.b as c`` binds
+    targets  what each may be: of ``from ..a import b as c``, for c ``..a:b``, and of
+             ``import a.b as c`` ``a.b:``; for "*" the modules that give all they hold
+    """
+
+    names: dict[str, str]
+    modules: set[str]
+    targets: dict[str, list[str]]
 
 
-def bound_modules(text: str) -> set[str]:
-    """The names that only ``import a.b as c`` binds: those of modules."""
-    found: dict[bool, set[str]] = {True: set(), False: set()}
+def bound(text: str) -> Bound:
+    """The names that the imports of a text bind."""
+    names: dict[str, str] = {}
+    modules: set[str] = set()
+    others: set[str] = set()
+    targets: dict[str, dict[str, None]] = {}  # in order, each once
     for match in _statements(text):
-        for listed in (match["modules"], match["several"], match["names"]):
-            found[match["modules"] is not None].update(own for _, own in _bound(listed or ""))
-    return found[True] - found[False]
-
-
-def bindings(text: str) -> dict[str, list[str]]:
-    """What each name that imports bind may stand for: of ``from ..a import b as c``, for c
-    ``..a:b``, and of ``import a.b as c`` ``a.b:``; for "*" the modules that give all they hold."""
-    found: dict[str, list[str]] = {}
-    for match in _statements(text):
-        for name, own in _bound(match["modules"] or ""):
-            module = own if name.partition(".")[0] == own else name
-            found.setdefault(own, []).append(f"{module}:")
-        for name, own in _bound(match["several"] or match["names"] or ""):
-            found.setdefault(own, []).append(f"{match['dots']}{match['module']}:{name}")
-    return {bound: [*dict.fromkeys(targets)] for bound, targets in found.items()}
+        whole = match["modules"]
+        home = "" if whole is not None else f"{match['dots']}{match['module']}:"
+        for name, own in _bound(whole or match["several"] or match["names"] or ""):
+            names[own] = name.rpartition(".")[2]
+            (others if whole is None else modules).add(own)
+            if whole is None:
+                target = home + name
+            else:
+                target = f"{own if name.partition('.')[0] == own else name}:"
+            targets.setdefault(own, {})[target] = None
+    return Bound(names, modules - others, {own: [*each] for own, each in targets.items()})
 
 
 def without_imports(code: str) -> str:

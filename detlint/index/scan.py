@@ -11,7 +11,7 @@ import re
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from detlint.index.imports import bindings, bound_modules, bound_names, without_imports
+from detlint.index.imports import bound, without_imports
 from detlint.layout import layout_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ MAIN_BLOCK = re.compile(r"if[ \t(]+(?:__name__[ \t]*==|['\"]__main__['\"][ \t]*=
 # A dotted name with what follows it where that hands it on, or a name that is looked up.
 _TOKEN = re.compile(r"([^\W\d]\w*(?:\.\w+)*)(?:\s*([,)\]}]))?|\.\s*([^\W\d]\w*)")
 _SEARCHED = re.compile(r"\b(?:getattr|vars|getmembers)\(\s*([^\W\d]\w*)(?:\.\w+)*?\.(\w+)\s*[,)]")
-_SEARCHING = frozenset({"getattr", "vars", "getmembers"})
+_SEARCHING = ("getattr(", "vars(", "getmembers(")
 _OWN = re.compile(
     # Not `globals()["__file__"]`, nor what only adds to a module.
     r"\bglobals\(\)\s*(?:\[|\.get\()(?!\s*[\"']__)"
@@ -33,7 +33,7 @@ _OWN = re.compile(
     r"|(?<![\w.])eval\([^()\n]*\)\s*\("
     r"|\b(?:[A-Z]\w*|\w*(?:model|net|cls|class)\w*)\s*=\s*eval\([^()\n]*\)"
 )
-_OWN_WORDS = frozenset({"globals", "sys", "eval"})
+_OWN_WORDS = ("globals()", "sys.modules[", "eval(")
 # A collection that is written out, of which nothing is called to make it, or a name for types.
 _COLLECTION = re.compile(
     r"([^\W\d]\w*)\s*(?::[^=\n]+)?=\s*(?:\w+\.)?"
@@ -47,6 +47,7 @@ _CALL = re.compile(r"[\w\])]\s*\(")
 _METHOD = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def)[ \t]")
 # Without arguments these offer all functions and classes of the file that calls them.
 _COMMAND_LINE = re.compile(r"\b(?:Fire|(?:auto_)?(?:CLI|cli))\(\s*\)")
+_COMMAND_LINE_WORDS = ("Fire(", "CLI(", "cli(")
 # Without one, TensorFlow's calls the file's `main`.
 _APP = re.compile(
     r"(?<![\w.])(?:tf\w*|(?:tf|tensorflow)\.compat\.v1|tensorflow)\.app\.run\(\s*(?:argv\b|\))"
@@ -160,16 +161,16 @@ def outline(text: str) -> Outline:
         code = "\n".join(
             code for code, piece in zip(codes, pieces, strict=True) if piece[0] == part
         )
-        if _COMMAND_LINE.search(code):
+        if any(map(code.__contains__, _COMMAND_LINE_WORDS)) and _COMMAND_LINE.search(code):
             found[part].own.update(name for name in known if not name.startswith("_"))
-        elif "main" in known and _APP.search(code):
+        elif "main" in known and ".app.run(" in code and _APP.search(code):
             found[part].own.add("main")
     return Outline(
         {part: uses.told() for part, uses in found.items()},
         sorted({each.name for each in layout.top if each.kind == "class"}),
         list(_starts(text, pieces)),
         sorted(set(_QUOTED.findall(_EXPORTED.sub("", f"\n{text}")))),
-        reader.bound,
+        reader.targets,
     )
 
 
@@ -207,15 +208,14 @@ class _Reader:
 
     known    those that it defines at its top
     aliases  those that it imports, and by which name; ``modules`` are the ones of modules
-    bound    where they come from
+    targets  where they come from
     """
 
     def __init__(self, codes: Sequence[str], known: frozenset[str]) -> None:
-        imports = "\n".join(code for code in codes if "import" in code)
         self._known = known
-        self._aliases = bound_names(imports)
-        self._modules = bound_modules(imports)
-        self.bound = bindings(imports)
+        self._aliases, self._modules, self.targets = bound(
+            "\n".join(code for code in codes if "import" in code)
+        )
         self._origins: dict[str, list[str]] = {}
         self._words: set[str] = set()
 
@@ -232,15 +232,13 @@ class _Reader:
         types: list[str] = []
         if "def " in code:
             code = _SIGNATURE.sub(lambda signature: _kept(signature[0], types), code)
-        tokens = dict.fromkeys(_TOKEN.findall(code))  # in order, each once
-        firsts = {token[0] for token in tokens}
+        tokens = set(_TOKEN.findall(code))
         self._classify(tokens, found, made=True)
         if types:
-            others = dict.fromkeys(_TOKEN.findall(" ".join(types)))
-            self._classify([each for each in others if each not in tokens], found, made=False)
-        if not _OWN_WORDS.isdisjoint(_first(each) for each in firsts) and _OWN.search(code):
+            self._classify({*_TOKEN.findall(" ".join(types))} - tokens, found, made=False)
+        if any(map(code.__contains__, _OWN_WORDS)) and _OWN.search(code):
             found.modules.add("")
-        if not _SEARCHING.isdisjoint(firsts):
+        if any(map(code.__contains__, _SEARCHING)):
             searched = (last for first, last in _SEARCHED.findall(code) if first in self._aliases)
             found.modules.update(name for name in searched if name.islower())
 
@@ -279,16 +277,12 @@ class _Reader:
     def _from(self, dotted: str, first: str, rest: str) -> list[str]:
         if dotted not in self._origins:
             told = self._origins[dotted] = []
-            for each in self.bound[first]:
+            for each in self.targets[first]:
                 module, _, name = each.partition(":")
                 chain = f"{name}.{rest}" if name and rest else name or rest
                 if chain:
                     told.append(f"{module}:{chain}")
         return self._origins[dotted]
-
-
-def _first(dotted: str) -> str:
-    return dotted.partition(".")[0]
 
 
 def _kept(signature: str, types: list[str]) -> str:
