@@ -34,11 +34,6 @@ class Block(NamedTuple):
     name: str
     bases: str = ""
 
-    @property
-    def stub(self) -> str:
-        """What is left of a definition that nothing has to read."""
-        return f"{self.indent}{self.kind} {self.name}({self.bases}): ...\n"
-
 
 class Layout:
     """Tells offsets in strings and comments from code."""

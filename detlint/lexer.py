@@ -224,12 +224,3 @@ def _step_string(text: str, match: re.Match[str], stack: list[str]) -> int:
     if len(quote) == 3:
         return _triple_end(text, match.end(), quote)
     return _string_end(text, match.end(), quote)
-
-
-def uncommented(text: str) -> str:
-    """Code without its comments."""
-    end, parts = 0, []
-    for start, stop in comments(text):
-        parts.append(text[end:start])
-        end = stop
-    return "".join([*parts, text[end:]])

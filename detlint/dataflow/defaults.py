@@ -8,23 +8,13 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.settings import Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.unit import Unit
 
 _FIELDS = frozenset(("field", "Field", "attrib"))
 _READING = frozenset(("get", "pop", "getattr"))
 _DECLARING = frozenset(("add_argument", "option"))  # argparse, click
-
-
-def defaults_at(unit: Unit, offsets: Sequence[int], names: Collection[str]) -> Iterator[Setting]:
-    """The defaults of options of some names in the functions at some offsets, by form:
-    "parameter" · "field" (of a class) · "flag" (on a command line) · "default" (``cfg.get("name",
-    value)``). Raises UnparsedError."""
-    for outer in unit.functions_at(offsets):
-        for function in outer.everything():
-            yield from defaults(function, names)
 
 
 def defaults(function: Function, names: Collection[str]) -> Iterator[Setting]:

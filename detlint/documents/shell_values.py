@@ -20,9 +20,6 @@ _DEEPEST = 40
 _BRACES = re.compile(r"\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}")
 _DEFAULTS = frozenset({":-", "-", ":=", "="})
 _NAMES = frozenset({"variable_name", "special_variable_name", "subscript"})
-_LITERALS = frozenset(
-    {"word", "number", "test_operator", "extglob_pattern", "regex", "variable_name"}
-)
 _ASSIGNING = frozenset({":=", "="})
 _ALTERNATIVES = frozenset({":+", "+"})
 

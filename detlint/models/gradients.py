@@ -31,7 +31,6 @@ MAKERS = frozenset(
     )
 )
 NEW = words("new_empty new_full new_ones new_tensor new_zeros")  # methods that do the same
-WITHOUT = CUTS | MEASURES | NEW
 NUMBERS = frozenset(
     f"builtins.{name}"
     for name in words("bool dict float hasattr int isinstance len max min open print range str")

@@ -13,7 +13,6 @@ _WEIGHTED = (
     *("MultiheadAttention", "ParameterList", "ParameterDict"),
 )
 CONTAINERS = words("Sequential ModuleList ModuleDict")
-ORDERED = "Sequential"  # each of its layers takes what the one before gives
 ADDS = words("add_module append register_module")  # methods of containers and modules
 PARAMETERS = words("torch.nn.Parameter torch.nn.parameter.Parameter")
 FUNCTIONS = words("torch.autograd.Function torch.autograd.function.Function")
