@@ -600,6 +600,17 @@ TRAIN = """
 """
 
 
+ANSWER = """
+    import torch
+    from vendored.net import Net
+
+    if __name__ == "__main__":
+        net = Net()
+        net.load_state_dict(torch.load("net.pt"))
+        print(net(torch.ones(1, 3, 8, 8)))
+"""
+
+
 @pytest.mark.parametrize(
     ("imported", "step", "more", "told"),
     [
@@ -612,9 +623,17 @@ TRAIN = """
             {},
             ["own.py", "vendored/net.py"],
         ),
+        ("own", "optimizer.step()", {"answer.py": ANSWER}, ["own.py"]),
+        ("own", "optimizer.step()", {"train_vendored.py": ANSWER}, ["own.py", "vendored/net.py"]),
+        (
+            "own",
+            "optimizer.step()",
+            {"more.py": TRAIN.format("vendored.net", "optimizer.step()")},
+            ["own.py", "vendored/net.py"],
+        ),
     ],
 )
-def test_models_that_no_program_reaches_are_possible(  # noqa: PLR0913, PLR0917 - a row of the table
+def test_models_that_no_program_trains_are_possible(  # noqa: PLR0913, PLR0917 - a row of the table
     imported: str,
     step: str,
     more: dict[str, str],

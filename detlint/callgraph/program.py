@@ -248,6 +248,11 @@ class Program:
         return step is not None and (step.path == self.path or self._is_to_train)
 
     @cached_property
+    def may_train(self) -> bool:
+        """Whether its name or what it calls says that it trains, or a step of it visibly runs."""
+        return self._is_to_train or self.first("trains", apart=True) is not None
+
+    @cached_property
     def looks_up_modules(self) -> bool:
         """Whether it may import what its text does not name, or from where it does not say."""
         return "makes_unseen" in self._holders or any("sys.path" in each for each in self.texts())

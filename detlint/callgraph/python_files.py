@@ -1,5 +1,5 @@
 """The Python files of a project, which may settle findings also where none is a program, and what
-no program reaches."""
+no program trains."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class PythonFiles:
     def __len__(self) -> int:
         return len(self._paths)
 
-    def is_left_alone(self, path: str, programs: Sequence[Program]) -> bool:
-        """Whether programs of the context train, and none of any kind reaches a file, which others
-        do not install either: models that were copied whole, of which one is used."""
-        if any(path in each for each in programs) or self._is_installed(path):
+    def is_left_out(self, path: str, programs: Sequence[Program]) -> bool:
+        """Whether programs of the context train, and none that may do so reaches a file, which
+        others do not install either: models that were copied whole, or that only answer here."""
+        if self._is_installed(path) or any(path in each and each.may_train for each in programs):
             return False
         return any(each.learns for each in programs) and not any(
             each.looks_up_modules for each in programs

@@ -133,9 +133,9 @@ class DeterministicOnlyIfEnabled(Rule):
         settings: Settings,  # noqa: ARG003
         linted: PythonFiles,
     ) -> bool:
-        """What no program reaches, where some train."""
+        """What no program that may train reaches, where some do."""
         sure = finding.confidence > Confidence.POSSIBLE
-        return sure and linted.is_left_alone(os.path.realpath(finding.path), programs)
+        return sure and linted.is_left_out(os.path.realpath(finding.path), programs)
 
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:

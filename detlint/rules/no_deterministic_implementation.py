@@ -36,7 +36,7 @@ class NoDeterministicImplementation(Rule):
 
     Lowers the confidence:
     - only the backward is concerned, and no gradient is seen to come, or names speak against one;
-      or programs train, and none imports the file
+      or no program that trains imports the file
     - the gradient is the same in each run, and only the switch refuses it, as of `MaxPool3d(2)`
 
     Not reported:
@@ -180,9 +180,9 @@ class NoDeterministicImplementation(Rule):
         settings: Settings,  # noqa: ARG003
         linted: PythonFiles,
     ) -> bool:
-        """What no program reaches, where some train."""
+        """What no program that may train reaches, where some do."""
         sure = finding.confidence > Confidence.POSSIBLE
-        return sure and linted.is_left_alone(os.path.realpath(finding.path), programs)
+        return sure and linted.is_left_out(os.path.realpath(finding.path), programs)
 
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
