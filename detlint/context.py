@@ -45,7 +45,7 @@ class Context:
         if files is not None:
             self.files = files  # known already
         self.root_of: Callable[[str], str] = cache(self._root_of)
-        self._project = cache(self._project_above)
+        self._projects: dict[str, str] = {}  # by folder
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -95,13 +95,16 @@ class Context:
         project = self._project(folder)
         if project:
             return project
-        here = os.path.realpath(os.curdir)
-        if _is_below(folder, here):
-            return here
+        if _is_below(folder, self._here):
+            return self._here
         while os.path.exists(os.path.join(folder, "__init__.py")):
             folder = os.path.dirname(folder)
         shared = self._shared
         return shared if shared != os.sep and _is_below(folder, shared) else folder
+
+    @cached_property
+    def _here(self) -> str:
+        return os.path.realpath(os.curdir)
 
     @cached_property
     def _shared(self) -> str:
@@ -109,14 +112,21 @@ class Context:
         folders = set(map(os.path.dirname, self.names))
         return common(folders)
 
-    def _project_above(self, folder: str) -> str:
+    def _project(self, folder: str) -> str:
         """The root of the project that a folder is part of; "" for none."""
-        configured = self.settings.project
-        if configured and _is_below(folder, configured):
-            return configured
-        return next(
-            (each for each in _above(folder) if os.path.exists(os.path.join(each, ".git"))), ""
-        )
+        configured, passed, found = self.settings.project, [], ""
+        for each in _above(folder):
+            known = self._projects.get(each)
+            if known is None and configured and _is_below(each, configured):
+                known = configured
+            elif known is None and os.path.exists(os.path.join(each, ".git")):
+                known = each
+            passed.append(each)
+            if known is not None:
+                found = known
+                break
+        self._projects.update(dict.fromkeys(passed, found))
+        return found
 
 
 def _packaging_above(folder: str) -> bytes:
