@@ -26,6 +26,9 @@ _NO_SET = re.compile(
       | -?\d[\w.]*\s*[,}:])""",
     re.VERBOSE,
 )
+# What stands between the word and `in {`: targets, or more. Else it asks for membership.
+_LOOP = re.compile(r"\bfor\s[\w\s,.*()\[\]]*\Z")
+_NEAR = 200
 
 
 class SetOrder(Rule):
@@ -127,8 +130,12 @@ class SetOrder(Rule):
 
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
-        """Whether the token may begin a set."""
-        return _NO_SET.match(text, offset) is None
+        """Whether the token may begin a set that something reads in its order."""
+        before = text[max(offset - _NEAR, 0) : offset]
+        if text.startswith("in {", offset):
+            return _LOOP.search(before) is not None
+        method = text.startswith("set(", offset) and before.endswith(".")
+        return not (method or before.endswith("len(")) and _NO_SET.match(text, offset) is None
 
     @cached_property
     def _sets(self) -> Sets:
