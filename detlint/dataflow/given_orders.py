@@ -224,7 +224,8 @@ class GivenOrders:
         if word == "next":
             dropped = all(each.code == "drop" for each in call.uses)
             if not (dropped or self._orders.holds_one(value, call) or self.only_tested(call)):
-                yield Use(call, "cut to its first by next()")
+                assumed = self._orders.seems_one(call)
+                yield Use(call, "cut to its first by next()", assumed)
         else:
             yield Use(call, f"passed to {word}()")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from detlint.models import names
@@ -11,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from detlint.dataflow.ir import Op
+    from detlint.dataflow.use import Flow
 
 _PICKING = frozenset(("get", "pop", "setdefault"))
 # What gives the same object, or its next state.
@@ -25,14 +25,15 @@ class Holder:
     states  all that stands for it, before and after what changes it
     sorted_at  the last place where what it holds is sorted, or -1
     reads  what takes it, with the state that is taken, by place
-    silent_from  the place from which on no read shows an order, as far as somebody looked
+    silent_from  by what is followed, the place from which on no read shows an order, as far as
+                 somebody looked
     """
 
     def __init__(self, states: frozenset[Op], sorted_at: int, reads: list[tuple[Op, Op]]) -> None:
         self.states = states
         self.sorted_at = sorted_at
         self.reads = reads
-        self.silent_from = math.inf
+        self.silent_from: dict[Flow, float] = {}
 
 
 class Holders:

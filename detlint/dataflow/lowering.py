@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # What is longer was generated. The rest of it is not looked at, and the function says so.
 BUDGET = 60_000
 _FEW = 64  # names, of which others than the one that is changed may stand for the same object
+_DEEPEST = 16  # operands of a condition that are known to depend on all before them
 _LONGEST_PATH = 20  # attributes of a chain whose value is followed by its written path
 
 _Env = dict[str, Op]
@@ -528,10 +529,20 @@ class _Lowering:
 
     def _boolean(self, node: ast.BoolOp) -> Op:
         kind = "if" if isinstance(node.op, ast.And) else "else"
-        values = [self._expr(node.values[0])]
+        values, outer = [self._expr(node.values[0])], self.region
+        entered: list[Region] = []  # each operand is evaluated only if all before it say so
         for before, each in pairwise(node.values):
             head = self._op("test", [values[-1]], type(node.op).__name__, before)
-            values.append(self._under(kind, each, head))
+            deep = len(entered) > _DEEPEST
+            self.region = Region(
+                kind, self.region.parent if deep else self.region, self.function, node
+            )
+            self.region.head = head
+            entered.append(self.region)
+            values.append(self._expr(each))
+        for region in entered:
+            region.end = len(self.function.ops)
+        self.region = outer
         return self._op("boolean", values, type(node.op).__name__, node)
 
     def _compare(self, node: ast.Compare) -> Op:

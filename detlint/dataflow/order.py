@@ -325,7 +325,8 @@ class Orders:
         found = list(self.references.reads_of_field(owner, name))
         reads = [each for each in found if each.uses and not _only_turned(each)]
         asked = re.search(rf"getattr\([^()]*[\"']{name}[\"']", self.unit.text) is not None
-        if (asked or not reads) and not name.startswith("_"):
+        known = bool(reads) or self.references.reads_again(use)
+        if (asked or not known) and not name.startswith("_"):
             yield from self.escape(use, f"assigned to {spoken(use.args[0])}.{name}", flow)
         for read in reads:
             yield from self.follow(read, flow)
@@ -440,7 +441,7 @@ class Orders:
             or self.holds_one(value, use)
             or self._is_dead(use)
         ):
-            yield Use(use, "indexed")
+            yield Use(use, "indexed", assumed=self.seems_one(use))
 
     def _is_dead(self, value: Op) -> bool:
         """Whether nobody reads what a value is bound to."""
@@ -577,8 +578,13 @@ class Orders:
         if self.distinct or self.finishing or root is None:
             return False
         self._by_root = True
-        if expected.seeks_one(self.values, root) or expected.asks_kind(self.values, use):
-            return True
+        return expected.seeks_one(self.values, root) or expected.asks_kind(self.values, use)
+
+    def seems_one(self, use: Op) -> bool:
+        """Whether code that takes the first of a listing seems to expect no other."""
+        root = self.root
+        if self.distinct or self.finishing or root is None:
+            return False
         return _takes_end(use) and expected.expects_one(self.values, root)
 
     # Methods
@@ -611,7 +617,7 @@ class Orders:
         elif word != "pop":
             yield Use(attribute, f"asked for .{word}")
         elif not (self.holds_one(attribute.args[0], call) or self.effects.is_worklist(call)):
-            yield Use(attribute, "asked for .pop()")
+            yield Use(attribute, "asked for .pop()", assumed=self.seems_one(call))
 
     def _ends(self, word: str, call: Op, value: Op) -> bool:
         """Whether a method sorts, looks up or counts."""

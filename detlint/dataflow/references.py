@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -32,6 +33,18 @@ class References:
                 for op in each.ops:
                     if op.code == "attr" and op.name == name and _is_self(op.args[0]):
                         yield op
+
+    @staticmethod
+    def reads_again(stored: Op) -> bool:
+        """Whether the function that fills an attribute reads it, too: as what it was filled with,
+        so that no operation says so."""
+        node = stored.function.node
+        return node is not None and any(
+            isinstance(each, ast.Attribute)
+            and each.attr == stored.name
+            and isinstance(each.ctx, ast.Load)
+            for each in ast.walk(node)
+        )
 
     def stays(self, name: str, value: Op) -> bool:
         """Whether what a name of the module holds at the end is a value that was changed since."""

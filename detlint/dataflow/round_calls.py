@@ -31,6 +31,7 @@ _WRITERS = {
     "yaml.safe_dump": 1,
     "shutil.copyfileobj": 1,
 }
+_STEMS = frozenset({"os.path.split", "os.path.splitext"})
 _CHANGES = COMMUTING | ADDING | {"update", "setdefault", "pop", "sort"}
 
 
@@ -134,9 +135,25 @@ class Calls:
         mode, place = opened.args[2].name, opened.args[1]
         if not isinstance(mode, str) or mode[:1] not in ("a", "w", "x"):
             return False
-        parts = [place, *place.args] if place.code == "binary" else [place]
-        lossy = mode.startswith("a") and any(x.code in ("item", "slice") for x in parts)
-        return lossy or place not in self._round.own
+        return (mode.startswith("a") and self._is_cut(place)) or place not in self._round.own
+
+    def _is_cut(self, place: Op) -> bool:
+        """``os.path.join(folder, name[:5])``: a part of what tells the elements apart."""
+        pending, seen = [place], {place}
+        while pending:
+            each = pending.pop()
+            if each.code in ("item", "slice") and not self._tells_apart(each):
+                return True
+            fresh = [x for x in each.args if x in self._round.own and x not in seen]
+            seen.update(fresh)
+            pending += fresh
+        return False
+
+    def _tells_apart(self, part: Op) -> bool:
+        """``os.path.splitext(name)[0]``, ``name[:-4]``: only an ending is gone."""
+        if part.code == "slice":
+            return bool(part.name == (False, True, False)) and part.args[1].code == "unary"
+        return not _STEMS.isdisjoint(self._values.called(part.args[0]))
 
     def _writes_shared(self, call: Op) -> bool:
         """``json.dump(element, file)`` into one file."""
@@ -158,7 +175,8 @@ class Calls:
                 return  # judged as such
             if not (self._round.outlives(made) or self._gives_shared(call)):
                 return
-            if lattice.are(self._values.types(made), "set") or self._is_zip(call, made):
+            own_file = self._is_imported(made) and self._has_own_file(call)
+            if own_file or lattice.are(self._values.types(made), "set") or self._is_zip(call, made):
                 return
             named = len(call.args) > 2 and call.args[1] in self._round.own
             if written(call) == "register" and named and self._round.is_place(call.args[1]):
@@ -167,6 +185,20 @@ class Calls:
             return  # a file of its own
         if names.leaves_something(written(call)):
             yield from looped(call)
+
+    def _is_imported(self, owner: Op) -> bool:
+        """``wavfile``, of ``from scipy.io import wavfile``; ``scipy.io.wavfile``."""
+        while owner.code == "attr":
+            owner = owner.args[0]
+        imported = self._values.unit.imported if owner.code == "global" else {}
+        return owner.code == "import" or str(owner.name) in imported
+
+    def _has_own_file(self, call: Op) -> bool:
+        """``wavfile.write(path, rate, wave)``, with a path that is made of the element."""
+        own = (each for each in call.args[1:] if each in self._round.own)
+        placed = any(x not in self._round.elements and self._round.is_place(x) for x in own)
+        several = len(call.args) > 2
+        return several and placed and names.writes(written(call)) and self._tells_only(call)
 
     def _is_zip(self, call: Op, owner: Op) -> bool:
         """``archive.write(path, name)``: what an archive holds is found by its name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ COMMUTING = frozenset(
 ADDING = frozenset(["append", "appendleft", "extend", "extendleft", "insert", "push", "put"])
 # What reads settings, of which several files hold the same.
 _SETTINGS = ("json.load", "toml", "yaml.")
+_GROUPS, _KEYS = Flow(filled=True, grouped=True), Flow(filled=True, keyed=True)
 _HASHES = ("hashlib.", "zlib.", "xxhash.", "blake3.", "tarfile.")
 
 
@@ -147,26 +149,28 @@ class Containers:
     def _of_groups(self, op: Op, table: Op) -> Iterator[Use]:
         """What is done with the lists of a dict, to which an operation adds."""
         holder = self._effects.holders.of(table)
-        if holder.sorted_at >= self._round.region.end:
+        is_sorted = holder.sorted_at >= self._round.region.end
+        if is_sorted and not self._grows(table):
             return
-        found = self._read_from(holder)
+        # Where the lists are sorted, the keys still stand in the order in which they were met.
+        found = self._read_from(holder, _KEYS if is_sorted else _GROUPS)
         if found is not None:
             yield Use(found.op, "looped over", found.assumed)
-        elif any(each.code in ("attr", "param") for each in holder.states):
+        elif not is_sorted and any(each.code in ("attr", "param") for each in holder.states):
             yield from looped(op)
 
-    def _read_from(self, holder: Holder) -> Use | None:
+    def _read_from(self, holder: Holder, flow: Flow) -> Use | None:
         """The first use of a container after the loop."""
         end = self._round.region.end
         start = bisect_left(holder.reads, end, key=lambda each: each[0].place)
         for each, value in islice(holder.reads, start, None):
-            if each.place >= holder.silent_from:
+            if each.place >= holder.silent_from.get(flow, math.inf):
                 return None
-            use = next(self._orders.at(each, value, Flow(filled=True, grouped=True)), None)
+            use = next(self._orders.at(each, value, flow), None)
             if use is not None and not self._orders.messages.is_shown(use.op):
                 return use
         if not self._orders.calls:
-            holder.silent_from = min(holder.silent_from, end)
+            holder.silent_from[flow] = min(holder.silent_from.get(flow, math.inf), end)
         return None
 
     def _is_apart(self, owner: Op, call: Op) -> bool:

@@ -585,6 +585,8 @@ class Values:
                 return frozenset((Type("instance", (), ast.unparse(node.slice)),))
             inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             given = [self._type_of(each, op) for each in inner]
+            if name == "common":
+                return _common(*given)
             if name not in ("tuple", "dict"):
                 given = [joined(*given)]
             return container(name, *given)
@@ -702,6 +704,12 @@ def _of_text(operator: str) -> Types:
     return lattice.PATH if operator == "Div" else ANY
 
 
+def _common(*types: Types) -> Types:
+    """The type of what is in several sets: that of one says it for all."""
+    known = (each for each in types if each and lattice.is_known(each))
+    return next(known, None) or joined(*types)
+
+
 def _of_sets(operator: str, left: Types, right: Types) -> Types:
     """What two sets have in common, or one of them has."""
     of_left, of_right = elements(left), elements(right)
@@ -710,7 +718,5 @@ def _of_sets(operator: str, left: Types, right: Types) -> Types:
         known = of_left if lattice.is_known(of_left) else joined(of_left, of_right - lattice.NONE)
         return container("set", known)
     if operator == "BitAnd":
-        if not lattice.is_known(of_left):
-            return container("set", joined(of_left, of_right))
-        return container("set", of_left)
+        return container("set", _common(of_left, of_right))
     return container("set", joined(of_left, of_right))

@@ -43,8 +43,8 @@ class Model(NamedTuple):
 
     returns  the type of what it gives: ``str``, ``list[str]``, ``tuple[int, E0]``. ``A0`` is the
              type of the first argument, ``E0`` that of its elements, ``R0`` of what it returns
-             if it is a function; ``S`` is the type of a method's object, ``E`` of its elements,
-             ``V`` of what it holds by key. "" says nothing.
+             if it is a function, ``common[E0, E1]`` of what is in both; ``S`` is the type of a
+             method's object, ``E`` of its elements, ``V`` of what it holds by key. "" says nothing.
     order    what becomes of the order of its arguments (of a method's object: ``own``)
     seeds    the libraries whose global generators it seeds with what it is given first
     unless   the keyword argument with which it shows: ``combine=nested``

@@ -832,3 +832,29 @@ def by_number(texts: list[str]):
         for word in set(text.split()):
             numbers[word] = number_of(word)
     return sorted(numbers.items(), key=lambda item: item[1])
+
+
+# A length that decides together with more
+
+
+def one_size(sizes: set[str]):
+    if len(sizes) != 1 or not sizes or next(iter(sizes)) == "":
+        raise ValueError
+    return next(iter(sizes))
+
+
+def perhaps_one_size(sizes: set[str], known):
+    if len(sizes) != 1 and known or next(iter(sizes)) == "":  # DET204
+        raise ValueError
+
+
+# What is in two sets is of the type of either
+
+
+def chosen(names):
+    scores = {"recall": 1, "precision": 2}
+    return list(set(names).intersection(scores.keys()))  # DET204
+
+
+def chosen_numbers(names):
+    return list(set(names).intersection({1, 2})), list(set(names) & {1, 2})

@@ -24,6 +24,7 @@ from os import listdir, scandir, walk
 from pathlib import Path
 from typing import Optional, Union
 
+import SimpleITK
 import cv2
 import fsspec
 import mmengine
@@ -36,6 +37,7 @@ import yaml
 from fsspec.core import url_to_fs
 from joblib import Parallel, delayed
 from natsort import natsorted
+from scipy.io import wavfile
 from tqdm import tqdm, trange
 
 logger = logging.getLogger(__name__)
@@ -2232,14 +2234,14 @@ def collected_by_index(d):
 
 
 def first_of_a_kind(d, files, ending):
-    yield next(Path(d).glob("*.json"))
-    yield glob.glob(os.path.join(d, "*.xlsx"))[0]
-    yield glob.glob(f"{d}/*.xml")[-1]
-    yield glob.glob(d + "/**/*.yaml", recursive=True)[0]
-    yield [name for name in os.listdir(d) if name.endswith(".csv")][0]
-    yield next(p for p in Path(d).iterdir() if p.suffix == ".wandb")
-    yield next(n for n in os.listdir(d) if os.path.splitext(n)[1].lower() == ".png" and "a" in n)
-    yield [name for name in os.listdir(d) if "single" in name][0]
+    yield next(Path(d).glob("*.json"))  # possible DET203
+    yield glob.glob(os.path.join(d, "*.xlsx"))[0]  # possible DET203
+    yield glob.glob(f"{d}/*.xml")[-1]  # possible DET203
+    yield glob.glob(d + "/**/*.yaml", recursive=True)[0]  # possible DET203
+    yield [name for name in os.listdir(d) if name.endswith(".csv")][0]  # possible DET203
+    yield next(p for p in Path(d).iterdir() if p.suffix == ".wandb")  # possible DET203
+    yield next(n for n in os.listdir(d) if os.path.splitext(n)[1].lower() == ".png" and "a" in n)  # possible DET203
+    yield [name for name in os.listdir(d) if "single" in name][0]  # possible DET203
     yield [name for name in os.listdir(d) if "single" in name]  # DET203
     yield glob.glob(os.path.join(d, "*.xlsx"))[1]  # DET203
     yield glob.glob(os.path.join(d, "*.ckpt"))[0]  # DET203
@@ -2307,7 +2309,7 @@ __all__ = [os.path.basename(path)[:-3] for path in glob.glob("*.py")]
 
 
 def unpacked_in_a_temporary_folder(tmp_dir, d):
-    return os.listdir(tmp_dir)[0], os.listdir(os.path.join(tmp_dir, "x"))  # DET203
+    return os.listdir(tmp_dir)[0], os.listdir(os.path.join(tmp_dir, "x"))  # possible DET203 DET203
 
 
 def found_by_a_lambda(d):
@@ -2371,7 +2373,7 @@ def devices(d):
 
 
 def texts_beside_sounds(d):
-    for folder, _, names in sorted(os.walk(d)):
+    for folder, _, names in sorted(os.walk(d)):  # possible DET203
         texts = [name for name in names if name.endswith("trans.txt")]
         if texts:
             yield texts[0]
@@ -2398,7 +2400,7 @@ def keep_the_scripts(create_exp_dir, folder):
 
 
 def find_image(folder, name, index):
-    return [each for each in os.listdir(folder) if "{}_{:02d}_".format(name, index) in each][0]
+    return [each for each in os.listdir(folder) if "{}_{:02d}_".format(name, index) in each][0]  # possible DET203
 
 
 def find_first_of_all(d):
@@ -2487,7 +2489,7 @@ def jobs_in_order(d):
 def compiled(d):
     sources = glob.glob(os.path.join(d, "*.cpp")) + glob.glob(d + "/cuda/*.cu")  # possible DET203 DET203
     headers = [n for n in os.listdir(d) if n.endswith((".cuh", ".hpp"))]  # possible DET203
-    library = glob.glob(os.path.join(d, "_C*.so"))[0]
+    library = glob.glob(os.path.join(d, "_C*.so"))[0]  # possible DET203
     torch.utils.cpp_extension.load(name="ops", sources=sources + headers)
     yield glob.glob("C:/Program Files/NVIDIA GPU Computing Toolkit/CUDA/v*.*")[0]  # possible DET203
     yield glob.glob("/usr/local/cuda*")[-1]  # possible DET203
@@ -2574,7 +2576,7 @@ def kinds(d):
 
 
 def one_of_a_longer_kind(d):
-    yield next(Path(d).glob("*.alignment.txt"))
+    yield next(Path(d).glob("*.alignment.txt"))  # possible DET203
     yield next(Path(d).glob("*.model.txt"))  # DET203
     yield next(Path(d).glob("*.nii.gz"))  # DET203
 
@@ -3765,3 +3767,63 @@ def listed_with_folder(d):
 def numbered_of_two(d):
     names, folder = listed_with_folder(d)
     return {name: index for index, name in enumerate(names)}, folder
+
+
+# Files that functions of libraries write, one for each element
+
+
+def waves(d, out):
+    for path in glob.glob(d + "/*.wav"):
+        rate, wave = wavfile.read(path)
+        wavfile.write(os.path.join(out, os.path.basename(path)), rate, wave)
+    for path in glob.glob(d + "/*.nii"):
+        SimpleITK.WriteImage(SimpleITK.ReadImage(path), path.replace("nii", "mha"))
+    for path in glob.glob(d + "/*.wav"):  # DET203
+        wavfile.write(path)
+    for path in glob.glob(d + "/*.wav"):  # DET203
+        out.write(os.path.join("a", path), 1)
+
+
+def appended_to_parts_of_names(d):
+    for path in glob.glob(d + "/*"):
+        open(os.path.splitext(path)[0] + ".log", "a").write(path)
+    for path in glob.glob(d + "/*"):
+        open(os.path.join(d, os.path.basename(path)[:-4] + ".log"), "a").write(path)
+    for path in glob.glob(d + "/*"):
+        open(os.path.join(d, os.path.split(path)[-1]), "a").write(path)
+    for path in glob.glob(d + "/*"):  # DET203
+        open(os.path.join(d, os.path.basename(path)[:5]), "a").write(path)
+    for path in glob.glob(d + "/*"):  # DET203
+        open(os.path.join(d, path.split("_")[0]), "a").write(path)
+
+
+# Attributes that the method which fills them reads, too
+
+
+class Runs:
+    def __init__(self, folder):
+        self.runs = glob.glob(folder + "/run_*")
+        self.last = max(int(each.split("_")[-1]) for each in self.runs)
+        self.logs = glob.glob(folder + "/*.log")  # DET203
+        self.count = len(self.others) if folder else 0
+
+
+# Keys stand in the order in which they were met, also where what they lead to is sorted
+
+
+def sorted_groups(d, out):
+    groups = defaultdict(list)
+    for path in glob.glob(d + "/*/a.csv"):  # DET203
+        groups[os.path.dirname(path)].append(path)
+    for each in groups:
+        groups[each].sort()
+    out.writelines([f"{each}\n" for each in groups])
+
+
+def sorted_groups_looked_up(d, names):
+    groups = defaultdict(list)
+    for path in glob.glob(d + "/*/a.csv"):
+        groups[os.path.dirname(path)].append(path)
+    for each in groups:
+        groups[each].sort()
+    return [groups[name] for name in names]
