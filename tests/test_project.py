@@ -486,6 +486,9 @@ def test_the_main_block_of_a_module_tries_what_it_defines(project: Project, lint
     assert lint("--select", "DET102") == ["data.py:4 DET102", "make_data.py:4 DET102"]
     project({"main.py": "import data, make_data\n\ndata.item()\n" + MAIN})
     assert lint("--select", "DET102") == ["make_data.py:4 DET102"]
+    takes = tries.replace("print(item())", "args = parse()\n    print(item(args))")
+    project({"data.py": takes})
+    assert lint("--select", "DET102") == ["data.py:4 DET102", "make_data.py:4 DET102"]
 
 
 @pytest.mark.parametrize(

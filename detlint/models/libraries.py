@@ -48,4 +48,4 @@ METHODS = (
     *rows("instance[transformers.PreTrainedTokenizer]", "tokenize", "list[str]"),
 )
 
-MEMBERS = ()
+MEMBERS = tuple(rows("array", "shape", "tuple[int, int, int, int, int, int]"))

@@ -29,6 +29,7 @@ FUNCTIONS = {
         Listing("glob.glob"),
         Listing("glob.iglob", iterator=True),
         Listing("os.walk", iterator=True, walk=True),
+        Listing("speechbrain.utils.data_utils.get_all_files"),  # os.listdir, folder by folder
     )
 }
 _WALK = Listing("Path.walk", iterator=True, walk=True)

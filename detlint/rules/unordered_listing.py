@@ -65,6 +65,7 @@ class UnorderedListing(Rule):
         "rglob(",
         "glob as",
         "walk(",
+        "get_all_files(",
         "walk as",
         ".ls(",
     )
