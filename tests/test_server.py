@@ -419,5 +419,6 @@ def test_paths_are_no_arguments(tmp_path: Path) -> None:
     done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("usage: detlint server ")
     (tmp_path / "pygls.py").write_text("raise ModuleNotFoundError(name='pygls')\n")
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path.cwd()}"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.stderr.startswith("detlint: detlint server needs pygls beside detlint: `pip")
