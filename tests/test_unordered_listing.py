@@ -234,8 +234,8 @@ def test_a_name_of_a_script_that_nothing_reads_shows_no_order(
         ),
         pytest.param(
             "FOUND = glob.glob('*.json')\ndef f():\n    return FOUND[0]\n",
-            [],
-            id="a function takes the one file of a kind",
+            [3],
+            id="a function takes the first of a kind",
         ),
         pytest.param(
             "def add():\n    total = 0.0\n    for n in names:\n        total += load(n)\n"

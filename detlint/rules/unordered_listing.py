@@ -39,8 +39,7 @@ class UnorderedListing(Rule):
 
     Lowers the confidence:
     - `max` or `min` by another key than a number in the name: reported as *possible*
-    - sources to compile, and shards with an index: reported as *possible*
-    - the first file of an ending, as `glob("*.json")[0]`: a folder may hold one
+    - sources to compile, shards with an index, and `glob("*.json")[0]`: reported as *possible*
     - a file that asks a model for answers, and trains none
 
     Not reported:
