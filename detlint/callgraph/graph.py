@@ -8,6 +8,7 @@ name up: it hangs on two nodes at once.
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,29 @@ class Graph:
             if not path and name.startswith(prefix):
                 yield number
 
+    def leading_to(self, node: int) -> list[tuple[str, str]]:
+        """The symbols from which an edge leads to a node, past names."""
+        symbols, found, pending = self._symbols, [], [node]
+        for each in pending:  # grows
+            for before in self._sources[each]:
+                if symbols[before][0]:
+                    found.append(symbols[before])
+                elif before not in pending:
+                    pending.append(before)
+        return found
+
+    @cached_property
+    def _symbols(self) -> list[tuple[str, str]]:
+        return list(self._numbers)
+
+    @cached_property
+    def _sources(self) -> list[list[int]]:
+        found: list[list[int]] = [[] for _ in self.targets]
+        for node, targets in enumerate(self.targets):
+            for each in targets:
+                found[each].append(node)
+        return found
+
     def join(self, one: int, other: int, target: int) -> None:
         """Lead from two nodes together to a third."""
         self.joints.setdefault(one, []).append((other, target))
@@ -68,7 +92,7 @@ class Graph:
 
 # Names of nodes that are no symbols begin with one of these.
 _LOOKED_UP = "."  # anything of that name
-_METHOD = "()"  # methods of that name of classes in use
+METHOD = "()"  # methods of that name of classes in use
 OFFERED = "*"  # anything that a module offers that is handed on
 _CHOSEN = "&"  # anything in the modules that a file imports by a name that it puts together
 _IMPORTS = frozenset({"import_module", "__import__"})
@@ -93,7 +117,7 @@ def call_graph(
             here = graph.node(path, part)
             leads = graph.targets[here]
             leads += [graph.node(path, each) for each in uses.own]
-            leads += [graph.node("", _METHOD + each) for each in uses.attributes]
+            leads += [graph.node("", METHOD + each) for each in uses.attributes]
             for each in chain(uses.origins, made if _makes(uses) else ()):
                 found = definitions.of(path, each)
                 if found is None:
@@ -120,7 +144,7 @@ def _enter(graph: Graph, path: str, part: str) -> None:
     elif name in IN_WORKERS:
         graph.targets[graph.node(path, owner)].append(here)
     else:
-        graph.join(graph.node(path, owner), graph.node("", _METHOD + name), here)
+        graph.join(graph.node(path, owner), graph.node("", METHOD + name), here)
 
 
 def name_graph(paths: Iterable[str], index: Index, offers: Offers) -> Graph:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.callgraph import roles
 from detlint.finding import Edit, Finding
 from detlint.index.entrypoints import main_line
-from detlint.index.facts import EVERY, HASH_SEED, TRAINER, Fact
+from detlint.index.facts import EVERY, HASH_SEED, NEVER, TRAINER, UNSET, Fact, option_needed
 from detlint.index.scan import MAIN
 from detlint.kinds import NOTEBOOK, kind_of_name
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.callgraph.precedence import Precedence
     from detlint.callgraph.project import Project
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 50
+_DEEPEST = 30  # functions that call each other, between a program and what it does
 _SETTLING = frozenset({"seeds", "enables", "sets", "tells"})
+_USED = frozenset({"draws", "orders", "builds"})
 _RARE = frozenset({"trains", "enables"})
 
 
@@ -60,6 +62,7 @@ class Program:
         self._index = project.index
         self._members = frozenset(self.paths)
         self._passed: dict[tuple[str, bool], bool] = {}
+        self._used: dict[tuple[str, str], int] = {}
 
     @property
     def places(self) -> list[str]:
@@ -181,9 +184,12 @@ class Program:
                     and (kind != "trains" or self._learns_by(fact))
                     and value in ("", fact.text)
                     and (kind == "tells" or (may if anywhere else does)(path, part))
-                    and (not fact.needs or self._may_pass(fact.needs, surely=not anywhere))
                 ):
-                    yield Located(path, fact)
+                    doubt = self._doubt(fact.needs.splitlines(), surely=not anywhere)
+                    if kind in _USED and doubt == 0:
+                        doubt = self._doubt_of_uses(path, part)
+                    if doubt != NEVER:
+                        yield Located(path, fact._replace(doubt=doubt or fact.doubt))
         if kind == "sets":
             # What a script sets to something unknown may be the value that is asked about.
             asked = ("", value) if value else None
@@ -295,9 +301,42 @@ class Program:
         defining = [each for each in self.paths if self._index.defines(each, helper)]
         return all(self._index.hands_on(each, helper) for each in defining)
 
+    def _doubt_of_uses(self, path: str, part: str, depth: int = 0) -> int:
+        """The same of what a function or class does, by the places where it is used."""
+        key = path, part
+        if part in ("", MAIN) or depth > _DEEPEST:
+            return 0
+        if key not in self._used:
+            self._used[key] = 0  # one that uses itself settles nothing
+            owner = part.rpartition(".")[0]
+            around = self._doubt_of_uses(path, owner, depth + 1)
+            self._used[key] = max(around, self._least_doubt(path, part, depth + 1))
+        return self._used[key]
+
+    def _least_doubt(self, path: str, part: str, depth: int) -> int:
+        name, found = part.rpartition(".")[2], []
+        for file, user in self._reach.users(path, part):
+            if file in self._members and self._reach.runs(self.path, file, user):
+                uses = self._index.uses(file, name)
+                here = [needs for row, needs in uses if self._index.part_at(file, row) == user]
+                told = min((self._doubt(needs, surely=True) for needs in here), default=0)
+                found.append(max(told, self._doubt_of_uses(file, user, depth)))
+                if not found[-1]:
+                    break
+        return min(found, default=0)
+
+    def _doubt(self, needs: Sequence[str], *, surely: bool) -> int:
+        """0 where all that something needs may be passed, UNSET where no option of the program is
+        set so, NEVER where no call passes it."""
+        unmet = [each for each in needs if not self._may_pass(each, surely=surely)]
+        if not unmet:
+            return 0
+        return UNSET if all(map(option_needed, unmet)) else NEVER
+
     def _may_pass(self, need: str, *, surely: bool) -> bool:
         """Whether a call may pass an argument: one does, or none is to be seen. ``surely``: one
-        of which the text shows that it runs, if there is any."""
+        of which the text shows that it runs, if there is any. Of an option, whether something
+        that runs, or a configuration of the project, may set it."""
         asked = need, surely
         if asked not in self._passed:
             self._passed[asked] = False  # a call of itself that hands it on settles nothing
@@ -311,7 +350,9 @@ class Program:
             if surely:
                 sure = [each for each in running if reach.runs(self.path, *each[:2])]
                 running = sure or running
-            self._passed[asked] = not running or any(
+            option = option_needed(need)
+            unseen = self._project.configures(option) if option else not running
+            self._passed[asked] = unseen or any(
                 given if isinstance(given, bool) else self._may_pass(given, surely=surely)
                 for _, _, given in running
             )

@@ -46,6 +46,7 @@ class Project:
         self._entrypoints = entrypoints
         self._closures: dict[str, list[str]] = {}
         self._programs: dict[str, list[str]] = {}
+        self._configured: dict[str, bool] = {}
         self._names = Counter(map(os.path.basename, files))
 
     @property
@@ -69,6 +70,20 @@ class Project:
         """The classes and functions that configurations have made."""
         configurations = (each for each in self._files if each.endswith((".yaml", ".yml")))
         return sorted({name for each in configurations for name in self.index.targets(each)})
+
+    def configures(self, option: str) -> bool:
+        """Whether a file of the project that is no Python may set an option."""
+        if option not in self._configured:
+            flag = option.replace("_", "-")
+            self._configured[option] = any(
+                option in text or flag in text for text in self._configurations
+            )
+        return self._configured[option]
+
+    @cached_property
+    def _configurations(self) -> list[str]:
+        others = (each for each in self._files if not each.endswith((".py", ".ipynb")))
+        return [self.index.source(each).text for each in others]
 
     def _imports(self, path: str) -> list[Import]:
         """What a file imports, by a configuration's word, too."""

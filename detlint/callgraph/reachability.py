@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.callgraph import roles
-from detlint.callgraph.graph import OFFERED, Offers, call_graph, flood, name_graph
+from detlint.callgraph.graph import METHOD, OFFERED, Offers, call_graph, flood, name_graph
 from detlint.callgraph.precedence import Precedence
 from detlint.index.scan import MAIN
 from detlint.stack import in_deep_stack
@@ -80,6 +80,14 @@ class Reachability:
     ) -> bool:
         node = graph.known(path, part)
         return node is not None and bool(reached[node] & self._bits[program])
+
+    def users(self, path: str, part: str) -> list[tuple[str, str]]:
+        """The parts of files that name a function or class, or a method by its last word."""
+        owner, _, method = part.partition(".")
+        node = self._calls.known("", f"{METHOD}{method}") if method else None
+        node = self._calls.known(path, owner) if node is None else node
+        found = self._calls.leading_to(node) if node is not None else []
+        return [each for each in found if each != (path, part)]
 
     def precedence(self, paths: list[str]) -> Precedence:
         """In which order a program gets to what its files hold."""

@@ -109,6 +109,14 @@ def _set_by_magics(source: Notebook) -> Iterator[Fact]:
         yield Fact(each.name, each.value or "", *place)
 
 
+def _told(needs: Needs, kind: str, op: Op) -> str:
+    """What has to be passed for an operation to run, as a fact holds it."""
+    if kind not in _CONDITIONAL:
+        return ""
+    # What seeds settles a matter, also where one does not see who sets its option.
+    return "\n".join(each.dump() for each in needs.of(op, options=kind != "seeds"))
+
+
 class _Reader:
     """Reads the facts of one file."""
 
@@ -131,8 +139,7 @@ class _Reader:
                 for kind in kinds:
                     for found in getattr(self, kind)(function):
                         if paths.may_run(found.op):
-                            need = needs.of(found.op) if kind in _CONDITIONAL else None
-                            yield kind, self._fact(found, "" if need is None else need.dump())
+                            yield kind, self._fact(found, _told(needs, kind, found.op))
 
     def _fact(self, found: Found, need: str) -> Fact:
         source, node = self._unit.source, found.node or found.op.node

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from detlint.dataflow.options import option_of, values_set
 from detlint.dataflow.path_conditions import Paths, tests
 from detlint.dataflow.unit import Unit, UnparsedError
 from detlint.index.scan import CALLED
@@ -15,7 +17,7 @@ from detlint.stack import in_deep_stack
 from detlint.syntax import REFUSALS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.notebooks.notebook import Notebook
@@ -27,31 +29,41 @@ _PASSES_ON = frozenset(("no_grad", "inference_mode", "classmethod"))  # what is 
 _SWITCHES = (None, False, 0, True)  # values that calls pass to turn something on or off
 _MOST = 40  # parameters of a function, or fields, on which something may depend
 _ASKING = frozenset(("isinstance", "issubclass", "super", "type"))
+_ASIDE = frozenset(("compare", "drop"))  # what looks a text up in nothing
 _BOUND_AGAIN = frozenset(("declared", "free", "phi", "store_global"))
 Answer = tuple[int, "bool | str"]
 
 
 class Need(NamedTuple):
     """A parameter by keyword and place, without ``self``, and what is called: a function, or of a
-    constructor the class. ``place`` is -1 where it only has a keyword. ``stops`` are the values
-    with which it does not run, and ``unset`` says that its default is one."""
+    constructor the class; without that, an option of the program. ``place`` is -1 where it only
+    has a keyword. ``stops`` are the values with which it does not run, ``others`` says whether it
+    does with any that nothing compares it with, ``unset`` that it does not without."""
 
     function: str
     parameter: str
     place: int
     stops: tuple[str, ...]
+    others: bool
     unset: bool
+    runs: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> Need:
         """It itself, of ``dump``."""
-        function, parameter, place, stops, unset = text.split()
-        return cls(function, parameter, int(place), tuple(stops.split(",")), unset == "unset")
+        function, parameter, place, stops, others, unset, runs = json.loads(text)
+        return cls(function, parameter, place, tuple(stops), others, unset, tuple(runs))
 
     def dump(self) -> str:
-        """As text."""
-        unset = "unset" if self.unset else "set"
-        return f"{self.function} {self.parameter} {self.place} {','.join(self.stops)} {unset}"
+        """As text of one line."""
+        return json.dumps(self)
+
+    def allows(self, value: object) -> bool:
+        """Whether it runs with a value."""
+        written = repr(value)
+        if isinstance(value, float):
+            return True
+        return written in self.runs or (self.others and written not in self.stops)
 
 
 class Needs:
@@ -60,36 +72,72 @@ class Needs:
     def __init__(self, function: Function) -> None:
         self._function = function
 
-    def of(self, op: Op) -> Need | None:
-        """None where the function runs an operation without, or code out of sight may call it."""
-        for place, taken in self._asked:
-            default = _constant(taken.args[0])
-            unset = default is not ... and not place.runs(op, default)
-            # Of what runs by default, only a flag is followed: most code is of this kind.
-            if unset or (default is True and not place.runs(op, False)):
-                stops = [repr(each) for each in _SWITCHES if not place.runs(op, each)]
-                return _need(taken, (*stops, "-"), unset=unset)
-        return None
+    def of(self, op: Op, *, options: bool = False) -> list[Need]:
+        """None where the function runs an operation without, or code out of sight may call it.
+        ``options``: those of the program count, too, that have to be set to something."""
+        if op.region is self._function.region and not self._leaves:
+            return []
+        found = [self._of_place(op, each, taken) for each, taken in self._asked]
+        found += [self._of_option(op, each) for each in self._options] if options else []
+        return [each for each in found if each is not None]
+
+    @cached_property
+    def _leaves(self) -> bool:
+        """Whether what stands under no test may still not run."""
+        return any(self._function.coded(code) for code in ("leave", "return", "raise", "test"))
+
+    def _of_place(self, op: Op, place: _Place, taken: Op) -> Need | None:
+        default = _constant(taken.args[0]) if taken.args else ...
+        unset = default is not ... and not place.runs(op, default)
+        # Of what runs by default, only a flag is followed: most code is of this kind.
+        flag = default is True and not place.runs(op, False)
+        chosen = not taken.args and bool(place.compared) and not place.runs(op, _OTHER)
+        if not (unset or flag or chosen):
+            return None
+        return _need(taken, place.judge(op), unset=unset)
+
+    def _of_option(self, op: Op, place: _Place) -> Need | None:
+        """An option without which an operation does not run, if one value or all do."""
+        if any(place.runs(op, each) for each in (None, False, 0)):
+            return None
+        stops, others, runs = place.judge(op)
+        return Need("", place.option, -1, stops, others, unset=True, runs=runs)
 
     @cached_property
     def _asked(self) -> list[tuple[_Place, Op]]:
         return list(self._tested()) if isinstance(self._function.node, _DEFINITIONS) else []
 
     def _tested(self) -> Iterator[tuple[_Place, Op]]:
-        """The parameters with defaults that tests of the function read, and the attributes of its
-        object that are given such in the constructor."""
+        """The parameters that tests of the function read, and the attributes of its object that
+        are given such in the constructor."""
         seen: set[str] = set()
+        for each in self._read:
+            name = _name_of(each)
+            taken = self._taken(each) if name and name not in seen else None
+            if taken is not None and not taken.name[0] and len(seen) < _MOST:
+                seen.add(name)
+                yield _Place(self._function, each, self._read), taken
+
+    @cached_property
+    def _options(self) -> list[_Place]:
+        """The options of the program that tests of the function read."""
+        found: dict[str, Op] = {}
+        for each in self._read:
+            name = option_of(each)
+            if name and len(found) < _MOST:
+                found.setdefault(name, each)
+        return [_Place(self._function, each, self._read, name) for name, each in found.items()]
+
+    @cached_property
+    def _read(self) -> list[Op]:
+        """What tests of the function read."""
         pending = list(tests(self._function))
         looked = set(pending)
         for each in pending:  # grows
-            name = _name_of(each)
-            taken = self._taken(each) if name and name not in seen else None
-            if taken is not None and taken.args and len(seen) < _MOST:
-                seen.add(name)
-                yield _Place(self._function, each), taken
             inner = [] if each.code == "param" else [x for x in each.args if x not in looked]
             looked.update(inner)
             pending += inner
+        return pending
 
     def _taken(self, op: Op) -> Op | None:
         """The parameter that a value is, or that is kept in the attribute."""
@@ -104,15 +152,36 @@ class Needs:
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_OTHER = "\0"  # a value that nothing is compared with
 
 
 class _Place:
-    """A parameter, or an attribute of ``self``, of which a value is assumed."""
+    """A parameter, an attribute of ``self`` or an option, of which a value is assumed; ``read``:
+    what is read beside it."""
 
-    def __init__(self, function: Function, op: Op) -> None:
+    def __init__(self, function: Function, op: Op, read: Sequence[Op], option: str = "") -> None:
         self._function = function
         self._op = op
+        self._read = read
+        self.option = option
         self._paths: dict[str, Paths] = {}
+
+    @cached_property
+    def compared(self) -> list[object]:
+        """The texts and numbers with which it is compared."""
+        around = [each for each in self._read if each.code == "compare" and self._is_in(each)]
+        sides = [side for each in around for arg in each.args for side in (arg, *arg.args)]
+        found = (side.name for side in sides if side.code == "const")
+        return [each for each in found if isinstance(each, (str, int))]
+
+    def _is_in(self, compare: Op) -> bool:
+        return any(self._is_same(each) for each in compare.args)
+
+    def judge(self, op: Op) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
+        """With which values an operation does not run, whether with others, and with which."""
+        told = {repr(each): self.runs(op, each) for each in (*_SWITCHES, *self.compared)}
+        stops = tuple(each for each, runs in told.items() if not runs)
+        return stops, self.runs(op, _OTHER), tuple(each for each, runs in told.items() if runs)
 
     def runs(self, op: Op, value: object) -> bool:
         """Whether an operation may run where it has some value."""
@@ -122,8 +191,12 @@ class _Place:
         return paths.may_run(op)
 
     def _assumed(self, value: object, op: Op) -> object:
-        same = op is self._op or (op.code == "attr" and _name_of(op) == _name_of(self._op))
-        return value if same else ...
+        return value if self._is_same(op) else ...
+
+    def _is_same(self, op: Op) -> bool:
+        if self.option:
+            return op is self._op or option_of(op) == self.option
+        return op is self._op or (op.code == "attr" and _name_of(op) == _name_of(self._op))
 
 
 def _name_of(op: Op) -> str:
@@ -138,7 +211,9 @@ def _constant(op: Op) -> object:
     return op.function.unit.values.constant(op)
 
 
-def _need(taken: Op, stops: tuple[str, ...], *, unset: bool) -> Need | None:
+def _need(
+    taken: Op, judged: tuple[tuple[str, ...], bool, tuple[str, ...]], *, unset: bool
+) -> Need | None:
     function = taken.function
     owner, _, name = function.name.rpartition(".")
     decorators = getattr(function.node, "decorator_list", [])
@@ -154,7 +229,8 @@ def _need(taken: Op, stops: tuple[str, ...], *, unset: bool) -> Need | None:
     places = [each.arg for each in (*plain.posonlyargs, *plain.args)] if plain is not None else []
     given = str(taken.name[1])
     place = places.index(given) - bool(owner) if given in places else -1
-    return Need(name, given, place, stops, unset)
+    stops, others, runs = judged
+    return Need(name, given, place, stops, others, unset, runs)
 
 
 def _passes_on(decorator: ast.expr) -> bool:
@@ -165,7 +241,10 @@ def _passes_on(decorator: ast.expr) -> bool:
 def read_gives(source: Source, need: str) -> list[Answer]:
     """What ``gives`` says of a file, and of one that does not parse that it may pass anything."""
     asked = Need.parse(need)
-    if asked.function not in source.text and f".{asked.parameter}" not in source.text:
+    sought = [asked.function, f".{asked.parameter}"]
+    if not asked.function:
+        sought = [asked.parameter, asked.parameter.replace("_", "-")]
+    if not any(each in source.text for each in sought):
         return []
     if source.kind == NOTEBOOK:
         source = cast("Notebook", source).readable[0]
@@ -178,6 +257,9 @@ def read_gives(source: Source, need: str) -> list[Answer]:
 def gives(unit: Unit, need: Need) -> list[Answer]:
     """Whether a file may pass an argument: of each call, its row and what it says; a need of its
     own where it hands on what the function around it takes. Row 0 stands for the file."""
+    if not need.function:
+        told = values_set(unit, need.parameter)
+        return [(row, value is ... or need.allows(value)) for row, value in told]
     if _sets(unit, need):
         return [(0, True)]
     words = [need.function, *_other_names(unit, need.function)]
@@ -251,13 +333,40 @@ def _answered(call: Op, need: Need) -> bool | str:
     if given is None:
         return not need.unset
     value = _constant(given)
-    return repr(value) not in need.stops if value is not ... else _handed_on(given, need) or True
+    return need.allows(value) if value is not ... else _handed_on(given, need) or True
 
 
 def _handed_on(given: Op, need: Need) -> str:
     """What calls of the function around a call have to pass, if that hands on what it takes."""
-    if given.code != "param" or not given.args:
+    if given.code != "param" or given.name[0]:
         return ""
-    unset = repr(_constant(given.args[0])) in need.stops
-    found = _need(given, need.stops, unset=unset)
+    default = _constant(given.args[0]) if given.args else ...
+    unset = default is not ... and not need.allows(default)
+    found = _need(given, (need.stops, need.others, need.runs), unset=unset)
     return "" if found is None or found[:3] == need[:3] else found.dump()
+
+
+def read_uses(source: Source, name: str) -> list[tuple[int, list[str]]]:
+    """Where a file uses a function or class, and what that use needs; row 0 stands for a file
+    that does not parse."""
+    if source.kind == NOTEBOOK:
+        source = cast("Notebook", source).readable[0]
+    try:
+        return in_deep_stack(lambda: list(_uses(Unit(source), name)))
+    except (UnparsedError, *REFUSALS):
+        return [(0, [])]
+
+
+def _uses(unit: Unit, name: str) -> Iterator[tuple[int, list[str]]]:
+    words = [name, *_other_names(unit, name)]
+    for around in dict.fromkeys(each for word in words for each in unit.functions_naming(word)):
+        for function in around.everything():
+            needs = Needs(function)
+            for op in function.ops:
+                if _is_named(op, name, words) and op.code != "function":
+                    # A name is read once, at the start of the function; a text may only look like
+                    # it.
+                    used = [op] if op.code in ("attr", "class") else op.uses
+                    for use in [x for x in used if op.code != "const" or x.code not in _ASIDE]:
+                        given = needs.of(use, options=True)
+                        yield getattr(use.node, "lineno", 0), [each.dump() for each in given]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from ahocorasick_rs import AhoCorasick
 
 IDLE = 3  # the doubt about a draw on which nothing seems to depend
+UNSET = 4  # … about one that an option turns on which the program does not have
+NEVER = 5  # … that it takes place at all
 EVERY = "*"  # all libraries
 REPAIRED = "repaired"  # operators of torch that guard replaces: the text says which
 TRAINER = "trainer"  # the library of a trainer whose file imports none
@@ -30,9 +33,10 @@ class Fact(NamedTuple):
 
     what   the library, or the variable that is set
     text   how the source says it; for a variable, the value ("" if it is not a literal)
-    needs  an argument, as ``Need`` dumps it, without which it does not happen
+    needs  arguments and options, as ``Need`` dumps them, without each of which it does not
+           happen, one a line
     doubt  1 where it stands behind a test, 2 where it handles an error, 3 where it seems that
-           nothing depends on it
+           nothing depends on it, 4 where an option turns it on that nothing sets
     """
 
     what: str
@@ -43,6 +47,12 @@ class Fact(NamedTuple):
     end_column: int
     needs: str = ""
     doubt: int = 0
+
+
+def option_needed(need: str) -> str:
+    """The option of the program that a need is about; "" of an argument."""
+    function, name, *_ = json.loads(need)
+    return "" if function else str(name)
 
 
 def _called(names: Iterable[str]) -> tuple[str, ...]:

@@ -269,6 +269,15 @@ _TURNING_ON = frozenset(
     ["activate", "config", "configure", "enable", "ensure", "force", "full", "init", "make"]
 ) | {"seed", "set", "setup", "turn", "use"}
 _GENERATORS = frozenset(("gen", "generator", "prng", "rng", "rs"))
+_OPTIONS = words(
+    """arg args arguments cfg cfgs conf config configs configuration flags hparams opt options
+    opts params"""
+)
+
+
+def holds_options(name: str) -> bool:
+    """Whether what has this name holds the options of a program: ``train_args``, ``cfg``."""
+    return _ends(name, _OPTIONS)
 
 
 def words_of(name: str) -> list[str]:

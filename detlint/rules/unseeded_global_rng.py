@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import enabling
 from detlint.dataflow.unit import Unit
-from detlint.index.facts import IDLE
+from detlint.index.facts import IDLE, UNSET
 from detlint.models.randomness import SAID
 from detlint.rule import Confidence, Example, Rule
 
@@ -69,11 +69,12 @@ class UnseededGlobalRng(Rule):
     Lowers the confidence:
     - the program neither trains nor writes anything, is a test or a benchmark, or only tries code:
       reported as *possible*
-    - nothing seems to depend on what is drawn: pauses, ports, names, what is only printed:
-      *possible*
+    - nothing seems to depend on what is drawn (pauses, ports, names, what is only printed), or an
+      option turns it on that nothing sets: *possible*
 
     Not reported:
-    - programs that import no numeric library, and weights that constants overwrite
+    - programs that import no numeric library, weights that constants overwrite, and draws that no
+      call turns on by what it passes
     - a seed handed to an unknown call, such as `init(seed=1)`: it may seed everything
     - `random` and NumPy in what only a loader's workers call, where torch is seeded
 
@@ -136,8 +137,9 @@ class UnseededGlobalRng(Rule):
             if trains and _seeds(program, library, settings):
                 continue
             found, told = cls._surest(program, cls._draws(program, library, trains=trains)), sure
-            if found is None and all_asked and not trains:
-                found, told = cls._own_draw(program, library), Confidence.POSSIBLE
+            if found is None and all_asked:
+                found = (cls._unset if trains else cls._own_draw)(program, library)
+                told = Confidence.POSSIBLE
             if found is not None and (trains or not _seeds(program, library, settings)):
                 if program.lacks(_MAY_SEED):
                     if not all_asked:
@@ -165,6 +167,12 @@ class UnseededGlobalRng(Rule):
         own = list(program.facts("draws", library, own=True))
         first = next((each for each in own if each.fact.doubt < IDLE), next(iter(own), None))
         return None if first is None else (first, "draws")
+
+    @classmethod
+    def _unset(cls, program: Program, library: str) -> tuple[Located, str] | None:
+        """The first draw that an option would turn on which the program does not have."""
+        draws = islice(cls._draws(program, library, trains=True), _MANY)
+        return next((each for each in draws if each[0].fact.doubt == UNSET), None)
 
     @staticmethod
     def _surest(

@@ -1,0 +1,96 @@
+"""Options of a program: what reads one, and what sets it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.calls import spoken
+from detlint.models import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.unit import Unit
+
+_READS = frozenset(("get", "pop"))
+_DEEPEST = 8  # ``cfg.data.train.flip``
+
+
+def option_of(op: Op) -> str:
+    """The option that a value is: ``opt["flip"]``, ``args.flip``, ``cfg.get("flip")``; "" of
+    anything else, and where the reader has a value of its own for it."""
+    if op.code == "attr":
+        called = any(use.code == "call" and use.args[0] is op for use in op.uses)
+        return str(op.name) if not called and _holds_options(op.args[0]) else ""
+    if op.code == "item":
+        return _text(op.args[1]) if _holds_options(op.args[0]) else ""
+    if op.code == "call" and op.args[0].code == "attr" and op.args[0].name in _READS:
+        alone = len(op.args) == 2 and _holds_options(op.args[0].args[0])
+        return _text(op.args[1]) if alone else ""
+    return ""
+
+
+def _text(op: Op) -> str:
+    return op.name if op.code == "const" and isinstance(op.name, str) else ""
+
+
+def _holds_options(op: Op) -> bool:
+    for _ in range(_DEEPEST):
+        said = (spoken(op).rpartition(".")[2], *op.function.names_of(op))
+        if any(map(names.holds_options, said)):
+            return True
+        if op.code not in ("attr", "item"):
+            break
+        op = op.args[0]
+    return False
+
+
+def values_set(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
+    """Where a file may set an option, and to what; ``...`` for any value."""
+    for outer in unit.functions_holding(option, option.replace("_", "-")):
+        for function in outer.everything():
+            for op in function.ops:
+                for value in _set_by(op, option):
+                    yield getattr(op.node, "lineno", 0), value
+            if option in (function.name.rpartition(".")[2], *function.params, *_fields(function)):
+                yield getattr(function.node, "lineno", 0), ...
+
+
+def _set_by(op: Op, option: str) -> Iterator[object]:
+    constant = op.function.unit.values.constant
+    if op.code == "const" and isinstance(op.name, str):
+        if _names(op.name, option) and not all(_only_reads(use, op) for use in op.uses):
+            yield ...
+    elif op.code == "entry" and _text(op.args[0]) == option:
+        yield constant(op.args[1])
+    elif op.code == "store_item" and _text(op.args[1]) == option:
+        yield constant(op.args[2])
+    elif op.code == "store_attr" and op.name == option:
+        yield constant(op.args[1])
+    elif op.code == "call":
+        yield from (constant(value) for name, value in op.arguments() if name == option)
+    elif op.code in ("function", "class", "import") and option in str(op.name).split("."):
+        yield ...
+
+
+def _names(text: str, option: str) -> bool:
+    """Whether a text is an option, or its flag on a command line, or holds it as a word."""
+    return option in text.replace("-", "_").replace("=", " ").replace(".", " ").split() or (
+        text.lstrip("-").replace("-", "_") == option
+    )
+
+
+def _only_reads(use: Op, key: Op) -> bool:
+    """Whether an operation does no more with the name of an option than look it up, or sets it,
+    which is told by itself."""
+    if use.code in ("item", "store_item"):
+        return use.args[1] is key
+    if use.code == "call":
+        method = use.args[0].name if use.args[0].code == "attr" else ""
+        return method in _READS and len(use.args) == 2
+    return use.code in ("entry", "compare", "drop", "change")
+
+
+def _fields(function: Function) -> set[str]:
+    return set(function.bindings) if function.class_name == function.name else set()

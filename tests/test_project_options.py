@@ -1,0 +1,166 @@
+"""What options and constant arguments turn on: a draw that none of them reaches is no draw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from linted_places import places
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+
+TRAIN = "import argparse\nimport torch\nimport graph\n{}\n\nloss.backward(); optimizer.step()\n"
+GRAPH = """\
+import random
+
+class Walks:
+    def __init__(self, opt):
+        self.opt = opt
+
+    def forward(self, x):
+        return self.grow(x)
+
+    def grow(self, x):
+        if self.opt["edges"] == "walk":
+            return self.walk(x)
+        return x
+
+    def walk(self, x):
+        return random.choice(x)
+
+def build(opt):
+    if opt["layer"] == "walks":
+        return Walks(opt)
+"""
+BUILD = "graph.build(opt).forward(1)"
+
+
+def found(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return places(capsys, "DET102")
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        (BUILD, False),
+        (f'parser.add_argument("--edges")\n{BUILD}', False),  # and nothing sets the layer
+        (f'parser.add_argument("--edges")\nopt["layer"] = "plain"\n{BUILD}', False),
+        (f'parser.add_argument("--edges")\nopt["layer"] = "walks"\n{BUILD}', True),
+        (f'opt["edges"] = "near"\nopt["layer"] = "walks"\n{BUILD}', False),
+        (f'opt = {{"edges": "walk", "layer": name}}\n{BUILD}', True),
+        (f'opt = dict(edges="walk", layer="walks")\n{BUILD}', True),
+        (f'opt.update(edges="walk", **more)\nparser.add_argument("--layer")\n{BUILD}', True),
+        (f'for opt["edges"] in ["near", "walk"]:\n    opt.layer = "walks"\n    {BUILD}', True),
+        ('graph.Walks({"edges": "walk"}).forward(1)', True),
+        ('graph.Walks({"edges": kind}).forward(1)', True),
+        ("graph.Walks(opt).forward(1)", False),
+        ("graph.Walks(opt).walk(1)", True),
+    ],
+)
+def test_options_that_nothing_sets_turn_nothing_on(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, *, is_found: bool
+) -> None:
+    project({"graph.py": GRAPH, "train.py": TRAIN.format(line)})
+    assert bool(found(capsys)) is is_found
+
+
+def test_what_no_option_turns_on_is_possible(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project({"graph.py": GRAPH, "train.py": TRAIN.format(BUILD)})
+    assert found(capsys) == []
+    main(["--no-cache", "--select", "DET102", "--min-confidence", "possible", "."])
+    assert "[possible]" in capsys.readouterr().out
+
+
+def test_configurations_set_options(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    project({"graph.py": GRAPH, "train.py": TRAIN.format(BUILD)})
+    project({"walks.yaml": "edges: walk\nlayer: walks\n"})
+    assert found(capsys)
+
+
+def test_options_of_another_program_are_not_this_ones(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = 'if __name__ == "__main__":\n    parser.add_argument("--edges")\n    start()\n'
+    project({"graph.py": f"{GRAPH}\n{options}"})
+    project({"train.py": TRAIN.format(f'parser.add_argument("--layer")\n{BUILD}')})
+    assert found(capsys) == []
+
+
+@pytest.mark.parametrize(
+    ("test", "is_found"),
+    [
+        ("cfg.noise", False),
+        ("cfg.noise > 0", True),  # of what is not there, nothing is known
+        ("not cfg.plain", True),
+        ('cfg.kind != "plain"', True),
+        ('cfg.get("noise")', False),
+        ('cfg.get("noise", True)', True),
+        ("self.training", True),
+        ("batch.noise", True),
+        ("cfg.noise or x", True),
+        ("cfg.noise and x", False),
+    ],
+)
+def test_only_options_that_have_to_be_set(
+    project: Project, capsys: pytest.CaptureFixture[str], test: str, *, is_found: bool
+) -> None:
+    noise = f"import random\ndef noisy(self, cfg, batch, x):\n    if {test}:\n"
+    project({"graph.py": f"{noise}        x += random.random()\n    return x\n"})
+    project({"train.py": TRAIN.format("graph.noisy(self, cfg, batch, x)")})
+    assert bool(found(capsys)) is is_found
+
+
+CUT = """\
+import random
+
+def cut(image, way, size=8):
+    way = way
+    if way == "middle":
+        return image
+    elif way in ("random", "corner"):
+        return image[random.randrange(size):]
+    return None
+
+def cut_all(images, way):
+    return [cut(each, way) for each in images]
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ('graph.cut(image, "middle")', False),
+        ('graph.cut(image, way="none")', False),
+        ('graph.cut(image, "random")', True),
+        ('graph.cut(image, "middle")\ngraph.cut(image, way="corner")', True),
+        ("graph.cut(image, way)", True),
+        ("graph.cut(image, *more)", True),
+        ('graph.cut_all(images, "middle")', False),
+        ('graph.cut_all(images, "corner")', True),
+        ('cut = functools.partial(graph.cut, way="middle")', True),
+    ],
+)
+def test_texts_that_all_calls_pass_decide(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, *, is_found: bool
+) -> None:
+    text = CUT if "cut_all" in line else CUT.partition("\ndef cut_all")[0]
+    project({"graph.py": text, "train.py": TRAIN.format(line)})
+    assert bool(found(capsys)) is is_found
+
+
+def test_many_functions_that_call_each_other_end(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chain = "".join(f"def f{x}():\n    f{x + 1}()\n" for x in range(400))
+    draw = "def f400():\n    random.random()\n    f0()\n"
+    project({"graph.py": f"import random\n{chain}{draw}"})
+    project({"train.py": TRAIN.format("graph.f0()")})
+    assert found(capsys)
