@@ -162,6 +162,41 @@ def test_a_draw_in_another_file_is_found_whatever_is_named(
     assert told(PROJECT, "lib") == []
 
 
+@pytest.mark.parametrize(
+    ("call", "rows"),
+    [
+        ("loaders.both(Images(images, Noise(0)), Images(images), 4)", [5]),
+        ("loaders.both(Images(images), valid=Images(images, Noise(0)), n=4)", [6]),
+        ("loaders.both(*build(Noise(0)), 4)", []),
+        ("kept, noisy = build(Noise(0))\nloaders.both(kept, noisy, 4)", [6]),
+        ("loaders.Loads(Images(images, Noise(0)))", [11]),
+        ("loaders.Loads(Images(images))", []),
+    ],
+)
+def test_what_other_files_pass_a_helper_is_looked_at(
+    told: Callable[..., list[tuple[int, str]]], call: str, rows: list[int]
+) -> None:
+    loaders = """
+        from torch.utils.data import DataLoader
+
+        def both(train, valid, n):
+            first = DataLoader(train, 8, num_workers=n)
+            return first, DataLoader(valid, 8, num_workers=n)
+
+        class Loads:
+            def __init__(self, data):
+                self.data = data
+                self.loader = DataLoader(data, num_workers=2)
+    """
+    build = "def build(last):\n    return Images([]), Images([], last)\n"
+    main = (
+        f"import loaders\nfrom lib.data import Images\nfrom lib.noise import Noise\n{build}{call}\n"
+    )
+    files = {**PROJECT, "loaders.py": loaders, "train.py": main}
+    assert [row for row, _ in told(files, ".")] == rows
+    assert [row for row, _ in told(files, "loaders.py")] == rows
+
+
 def test_a_notebook_s_draw_is_told_by_its_cell(told: Callable[..., list[tuple[int, str]]]) -> None:
     cells = (textwrap.dedent(NOISE), textwrap.dedent(IMAGES), LOADS.format(transform="Noise(0)"))
     book = {

@@ -9,7 +9,7 @@ from detlint.dataflow.inference import decorators, stops
 from detlint.mentions import places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
@@ -111,6 +111,32 @@ class Callers:
                 if inner:
                     made = each.coded("function")
                     yield from (op for op in made if op.name is function)
+
+
+class AllCallers:
+    """Answers for the functions of a project: their calls in their own files and in those that
+    import them. ``importing``: which these are, as ``OtherFiles`` has it."""
+
+    def __init__(self, importing: Callable[[Unit, str], list[tuple[Unit, str, str]]]) -> None:
+        self._importing = importing
+        self._known: dict[Unit, Callers] = {}
+
+    def of(self, function: Function) -> list[Op]:
+        """The calls of a function; of a constructor, those of its class. None of a method that
+        is called on something, which may be that of any class."""
+        owner, _, name = function.name.rpartition(".")
+        if function.outer is not None or (owner and name != "__init__"):
+            return []
+        unit, sought = function.unit, owner or name
+        found = list(self._in(unit).of(function).calls)
+        for other, word, full in self._importing(unit, sought):
+            found += self._in(other).of_imported(word, full)
+        return found
+
+    def _in(self, unit: Unit) -> Callers:
+        if unit not in self._known:
+            self._known[unit] = Callers(unit)
+        return self._known[unit]
 
 
 def is_own(function: Function) -> bool:

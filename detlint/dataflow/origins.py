@@ -4,10 +4,13 @@ functions return, into other files where these are open."""
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.callers import given
 from detlint.dataflow.declared import classes
 from detlint.dataflow.ir import Op
+from detlint.dataflow.path_conditions import Paths
 from detlint.journal import ended
 from detlint.models.loading import is_known, wraps
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
     # The files and parts of files that a file means by a name that it imports.
     Find = Callable[[Unit, str], list[tuple[Unit, str]]]
+    Calls = Callable[[Function], list[Op]]
 
 _DEEPEST = 30  # questions that a question leads to, and calls in calls
 _MOST = 3000  # operations that one question may look at
@@ -81,13 +85,16 @@ _Keys = tuple[object, ...]
 
 
 class Origins:
-    """Answers for the values of a file; ``find`` opens the others.
+    """Answers for the values of a file; ``find`` opens the others, ``calls`` gives all calls of a
+    function, by which its parameters are told where no call is looked at.
 
-    ``is_cut``: what a name of another file means was not to be seen.
+    ``is_cut``: what a name of another file means, or what other files pass, was not to be seen.
     """
 
-    def __init__(self, find: Find | None = None) -> None:
+    def __init__(self, find: Find | None = None, calls: Calls | None = None) -> None:
         self._find = find
+        self._calls = calls
+        self._paths: dict[Frame, Paths] = {}
         self.is_cut = False
         self._steps = 0
         self._busy: set[tuple[Op, Frame | None]] = set()
@@ -270,7 +277,19 @@ class Origins:
         if owner in op.function.unit.classes:
             yield self.made((f".{owner}",), op, frame, Place(op.function.unit, owner))
             return
-        yield from self._annotated(op, frame)
+        told = self._passed(op) if frame is None or frame.call is None else []
+        if told:
+            yield from ((each, None, keys) for each in told)
+        else:
+            yield from self._annotated(op, frame)
+
+    def _passed(self, op: Op) -> list[Op]:
+        """What the calls of a function give a parameter, as far as they are seen."""
+        if self._calls is None:
+            self.is_cut |= self._find is None
+            return []
+        values = (given(each, op) for each in self._calls(op.function))
+        return [each for each in values if each is not None]
 
     def _annotated(self, op: Op, frame: Frame | None) -> Iterator[Made | None]:
         """What a parameter's annotation names."""
@@ -407,16 +426,65 @@ class Origins:
             else:
                 yield self.made(callee.names, op, frame, callee.place)
 
-    @staticmethod
     def _returned(
-        function: Function, frame: Frame, keys: _Keys
+        self, function: Function, frame: Frame, keys: _Keys
     ) -> Iterator[tuple[Op, Frame | None, _Keys] | None]:
         if _depth(frame) > _DEEPEST:
             yield None
             return
         for each in function.returns:
-            if each.args:
+            if each.args and self.may_run(each, frame):
                 yield each.args[0], frame, keys
+
+    # What runs
+
+    def may_run(self, op: Op, frame: Frame) -> bool:
+        """Whether an operation may run in a frame, by the constants that its call passes."""
+        if op.function is not frame.function or (frame.call is None and frame.owner is None):
+            return True
+        if frame not in self._paths:
+            constant = partial(self._constant, frame=frame)
+            self._paths[frame] = Paths(frame.function, constant)
+        return self._paths[frame].may_run(op)
+
+    def _constant(self, op: Op, frame: Frame) -> object:
+        """What a parameter, or an attribute of the object, certainly is in a frame; ``...`` where
+        that is not known."""
+        for _ in range(_DEEPEST):
+            value, outer = self._given(op, frame)
+            known = ... if value is None else value.function.unit.values.constant(value)
+            if value is None or outer is None or known is not ...:
+                return known
+            op, frame = value, outer
+        return ...
+
+    def _given(self, op: Op, frame: Frame) -> tuple[Op | None, Frame | None]:
+        """What a value is given by the call of its function, and in which frame; None where that
+        is not seen."""
+        if op.code == "attr" and op.args[0].code == "param" and op.args[0].name[1] == "self":
+            return self._only_field(op, frame)
+        if op.code != "param" or frame.call is None or op.function is not frame.function:
+            return None, None
+        found = frame.call.given(str(op.name[1]), _position(op))
+        if found is None and not frame.call.unpacks:
+            return (op.args[0] if op.args else None), None
+        return (None if op.name[0] or op.name[1] in _SELF else found), frame.outer
+
+    def _only_field(self, op: Op, frame: Frame) -> tuple[Op | None, Frame | None]:
+        """What an attribute of an object is given, if nothing but its constructor does so."""
+        owner, name = frame.owner, str(op.name)
+        if owner is None or owner.op.code != "call":
+            return None, None
+        stored = list(self.field(owner, name))
+        units = dict.fromkeys((owner.op.function.unit, *(x.unit for x in self.lineage(owner))))
+        stores = [
+            store
+            for unit in units
+            for outer in unit.functions_naming(name)
+            for function in outer.everything()
+            for store in function.stores.get(name, ())
+        ]
+        return stored[0] if len(stored) == len(stores) == 1 else (None, None)
 
 
 def owner_of(method: Made) -> Made | None:

@@ -127,7 +127,7 @@ class Workers:
         self._running.append(function)
         for inner in function.everything():
             for op in inner.ops:
-                if op.code == "call":
+                if op.code == "call" and self._origins.may_run(op, frame):
                     yield from self._call(op, frame)
         self._running.pop()
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.callers import AllCallers
 from detlint.dataflow.loaders import Loader, Loaders
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.workers import Draw, Workers
@@ -37,11 +39,13 @@ class MissingWorkerInitFn(Rule):
       of their own
 
     Lowers the confidence:
-    - the dataset's class is not seen: reported as *possible*. In published packages, no such loader
-      that was read drew anything else than torch seeds
+    - the dataset's class is not seen, or the file is a test or only asks a model for answers:
+      reported as *possible*. In published packages, no loader of unseen data that was read drew
+      anything else than torch seeds
 
     Not reported:
-    - a dataset that draws nothing but from `random`, torch and NumPy's global generator
+    - a dataset that draws nothing but from `random`, torch and NumPy's global generator, by what
+      calls pass
     - a generator that the dataset keeps on `self`: DET207 reports it where it is drawn from
     - a generator that code outside of `__init__` makes anew or seeds
     - a loader with a `worker_init_fn`, or without workers
@@ -61,6 +65,7 @@ class MissingWorkerInitFn(Rule):
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader"
     shown = "CPU"
     crosses_files = True
+    lowered_by = (*Rule.lowered_by, "test", "inference")
     examples = (
         Example(
             bad="""
@@ -149,16 +154,21 @@ class MissingWorkerInitFn(Rule):
     )
 
     def examine(self, offsets: Sequence[int]) -> None:
-        for loader in Loaders(self.unit, Origins(self.others.find if self.others else None)).near(
-            offsets
-        ):
+        for loader in Loaders(self.unit, self._opened or Origins()).near(offsets):
             given = loader.given("worker_init_fn")
             absent = given is None or (given.code == "const" and given.name is None)
             if absent and loader.has_workers and not loader.unpacks and not _is_set_later(loader):
                 self._judge(loader)
 
+    @cached_property
+    def _opened(self) -> Origins | None:
+        """What is followed into other files, once for all loaders: these share much."""
+        return (
+            Origins(self.others.find, AllCallers(self.others.importing).of) if self.others else None
+        )
+
     def _judge(self, loader: Loader) -> None:
-        origins = Origins(self.others.find if self.others else None)
+        origins = self._opened or Origins()
         workers = Workers(origins, numpy=self.settings.target_torch < _SEEDS_NUMPY)
         draw = next(self._draws(loader, workers), None)
         if draw is not None:

@@ -415,3 +415,92 @@ def collate(batch):
 def collated(images, n):
     yield DataLoader(Images(images), num_workers=n, collate_fn=collate)  # DET201
     yield DataLoader(Images(images), num_workers=n, collate_fn=torch.stack)
+
+
+# By what a call passes, some of this is not run
+
+
+def enhanced(way, strong=False):
+    if way is None:
+        return A.NoOp()
+    if way == "contrast" or strong:
+        return A.CLAHE(p=1)
+    return A.Resize(8, 8)
+
+
+def prepared(size, way=None):
+    return A.Compose([A.Resize(size, size), enhanced(way), A.Normalize()])
+
+
+def prepared_for(split):
+    held = [A.Resize(8, 8)]
+    if split != "train":
+        return A.Compose(held)
+    return A.Compose([*held, A.HorizontalFlip()])
+
+
+class Pictures(Dataset):
+    def __init__(self, pictures, augments=True):
+        self.pictures = pictures
+        self.augments = augments
+
+    def __getitem__(self, index):
+        if not self.augments:
+            return self.pictures[index]
+        return self.pictures[index] + RNG.normal()
+
+
+class Changed(Dataset):
+    def __init__(self, pictures, shifts):
+        self.pictures = pictures
+        self.shifts = shifts
+
+    def train(self):
+        self.shifts = True
+
+    def __getitem__(self, index):
+        return RNG.normal() if self.shifts else self.pictures[index]
+
+
+def passed(images, n, args, more):
+    yield DataLoader(Images(images, prepared(8)), num_workers=n)
+    yield DataLoader(Images(images, prepared(8, None)), num_workers=n)
+    yield DataLoader(Images(images, prepared(8, way="plain")), num_workers=n)
+    yield DataLoader(Images(images, prepared(8, way="contrast")), num_workers=n)  # DET201
+    yield DataLoader(Images(images, prepared(8, args.way)), num_workers=n)  # DET201
+    yield DataLoader(Images(images, prepared(8, **more)), num_workers=n)  # DET201
+    yield DataLoader(Images(images, enhanced("plain", strong=True)), num_workers=n)  # DET201
+    yield DataLoader(Images(images, prepared_for("test")), num_workers=n)
+    yield DataLoader(Images(images, prepared_for("train")), num_workers=n)  # DET201
+    yield DataLoader(Pictures(images), num_workers=n)  # DET201
+    yield DataLoader(Pictures(images, augments=False), num_workers=n)
+    yield DataLoader(Pictures(images, args.augments), num_workers=n)  # DET201
+    yield DataLoader(Changed(images, False), num_workers=n)  # DET201
+
+
+# Loaders that a helper makes of the data that it is given
+
+
+def loader_of(dataset, n):
+    return DataLoader(dataset, batch_size=8, num_workers=n)  # DET201
+
+
+def quiet_loader_of(dataset, n):
+    return DataLoader(dataset, batch_size=8, num_workers=n)
+
+
+class Loading:
+    def __init__(self, dataset: Dataset):
+        self.dataset = dataset
+
+    def loader(self, n):
+        return DataLoader(self.dataset, num_workers=n)  # DET201
+
+
+def made(images, n):
+    yield quiet_loader_of(Images(images), n)
+    yield loader_of(Images(images), n)
+    first, second = Images(images, Noise(0)), Images(images)
+    yield loader_of(first, n)
+    yield Loading(second).loader(n)
+    yield Loading(first).loader(n)
