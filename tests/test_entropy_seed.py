@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from linted_places import places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from detlint.finding import Finding
 
@@ -126,3 +128,63 @@ def test_only_numbers_are_taken_for_seeds_by_the_name_alone(
 ) -> None:
     text = function(f"seed = {draw}") + '\nif __name__ == "__main__":\n    main()\n'
     assert len(findings(text, "DET103")) == count
+
+
+FOLDS = """
+import random
+
+import numpy as np
+
+def shuffled(rows, start):
+    stream = np.random.default_rng(start)
+    return stream.permutation(rows)
+
+def picked(rows, start, count=3):
+    return shuffled(rows, start)[:count]
+
+def padded(rows, width):
+    return rows + [0] * width
+
+class Folds:
+    def __init__(self, rows, key=0):
+        self.rows = rows
+        random.seed(key + 1)
+"""
+USES = """
+import random
+import time
+import numpy as np
+from lib import folds
+from lib.folds import Folds, padded, picked as take, shuffled
+rows = [1, 2]
+
+if __name__ == "__main__":
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("shuffled(rows, np.random.randint(10))", 1),
+        ("shuffled(rows, start=random.randrange(10))", 1),
+        ("take(rows, 7 * np.random.randint(10))", 1),
+        ("folds.picked(rows, random.getrandbits(8))", 1),
+        ("Folds(rows, random.randint(0, 9))", 1),
+        ("Folds(rows, key=3)", 0),
+        ("shuffled(np.random.randint(10, size=9), 0)", 0),
+        ("take(rows, 0, np.random.randint(10))", 0),
+        ("padded(rows, random.randint(0, 9))", 0),
+        ("folds.absent(rows, random.randint(0, 9))", 0),
+        ("np.random.seed(0)\n    shuffled(rows, np.random.randint(10))", 0),
+    ],
+)
+def test_functions_of_other_files_seed_with_what_they_are_given(
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    line: str,
+    count: int,
+) -> None:
+    project({"lib/__init__.py": "", "lib/folds.py": FOLDS, "use.py": USES.format(line)})
+    assert len(places(capsys, "DET103")) == count
+    assert len(places(capsys, "DET103", "use.py")) == count

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import parameter_of, word_of
 from detlint.models import randomness
+from detlint.models.loading import is_known
 from detlint.models.names import makes_label, means_seed, means_seeding
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.entropy import Entropy
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.origins import Find
     from detlint.dataflow.unit import Unit
     from detlint.finding import Edit
 
@@ -110,24 +112,50 @@ class SeedPlaces:
             elif key and keyword in (None, "default"):
                 yield Place(value, node, f"`{key}`", key)
 
-    def handed(self, call: Op) -> Iterator[Place]:
-        """What a call gives a function of the file that seeds with it."""
-        callee = call.function.unit.values.callee(call)
-        if callee is None or any(True for _ in self.given(call)):
+    def handed(self, call: Op, find: Find | None = None) -> Iterator[Place]:
+        """What a call gives a function that seeds with it, of the file, or of another one that
+        ``find`` opens."""
+        values = call.function.unit.values
+        callee = values.callee(call) or (_imported(call, find) if find is not None else None)
+        if callee is not None:
+            for place, value in self._unnamed(call):
+                taken = parameter_of(callee, call, value)
+                if taken is not None and self._seeds(taken):
+                    yield place
+
+    def handed_on(self, call: Op) -> Iterator[Place]:
+        """What a call gives a function of another file, which may seed with it."""
+        values = call.function.unit.values
+        names = [each for each in values.called(call) if "." in each.strip(".")]
+        if values.callee(call) is None and names and not any(map(is_known, names)):
+            yield from (place for place, _ in self._unnamed(call))
+
+    def _unnamed(self, call: Op) -> Iterator[tuple[Place, Op]]:
+        """What a call is given, by no name of a seed."""
+        if any(True for _ in self.given(call)):
             return
         assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
         nodes = [*call.node.args, *(each.value for each in call.node.keywords)]
         text = ast.unparse(call.node.func)
         for (_, value), node in zip(call.arguments(), nodes, strict=True):
-            taken = parameter_of(callee, call, value)
-            if taken is not None and self._seeds(taken):
-                yield Place(value, node, f"the seed that `{text}` gets", seeding=True)
+            yield Place(value, node, f"the seed that `{text}` gets", seeding=True), value
 
     def _seeds(self, parameter: Op) -> bool:
         """Whether a function seeds with what it is given."""
         if parameter not in self._seeding:
             self._seeding[parameter] = any(map(_is_seed, _followed(parameter)))
         return self._seeding[parameter]
+
+
+def _imported(call: Op, find: Find) -> Function | None:
+    """The function of another file that a call leads to, or the constructor of a class."""
+    unit = call.function.unit
+    for name in unit.values.called(call):
+        for home, part in find(unit, name):
+            found = home.defined("__init__", part) if part in home.classes else home.defined(part)
+            if found is not None:
+                return found
+    return None
 
 
 def _is_seed(value: Op) -> bool:

@@ -31,11 +31,14 @@ if TYPE_CHECKING:
     from detlint.dataflow.entropy import Entropy
     from detlint.dataflow.ir import Function, Op
     from detlint.documents.document import Entry, Text
+    from detlint.finding import Finding
 
 _LONGEST = 50
 _MOST_NAMES = 40  # under which a file keeps entropy, and which are looked up elsewhere in it
 _UNSEEDED_JOB = "no seed is set, so torchtitan takes another one in every run"
 _ADVICE = "take it from the configuration, with a fixed default"
+_SEEDS = ("seed", "Seed", "SEED", "random_state", "PRNGKey", "random.key", "Rngs", "default_rng")
+_ELSEWHERE = "if it is one, "  # what a finding begins with that another file has to confirm
 _DIFFERS = "so it differs from run to run"
 
 
@@ -46,7 +49,8 @@ class EntropySeed(Rule):
 
     Reported:
     - a seed taken from the clock, a process id, `os.urandom`, `secrets` or `uuid`
-    - a seed drawn from a global generator that nothing has seeded
+    - a seed drawn from a global generator that nothing has seeded, also for a function of another
+      file that seeds with it
     - calls that mean entropy: `random.seed()`, `torch.seed()`, `generator.seed()`
     - a seed made of `hash()` of a string, or of `id()`
     - arguments in scripts, also through a variable: `--seed $RANDOM`, `seed=$(date +%s)`
@@ -114,7 +118,9 @@ class EntropySeed(Rule):
         "seed_all()",
     )
     mentions = (*MENTIONS, "seed", "SEED", "[training]")
-    needs = ("seed", "Seed", "SEED", "random_state", "PRNGKey", "random.key", "Rngs", "default_rng")
+    # Without one of these, a function of another file may still seed with a number.
+    needs = (*_SEEDS, "random.randint(", "randrange(", "getrandbits(")
+    crosses_files = True
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
     shown = "CPU"
     confidence = Confidence.LIKELY
@@ -199,15 +205,18 @@ class EntropySeed(Rule):
         self._told = Told(self.unit)
         for place in sorted(self._places.named(functions), key=Place.start):
             self._check(place)
-        for call in sorted(
-            (op for function in functions for op in function.ops if op.code == "call"),
-            key=lambda op: (op.node.lineno, op.node.col_offset),  # type: ignore[attr-defined]
-        ):
+        calls = (op for function in functions for op in function.coded("call"))
+        find = self.others.find if self.others is not None else None
+        elsewhere: list[Place] = []
+        for call in sorted(calls, key=lambda op: (op.node.lineno, op.node.col_offset)):  # type: ignore[attr-defined]
             if entropy.reseeds_torch(call, self._origins) or entropy.reseeds(call, self._origins):
                 self._report_reseeding(call)
             elif not self._states.is_undone(call):
-                for place in (*self._places.given(call), *self._places.handed(call)):
+                for place in (*self._places.given(call), *self._places.handed(call, find)):
                     self._check(place)
+                elsewhere += self._places.handed_on(call) if find is None else ()
+        for place in elsewhere:
+            self._check(place, _ELSEWHERE)
 
     def _where_read(self, names: set[str]) -> Iterator[Function]:
         """The functions that mention one of some names, and a seed."""
@@ -248,7 +257,12 @@ class EntropySeed(Rule):
         start = end - len(node.func.attr)
         return (Edit(start, end, f"manual_{node.func.attr}"), seed)
 
-    def _check(self, place: Place) -> None:
+    @classmethod
+    def rests_on_others(cls, finding: Finding) -> bool:
+        """The function that is given the number stands in another file."""
+        return finding.message.startswith(_ELSEWHERE)
+
+    def _check(self, place: Place, prefix: str = "") -> None:
         found = self._entropies.of(place.value)
         if found is None or self._told.holds(place.node, found.call) or place.only_labels():
             return
@@ -264,7 +278,9 @@ class EntropySeed(Rule):
         edits: tuple[Edit, ...] = ()
         if not gives_fresh(found.call):
             edits = constant_for(self.unit, place.value, place.node, found.call)
-        self._tell(place.node, found.call, f"{place.subject} comes from {what}", edits, result)
+        self._tell(
+            place.node, found.call, f"{prefix}{place.subject} comes from {what}", edits, result
+        )
 
     def _tell(
         self, node: ast.expr, call: Op, claim: str, edits: tuple[Edit, ...], result: str
@@ -318,7 +334,7 @@ class EntropySeed(Rule):
 
 
 def _speaks_of_seeds(text: str) -> bool:
-    return any(map(text.__contains__, EntropySeed.needs))
+    return any(map(text.__contains__, _SEEDS))
 
 
 def _kept_by(functions: Sequence[Function], origins: Origins) -> set[str]:
