@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.values import Values
 
-_LOSING = frozenset(("builtins.len", "builtins.abs", "builtins.round"))
+_LOSING = frozenset(("builtins.len", "builtins.abs", "builtins.round", "builtins.sum"))
 # Methods that many elements give the same result.
 _ROUNDING = frozenset(["count", "endswith", "isdigit", "islower", "isupper", "startswith"])
 

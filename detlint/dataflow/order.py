@@ -326,7 +326,8 @@ class Orders:
         reads = [each for each in found if each.uses and not _only_turned(each)]
         asked = re.search(rf"getattr\([^()]*[\"']{name}[\"']", self.unit.text) is not None
         known = bool(reads) or self.references.reads_again(use)
-        if (asked or not known) and not name.startswith("_"):
+        open_ = not name.startswith("_") or (not known and self.unit.has_unseen_base(owner))
+        if (asked or not known) and open_ and not name.startswith("__"):
             yield from self.escape(use, f"assigned to {spoken(use.args[0])}.{name}", flow)
         for read in reads:
             yield from self.follow(read, flow)

@@ -27,8 +27,9 @@ class References:
         self._calls_by_callee: dict[Function, dict[Function, list[Op]]] = {}
 
     def reads_of_field(self, owner: str, name: str) -> Iterator[Op]:
-        """Where the methods of a class read an attribute of their object."""
-        for function in self.unit.methods_naming(owner, name):
+        """Where the methods of a class, of its bases and of those that derive from it read an
+        attribute of their object, which is that of the class."""
+        for function in self._methods_naming(owner, name):
             for each in function.everything():
                 for op in each.ops:
                     if op.code == "attr" and op.name == name and _is_self(op.args[0]):
@@ -45,6 +46,17 @@ class References:
             and isinstance(each.ctx, ast.Load)
             for each in ast.walk(node)
         )
+
+    def _methods_naming(self, owner: str, name: str) -> Iterator[Function]:
+        own = {
+            each
+            for each in self.unit.derived(owner)
+            if any(op.code == "store_attr" for op in self.unit.stored_by(each, name))
+        }
+        own.update(below for each in tuple(own) for below in self.unit.derived(each))
+        for each in self.unit.related(owner):
+            if each not in own:  # these have an attribute of their own
+                yield from self.unit.methods_naming(each, name)
 
     def stays(self, name: str, value: Op) -> bool:
         """Whether what a name of the module holds at the end is a value that was changed since."""

@@ -36,6 +36,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PLACED = (ast.expr, ast.keyword, ast.stmt, ast.arg, ast.ExceptHandler)
 _GOES_ON = re.compile(r"(?:elif|else|except|finally)\b")
 _IMPORTS = re.compile(r"(?:^|[;:])[ \t]*(?:from|import)[ \t]", re.MULTILINE)
+_PLAIN_BASES = frozenset(("", "object", "ABC", "Module", "Generic"))
 _FARTHEST = 40  # blanks around a dot
 
 
@@ -358,14 +359,40 @@ class Unit(Editable[ast.AST]):
         text = next((each.bases for each in pieces if each.bases), "")
         return [each.split("=")[0].strip().rpartition(".")[2] for each in text.split(",") if each]
 
+    def derived(self, owner: str) -> list[str]:
+        """The classes of the file that derive from a class of it, over others as well."""
+        found: list[str] = []
+        pending = [owner]
+        for each in pending:  # grows
+            fresh = [name for name in self._derived.get(each, ()) if name not in pending]
+            found += fresh
+            pending += fresh
+        return found
+
+    @cached_property
+    def _derived(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name in self.classes:
+            for base in self.bases(name):
+                found.setdefault(base, []).append(name)
+        return found
+
+    def related(self, owner: str) -> list[str]:
+        """A class with those of the file whose methods its objects, or those of a class that
+        derives from it, have."""
+        return [*self._with_bases(owner), *self.derived(owner)]
+
+    def has_unseen_base(self, owner: str) -> bool:
+        """Whether a class has a base that is of no library, and not in the file."""
+        return not set(self.bases(owner)) <= _PLAIN_BASES | set(self.classes)
+
     def hashes_by_value(self, owner: str) -> bool:
         """Whether objects of a class may be hashed by what they hold, and not by their address."""
         names = {each.name for each in self.classes[owner] if each.kind == "function"}
         if "__hash__" in names or "__eq__" in names:
             return True
-        plain_bases = {"", "object", "ABC", "Module", "Generic"}
-        if not set(self.bases(owner)) <= plain_bases | set(self.classes):
-            return True  # a base that is not seen may say so
+        if self.has_unseen_base(owner):
+            return True  # it may say so
         head = self.text[self.classes[owner][0].start :][:200]
         return head.lstrip().startswith("@")  # `@dataclass(frozen=True)`
 

@@ -338,6 +338,8 @@ class Values:
         word, owner = str(op.name), self.owner(op.args[0])
         if owner:
             found = self.field(owner, word)
+            if not found - NONE:  # those that derive from it may fill it
+                found |= joined(*(self.field(each, word) for each in self.unit.derived(owner)))
             if found - NONE or self.unit.stored(owner, word):
                 return found  # nothing yet, where it is what is asked about
         row = self._of_type(tables.MEMBERS, word, op.args[0])

@@ -858,3 +858,70 @@ def chosen(names):
 
 def chosen_numbers(names):
     return list(set(names).intersection({1, 2})), list(set(names) & {1, 2})
+
+
+# Attributes of base classes and of those that derive from them
+
+
+class Drawing:
+    shapes = None
+
+    def draw_one(self, generator):
+        return self._marks[generator.integers(len(self._marks))]
+
+    def draw_all(self, out):
+        for shape in self.shapes:  # DET204
+            out.append(shape)
+
+    def has(self, mark):
+        return mark in self._known
+
+
+class Sketch(Drawing):
+    def __init__(self, lines):
+        self._marks = list({line.strip() for line in lines})  # DET204
+        self._known = list({line.strip() for line in lines})
+        self.shapes = {line.split(":")[0] for line in lines}
+
+
+class Catalog:
+    def __init__(self, lines):
+        self.captions = {line.strip() for line in lines}
+        self._own = list({line.strip() for line in lines})
+        self._places = list({line.strip() for line in lines})  # DET204
+
+
+class Index(Catalog):
+    def __init__(self, lines):
+        super().__init__(lines)
+        self._own = sorted(line.strip() for line in lines)
+
+
+class Numbered(Index):
+    def write(self, out):
+        for caption in self.captions:  # DET204
+            out.write(caption)
+
+    def places(self):
+        return {place: number for number, place in enumerate(self._places)}
+
+    def own(self):
+        return self._own[0]
+
+
+class Apart:
+    def first(self):
+        return self._own[0] + self._places[0]
+
+
+class OfAnother(torch.nn.Sequential):
+    def __init__(self, lines):
+        self._parts = list({line.strip() for line in lines})  # DET204
+
+
+# A sum is the same for many
+
+
+def by_weight(lines, weight):
+    found = {line.strip() for line in lines}
+    return sorted(found, key=lambda name: sum(weight[each] for each in name))  # DET204
