@@ -102,6 +102,7 @@ class Variables:
 
     def left_behind(self) -> Iterator[Use]:
         """What the round that ends the loop, or the last one, leaves in a variable."""
+        yield from self._element_left()
         for op in self._round.ops:
             if op not in self._round.own or self._round.is_joint(op) or self._is_old_state(op):
                 continue
@@ -112,6 +113,21 @@ class Variables:
                 kept = value in self._round.own and not self._is_old_state(value)
                 if kept and not self._has_no_order(value):
                     yield from looped(value)
+
+    def _element_left(self) -> Iterator[Use]:
+        """``for path in paths: …``, then ``path``: the last one, or that at which it stopped."""
+        head = self._round.region.head
+        if head is None or head not in self._round.elements or head.code != "iter":
+            return
+        stops = [each for each in self._round.ops if self._round.breaks(each)]
+        # A loop that keeps one under another name, and stops, seeks that.
+        sought = len(set(head.function.names_of(head))) > 1
+        if stops and (sought or all(map(self._round.is_unique_match, stops))):
+            return
+        for use in head.uses:
+            outside = not use.within(self._round.region)
+            if outside and not _is_given_anew(use) and self._effects.reads(use, head):
+                yield from looped(use)
 
     def _is_old_state(self, op: Op) -> bool:
         """Whether it is the state of a container or number that was there before the round."""
@@ -223,6 +239,15 @@ class Variables:
                 return True
             pending += [x for x in each.uses if x.within(self._round.region)]
         return False
+
+
+def _is_given_anew(joint: Op) -> bool:
+    """Whether a later loop gives the variable its own elements."""
+    own = joint.code == "phi" and joint in joint.region.joints
+    return own and any(
+        each is joint.region.head or (each.code == "unpack" and each.args[0] is joint.region.head)
+        for each in joint.args
+    )
 
 
 def _carries(value: Op, joint: Op) -> bool:

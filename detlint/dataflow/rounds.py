@@ -58,7 +58,7 @@ class Round:
         self.own = self._derived()
         self.seeded = any(self._seeds(op) for op in self.ops)
         self.counters = self._counting()
-        self.stops = any(map(self._breaks, self.ops))
+        self.stops = any(map(self.breaks, self.ops))
 
     def _is_left_out(self, op: Op) -> bool:
         """Whether an argument that is not given, by its default, keeps code from running."""
@@ -120,7 +120,8 @@ class Round:
         inner = [x for x in op.region.around() if x.loops and x is not self.region]
         return any(x.head in own and x.head is not self.head for x in inner)
 
-    def _breaks(self, op: Op) -> bool:
+    def breaks(self, op: Op) -> bool:
+        """Whether it ends the loop."""
         if op.code != "leave" or op.name != "break":
             return False
         loops = [region for region in op.region.around() if region.kind in ("for", "while")]

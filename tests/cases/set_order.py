@@ -925,3 +925,20 @@ class OfAnother(torch.nn.Sequential):
 def by_weight(lines, weight):
     found = {line.strip() for line in lines}
     return sorted(found, key=lambda name: sum(weight[each] for each in name))  # DET204
+
+
+# What a loop leaves in its own variable
+
+
+def any_of(lines):
+    kinds = {line.strip() for line in lines}
+    for kind in kinds:  # DET204
+        print(kind)
+    return kind
+
+
+def none_of(lines):
+    for kind in {line.strip() for line in lines}:
+        print(kind)
+    kind = sorted(lines)[0]
+    return kind

@@ -3834,3 +3834,69 @@ def listed_by_a_library(d, own):
     rows = {path: {"wav": path} for path in get_all_files(d, match_and=[".wav"])}  # DET203
     json.dump(rows, open("train.json", "w"))
     return own.get_all_files(d)
+
+
+# What a loop leaves in its own variable
+
+
+def returns_the_last(folder):
+    for name in os.listdir(folder):  # DET203
+        print("found", name)
+    return name
+
+
+def links_the_last(folder):
+    names = os.listdir(folder)  # DET203
+    for name in names:
+        print("found", name)
+    os.system(f"ln -s {name} newest")
+
+
+def keeps_where_it_stopped(folder):
+    for path in Path(folder).iterdir():  # DET203
+        if path.stat().st_size > 100:
+            break
+    return path
+
+
+def last_of_each(folder, last):
+    for root, _, files in os.walk(folder):  # DET203
+        for name in files:
+            print(name)
+        last[root] = name
+
+
+def says_the_last(folder):
+    for name in os.listdir(folder):
+        print(name)
+    print("last", name)
+
+
+def uses_the_name_again(folder, out):
+    for name in os.listdir(folder):
+        print(name)
+    for name in sorted(os.listdir(folder)):
+        out.append(name)
+    return name
+
+
+def binds_the_name_again(folder):
+    for name in os.listdir(folder):
+        print(name)
+    name = "all"
+    return name
+
+
+def deletes_the_name(folder):
+    for name in os.listdir(folder):
+        print(name)
+    del name
+
+
+def seeks_one(folder, wanted):
+    for name in os.listdir(folder):
+        if name == wanted:
+            break
+    else:
+        raise FileNotFoundError(wanted)
+    return name
