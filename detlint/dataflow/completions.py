@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.calls import word_of
 from detlint.dataflow.order import Orders
-from detlint.dataflow.use import Flow, surest
+from detlint.dataflow.queues import Queues, same
+from detlint.dataflow.use import Flow, Use, surest
 from detlint.models import completions as models
+from detlint.models import names
 from detlint.models.loading import hands_on
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
-    from detlint.dataflow.use import Use
     from detlint.models.completions import Completion
 
-# What gives the same object again.
-_SAME = frozenset(("await", "change", "declared", "enter", "free", "phi"))
+_HANDED_ON = frozenset(("declared", "item", "phi", "tuple", "list", "choice"))
 
 
 class Found(NamedTuple):
-    """Results whose order shows: the call that gives them, or the queue that they go through.
+    """Results whose order shows: the call that gives them, or the queue that they go through,
+    or where they are taken from one that is made elsewhere.
 
     completion  what the call gives; None for a queue
     use  where the order shows; None where the object itself has lost it
@@ -41,6 +41,7 @@ class Completions:
         self.unit = unit
         self.values = unit.values
         self.orders = Orders(self.values, finishing=True)
+        self.queues = Queues(self.orders.references)
 
     def near(self, offsets: Iterable[int]) -> Iterator[Found]:
         """Those of the functions that some offsets lie in."""
@@ -60,10 +61,14 @@ class Completions:
             use = surest(self._uses(call, completion))
             if use is not None or self._is_out_of_sight(call, completion):
                 yield Found(call, completion, use)
-        elif self._is_queue(call):
-            use = surest(self._of_queue(call))
+        elif self.queues.is_queue(call):
+            taken = self.queues.taken(call)
+            use = surest(self._of_queue(taken))
             if use is not None:
-                yield Found(call, None, use)
+                # What stands apart from the queue is told where it is taken.
+                apart = (each for each in taken if each.function is use.op.function)
+                near = use.op.function is call.function
+                yield Found(call if near else next(apart, call), None, use)
 
     # What gives results
 
@@ -127,41 +132,11 @@ class Completions:
             for each in given(call):
                 yield from self.orders.uses(each)
 
-    def _of_queue(self, made: Op) -> Iterator[Use]:
-        if any(self._goes_to_many(each) for each in _same(made)):
-            yield from self._of_rounds(
-                call
-                for each in _same(made)
-                for method in each.uses
-                if method.code == "attr" and method.name in ("get", "get_nowait")
-                for call in method.uses
-                if call.code == "call"
-            )
-
-    def _is_queue(self, call: Op) -> bool:
-        called = self.values.called(call)
-        if any(map(models.is_queue, called)):
-            return True
-        function = call.args[0]
-        if called or function.code != "attr" or not str(function.name).endswith("Queue"):
-            return False
-        owner = function.args[0]
-        makers = [owner, *owner.args] if owner.code in _SAME else [owner]
-        names = [name for each in makers for name in self.values.called(each)]
-        return any(models.MANAGERS.fullmatch(name) for name in names)
-
-    def _goes_to_many(self, queue: Op) -> bool:
-        """Whether a loop starts workers that are given a queue."""
-        pending, seen = [queue], {queue}
-        while pending:
-            for use in pending.pop().uses:
-                if use.code == "call" and models.starts_worker(word_of(use)):
-                    if any(region.loops for region in use.region.around()):
-                        return True
-                elif use.code in ("dict", "entry", "list", "star", "tuple") and use not in seen:
-                    seen.add(use)
-                    pending.append(use)
-        return False
+    def _of_queue(self, taken: Sequence[Op]) -> Iterator[Use]:
+        yield from self._of_rounds(taken)
+        for call in taken:
+            if not any(region.loops for region in call.region.around()):
+                yield from _returned(call)
 
     def _of_rounds(self, calls: Iterable[Op]) -> Iterator[Use]:
         """``rows.append(queue.get())`` in a loop, ``[queue.get() for …]``."""
@@ -183,28 +158,29 @@ class Completions:
                 yield from self.orders.uses(made, Flow(keyed=made.name == "dict"))
 
 
-def _same(value: Op) -> Iterator[Op]:
-    """A value, and all that stands for the same object."""
-    pending, seen = [value], {value}
-    while pending:
-        each = pending.pop()
-        yield each
+def _returned(call: Op) -> Iterator[Use]:
+    """What is returned of the next result, whichever that is; beside its number, if it has one,
+    somebody may put it in its place."""
+    told = [each for each in call.uses if each.code == "unpack"]
+    numbered = any(names.numbers(name) for each in told for name in each.function.names_of(each))
+    pending = [call, *told]
+    for each in pending:  # grows
         for use in each.uses:
-            changes = use.code == "change" and use.args[0] is not each
-            if use.code in _SAME and not changes and use not in seen:
-                seen.add(use)
+            if use.code == "return":
+                yield Use(use, "returned", assumed=numbered)
+            elif use.code in _HANDED_ON and use not in pending:
                 pending.append(use)
 
 
 def _calls_of(made: Op) -> Iterator[Op]:
     """``Parallel(…)(jobs)``, or ``parallel(jobs)`` of the local that holds it."""
-    for each in _same(made):
+    for each in same(made):
         yield from (use for use in each.uses if use.code == "call" and use.args[0] is each)
 
 
 def _done_of(waited: Op) -> Iterator[Op]:
     """The first of the two sets: ``done, _ = wait(…)``, ``wait(…).done``, ``wait(…)[0]``."""
-    for each in _same(waited):
+    for each in same(waited):
         for use in each.uses:
             if (
                 (use.code == "attr" and use.name == "done")

@@ -269,6 +269,7 @@ _TURNING_ON = frozenset(
     ["activate", "config", "configure", "enable", "ensure", "force", "full", "init", "make"]
 ) | {"seed", "set", "setup", "turn", "use"}
 _GENERATORS = frozenset(("gen", "generator", "prng", "rng", "rs"))
+_NUMBERING = words("i id idx index j k key name number position rank uid")
 _OPTIONS = words(
     """arg args arguments cfg cfgs conf config configs configuration flags hparams opt options
     opts params"""
@@ -553,6 +554,11 @@ def names_file(name: str) -> bool:
 def identifies(name: str) -> bool:
     """Whether a name is that of what identifies something, and so has to differ."""
     return not _IDENTIFIERS.isdisjoint(words_of(name))
+
+
+def numbers(name: str) -> bool:
+    """Whether what has this name says which of several something is: ``index``, ``worker_id``."""
+    return _ends(name, _NUMBERING)
 
 
 def is_generator(name: str) -> bool:

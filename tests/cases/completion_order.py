@@ -697,3 +697,94 @@ def one_by_one(pool, rows):
 
 def in_processes(pool, paths):
     return list(pool.uimap(load, paths)), p_umap(load, paths)  # DET205 DET205
+
+
+# Queues that are kept, and read where others fill them
+
+
+class Collector:
+    def __init__(self, count):
+        self.rows = queue.SimpleQueue()
+        self.tasks = queue.Queue()
+        self.one = queue.Queue()
+        self.numbered = queue.Queue()
+        self._threads = [Thread(target=self._work) for _ in range(count)]
+        self._reader = Thread(target=self._read_one)
+
+    def _work(self):
+        while True:
+            task = self.tasks.get()
+            self._keep(task())
+
+    def _keep(self, row):
+        self.rows.put(row)
+        self.numbered.put((1, row))
+
+    def _read_one(self):
+        self.one.put(1)
+
+    def ask(self, task):
+        self.tasks.put(task)
+
+    def next_row(self):
+        row = self.rows.get()  # DET205
+        return row
+
+    def next_one(self):
+        return self.one.get()
+
+    def next_numbered(self):
+        index, row = self.numbered.get()  # possible DET205
+        return index, row
+
+    def has_any(self):
+        return not self.rows.empty()
+
+
+def filled_by_closures(parts):
+    rows = queue.Queue()  # DET205
+
+    def compute(part):
+        rows.put(work(part))
+
+    for part in parts:
+        Thread(target=compute, args=(part,)).start()
+    return [rows.get() for _ in parts]
+
+
+def filled_by_one_closure(part):
+    rows = queue.Queue()
+
+    def compute():
+        rows.put(work(part))
+
+    Thread(target=compute).start()
+    return [rows.get() for _ in range(3)]
+
+
+class Filling(Thread):
+    def __init__(self, rows):
+        super().__init__()
+        self.rows = rows
+
+
+def filled_by_a_class(parts):
+    rows = queue.Queue()  # DET205
+    workers = [Filling(rows) for _ in parts]
+    return [rows.get() for _ in workers]
+
+
+DONE = queue.Queue()
+
+
+def finish(part):
+    DONE.put(part)
+
+
+def finish_all(parts, pool):
+    for part in parts:
+        pool.submit(finish, part)
+
+
+def take_all(parts):
+    return [DONE.get() for _ in parts]  # DET205

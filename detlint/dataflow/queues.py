@@ -1,0 +1,134 @@
+"""Queues that several workers fill: who fills one, and where its results are taken."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.calls import word_of
+from detlint.models import completions as models
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.references import References
+
+# What gives the same object again.
+SAME = frozenset(("await", "change", "declared", "enter", "free", "phi"))
+_HOLDING = frozenset(("dict", "entry", "list", "star", "tuple"))
+_PUTS = frozenset(("put", "put_nowait"))
+_GETS = frozenset(("get", "get_nowait"))
+_STARTING = ("Process", "Thread", "submit", "apply_async", "create_task", "ensure_future")
+_MOST = 40  # functions that workers call
+
+
+class Queues:
+    """Answers for the queues of one file."""
+
+    def __init__(self, references: References) -> None:
+        self._references = references
+        self._values = references.values
+        self._unit = references.unit
+
+    def is_queue(self, call: Op) -> bool:
+        """Whether a call makes one."""
+        called = self._values.called(call)
+        if any(map(models.is_queue, called)):
+            return True
+        function = call.args[0]
+        if called or function.code != "attr" or not str(function.name).endswith("Queue"):
+            return False
+        owner = function.args[0]
+        makers = [owner, *owner.args] if owner.code in SAME else [owner]
+        names = [name for each in makers for name in self._values.called(each)]
+        return any(models.MANAGERS.fullmatch(name) for name in names)
+
+    def taken(self, made: Op) -> list[Op]:
+        """The calls that take results of a queue, if several workers fill it."""
+        read = list(self._read(made))
+        filling = {call.function for call in _methods(read, _PUTS)}
+        many = any(map(self._goes_to_many, read)) or not self._working.isdisjoint(filling)
+        # What workers take are tasks.
+        taken = (call for call in _methods(read, _GETS) if call.function not in self._working)
+        return list(taken) if many else []
+
+    def _read(self, made: Op) -> Iterator[Op]:
+        """Where a queue is read, also as an attribute of an object or a name of the module."""
+        for each in same(made):
+            yield each
+            for use in each.uses:
+                for read in self._kept(use):
+                    yield from same(read)
+
+    def _kept(self, use: Op) -> Iterator[Op]:
+        if use.code == "store_attr" and use.args[0].code == "param":
+            yield from self._references.reads_of_field(use.function.class_name, str(use.name))
+        elif use.code == "store_global":
+            yield from self._references.reads_of_global(str(use.name))
+
+    def _goes_to_many(self, queue: Op) -> bool:
+        """Whether a loop starts workers that are given a queue."""
+        pending, seen = [queue], {queue}
+        while pending:
+            for use in pending.pop().uses:
+                if self._starts_many(use):
+                    return True
+                if use.code in _HOLDING and use not in seen:
+                    seen.add(use)
+                    pending.append(use)
+        return False
+
+    def _starts_many(self, op: Op) -> bool:
+        if op.code != "call" or not any(region.loops for region in op.region.around()):
+            return False
+        word = word_of(op)
+        return any(map(models.starts_worker, (word, *self._unit.bases(word))))
+
+    @cached_property
+    def _working(self) -> set[Function]:
+        """The functions that several workers run, and those of the file that they call."""
+        found: dict[Function, None] = {}
+        for outer in self._unit.functions_holding(*_STARTING):
+            for function in outer.everything():
+                for call in filter(self._starts_many, function.coded("call")):
+                    found.update((each, None) for each in self._given(call))
+        pending = list(found)
+        for each in pending:  # grows
+            for inner in each.everything():
+                found[inner] = None
+                for call in inner.coded("call"):
+                    callee = self._values.callee(call)
+                    if callee is not None and callee not in found and len(found) < _MOST:
+                        found[callee] = None
+                        pending.append(callee)
+        return set(found)
+
+    def _given(self, call: Op) -> Iterator[Function]:
+        """The functions that a worker is given: ``target=self.work``, ``partial(work, 1)``."""
+        for _, value in call.arguments():
+            partial = "functools.partial" in self._values.called(value)
+            function = self._values.function(value.args[1] if partial else value)
+            if function is not None:
+                yield function
+
+
+def same(value: Op) -> Iterator[Op]:
+    """A value, and all that stands for the same object."""
+    pending, seen = [value], {value}
+    while pending:
+        each = pending.pop()
+        yield each
+        for use in each.uses:
+            changes = use.code == "change" and use.args[0] is not each
+            if use.code in SAME and not changes and use not in seen:
+                seen.add(use)
+                pending.append(use)
+
+
+def _methods(read: list[Op], named: frozenset[str]) -> Iterator[Op]:
+    """The calls of some methods of what is read."""
+    for each in dict.fromkeys(read):
+        for method in each.uses:
+            if method.code == "attr" and method.name in named:
+                yield from (call for call in method.uses if call.code == "call")
