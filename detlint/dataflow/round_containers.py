@@ -25,6 +25,7 @@ COMMUTING = frozenset(
     ["add", "discard", "remove", "clear", "difference_update", "intersection_update"]
 )
 ADDING = frozenset(["append", "appendleft", "extend", "extendleft", "insert", "push", "put"])
+_PICKING = frozenset(("get", "pop", "setdefault"))
 # What reads settings, of which several files hold the same.
 _SETTINGS = ("json.load", "toml", "yaml.")
 _GROUPS, _KEYS = Flow(filled=True, grouped=True), Flow(filled=True, keyed=True)
@@ -143,8 +144,24 @@ class Containers:
         assert table is not None  # noqa: S101 - what `_holds_group` says
         if self._round.stops:
             yield from looped(op)
-        elif not (self._is_apart(owner, call) or self._is_of_job(owner)):
+        elif self._is_of_job(owner):
+            return
+        elif not self._is_apart(owner, call):
             yield from self._of_groups(op, table)
+        elif not self._has_own_lists(table):
+            yield from self._of_keys(table)
+
+    def _of_keys(self, table: Op) -> Iterator[Use]:
+        """What is done with a dict to which rounds add a key each, but for looking keys up."""
+        for each, value in self._effects.holders.of(table).reads:
+            if each.place < self._round.region.end or each.code == "item":
+                continue
+            if each.code == "attr" and each.name in _PICKING:
+                continue
+            for flow in (Flow(keyed=True, filled=True), Flow(filled=True, grouped=True)):
+                for use in self._orders.at(each, value, flow):
+                    yield Use(use.op, "looped over", use.assumed)
+                    return
 
     def _of_groups(self, op: Op, table: Op) -> Iterator[Use]:
         """What is done with the lists of a dict, to which an operation adds."""
@@ -177,8 +194,9 @@ class Containers:
         """Whether each round adds to a list of its own, and what it adds depends on no other."""
         if owner.code != "item" or owner.args[1] not in self._round.elements:
             return False
-        table = owner.args[0]
-        return self._has_own_lists(table) and not self._depends(call, self._effects.made(table))
+        table = self._effects.made(owner.args[0])
+        makes = "collections.defaultdict" in self._values.called(table)
+        return (makes or self._has_own_lists(table)) and not self._depends(call, table)
 
     def _is_of_job(self, owner: Op) -> bool:
         """``found[index_of[future]]``: what finishes was one job."""

@@ -942,3 +942,38 @@ def none_of(lines):
         print(kind)
     kind = sorted(lines)[0]
     return kind
+
+
+# A list for each element of the set, in a dict
+
+
+def looked_up_by_key(rows):
+    kinds = {row["kind"].strip() for row in rows}
+    scores = defaultdict(list)
+    for kind in kinds:
+        scores[kind].append(rows[kind])
+    for kind in kinds:
+        print(kind, scores[kind])
+    return scores["a"], scores.get("b")
+
+
+def gone_through(rows):
+    kinds = {row["kind"].strip() for row in rows}
+    scores = defaultdict(list)
+    for kind in kinds:  # DET204
+        scores[kind].append(rows[kind])
+    return [sum(each) for each in scores.values()]
+
+
+def handed_out(rows):
+    scores = defaultdict(list)
+    for kind in {row["kind"].strip() for row in rows}:  # DET204
+        scores[kind].append(rows[kind])
+    return scores
+
+
+def several_in_a_list(rows):
+    scores = defaultdict(list)
+    for kind in {row["kind"].strip() for row in rows}:  # DET204
+        scores[kind[0]].append(rows[kind])
+    return scores["a"]
