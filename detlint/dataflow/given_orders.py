@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import described, parameter_of, spoken, word_of
-from detlint.dataflow.effects import is_aligned
-from detlint.dataflow.keys import may_tie, sorts_with_ties, takes_second
+from detlint.dataflow.effects import is_aligned, made_of
+from detlint.dataflow.keys import leaves_ties_among, may_tie, sorts_with_ties, takes_second
 from detlint.dataflow.use import Flow, Use, surest
 from detlint.models import names
 from detlint.models.model import Order
@@ -54,6 +54,7 @@ SET_METHODS = frozenset(
     ]
 )
 _ASSERTING = frozenset(["assertEqual", "assertListEqual", "assertNotEqual", "assertSequenceEqual"])
+_SORTING = "argsort"
 _POSITIONS = frozenset(["argmax", "argmin", "argsort", "index", "nanargmax", "nanargmin"])
 
 
@@ -90,7 +91,7 @@ class GivenOrders:
     def _by_name(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         word, method = word_of(call), call.args[0].code == "attr"
         updates = word == "update" and keyword is None
-        if word in _POSITIONS and self.finds_only(call, value):
+        if (word in _POSITIONS and self.finds_only(call, value)) or self._is_sort_key(call):
             return
         if word in _ASSERTING and len(call.args) > 2:
             yield from self._asserted(call, value, flow)
@@ -318,13 +319,51 @@ class GivenOrders:
             use in taken and self.is_found(call, use.args[0]) for use in call.uses
         )
 
+    def _is_sort_key(self, column: Op) -> bool:
+        """Whether what is computed of all rows only sorts them."""
+        sorting = [use for use in column.uses if word_of(use) == _SORTING]
+        return bool(sorting) and all(
+            use in sorting and self.finds_only(use, column) for use in column.uses
+        )
+
     def is_found(self, key: Op, value: Op) -> bool:
-        """``names[np.argmax(sizes)]``, where ``sizes`` holds something for each of the names."""
+        """``names[np.argmax(sizes)]``, where ``sizes`` holds something for each of the names;
+        ``[names[i] for i in np.argsort(sizes)]``, which sorts them."""
+        sorting = _sorting(key)
+        key = sorting or key
         if key.code != "call" or word_of(key) not in _POSITIONS:
             return False
-        owner = key.args[0].args[0] if word_of(key) == "index" else None
-        over = owner or (key.args[1] if len(key.args) > 1 else None)
-        return over is not None and is_aligned(over, value)
+        over = _over(key)
+        if over is None or (sorting is not None and leaves_ties_among(self._values, over)):
+            return False
+        return is_aligned(over, value) or _is_computed_of(over, value)
+
+
+def _sorting(key: Op) -> Op | None:
+    """The call of ``argsort`` that an index is, or one of whose places it is, also reversed."""
+    for _ in range(3):
+        if word_of(key) == _SORTING:
+            return key
+        if key.code not in ("iter", "slice"):
+            break
+        key = key.args[0]
+    return None
+
+
+def _over(call: Op) -> Op | None:
+    """What a call looks for a position in: its first argument, or what its method is of."""
+    method = call.args[0].code == "attr" and (word_of(call) == "index" or len(call.args) == 1)
+    if method:
+        return call.args[0].args[0]
+    return call.args[1] if len(call.args) > 1 else None
+
+
+def _is_computed_of(column: Op, value: Op) -> bool:
+    """``ids_of(rows)``, which a function makes of all rows."""
+    rows = {value} | made_of(value)
+    return column.code == "call" and any(
+        not ({each} | made_of(each)).isdisjoint(rows) for each in column.args[1:]
+    )
 
 
 def _is_local(value: Op) -> bool:

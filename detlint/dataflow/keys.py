@@ -29,6 +29,11 @@ def leaves_ties(values: Values, key: Op) -> bool:
     return _loses(values, function.returns[0].args[0])
 
 
+def leaves_ties_among(values: Values, column: Op) -> bool:
+    """Whether several of some keys are likely equal: ``[len(name) for name in names]``."""
+    return column.code == "comprehension" and _loses(values, column.args[0])
+
+
 def takes_second(values: Values, call: Op) -> bool:
     """Whether a sort is by the second part of each element: ``key=lambda item: -item[1]``."""
     key = call.given("key")

@@ -3900,3 +3900,33 @@ def seeks_one(folder, wanted):
     else:
         raise FileNotFoundError(wanted)
     return name
+
+
+# Sorted by the places that argsort gives
+
+
+def sorts_by_argsort(folder):
+    names = np.array(os.listdir(folder))
+    yield names[np.argsort(names)]
+    yield names[names.argsort()[::-1]]
+    rows = [{"id": name, "row": load(name)} for name in os.listdir(folder)]
+    yield np.array(rows)[np.argsort([row["id"] for row in rows])]
+    yield [rows[i] for i in np.argsort([row["id"] for row in rows])]
+
+
+def sorts_by_a_column(folder):
+    rows = []
+    for name in os.listdir(folder):
+        rows.append({"id": name, "row": load(name)})
+    keys = column_of(rows, "id")
+    return np.array(rows)[np.argsort(keys)]
+
+
+def leaves_equals(folder):
+    names = np.array(os.listdir(folder))  # DET203
+    return names[np.argsort([len(name) for name in names])]
+
+
+def sorts_by_others(folder, sizes):
+    names = np.array(os.listdir(folder))  # DET203
+    return names[np.argsort(sizes)]
