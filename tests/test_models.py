@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from detlint.dataflow import lattice
-from detlint.models import libraries, loading, memory, python, randomness, settings, tables
+from detlint.models import (
+    libraries,
+    loading,
+    memory,
+    python,
+    randomness,
+    settings,
+    tables,
+    training,
+)
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
@@ -204,3 +213,8 @@ def test_parameters_that_set_a_flag_stand_at_their_places(function: str) -> None
     for name, row in rows.items():
         assert name in parameters
         assert row.place is None or parameters[row.place] == name
+
+
+def test_layers_of_graphs_are_there() -> None:
+    layers = pytest.importorskip("torch_geometric").nn
+    assert not [each for each in training.GRAPH_LAYERS if not hasattr(layers, each)]

@@ -286,3 +286,19 @@ def test_a_draw_that_runs_for_sure_is_rather_named(
     assert lint() == ["lib.py:8"]
     project({"lib.py": text.replace("if training", "if mode")})
     assert lint() == [f"lib.py:{row}"]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("from torch_geometric.nn import SAGEConv\nnet = SAGEConv(16, 8)", True),
+        ("import torch_geometric.nn as gnn\nnet = gnn.models.GAT(16, 8, 2)", True),
+        ("from torch_geometric.nn.conv import LGConv\nnet = LGConv()", False),
+        ("from graphs import SAGEConv\nnet = SAGEConv(16, 8)", False),
+    ],
+)
+def test_layers_of_graphs_draw_their_weights(
+    project: Project, lint: Lint, line: str, *, found: bool
+) -> None:
+    project({"train.py": TRAIN.format(line).replace("import random\n", "")})
+    assert lint() == ["train.py:3"] * found

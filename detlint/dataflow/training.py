@@ -143,6 +143,8 @@ class Training:
                 return None if last in rows.FIXED else "torch"
             if (owner.partition(".")[0], last) in _MAKING:
                 return "torch"
+            if owner.startswith("torch_geometric.nn") and last in rows.GRAPH_LAYERS:
+                return "torch"
             if owner.startswith("torch.nn"):
                 return "torch" if last in rows.LAYERS and not self._is_filled(call) else None
         drawn = not names and call.args[0].code == "attr" and word_of(call) in rows.FILLS

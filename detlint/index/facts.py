@@ -68,7 +68,8 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     ),
     "draws": (*_called({name.rpartition(".")[2] for name in randomness.DRAWS} - {"f"}), ".f("),
     "builds": (
-        *_called({*training.LAYERS, *training.FILLS, "get_peft_model", "from_config"}),
+        *_called({*training.LAYERS, *training.GRAPH_LAYERS, *training.FILLS}),
+        *("get_peft_model(", "from_config("),
         *("orthogonal_(", "sparse_("),
     ),
     "orders": ("Loader(", "RandomSampler(", "random_split("),

@@ -61,6 +61,21 @@ LAYERS = words(
     ConvTranspose3d Embedding EmbeddingBag LSTM GRU RNN LSTMCell GRUCell RNNCell Transformer
     TransformerEncoderLayer TransformerDecoderLayer MultiheadAttention"""
 )
+# Those of PyG that draw where they are made, as its release 2.8 does.
+GRAPH_LAYERS = words(
+    """ARLinkPredictor ARMAConv ASAPooling AntiSymmetricConv AttentiveFP CGConv ChebConv
+    ClusterGCNConv ClusterPooling ComplEx DMoNPooling DNAConv DenseGATConv DenseGCNConv
+    DenseGraphConv DenseSAGEConv DimeNet DimeNetPlusPlus DistMult EGConv EdgeCNN EdgePooling FAConv
+    FastRGCNConv FeaStConv FiLMConv GAT GATConv GATv2Conv GCN GCN2Conv GCNConv GENConv GIN GMMConv
+    GPSConv GPSE GRUAggregation GatedGraphConv GeneralConv GraphConv GraphMultisetTransformer
+    GraphSAGE GraphUNet HANConv HEATConv HGTConv HeteroLinear HypergraphConv LCMAggregation LEConv
+    LINKX LPFormer LSTMAggregation LightGCN Linear MFConv MLP MaskLabel MeshCNNConv MetaPath2Vec
+    MixHopConv NeuralFingerprint Node2Vec PANConv PANPooling PDNConv PMLP PNA PNAConv
+    PerformerAttention PointTransformerConv Polynormer PolynormerAttention RECT_L RGATConv RGCNConv
+    ResGatedGraphConv RotatE SAGEConv SAGPooling SGConv SGFormer SGFormerAttention SSGConv SchNet
+    Set2Set SetTransformerAggregation SignedConv SignedGCN SplineConv SuperGATConv TAGConv
+    TopKPooling TransE TransformerConv ViSNet"""
+)
 TENSORS = ("bias", "weight")  # of a layer, all that it draws
 FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")
 FIXED = words("calculate_gain constant_ dirac_ eye_ ones_ zeros_")  # of torch.nn.init
