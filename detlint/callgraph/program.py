@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.callgraph import roles
 from detlint.finding import Edit, Finding
 from detlint.index.entrypoints import main_line
-from detlint.index.facts import EVERY, HASH_SEED, NEVER, TRAINER, UNSET, Fact, option_needed
+from detlint.index.facts import (
+    EVERY,
+    HASH_SEED,
+    NEVER,
+    TRAINER,
+    UNSET,
+    Fact,
+    is_by_default,
+    option_needed,
+)
 from detlint.index.scan import MAIN
 from detlint.kinds import NOTEBOOK, kind_of_name
 
@@ -29,7 +38,7 @@ if TYPE_CHECKING:
 _LONGEST = 50
 _DEEPEST = 30  # functions that call each other, between a program and what it does
 _SETTLING = frozenset({"seeds", "enables", "sets", "tells"})
-_USED = frozenset({"draws", "orders", "builds"})
+_USED = frozenset({"draws", "orders", "builds", "seeds"})
 _RARE = frozenset({"trains", "enables"})
 
 
@@ -62,7 +71,7 @@ class Program:
         self._index = project.index
         self._members = frozenset(self.paths)
         self._passed: dict[tuple[str, bool], bool] = {}
-        self._used: dict[tuple[str, str], int] = {}
+        self._used: dict[tuple[str, str, bool], int] = {}
 
     @property
     def places(self) -> list[str]:
@@ -187,7 +196,7 @@ class Program:
                 ):
                     doubt = self._doubt(fact.needs.splitlines(), surely=not anywhere)
                     if kind in _USED and doubt == 0:
-                        doubt = self._doubt_of_uses(path, part)
+                        doubt = self._doubt_of_uses(path, part, default=kind == "seeds")
                     if doubt != NEVER:
                         yield Located(path, fact._replace(doubt=doubt or fact.doubt))
         if kind == "sets":
@@ -301,26 +310,27 @@ class Program:
         defining = [each for each in self.paths if self._index.defines(each, helper)]
         return all(self._index.hands_on(each, helper) for each in defining)
 
-    def _doubt_of_uses(self, path: str, part: str, depth: int = 0) -> int:
+    def _doubt_of_uses(self, path: str, part: str, depth: int = 0, *, default: bool) -> int:
         """The same of what a function or class does, by the places where it is used."""
-        key = path, part
+        key = path, part, default
         if part in ("", MAIN) or depth > _DEEPEST:
             return 0
         if key not in self._used:
             self._used[key] = 0  # one that uses itself settles nothing
             owner = part.rpartition(".")[0]
-            around = self._doubt_of_uses(path, owner, depth + 1)
-            self._used[key] = max(around, self._least_doubt(path, part, depth + 1))
+            around = self._doubt_of_uses(path, owner, depth + 1, default=default)
+            least = self._least_doubt(path, part, depth + 1, default=default)
+            self._used[key] = max(around, least)
         return self._used[key]
 
-    def _least_doubt(self, path: str, part: str, depth: int) -> int:
+    def _least_doubt(self, path: str, part: str, depth: int, *, default: bool) -> int:
         name, found = part.rpartition(".")[2], []
         for file, user in self._reach.users(path, part):
             if file in self._members and self._reach.runs(self.path, file, user):
-                uses = self._index.uses(file, name)
+                uses = self._index.uses(file, name, default=default)
                 here = [needs for row, needs in uses if self._index.part_at(file, row) == user]
-                told = min((self._doubt(needs, surely=True) for needs in here), default=0)
-                found.append(max(told, self._doubt_of_uses(file, user, depth)))
+                told = min((self._doubt(needs, surely=not default) for needs in here), default=0)
+                found.append(max(told, self._doubt_of_uses(file, user, depth, default=default)))
                 if not found[-1]:
                     break
         return min(found, default=0)
@@ -331,7 +341,8 @@ class Program:
         unmet = [each for each in needs if not self._may_pass(each, surely=surely)]
         if not unmet:
             return 0
-        return UNSET if all(map(option_needed, unmet)) else NEVER
+        optional = all(option_needed(each) or is_by_default(each) for each in unmet)
+        return UNSET if optional else NEVER
 
     def _may_pass(self, need: str, *, surely: bool) -> bool:
         """Whether a call may pass an argument: one does, or none is to be seen. ``surely``: one
@@ -340,23 +351,37 @@ class Program:
         asked = need, surely
         if asked not in self._passed:
             self._passed[asked] = False  # a call of itself that hands it on settles nothing
-            index, reach = self._index, self._reach
-            calls = [
-                (path, index.part_at(path, row) if row else "", given)
-                for path in self.paths
-                for row, given in index.gives(path, need)
-            ]
-            running = [each for each in calls if reach.may_run(self.path, *each[:2])]
-            if surely:
-                sure = [each for each in running if reach.runs(self.path, *each[:2])]
-                running = sure or running
             option = option_needed(need)
-            unseen = self._project.configures(option) if option else not running
-            self._passed[asked] = unseen or any(
-                given if isinstance(given, bool) else self._may_pass(given, surely=surely)
-                for _, _, given in running
-            )
+            self._passed[asked] = (
+                bool(option) and self._may_be_set(option, default=is_by_default(need))
+            ) or self._is_given(need, surely=surely)
         return self._passed[asked]
+
+    def _is_given(self, need: str, *, surely: bool) -> bool:
+        index, reach = self._index, self._reach
+        calls = [
+            (path, index.part_at(path, row) if row else "", given)
+            for path in self.paths
+            for row, given in index.gives(path, need)
+        ]
+        running = [each for each in calls if reach.may_run(self.path, *each[:2])]
+        if surely:
+            sure = [each for each in running if reach.runs(self.path, *each[:2])]
+            running = sure or running
+        return (not running and not option_needed(need)) or any(
+            given if isinstance(given, bool) else self._may_pass(given, surely=surely)
+            for _, _, given in running
+        )
+
+    def _may_be_set(self, option: str, *, default: bool) -> bool:
+        """Whether an option may be set out of sight of the program's code."""
+        return (default and not self._has(option)) or self._project.configures(option)
+
+    def _has(self, option: str) -> bool:
+        """Whether the program gives its parser of the command line an option."""
+        flag = option.replace("_", "-")
+        flags = [f"{quote}--{name}{quote}" for name in (option, flag) for quote in "\"'"]
+        return any(flag in text for text in self.texts() for flag in flags)
 
     # Findings
 

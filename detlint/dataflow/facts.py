@@ -113,8 +113,19 @@ def _told(needs: Needs, kind: str, op: Op) -> str:
     """What has to be passed for an operation to run, as a fact holds it."""
     if kind not in _CONDITIONAL:
         return ""
-    # What seeds settles a matter, also where one does not see who sets its option.
-    return "\n".join(each.dump() for each in needs.of(op, options=kind != "seeds"))
+    if kind != "seeds":
+        found = needs.with_options(op)
+    else:  # settles a matter, also where one does not see who sets its option
+        found = [*needs.of(op), *needs.by_default(op)]
+        if op.code == "call" and op.args[1:] and _takes_none(op):
+            found += needs.of_value(op.args[1])
+    return "\n".join(each.dump() for each in found)
+
+
+def _takes_none(seed: Op) -> bool:
+    """Whether a call that seeds takes None, and then seeds by the operating system."""
+    called = seed.function.unit.values.called(seed)
+    return not randomness.SEEDED_BY_NONE.isdisjoint(called)
 
 
 class _Reader:

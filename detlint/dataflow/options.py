@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.calls import spoken
+from detlint.dataflow.calls import spoken, word_of
 from detlint.models import names
 
 if TYPE_CHECKING:
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
 
 _READS = frozenset(("get", "pop"))
+_ADDS = "add_argument"
+_BY_ACTION: dict[str, object] = {"store": None, "store_true": False, "store_false": True}
+_SETS = frozenset(("Namespace", "parse_args", "set_defaults", "update"))
 _DEEPEST = 8  # ``cfg.data.train.flip``
 
 
@@ -59,19 +62,64 @@ def values_set(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
 
 def _set_by(op: Op, option: str) -> Iterator[object]:
     constant = op.function.unit.values.constant
-    if op.code == "const" and isinstance(op.name, str):
-        if _names(op.name, option) and not all(_only_reads(use, op) for use in op.uses):
+    if _is_word(op, option):
+        if not all(_only_reads(use, op) for use in op.uses):
             yield ...
-    elif op.code == "entry" and _text(op.args[0]) == option:
-        yield constant(op.args[1])
-    elif op.code == "store_item" and _text(op.args[1]) == option:
-        yield constant(op.args[2])
     elif op.code == "store_attr" and op.name == option:
         yield constant(op.args[1])
     elif op.code == "call":
         yield from (constant(value) for name, value in op.arguments() if name == option)
     elif op.code in ("function", "class", "import") and option in str(op.name).split("."):
         yield ...
+    else:
+        yield from _item_set_by(op, option)
+
+
+def _item_set_by(op: Op, option: str) -> Iterator[object]:
+    if op.code == "entry" and _text(op.args[0]) == option:
+        yield op.function.unit.values.constant(op.args[1])
+    elif op.code == "store_item" and _text(op.args[1]) == option:
+        yield op.function.unit.values.constant(op.args[2])
+
+
+def values_by_default(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
+    """The same where nobody says anything on the command line."""
+    for outer in unit.functions_holding(option, option.replace("_", "-")):
+        for function in outer.everything():
+            for op in function.ops:
+                for value in _set_by_default(op, option):
+                    yield getattr(op.node, "lineno", 0), value
+            for op in _fields(function).get(option, ()):
+                yield getattr(op.node, "lineno", 0), unit.values.constant(op)
+
+
+def _set_by_default(op: Op, option: str) -> Iterator[object]:
+    constant = op.function.unit.values.constant
+    if _is_word(op, option):
+        uses = (use for use in op.uses if not _only_reads(use, op))
+        yield from (_default(use) if word_of(use) == _ADDS else ... for use in uses)
+    elif op.code == "store_attr" and op.name == option and _holds_options(op.args[0]):
+        yield constant(op.args[1])
+    elif op.code == "call" and word_of(op) in _SETS:
+        yield from (constant(value) for name, value in op.arguments() if name == option)
+    else:
+        yield from _item_set_by(op, option)
+
+
+def _default(call: Op) -> object:
+    """The value of an option that is given to a parser, if nobody sets it."""
+    constant = call.function.unit.values.constant
+    given = {name: value for name, value in call.arguments() if isinstance(name, str)}
+    if call.unpacks or "required" in given:
+        return ...
+    if "default" in given:
+        return constant(given["default"])
+    action = constant(given["action"]) if "action" in given else "store"
+    return _BY_ACTION.get(action, ...) if isinstance(action, str) else ...
+
+
+def _is_word(op: Op, option: str) -> bool:
+    return op.code == "const" and isinstance(op.name, str) and _names(op.name, option)
 
 
 def _names(text: str, option: str) -> bool:
@@ -92,5 +140,5 @@ def _only_reads(use: Op, key: Op) -> bool:
     return use.code in ("entry", "compare", "drop", "change")
 
 
-def _fields(function: Function) -> set[str]:
-    return set(function.bindings) if function.class_name == function.name else set()
+def _fields(function: Function) -> dict[str, list[Op]]:
+    return function.bindings if function.class_name == function.name else {}

@@ -8,7 +8,7 @@ import sys
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from detlint.dataflow.options import option_of, values_set
+from detlint.dataflow.options import option_of, values_by_default, values_set
 from detlint.dataflow.path_conditions import Paths, tests
 from detlint.dataflow.unit import Unit, UnparsedError
 from detlint.index.scan import CALLED
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 _LIBRARIES = sys.stdlib_module_names | {"numpy", "torch", "tensorflow", "jax", "scipy", "pandas"}
 _CONSTRUCTOR = "__init__"
 _PASSES_ON = frozenset(("no_grad", "inference_mode", "classmethod"))  # what is given, as it is
-_SWITCHES = (None, False, 0, True)  # values that calls pass to turn something on or off
+_OFF = (None, False, 0, -1)  # values that calls pass to turn something off
+_SWITCHES = (*_OFF, True)
 _MOST = 40  # parameters of a function, or fields, on which something may depend
 _ASKING = frozenset(("isinstance", "issubclass", "super", "type"))
 _ASIDE = frozenset(("compare", "drop"))  # what looks a text up in nothing
@@ -38,7 +39,8 @@ class Need(NamedTuple):
     """A parameter by keyword and place, without ``self``, and what is called: a function, or of a
     constructor the class; without that, an option of the program. ``place`` is -1 where it only
     has a keyword. ``stops`` are the values with which it does not run, ``others`` says whether it
-    does with any that nothing compares it with, ``unset`` that it does not without."""
+    does with any that nothing compares it with, ``unset`` that it does not without. ``default``:
+    what is asked is whether it runs where nobody gives the program options."""
 
     function: str
     parameter: str
@@ -47,12 +49,13 @@ class Need(NamedTuple):
     others: bool
     unset: bool
     runs: tuple[str, ...] = ()
+    default: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Need:
         """It itself, of ``dump``."""
-        function, parameter, place, stops, others, unset, runs = json.loads(text)
-        return cls(function, parameter, place, tuple(stops), others, unset, tuple(runs))
+        function, parameter, place, stops, others, unset, runs, default = json.loads(text)
+        return cls(function, parameter, place, tuple(stops), others, unset, tuple(runs), default)
 
     def dump(self) -> str:
         """As text of one line."""
@@ -72,14 +75,37 @@ class Needs:
     def __init__(self, function: Function) -> None:
         self._function = function
 
-    def of(self, op: Op, *, options: bool = False) -> list[Need]:
-        """None where the function runs an operation without, or code out of sight may call it.
-        ``options``: those of the program count, too, that have to be set to something."""
-        if op.region is self._function.region and not self._leaves:
-            return []
-        found = [self._of_place(op, each, taken) for each, taken in self._asked]
-        found += [self._of_option(op, each) for each in self._options] if options else []
+    def of(self, op: Op) -> list[Need]:
+        """None where the function runs an operation without, or code out of sight may call it."""
+        found = (self._of_place(op, each, taken) for each, taken in self._asked_for(op))
         return [each for each in found if each is not None]
+
+    def with_options(self, op: Op) -> list[Need]:
+        """The same, and the options of the program that have to be set to something."""
+        options = self._options if self._may_not_run(op) else ()
+        found = (self._of_option(op, each) for each in options)
+        return [*self.of(op), *(each for each in found if each is not None)]
+
+    def by_default(self, op: Op) -> list[Need]:
+        """What keeps an operation from running where nobody gives the program options."""
+        found: list[Need | None] = []
+        if self._may_not_run(op):
+            found += [_default_of(op, each) for each in self._options]
+        for each, taken in self._asked_for(op):
+            if not each.runs(op, None):
+                found.append(_need(taken, each.judge(op), unset=_is_off(taken), default=True))
+        return [each for each in found if each is not None]
+
+    def of_value(self, given: Op) -> list[Need]:
+        """What keeps a value from being anything but None by default."""
+        found = _given_on(given, Need("", "", -1, ("None",), True, True, default=True))
+        return [] if found is None else [found]
+
+    def _asked_for(self, op: Op) -> list[tuple[_Place, Op]]:
+        return self._asked if self._may_not_run(op) else []
+
+    def _may_not_run(self, op: Op) -> bool:
+        return op.region is not self._function.region or self._leaves
 
     @cached_property
     def _leaves(self) -> bool:
@@ -151,6 +177,18 @@ class Needs:
         return value if value.function.name.endswith(f".{_CONSTRUCTOR}") else None
 
 
+def _default_of(op: Op, place: _Place) -> Need | None:
+    if all(place.runs(op, each) for each in _OFF):
+        return None
+    stops, others, runs = place.judge(op)
+    return Need("", place.option, -1, stops, others, unset=True, runs=runs, default=True)
+
+
+def _is_off(taken: Op) -> bool:
+    """Whether a parameter is None where nothing is passed."""
+    return bool(taken.args) and _constant(taken.args[0]) is None
+
+
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _OTHER = "\0"  # a value that nothing is compared with
 
@@ -212,7 +250,11 @@ def _constant(op: Op) -> object:
 
 
 def _need(
-    taken: Op, judged: tuple[tuple[str, ...], bool, tuple[str, ...]], *, unset: bool
+    taken: Op,
+    judged: tuple[tuple[str, ...], bool, tuple[str, ...]],
+    *,
+    unset: bool,
+    default: bool = False,
 ) -> Need | None:
     function = taken.function
     owner, _, name = function.name.rpartition(".")
@@ -230,7 +272,7 @@ def _need(
     given = str(taken.name[1])
     place = places.index(given) - bool(owner) if given in places else -1
     stops, others, runs = judged
-    return Need(name, given, place, stops, others, unset, runs)
+    return Need(name, given, place, stops, others, unset, runs, default)
 
 
 def _passes_on(decorator: ast.expr) -> bool:
@@ -258,7 +300,7 @@ def gives(unit: Unit, need: Need) -> list[Answer]:
     """Whether a file may pass an argument: of each call, its row and what it says; a need of its
     own where it hands on what the function around it takes. Row 0 stands for the file."""
     if not need.function:
-        told = values_set(unit, need.parameter)
+        told = (values_by_default if need.default else values_set)(unit, need.parameter)
         return [(row, value is ... or need.allows(value)) for row, value in told]
     if _sets(unit, need):
         return [(0, True)]
@@ -338,35 +380,43 @@ def _answered(call: Op, need: Need) -> bool | str:
 
 def _handed_on(given: Op, need: Need) -> str:
     """What calls of the function around a call have to pass, if that hands on what it takes."""
-    if given.code != "param" or given.name[0]:
-        return ""
-    default = _constant(given.args[0]) if given.args else ...
-    unset = default is not ... and not need.allows(default)
-    found = _need(given, (need.stops, need.others, need.runs), unset=unset)
+    found = _given_on(given, need)
     return "" if found is None or found[:3] == need[:3] else found.dump()
 
 
-def read_uses(source: Source, name: str) -> list[tuple[int, list[str]]]:
-    """Where a file uses a function or class, and what that use needs; row 0 stands for a file
-    that does not parse."""
+def _given_on(given: Op, need: Need) -> Need | None:
+    option = option_of(given) if need.default else ""
+    if option:
+        return need._replace(function="", parameter=option, place=-1, unset=True)
+    if given.code != "param" or given.name[0]:
+        return None
+    default = _constant(given.args[0]) if given.args else ...
+    unset = default is not ... and not need.allows(default)
+    judged = need.stops, need.others, need.runs
+    return _need(given, judged, unset=unset, default=need.default)
+
+
+def read_uses(source: Source, name: str, *, default: bool) -> list[tuple[int, list[str]]]:
+    """Where a file uses a function or class, and what that use needs, or what keeps it from being
+    used by default; row 0 stands for a file that does not parse."""
     if source.kind == NOTEBOOK:
         source = cast("Notebook", source).readable[0]
     try:
-        return in_deep_stack(lambda: list(_uses(Unit(source), name)))
+        return in_deep_stack(lambda: list(_uses(Unit(source), name, default=default)))
     except (UnparsedError, *REFUSALS):
         return [(0, [])]
 
 
-def _uses(unit: Unit, name: str) -> Iterator[tuple[int, list[str]]]:
+def _uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[str]]]:
     words = [name, *_other_names(unit, name)]
     for around in dict.fromkeys(each for word in words for each in unit.functions_naming(word)):
         for function in around.everything():
             needs = Needs(function)
+            ask = needs.by_default if default else needs.with_options
             for op in function.ops:
                 if _is_named(op, name, words) and op.code != "function":
                     # A name is read once, at the start of the function; a text may only look like
                     # it.
                     used = [op] if op.code in ("attr", "class") else op.uses
                     for use in [x for x in used if op.code != "const" or x.code not in _ASIDE]:
-                        given = needs.of(use, options=True)
-                        yield getattr(use.node, "lineno", 0), [each.dump() for each in given]
+                        yield getattr(use.node, "lineno", 0), [each.dump() for each in ask(use)]

@@ -55,6 +55,11 @@ def option_needed(need: str) -> str:
     return "" if function else str(name)
 
 
+def is_by_default(need: str) -> bool:
+    """Whether a need is about what happens where nobody gives the program options."""
+    return json.loads(need)[-1] is True
+
+
 def _called(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(f"{each}(" for each in names))
 

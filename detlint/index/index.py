@@ -261,13 +261,13 @@ class Index:
             self._learn(path, question, read_gives(self.source(path), need))
         return [(row, given) for row, given in answers[question]]
 
-    def uses(self, path: str, name: str) -> list[tuple[int, list[str]]]:
+    def uses(self, path: str, name: str, *, default: bool) -> list[tuple[int, list[str]]]:
         """Where a file uses a function or class, and what that needs, as ``read_uses`` tells it."""
-        answers, question = self._of(path), f"uses {name}"
+        answers, question = self._of(path), f"uses {name}{' by default' * default}"
         if question not in answers:
             from detlint.dataflow.required_arguments import read_uses
 
-            self._learn(path, question, read_uses(self.source(path), name))
+            self._learn(path, question, read_uses(self.source(path), name, default=default))
         return [(row, needs) for row, needs in answers[question]]
 
     # What a configuration names

@@ -53,6 +53,8 @@ _SEEDING = {
 BY_NAME = {name: seeds for name, seeds in _SEEDING.items() if not name.startswith("torch.cuda.")}
 FUNCTIONS = [Model(name, seeds=seeds) for name, seeds in _SEEDING.items()]
 SEEDING = frozenset(name for name in _SEEDING if "state" not in name)
+# Those that None seeds by the operating system; torch's refuse it.
+SEEDED_BY_NONE = frozenset(("random.seed", "numpy.random.seed"))
 # Those that seed whatever is installed, also without a seed of their own.
 HELPERS = words(
     """enable_full_determinism fix_random_seed fix_seed improve_reproducibility init_seed

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import enabling
 from detlint.dataflow.unit import Unit
-from detlint.index.facts import IDLE, UNSET
+from detlint.index.facts import IDLE, UNSET, option_needed
 from detlint.models.randomness import SAID
 from detlint.rule import Confidence, Example, Rule
 
@@ -63,6 +63,7 @@ class UnseededGlobalRng(Rule):
 
     Reported:
     - a program that trains, and draws from a generator that nothing in its imports seeds
+    - the same where only an option seeds that is off by default, as `--seed` without a default
     - another program, if its own file draws and it writes something, such as a file
     - one finding for each program and library: it names the first draw, in the program's own file
 
@@ -151,11 +152,16 @@ class UnseededGlobalRng(Rule):
     def _told(
         cls, program: Program, library: str, first: Located, verb: str, sure: Confidence
     ) -> Finding:
+        draws = f"{program.shown(first)} {verb} from {_GENERATORS[library]}, and"
+        unseeded = f"{draws} neither {program.title} nor what it imports seeds it"
+        if optional := program.first("seeds", library):
+            option = next(filter(None, map(option_needed, optional.fact.needs.splitlines())), "")
+            only = f"only with {f'--{option}, which is' if option else 'an option that is'}"
+            unseeded = f"{draws} {program.shown(optional)} seeds it {only} off by default"
         return program.finding(
             cls,
             first,
-            f"{program.shown(first)} {verb} from {_GENERATORS[library]}, and neither "
-            f"{program.title} nor what it imports seeds it",
+            unseeded,
             f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of {program.title}",
             enabling(program),
             confidence=sure,
@@ -235,8 +241,9 @@ class UnseededGlobalRng(Rule):
 
 
 def _seeds(program: Program, library: str, settings: Settings) -> bool:
-    """Whether a program seeds a library, also by what the settings say of its functions."""
-    if program.has("seeds", library):
+    """Whether a program seeds a library where nobody gives it options, also by what the settings
+    say of its functions."""
+    if any(each.fact.doubt != UNSET for each in program.facts("seeds", library)):
         return True
     named = [name.rpartition(".")[2] for name, says in settings.models if says in SAID]
     sources = (program.source_of(path) for path in program.paths) if named else ()

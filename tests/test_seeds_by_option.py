@@ -1,0 +1,132 @@
+"""A seed that only an option turns on, and that is off by default, seeds nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from linted_places import place_of
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+
+TRAIN = """\
+import argparse
+import random
+import numpy as np
+import torch
+import seeds
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--lr", type=float, default=0.1)
+    parser.add_argument({})
+    args = parser.parse_args()
+    {}
+    np.random.shuffle(rows)
+    loss.backward(); optimizer.step()
+
+main()
+"""
+SEEDS = """\
+import numpy as np
+
+def fix(seed):
+    if seed is not None:
+        np.random.seed(seed)
+
+def fix_always(seed):
+    np.random.seed(seed)
+
+class Experiment:
+    def __init__(self, args):
+        self.args = args
+
+    def run(self):
+        if self.args.seed is not None:
+            fix(self.args.seed)
+"""
+IF = "if args.seed is not None: np.random.seed(args.seed)"
+ROW = 13
+
+
+def found(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    return [place_of(each) for each in json.loads(capsys.readouterr().out)]
+
+
+@pytest.mark.parametrize(
+    ("option", "line", "is_found"),
+    [
+        ("'--seed', type=int", IF, True),
+        ("'--seed', type=int, default=None", IF, True),
+        ("'--seed', type=int, required=True", IF, False),
+        ("'--seed', type=int, default=1", IF, False),
+        ("'--seed', type=int, default=SEED", IF, False),
+        ("'--seed', '-s', type=int", IF, True),
+        ("'-s', '--seed', type=int, **more", IF, False),
+        ("'--other'", IF, False),
+        ("'--seed', default=-1", "if args.seed >= 0: np.random.seed(args.seed)", True),
+        ("'--seed', default=-1", "if args.seed != -1: np.random.seed(args.seed)", True),
+        ("'--seed', default=-1", "np.random.seed(args.seed)", False),
+        ("'--seed', default=0", "if args.seed: np.random.seed(args.seed)", True),
+        ("'--seed', default=0", IF, False),
+        ("'--seed', type=int", "np.random.seed(args.seed)", True),
+        ("'--seed', type=int", "np.random.seed(args.seed or 0)", False),
+        ("'--seed', type=int", "args.seed = args.seed or 7; np.random.seed(args.seed)", False),
+        ("'--seed', type=int", f"{IF}\n    else: np.random.seed(0)", False),
+        ("'--fixed', action='store_true'", "if args.fixed: np.random.seed(0)", True),
+        ("'--no-fixed', action='store_true'", "if not args.no_fixed: np.random.seed(0)", False),
+        ("'--seed', type=int", "seeds.fix(args.seed)", True),
+        ("'--seed', type=int, default=3", "seeds.fix(args.seed)", False),
+        ("'--seed', type=int", "seeds.fix(3)", False),
+        ("'--seed', type=int", "seeds.fix_always(args.seed)", True),
+        ("'--seed', type=int", "if args.seed is not None: seeds.fix_always(args.seed)", True),
+        ("'--seed', type=int", "seeds.Experiment(args).run()", True),
+        ("'--seed', type=int, default=3", "seeds.Experiment(args).run()", False),
+    ],
+)
+def test_a_seed_that_is_off_by_default_seeds_nothing(
+    project: Project, capsys: pytest.CaptureFixture[str], option: str, line: str, *, is_found: bool
+) -> None:
+    project({"train.py": TRAIN.format(option, line), "seeds.py": SEEDS})
+    assert found(capsys) == [f"train.py:{ROW + line.count(chr(10))}"] * is_found
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("train.sh", "python train.py --seed 7\n"),
+        ("config.yaml", "seed: 7\n"),
+        ("launch.py", "import train\ntrain.main.seed = subprocess.run(['--seed', '7'])\n"),
+    ],
+)
+def test_a_script_or_configuration_may_set_the_option(
+    project: Project, capsys: pytest.CaptureFixture[str], name: str, text: str
+) -> None:
+    project({"train.py": TRAIN.format("'--seed', type=int", IF), "seeds.py": SEEDS, name: text})
+    assert found(capsys) == (["train.py:13"] if name == "launch.py" else [])
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (IF, "`np.random.seed(args.seed)` seeds it only with --seed, which is off by default"),
+        (
+            "seeds.fix(args.seed)",
+            "`np.random.seed(seed)` (seeds.py:5) seeds it only with an option that is off",
+        ),
+    ],
+)
+def test_the_message_names_the_seed_and_the_option(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, told: str
+) -> None:
+    project({"train.py": TRAIN.format("'--seed', type=int", line), "seeds.py": SEEDS})
+    main(["--no-cache", "--output-format", "concise", "--select", "DET102", "."])
+    assert told in capsys.readouterr().out
