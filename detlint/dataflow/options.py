@@ -62,8 +62,8 @@ def values_set(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
 
 def _set_by(op: Op, option: str) -> Iterator[object]:
     constant = op.function.unit.values.constant
-    if _is_word(op, option):
-        if not all(_only_reads(use, op) for use in op.uses):
+    if op.code == "const" and isinstance(op.name, str):
+        if _names(op.name, option) and not all(_only_reads(use, op) for use in op.uses):
             yield ...
     elif op.code == "store_attr" and op.name == option:
         yield constant(op.args[1])
@@ -95,9 +95,12 @@ def values_by_default(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
 
 def _set_by_default(op: Op, option: str) -> Iterator[object]:
     constant = op.function.unit.values.constant
-    if _is_word(op, option):
-        uses = (use for use in op.uses if not _only_reads(use, op))
-        yield from (_default(use) if word_of(use) == _ADDS else ... for use in uses)
+    if op.code == "const" and isinstance(op.name, str):
+        for use in op.uses if _is_passed(op.name, option) else ():
+            if word_of(use) == _ADDS:
+                yield _default(use)
+            elif not _only_reads(use, op):
+                yield ...
     elif op.code == "store_attr" and op.name == option and _holds_options(op.args[0]):
         yield constant(op.args[1])
     elif op.code == "call" and word_of(op) in _SETS:
@@ -118,15 +121,20 @@ def _default(call: Op) -> object:
     return _BY_ACTION.get(action, ...) if isinstance(action, str) else ...
 
 
-def _is_word(op: Op, option: str) -> bool:
-    return op.code == "const" and isinstance(op.name, str) and _names(op.name, option)
+def _is_passed(text: str, option: str) -> bool:
+    """Whether a text is an option, or passes it on a command line: no text that speaks of it."""
+    flags = (each.partition("=")[0] for each in text.split() if each[0] == "-" or "=" in each)
+    return any(_is_flag(each, option) for each in (text, *flags))
 
 
 def _names(text: str, option: str) -> bool:
     """Whether a text is an option, or its flag on a command line, or holds it as a word."""
-    return option in text.replace("-", "_").replace("=", " ").replace(".", " ").split() or (
-        text.lstrip("-").replace("-", "_") == option
-    )
+    words = text.replace("-", "_").replace("=", " ").replace(".", " ").split()
+    return option in words or _is_flag(text, option)
+
+
+def _is_flag(text: str, option: str) -> bool:
+    return text.lstrip("-").replace("-", "_") == option
 
 
 def _only_reads(use: Op, key: Op) -> bool:
