@@ -133,3 +133,25 @@ def test_the_message_names_the_seed_and_the_option(
     project({"train.py": TRAIN.format("'--seed', type=int", line), "seeds.py": SEEDS})
     main(["--no-cache", "--output-format", "concise", "--select", "DET102", "."])
     assert told in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("option", "line", "is_found"),
+    [
+        ("'--seed', type=int", "rng = np.random.default_rng(args.seed); use(rng.random())", True),
+        ("'--seed', type=int", "rng = random.Random(args.seed); use(rng.random())", True),
+        ("'--seed', default=1", "rng = np.random.default_rng(args.seed); use(rng.random())", False),
+        ("'--other'", "rng = np.random.default_rng(args.seed); use(rng.random())", False),
+        ("'--seed'", "args.seed = 3; use(np.random.default_rng(args.seed).random())", False),
+        ("'--seed'", "rng = random.Random(args.seed); rng.seed(3); use(rng.random())", False),
+    ],
+)
+def test_a_generator_whose_seed_is_none_by_default_has_none(
+    project: Project, capsys: pytest.CaptureFixture[str], option: str, line: str, *, is_found: bool
+) -> None:
+    project({"train.py": TRAIN.format(option, line)})
+    main(["--no-cache", "--output-format", "json", "--select", "DET101", "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [(each["location"]["row"], each["confidence"]) for each in found] == (
+        [(12, "likely")] * is_found
+    )

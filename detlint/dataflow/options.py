@@ -93,6 +93,14 @@ def values_by_default(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
                 yield getattr(op.node, "lineno", 0), unit.values.constant(op)
 
 
+def is_none_by_default(unit: Unit, option: str) -> bool:
+    """Whether a file adds an option to its command line that has no value by default."""
+    if not any(f"--{each}" in unit.text for each in (option, option.replace("_", "-"))):
+        return False
+    values = [value for _, value in values_by_default(unit, option)]
+    return bool(values) and all(each is None for each in values)
+
+
 def _set_by_default(op: Op, option: str) -> Iterator[object]:
     constant = op.function.unit.values.constant
     if op.code == "const" and isinstance(op.name, str):

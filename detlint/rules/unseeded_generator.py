@@ -10,9 +10,10 @@ from detlint.dataflow.calls import word_of
 from detlint.dataflow.fallbacks import fallback
 from detlint.dataflow.fresh_values import gives_fresh
 from detlint.dataflow.generators import Generators, only_names
+from detlint.dataflow.options import is_none_by_default, option_of
 from detlint.finding import Edit
 from detlint.models import randomness
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,6 +58,7 @@ class UnseededGenerator(Rule):
     - `random.Random()`, and `random.SystemRandom()`, which cannot be seeded
     - `torch.Generator()` that is not seeded before it is used
     - `keras.random.SeedGenerator()`, which takes its seed from Python's global `random`
+    - `default_rng(args.seed)` where the file adds the option `--seed` without a default: *likely*
 
     Not reported:
     - a seed that cannot be seen, as in `default_rng(config.seed)` or `default_rng(**options)`
@@ -172,12 +174,31 @@ class UnseededGenerator(Rule):
             if _lacks_seed(call, name):
                 edits = self._seed_edit(call, randomness.SEED_PARAMETER[name])
                 self._tell(call, name, "its seed comes from the operating system", edits)
+            else:
+                self._check_option(call, name)
         elif name in randomness.SYSTEM:
             if not only_names(call, self._generators.fate(call)):
                 reason = "draws from the operating system and cannot be seeded"
                 self._report(call, reason, "Use `random.Random(seed)`, unless it makes secrets.")
         elif name in randomness.STATE_OF_SYSTEM:
             self._check_state(call, name)
+
+    def _check_option(self, call: Op, name: str) -> None:
+        """``default_rng(args.seed)``, where no option gives a seed by default."""
+        seed = call.given(randomness.SEED_PARAMETER[name], 0)
+        option = option_of(seed) if seed is not None and seed.node is not None else ""
+        if not option or not is_none_by_default(self.unit, option):
+            return
+        fate = self._generators.fate(call)
+        if _is_seeded(fate) or _is_shared(fate) or only_names(call, fate):
+            return
+        self.report(
+            call.node,
+            f"`{self._shown(_call(call))}` takes its seed from the operating system where "
+            f"--{option} is not given, which has no default",
+            advice=f"Give --{option} a default, such as `default=0`.",
+            confidence=Confidence.LIKELY,
+        )
 
     def _check_factory(self, call: Op) -> None:
         """``field(default_factory=np.random.default_rng)``."""
