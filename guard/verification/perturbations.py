@@ -49,8 +49,11 @@ def permute(run: int) -> None:
     """Have ``os.listdir`` and ``os.scandir`` list in the order of a run from now on.
 
     With them ``os.walk``, ``glob`` and ``pathlib``, also where these took hold of the
-    functions when they were imported. What lists folders in C++ or Rust is not covered.
+    functions when they were imported. What lists folders in C++ or Rust is not covered. Done
+    once: a process that is forked from one that has it, has it.
     """
+    if hasattr(os.listdir, "__wrapped__"):
+        return
     originals = {os.listdir: _listdir(os.listdir, run), os.scandir: _scandir(os.scandir, run)}
     for original, new in originals.items():
         for holder in _holders():

@@ -11,9 +11,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from guard.trace import Trace, TraceError, open_trace
+from guard.verification.forkserver import Forked, flags
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _SUBJECT = "guard.verification.subject"
 _GRACE = 3.0  # seconds between asking a process to end and ending it
@@ -27,6 +28,7 @@ class Process:
 
     number  of the run, from 0
     folder  of its traces and its output
+    begin   starts or forks it, given arguments for where traces go and a file for its output
     traces  by rank, as they come to be; the list grows
     was_stopped  whether it was ended, and did not end by itself
     """
@@ -35,8 +37,7 @@ class Process:
         self,
         number: int,
         folder: str,
-        arguments: Sequence[str],
-        environ: Mapping[str, str],
+        begin: Callable[[Sequence[str], str], subprocess.Popen[bytes] | Forked],
         *,
         ranks: int = 1,
     ) -> None:
@@ -48,17 +49,9 @@ class Process:
         self._output = os.path.join(folder, "output.txt")
         self._status: int | None = None
         self.was_stopped = False
-        command = [sys.executable, *_flags(), "-m", _SUBJECT]
-        command += ["--out", self.traces_folder, *arguments]
-        with open(self._output, "wb") as output:
-            self._process = subprocess.Popen(  # noqa: S603 - this Python, the user's program
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=dict(environ),
-                start_new_session=True,
-            )
+        with open(self._output, "wb"):
+            pass
+        self._process = begin(["--out", self.traces_folder], self._output)
 
     @property
     def traces_folder(self) -> str:
@@ -129,7 +122,9 @@ class Process:
 
     def _kill_group(self, which: int) -> None:
         with suppress(ProcessLookupError, PermissionError):
-            if hasattr(os, "killpg"):
+            if isinstance(self._process, Forked):
+                self._process.kill(which)
+            elif hasattr(os, "killpg"):
                 os.killpg(self._process.pid, which)
             elif self._status is None:
                 self._process.terminate()
@@ -140,6 +135,21 @@ class Process:
         while self.status is None and time.monotonic() < until:
             time.sleep(_PAUSE)
         return self.status is not None
+
+
+def start(
+    environ: Mapping[str, str], arguments: Sequence[str], output: str
+) -> subprocess.Popen[bytes]:
+    """A process that starts afresh."""
+    with open(output, "ab") as file:
+        return subprocess.Popen(  # noqa: S603 - this Python, the user's program
+            [sys.executable, *flags(), "-m", _SUBJECT, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            env=dict(environ),
+            start_new_session=True,
+        )
 
 
 def stop(processes: Sequence[Process]) -> None:
@@ -159,8 +169,3 @@ def _content(path: str) -> str:
     with suppress(OSError), open(path, encoding="utf-8") as file:
         return file.read()
     return ""
-
-
-def _flags() -> list[str]:
-    """The options of this Python, for the one that it starts."""
-    return subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined,no-any-return]  # noqa: SLF001

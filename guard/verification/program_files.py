@@ -36,6 +36,11 @@ def program_files(program: str, *, module: bool) -> tuple[str, ...]:
     return tuple(found)
 
 
+def is_beside(package: str, folders: list[str]) -> bool:
+    """Whether a package is the program's own, as it lies in one of the folders."""
+    return bool(_file_of(package, folders))
+
+
 def _script(program: str) -> str:
     path = os.path.realpath(program)
     return os.path.join(path, "__main__.py") if os.path.isdir(path) else path

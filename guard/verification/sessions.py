@@ -6,18 +6,26 @@ import os
 import shutil
 import sys
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
 from guard.rehearsal.side_effects import QUIET
-from guard.verification import circumstances, workplaces
+from guard.verification import circumstances, processes, workplaces
+from guard.verification.forkserver import ForkServer, Imported, flags, imported_ahead
 from guard.verification.hash_seeds import HashSeeds
 from guard.verification.processes import Process, stop
+from guard.verification.program_files import program_files
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator, Mapping, Sequence
 
+    from guard.verification.forkserver import Forked
     from guard.verification.plan import Plan
+
+# What takes hold when a process starts: runs that share it can be forked from one.
+_AT_START = ("PYTHONHASHSEED", "MALLOC_PERTURB_")
 
 
 class Session:
@@ -32,6 +40,7 @@ class Session:
         self._scratch = scratch
         self._hash_seeds = HashSeeds(plan.program, module=plan.module)
         self._started: list[Process] = []
+        self._servers: dict[tuple[object, ...], ForkServer] = {}
 
     @property
     def count(self) -> int:
@@ -74,9 +83,35 @@ class Session:
         environ = {**_environment(self.plan, temporary)}
         environ |= circumstances.variables(varied, environ, self._hash_seeds.of, **told)
         command = [*self._options(), *options, *self._program(), *arguments]
-        process = Process(number, folder, command, environ, ranks=self.plan.ranks)
+        server = self._server(environ, varied.get(circumstances.LISTINGS.name, 0))
+        begin = processes.start if server is None else server.fork
+
+        def begun(where: Sequence[str], output: str) -> subprocess.Popen[bytes] | Forked:
+            return begin(environ, [*where, *command], output)
+
+        process = Process(number, folder, begun, ranks=self.plan.ranks)
         self._started.append(process)
         return process
+
+    def _server(self, environ: Mapping[str, str], listings: int) -> ForkServer | None:
+        """The process from which runs of these circumstances are forked, if they can be."""
+        if not self._imported:
+            return None
+        key = (listings, *(environ.get(each) for each in _AT_START))
+        if key not in self._servers or self._servers[key].status is not None:
+            folder = os.path.join(self._scratch, f"server{len(self._servers)}")
+            told = {"imports": self._imported, "permutes": listings}
+            threads = {"OMP_NUM_THREADS": "1"} if self.plan.ranks > 1 else {}  # as torchrun does
+            self._servers[key] = ForkServer(folder, {**threads, **environ}, flags(), told)
+        return self._servers[key]
+
+    @cached_property
+    def _imported(self) -> tuple[Imported, ...]:
+        """What is imported before runs are forked. Under guard, that is for guard to prepare."""
+        plan = self.plan
+        if plan.guard or sys.platform != "linux":
+            return ()
+        return imported_ahead(program_files(plan.program, module=plan.module), ranks=plan.ranks)
 
     def give_turns(self) -> None:
         """Let a run write to the user's files once all before it have ended."""
@@ -114,6 +149,8 @@ class Session:
     def end(self) -> None:
         """End all that still runs."""
         stop(self._started)
+        for each in self._servers.values():
+            each.end()
 
 
 @contextmanager

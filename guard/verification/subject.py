@@ -26,7 +26,7 @@ _SUBJECT = "guard.verification.subject"
 def main(arguments: list[str]) -> int:
     """Become what ``guard verify`` told this process to be, then record the program."""
     told = circumstances.told()
-    _end_with(told.get("parent", 0))
+    end_with(told.get("parent", 0))
     if "ranks" in told:
         return launch(told, arguments)
     circumstances.vary()
@@ -51,7 +51,7 @@ def _seed(seed: int) -> None:
     seed_everything(seed)
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """Have the system end this process when guard verify is killed, where it can (Linux)."""
     if parent and sys.platform == "linux":
         with suppress(OSError, AttributeError, ImportError):
@@ -102,13 +102,19 @@ def launch(told: Mapping[str, Any], arguments: Sequence[str]) -> int:
     """Become torchrun, whose ranks are each told what this process was; the status to end with.
 
     Each rank is in a session of its own, so that what ends this process would not reach it: it
-    ends with this one, as this one does with guard verify.
+    ends with this one, as this one does with guard verify. Where torch has been imported already,
+    to be forked, the ranks are forked.
     """
+    rest = {name: value for name, value in told.items() if name != "ranks"}
+    os.environ[VARIABLE] = json.dumps({**rest, "parent": os.getpid()})
+    if "torch" in sys.modules:
+        from guard.verification import ranks
+
+        ended = ranks.fork(told["ranks"])
+        return main(list(arguments)) if ended is None else ended
     from torch.distributed import run
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 
-    rest = {name: value for name, value in told.items() if name != "ranks"}
-    os.environ[VARIABLE] = json.dumps({**rest, "parent": os.getpid()})
     start = ("--standalone", f"--nproc-per-node={told['ranks']}", "-m", _SUBJECT)
     try:
         run.main([*start, *arguments])

@@ -1,0 +1,292 @@
+"""Runs that are forked from a process which has imported what the program imports.
+
+Most of a short run is the import of torch. So each set of circumstances that take hold when a
+process starts (the hash seed, the filling of memory, the order of listings) gets one process that
+imports the program's libraries once, and forks a run each time it is asked.
+
+Nothing is imported ahead where that could be seen: a program that writes to ``os.environ`` may do
+so before it imports torch, and a library that has opened a GPU cannot be forked.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from contextlib import suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from guard.verification import perturbations, program_files, subject
+from guard.verification.circumstances import VARIABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_PAUSE = 0.02  # seconds between two looks at whether a run has ended
+_GRACE = 3.0  # seconds in which a run that was asked for is begun
+_GONE = -9
+# Libraries whose import takes time and starts no thread of Python's.
+_LIBRARIES = {
+    *("torch", "torchvision", "torchaudio", "numpy", "scipy", "sklearn", "pandas", "PIL"),
+    *("lightning", "pytorch_lightning", "transformers", "accelerate", "datasets"),
+}
+_SAME_IN_RANKS = {"torch", "numpy"}  # the others may ask for their rank when they are imported
+_WRITES = {"setdefault", "update", "pop", "putenv", "unsetenv", "load_dotenv"}
+_STEP = "torch._dynamo"  # an optimizer imports it, which takes as long as torch itself
+
+
+class Imported(NamedTuple):
+    """A module, and a name in it that the program takes; "" for none."""
+
+    module: str
+    name: str = ""
+
+
+def imported_ahead(files: Sequence[str], *, ranks: int = 1) -> tuple[Imported, ...]:
+    """What a program's files import of libraries; nothing where they write to the environment."""
+    trees = []
+    for path in files:
+        with suppress(OSError, SyntaxError, ValueError), open(path, "rb") as file:
+            trees.append(ast.parse(file.read()))
+    if any(_writes_environment(node) for tree in trees for node in ast.walk(tree)):
+        return ()
+    wanted = _SAME_IN_RANKS if ranks > 1 else _LIBRARIES
+    roots = [os.getcwd(), *(os.path.dirname(path) for path in files[:1])]
+    found = [each for tree in trees for node in tree.body for each in _imported(node)]
+    kept = [
+        each
+        for each in dict.fromkeys(found)
+        if (package := each.module.partition(".")[0]) in wanted
+        and not program_files.is_beside(package, roots)
+    ]
+    has_torch = any(each.module.partition(".")[0] != "numpy" for each in kept)
+    return (*kept, Imported(_STEP)) if has_torch else tuple(kept)
+
+
+def _imported(node: ast.stmt) -> Iterator[Imported]:
+    if isinstance(node, ast.Import):
+        yield from (Imported(each.name) for each in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        yield from (Imported(node.module, each.name) for each in node.names)
+
+
+def _writes_environment(node: ast.AST) -> bool:
+    if isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+        return "environ" in ast.unparse(node.value)
+    if not isinstance(node, ast.Call):
+        return False
+    holder, _, name = ast.unparse(node.func).rpartition(".")
+    return name in _WRITES and (not holder or "environ" in holder or name.endswith("env"))
+
+
+class ForkServer:
+    """A process that forks runs, as the one that asks for them sees it."""
+
+    def __init__(
+        self, folder: str, environ: Mapping[str, str], flags: Sequence[str], told: Mapping[str, Any]
+    ) -> None:
+        os.makedirs(folder, exist_ok=True)
+        self._ready = os.path.join(folder, "ready")
+        with open(os.path.join(folder, "output.txt"), "wb") as output:
+            self._process = subprocess.Popen(  # noqa: S603 - this Python
+                [sys.executable, *flags, "-m", __name__],
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=dict(environ),
+                start_new_session=True,
+            )
+        self._requests: Any = self._process.stdin
+        self._send({**told, "ready": self._ready, "parent": os.getpid()})
+
+    @property
+    def status(self) -> int | None:
+        """What it has ended with, or None while it serves."""
+        return self._process.poll()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has imported all, so that it forks at once."""
+        return os.path.exists(self._ready)
+
+    def fork(self, environ: Mapping[str, str], arguments: Sequence[str], output: str) -> Forked:
+        """Ask for a run; its output goes to a file, and how it ends into the same folder."""
+        folder = os.path.dirname(output)
+        request = {"folder": folder, "arguments": list(arguments), "environ": dict(environ)}
+        self._send({**request, "output": output})
+        return Forked(self, folder)
+
+    def _send(self, told: Mapping[str, Any]) -> None:
+        with suppress(BrokenPipeError):  # its status tells
+            self._requests.write(json.dumps(told).encode() + b"\n")
+            self._requests.flush()
+
+    def end(self, which: int = signal.SIGKILL) -> None:
+        """End it, and with it what it has forked."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, which)
+        self._process.wait()
+        with suppress(BrokenPipeError):
+            self._requests.close()
+
+
+class Forked:
+    """A run that was asked for, with what ``Popen`` has to ask and to end it."""
+
+    def __init__(self, server: ForkServer, folder: str) -> None:
+        self._server = server
+        self._folder = folder
+
+    def poll(self) -> int | None:
+        """The status that it has ended with, or None while it runs."""
+        ended = self._server.status
+        found = _number(os.path.join(self._folder, "status"))
+        if found is None and ended is not None:
+            return _GONE
+        return found
+
+    def kill(self, which: int) -> None:
+        """Send a signal to its group; to the server, where that has not begun to fork."""
+        until = time.monotonic() + _GRACE
+        while (pid := _number(os.path.join(self._folder, "pid"))) is None:
+            if not self._server.is_ready or time.monotonic() > until:
+                self._server.end()
+                return
+            time.sleep(_PAUSE)
+        os.killpg(pid, which)
+
+
+def _number(path: str) -> int | None:
+    with suppress(OSError, ValueError), open(path, encoding="ascii") as file:
+        return int(file.read())
+    return None
+
+
+def _write(path: str, number: int) -> None:
+    """In one piece, for who looks at any time."""
+    beside = f"{path}.part"
+    with open(beside, "w", encoding="ascii") as file:
+        file.write(str(number))
+    os.replace(beside, path)
+
+
+# In the process itself
+
+
+def main() -> int:
+    """Serve; in each process that is forked, be the run."""
+    requests = _requests()
+    told = next(requests)
+    subject.end_with(told["parent"])
+    if told["permutes"]:
+        perturbations.permute(told["permutes"])
+    is_fit = _import([Imported(*each) for each in told["imports"]]) and not _opened_device()
+    _write(told["ready"], os.getpid())
+    return _serve(requests, is_fit=is_fit)
+
+
+def _import(imports: Sequence[Imported]) -> bool:
+    """Whether all could be imported; what cannot is left for the program to say."""
+    try:
+        for each in imports:
+            module = import_module(each.module)
+            if each.name and each.name != "*":
+                getattr(module, each.name, None)
+    except Exception:  # noqa: BLE001 - of whatever kind: the program meets it itself
+        return False
+    return True
+
+
+def _opened_device() -> bool:
+    """Whether a driver is in use, which does not survive a fork."""
+    with suppress(OSError):
+        for each in os.listdir("/proc/self/fd"):
+            with suppress(OSError):
+                if os.readlink(f"/proc/self/fd/{each}").startswith(("/dev/nvidia", "/dev/kfd")):
+                    return True
+    return False
+
+
+def _requests() -> Iterator[dict[str, Any]]:
+    """What is asked for, one by one; while nothing is, an empty one now and then."""
+    held = b""
+    while True:
+        while b"\n" not in held:
+            if not select.select([0], [], [], _PAUSE)[0]:
+                yield {}
+            elif piece := os.read(0, 1 << 16):
+                held += piece
+            else:
+                return
+        line, _, held = held.partition(b"\n")
+        yield json.loads(line)
+
+
+def _serve(requests: Iterator[dict[str, Any]], *, is_fit: bool) -> int:
+    running: dict[int, str] = {}
+    for asked in requests:
+        _reap(running)
+        if not asked:
+            continue
+        parent = os.getpid()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # OpenBLAS has threads, and hooks
+            pid = os.fork()
+        if not pid:
+            _become(asked, parent)
+            if not is_fit:
+                command = [sys.executable, *flags(), "-m", subject.__name__, *asked["arguments"]]
+                os.execve(sys.executable, command, os.environ)  # noqa: S606 - this Python
+            return subject.main(asked["arguments"])
+        running[pid] = asked["folder"]
+        _write(os.path.join(asked["folder"], "pid"), pid)
+    os._exit(0)
+
+
+def _reap(running: dict[int, str]) -> None:
+    for pid, folder in list(running.items()):
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            _write(os.path.join(folder, "status"), os.waitstatus_to_exitcode(status))
+            del running[pid]
+
+
+def _become(asked: Mapping[str, Any], parent: int) -> None:
+    """As a process that was started for this run: its group, its output, its environment."""
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    output = os.open(asked["output"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for source, number in ((nothing, 0), (output, 1), (output, 2)):
+        os.dup2(source, number)
+    os.close(nothing)
+    os.close(output)
+    os.environ.clear()
+    os.environ.update(asked["environ"])
+    told = json.loads(os.environ[VARIABLE])
+    os.environ[VARIABLE] = json.dumps({**told, "parent": parent})
+    afresh()
+
+
+def afresh() -> None:
+    """Draw anew what a process draws when it starts, and a fork inherits."""
+    for name, attribute in (("tempfile", "tempdir"), ("tempfile", "_name_sequence")):
+        if name in sys.modules:
+            setattr(sys.modules[name], attribute, None)
+    if (random := sys.modules.get("numpy.random")) is not None:  # Python's does so by itself
+        random.seed()
+
+
+def flags() -> list[str]:
+    """The options of this Python, for the one that it starts."""
+    return subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined,no-any-return]  # noqa: SLF001
+
+
+if __name__ == "__main__":
+    sys.exit(main())
