@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from guard.commands.options import FAILED, add_program, add_replicas, at_least
 from guard.errors import GuardError
+from guard.observe.arrival import when_imported
 from guard.program import Program
-from guard.recording.arrival import when_imported
 from guard.recording.options import Options
 from guard.recording.recording import running
 

@@ -8,9 +8,9 @@ import sys
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from guard.observe.arrival import when_imported
 from guard.observe.patching import replace
 from guard.observe.spawning import send_along
-from guard.recording.arrival import when_imported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import torch
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from guard.rehearsal.recorder import Recorder
 
+_LINES = 3  # at which the same was guessed, that are told
 # What runs beside the process, or below Python.
 _UNJUDGED = (
     "other processes and threads (DataLoader workers, ranks)",
@@ -62,16 +64,30 @@ def _unwritten(recorder: Recorder) -> Iterator[OtherSource]:
         )
 
 
+def _guesses(recorder: Recorder) -> Iterator[str]:
+    """One sentence for all lines at which the same was guessed."""
+    lines: dict[str, dict[str, None]] = {}
+    times: Counter[str] = Counter()
+    for (what, trail), count in recorder.guesses.items():
+        times[what] += count
+        held = lines.setdefault(what, {})
+        if trail is not None:
+            held[f"{trail.place.filename}, line {trail.place.line}"] = None
+    for what, held in lines.items():
+        more = len(held) - _LINES
+        rest = "" if more <= 0 else " and 1 more line" if more == 1 else f" and {more} more lines"
+        at = "; ".join(list(held)[:_LINES]) + rest
+        counted = "" if times[what] == 1 else f" ({times[what]} times)"
+        yield (
+            f"{at}{': ' if at else ''}{what}{counted}, which is a guess: where the program decides "
+            "by it, only one way was seen"
+        )
+
+
 def _limits(recorder: Recorder) -> Iterator[str]:
     if recorder.stopped:
         yield recorder.stopped
-    for (what, trail), count in recorder.guesses.items():
-        place = "" if trail is None else f"{trail.place.filename}, line {trail.place.line}: "
-        times = "" if count == 1 else f" ({count} times)"
-        yield (
-            f"{place}{what}{times}, which is a guess: where the program decides by it, only one "
-            "way was seen"
-        )
+    yield from _guesses(recorder)
     yield from recorder.notes
     if recorder.compiled:
         yield (

@@ -14,7 +14,7 @@ from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from guard.observe import places
 from guard.observe.optimizers import follow_making, follow_steps
 from guard.observe.patching import replace
-from guard.rehearsal import absent, ranks, values
+from guard.rehearsal import absent, ranks, values, vision
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +49,7 @@ def install(
     ranks.install(stack, world)
     install_numbers(stack)
     absent.install(stack, recorder)
+    vision.install(stack, recorder)
 
 
 def _parameters(stack: ExitStack, mode: FakeCuda) -> None:

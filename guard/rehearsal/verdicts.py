@@ -12,6 +12,7 @@ import torch
 
 from detlint.operations import OPERATIONS, Operation
 from detlint.switched_operations import SWITCHED, Switched
+from guard.inventory.libraries import LIBRARIES
 from guard.rehearsal.findings import (
     DETERMINISTIC,
     RAISES,
@@ -56,6 +57,8 @@ class Judgement(NamedTuple):
 def judge(run: Run, node: str = "", *, compiled: bool = False) -> Judgement:
     """What an operator does on CUDA with determinism on, called by a node of that name or by the
     forward."""
+    if run.func.namespace == "torchvision":
+        return _of_torchvision(run.name)
     if run.func.namespace not in _KNOWN:
         return Judgement(UNKNOWN)
     name = plain_name(run.name)
@@ -71,6 +74,14 @@ def judge(run: Run, node: str = "", *, compiled: bool = False) -> Judgement:
         if is_switched(each.name, given):
             return Judgement(SWITCH, each)
     return Judgement(DETERMINISTIC)
+
+
+def _of_torchvision(name: str) -> Judgement:
+    """Its forwards gather; its backwards add up, and not every release of it refuses."""
+    if not name.endswith("_backward"):
+        return Judgement(DETERMINISTIC)
+    row = next(each for each in LIBRARIES if each.module == "torchvision")
+    return Judgement(SILENT, LibraryRow(name.replace("::_", ".ops."), row.meaning))
 
 
 def judge_node(name: str) -> Judgement:

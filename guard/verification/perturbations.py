@@ -149,7 +149,7 @@ def scatter(run: int) -> None:
         return
     _take(run)
     if "torch" not in sys.modules:
-        from guard.recording.arrival import when_imported
+        from guard.observe.arrival import when_imported
 
         when_imported("torch", partial(_take, run))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,9 +56,12 @@ def _roots(program: str, *, module: bool) -> list[str]:
 
 
 def _is_installed(folder: str) -> bool:
-    return any(each in folder for each in _INSTALLED) or folder.startswith(
-        os.path.dirname(os.path.realpath(os.__file__))
-    )
+    if any(each in folder for each in _INSTALLED):
+        return True
+    with suppress(OSError):  # `pip install --target` leaves these beside the packages
+        if any(each.endswith(".dist-info") for each in os.listdir(folder)):
+            return True
+    return folder.startswith(os.path.dirname(os.path.realpath(os.__file__)))
 
 
 def _module(name: str, roots: list[str]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from preflight_reports import found, preflight
+from programs import write
 
 pytest.importorskip("torch")
 
@@ -263,3 +264,49 @@ def test_processes_that_train_together_are_the_first_of_them(tmp_path: Path, for
     """
     report = found(forks, tmp_path, text, status=0)
     assert report["steps"] == 1, report["limits"]
+
+
+VISION = {
+    "extension.py": "def _has_ops():\n    return False\n",
+    "__init__.py": """
+        import torch
+        from torchvision import extension
+        lib = torch.library.Library("torchvision", "IMPL", "Meta")
+        def pooled(x, rois, scale, height, width, ratio, aligned):
+            return x.new_empty((rois.shape[0], x.shape[1], height, width))
+        def back(grad, rois, scale, height, width, n, c, h, w, ratio, aligned):
+            return grad.new_empty((n, c, h, w))
+        lib.impl("roi_align", pooled)
+        lib.impl("_roi_align_backward", back)
+        def setup(ctx, inputs, output):
+            ctx.given = inputs
+        def backward(ctx, grad):
+            x, *rest = ctx.given
+            back = torch.ops.torchvision._roi_align_backward
+            return back(grad, *rest[:4], *x.shape, *rest[4:]), *[None] * 6
+        torch.library.register_autograd("torchvision::roi_align", backward, setup_context=setup)
+        """,
+}
+SEEN = """
+    import torch, torchvision
+    assert torchvision.extension._has_ops()
+    layer = torch.nn.Conv2d(3, 8, 3).cuda()
+    kept = torch.ops.torchvision.nms(torch.zeros(6, 4).cuda(), torch.rand(6).cuda(), 0.5)
+    rois, x = torch.zeros(len(kept), 5).cuda(), torch.zeros(1, 3, 9, 9).cuda()
+    out = torch.ops.torchvision.roi_align(layer(x), rois, 1.0, 7, 7, 2, True)
+    assert out.shape == (len(kept), 8, 7, 7)
+    out.sum().backward()
+    torch.optim.SGD(layer.parameters(), lr=0.1).step()
+    """
+
+
+def test_a_torchvision_that_cannot_load_its_operators(tmp_path: Path, forks: Forks) -> None:
+    for name, text in VISION.items():
+        write(tmp_path / "torchvision" / name, text)
+
+    report = found(forks, tmp_path, SEEN)
+
+    told = {each["operator"]: each["verdict"] for each in report["findings"]}
+    assert told["torchvision::_roi_align_backward"] == "silent"
+    assert told["torchvision::nms"] == told["torchvision::roi_align"] == "deterministic"
+    assert any("cannot be loaded beside this torch" in each for each in report["limits"])
