@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import warnings
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from guard.observe.patching import replace
 from guard.program import Program
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 _USAGE = 2  # the status of argparse and its like
 _OF_RANKS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _WANTS_GPUS = r"(?i)(at least|requires?|needs?|expected|than) (\d+|two|four|eight|one|multiple) GPU"
+_DEVICES = ("cuda", "gpu", "device", "accel")  # words of an option that may choose one
 _ALERT = r"[\s\S]* does not have a deterministic implementation, but you set"
 
 
@@ -32,6 +35,7 @@ class Rehearsal:
         self._told = told
         self._recorder: Recorder | None = None
         self._written: Written | None = None
+        self._options: list[str] = []
         self._lock = threading.Lock()
 
     def run(self) -> NoReturn:
@@ -59,6 +63,7 @@ class Rehearsal:
         from guard.setup.flags import held
 
         program.prepare()
+        _follow_options(stack, self._options)
         stack.enter_context(held())
         warnings.filterwarnings("ignore", message=_ALERT)
         stack.enter_context(verdicts.repairing(bool(self._told["repair"])))
@@ -108,6 +113,8 @@ class Rehearsal:
         from guard.rehearsal.fake_cuda import everything_real
         from guard.rehearsal.outcome import report_of
 
+        if recorder.steps and not recorder.operators:
+            recorder.notes.append(_on_cpu(self._options))
         if not recorder.steps and not why:
             why = "the program ended before any optimizer had done a step"
         recorder.stopped = recorder.stopped or why
@@ -122,6 +129,29 @@ class Rehearsal:
     def done(self) -> NoReturn:
         """All steps are done."""
         self._end("")
+
+
+def _follow_options(stack: ExitStack, found: list[str]) -> None:
+    """Collect what a program's parser takes that may choose the device."""
+    parse = argparse.ArgumentParser.parse_known_args
+
+    def parse_known_args(self: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        names = [name for each in self._actions for name in each.option_strings]
+        found.extend(
+            name
+            for name in names
+            if any(word in name for word in _DEVICES) and not name.startswith("--no")
+        )
+        return parse(self, *args, **options)
+
+    replace(stack, argparse.ArgumentParser, "parse_known_args", parse_known_args)
+
+
+def _on_cpu(options: list[str]) -> str:
+    why = "the program computed on the CPU alone"
+    if not options:
+        return f'{why}: preflight sees what runs on "cuda", to which the program moves nothing'
+    return f"{why}: it takes {' and '.join(dict.fromkeys(options))}, which goes after its name"
 
 
 def _of_exit(error: SystemExit, told: dict[str, Any]) -> str:

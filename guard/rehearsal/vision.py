@@ -73,7 +73,8 @@ def _declare(recorder: Recorder) -> None:
     extension: Any = sys.modules[_EXTENSION]
     if extension._has_ops():  # noqa: SLF001 - what torchvision itself asks
         return
-    library = torch.library.Library("torchvision", "FRAGMENT")
+    make: Any = torch.library.Library  # which has no types
+    library = make("torchvision", "FRAGMENT")
     for each in _SIGNATURES:
         if not hasattr(torch.ops.torchvision, each.partition("(")[0]):
             library.define(each)

@@ -595,3 +595,30 @@ def test_sarif_fits_its_schema_and_names_lines(tmp_path: Path) -> None:
         "backward of torch.nn.functional.adaptive_avg_pool2d in module 1"
         in result["message"]["text"]
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ('parser.add_argument("--accel"); parser.add_argument("--no-cuda")', "it takes --accel,"),
+        ('parser.add_argument("--epochs")', 'what runs on "cuda", to which'),
+    ],
+)
+def test_a_program_on_the_cpu_is_told_what_to_pass(
+    tmp_path: Path, forks: Forks, options: str, told: str
+) -> None:
+    code = f"""
+        import argparse, torch
+        parser = argparse.ArgumentParser()
+        {options}
+        parser.parse_args()
+        model = torch.nn.Linear(3, 3)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model(torch.randn(2, 3)).sum().backward()
+        optimizer.step()
+        """
+
+    (limit,) = found(forks, tmp_path, code)["limits"]
+
+    assert "computed on the CPU alone" in limit
+    assert told in limit
