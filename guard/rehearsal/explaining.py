@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from detlint.operations import Operation
 
 _NOTHING = "nothing is known against it; what holds for others follows"
+_COUNTED = "preflight counts it as deterministic"
 
 
 def explanation(name: str) -> str:
@@ -26,6 +27,8 @@ def explanation(name: str) -> str:
     try:
         rows = sorted(allowed([name]), key=lambda row: row.name)
     except SettingsError as error:
+        if not switched and _is_of_torch(name):
+            return f"torch {torch.__version__}: nothing is known against {name}; {_COUNTED}\n"
         if not switched:
             text = str(error).partition("; ")
             raise SettingsError(
@@ -39,6 +42,12 @@ def explanation(name: str) -> str:
     parts = [_of_torch(each) for each in here] or [f"torch {torch.__version__}: {_NOTHING}"]
     parts += [f"Not of this torch ({_releases(each)}):\n{_shown(each)}" for each in others]
     return "\n\n".join(parts) + "\n"
+
+
+def _is_of_torch(name: str) -> bool:
+    short = name.removeprefix("torch.").removeprefix("nn.functional.").removeprefix("aten::")
+    owners = (torch, torch.nn.functional, torch.Tensor, torch.ops.aten)
+    return any(callable(getattr(each, short, None)) for each in owners)
 
 
 def _of_torch(row: Operation | Switched) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import re
 import signal
 import sys
 import threading
@@ -14,17 +12,13 @@ import warnings
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from guard.observe.patching import replace
 from guard.program import Program
 
 if TYPE_CHECKING:
+    from guard.rehearsal.arguments import Arguments
     from guard.rehearsal.recorder import Recorder
     from guard.rehearsal.side_effects import Written
 
-_USAGE = 2  # the status of argparse and its like
-_OF_RANKS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
-_WANTS_GPUS = r"(?i)(at least|requires?|needs?|expected|than) (\d+|two|four|eight|one|multiple) GPU"
-_DEVICES = ("cuda", "gpu", "device", "accel")  # words of an option that may choose one
 _ALERT = r"[\s\S]* does not have a deterministic implementation, but you set"
 
 
@@ -35,7 +29,7 @@ class Rehearsal:
         self._told = told
         self._recorder: Recorder | None = None
         self._written: Written | None = None
-        self._options: list[str] = []
+        self._arguments: Arguments | None = None
         self._lock = threading.Lock()
 
     def run(self) -> NoReturn:
@@ -43,7 +37,7 @@ class Rehearsal:
         told = self._told
         program = Program(told["program"], told["arguments"], module=told["module"])
         with ExitStack() as stack:
-            self._prepare(stack, program)
+            arguments = self._prepare(stack, program)
             if hasattr(signal, "SIGALRM"):  # elsewhere the command ends it, without a report
                 signal.signal(signal.SIGALRM, lambda *_: self._out_of_time())
                 signal.alarm(told["seconds"])
@@ -51,19 +45,21 @@ class Rehearsal:
                 program.run()
                 self._end("")
             except SystemExit as error:
-                self._end(_of_exit(error, told))
+                self._end(arguments.of_exit(error))
             except BaseException as error:  # noqa: BLE001 - whatever ends the program ends here
                 traceback.print_exception(*_without_ours(error))
-                self._end(_of_error(error, told))
+                self._end(arguments.of_error(error))
 
-    def _prepare(self, stack: ExitStack, program: Program) -> None:
+    def _prepare(self, stack: ExitStack, program: Program) -> Arguments:
         # First ours, as the program may shadow a name that they import.
         from guard.rehearsal import scripted, side_effects, verdicts
+        from guard.rehearsal.arguments import Arguments
         from guard.rehearsal.rehearsal import rehearsing
         from guard.setup.flags import held
 
         program.prepare()
-        _follow_options(stack, self._options)
+        self._arguments = arguments = Arguments(self._told)
+        arguments.follow(stack)
         stack.enter_context(held())
         warnings.filterwarnings("ignore", message=_ALERT)
         stack.enter_context(verdicts.repairing(bool(self._told["repair"])))
@@ -74,6 +70,8 @@ class Rehearsal:
         self._recorder.finish = self.done
         self._written = side_effects.Written(self._told["scratch"])
         side_effects.guard_files(stack, self._written)
+        arguments.follow_counts(stack)
+        return arguments
 
     def _enough(self, steps: int) -> bool:
         """Whether so many steps of an optimizer are what was asked for."""
@@ -105,8 +103,8 @@ class Rehearsal:
             os._exit(status)
 
     def _report(self, why: str) -> int:
-        recorder = self._recorder
-        if recorder is None:
+        recorder, arguments = self._recorder, self._arguments
+        if recorder is None or arguments is None:
             sys.stderr.write(f"guard preflight: {why}\n")
             return 2
         from guard.rehearsal import switches
@@ -114,9 +112,9 @@ class Rehearsal:
         from guard.rehearsal.outcome import report_of
 
         if recorder.steps and not recorder.operators:
-            recorder.notes.append(_on_cpu(self._options))
+            recorder.notes.append(arguments.on_cpu())
         if not recorder.steps and not why:
-            why = "the program ended before any optimizer had done a step"
+            why = arguments.of_end()
         recorder.stopped = recorder.stopped or why
         with everything_real():
             report = report_of(recorder, switches.sources(self._told["gpu"]))
@@ -129,65 +127,6 @@ class Rehearsal:
     def done(self) -> NoReturn:
         """All steps are done."""
         self._end("")
-
-
-def _follow_options(stack: ExitStack, found: list[str]) -> None:
-    """Collect what a program's parser takes that may choose the device."""
-    parse = argparse.ArgumentParser.parse_known_args
-
-    def parse_known_args(self: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
-        names = [name for each in self._actions for name in each.option_strings]
-        found.extend(
-            name
-            for name in names
-            if any(word in name for word in _DEVICES) and not name.startswith("--no")
-        )
-        return parse(self, *args, **options)
-
-    replace(stack, argparse.ArgumentParser, "parse_known_args", parse_known_args)
-
-
-def _on_cpu(options: list[str]) -> str:
-    why = "the program computed on the CPU alone"
-    if not options:
-        return f'{why}: preflight sees what runs on "cuda", to which the program moves nothing'
-    return f"{why}: it takes {' and '.join(dict.fromkeys(options))}, which goes after its name"
-
-
-def _of_exit(error: SystemExit, told: dict[str, Any]) -> str:
-    if error.code in (None, 0):
-        return ""
-    text = str(error.code)
-    if error.code == _USAGE:
-        return f"the program ended with exit status {_USAGE}: {_wants(told)}"
-    return f"the program ended with exit status {text}{_hint(text, error, told)}"
-
-
-def _wants(told: dict[str, Any]) -> str:
-    return (
-        "it wants arguments, as it says above; give them after its name, as when you run it: "
-        f"python -m guard preflight {told['program']} --data FOLDER"
-    )
-
-
-def _hint(text: str, error: BaseException, told: dict[str, Any]) -> str:
-    """What to pass to a program that lacks data, ranks or GPUs."""
-    if isinstance(error, KeyError) and text.strip("'") in _OF_RANKS:
-        return f"; --ranks {max(2, told['ranks'])} sets what torchrun sets"
-    if re.search(_WANTS_GPUS, text):
-        return f"; {told['ranks']} GPU was there: --ranks 2 has it see two, and be the first rank"
-    if isinstance(error, (FileNotFoundError, NotADirectoryError)):
-        return f"; if that is its data, {_wants(told).partition('; ')[2]}"
-    return ""
-
-
-def _of_error(error: BaseException, told: dict[str, Any]) -> str:
-    from guard.observe import places
-
-    trail = places.of_error(error)
-    where = "" if trail is None else f"{trail.place.filename}, line {trail.place.line}: "
-    hint = _hint(str(error), error, told)
-    return f"{where}the program ended with {type(error).__name__}: {error}{hint}"
 
 
 def _without_ours(error: BaseException) -> tuple[Any, BaseException, Any]:

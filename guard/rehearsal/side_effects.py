@@ -47,8 +47,8 @@ class Written:
 
     def redirect(self, path: Any, mode: str) -> Any:  # noqa: ANN401 - a path, or a number
         """Where a file is opened instead."""
-        if isinstance(path, int) or not isinstance(mode, str):
-            return path
+        if not (isinstance(path, (str, bytes, os.PathLike)) and isinstance(mode, str)):
+            return path  # a number; what is no path is refused by open itself
         full = os.path.abspath(os.fsdecode(path))
         if self.is_free(full):
             return path

@@ -226,19 +226,45 @@ y = x
 # What to pass
 
 
+PARSER = "import argparse; p = argparse.ArgumentParser(); p.add_argument({0}); a = p.parse_args()\n"
+COUNTS = "import torch\nif torch.{0}.device_count() < 2: {1}\n"
+
+
 def test_what_to_pass_is_said(tmp_path: Path, forks: Forks) -> None:
+    data = PARSER.format("'--data-root', default='data/imagenet'")
+    nothing = PARSER.format("'--train-file'")
     cases = {
-        "import argparse; p = argparse.ArgumentParser(); p.add_argument('--data', required=True); "
-        "p.parse_args()": "python -m guard preflight train.py --data FOLDER",
-        "open('/nowhere/imagenet/train.txt')": "if that is its data, give them after its name",
-        "import os; os.environ['LOCAL_RANK']": "--ranks 2 sets what torchrun sets",
-        "import torch\nassert torch.cuda.device_count() > 1, 'requires at least 2 GPUs'": (
-            "--ranks 2 has it see two"
+        PARSER.format("'--data', required=True"): (
+            ": run python -m guard preflight train.py --data PATH"
         ),
+        data + "import os; os.listdir(a.data_root + '/train')": (
+            "'data/imagenet/train'; it takes its data from --data-root, which is 'data/imagenet': "
+            "run python -m guard preflight train.py --data-root PATH"
+        ),
+        nothing + "open(a.train_file)": (
+            "not NoneType; it takes its data from --train-file, which is None: "
+            "run python -m guard preflight train.py --train-file PATH"
+        ),
+        data + "print('no images')": "a step; it takes its data from --data-root, which is",
+        data + "open('/nowhere/vocabulary')": "; if that is its data: run python -m guard",
+        "open('/nowhere/imagenet/train.txt')": "run preflight where it is found",
+        "import os; os.environ['LOCAL_RANK']": "--ranks 2 sets what torchrun sets",
     }
     for text, said in cases.items():
         report = found(forks, tmp_path, text + "\n", status=2)
         assert said in report["limits"][0], report["limits"]
+
+
+@pytest.mark.parametrize("owner", ["cuda", "accelerator"])
+def test_a_program_that_needs_more_gpus_is_told_how_to_have_them(
+    owner: str, tmp_path: Path, forks: Forks
+) -> None:
+    for end in ("raise SystemExit", "raise SystemExit(1)", "raise AssertionError", "print('two')"):
+        report = found(forks, tmp_path, COUNTS.format(owner, end), status=2)
+        assert "--ranks 2 has it see two" in report["limits"][0], report["limits"]
+    text = "raise ValueError('it requires at least 2 GPUs')\n"
+    report = found(forks, tmp_path, text, status=2)
+    assert "--ranks 2 has it see two" in report["limits"][0], report["limits"]
 
 
 def test_processes_that_train_together_are_the_first_of_them(tmp_path: Path, forks: Forks) -> None:

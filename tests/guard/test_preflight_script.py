@@ -561,6 +561,8 @@ def test_an_operator_is_explained(tmp_path: Path) -> None:
     assert "source:" in done.stdout
     done = preflight("--explain", "index_add", cwd=tmp_path)
     assert "is deterministic under torch.use_deterministic_algorithms(True)" in done.stdout
+    done = preflight("--explain", "torch.bmm", cwd=tmp_path)
+    assert "nothing is known against torch.bmm; preflight counts it as" in done.stdout
 
 
 def test_what_holds_for_this_torch_is_explained_first(tmp_path: Path) -> None:
