@@ -1,5 +1,5 @@
 """Backwards of ``grid_sample``: for each corner around a point its weight times the gradient, added
-up in rows of channels, sorted by where they go.
+up in a fixed order where it goes.
 
 Follows aten/src/ATen/native/GridSampler.h: what lies outside, or is no number, gives nothing.
 """
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
+from guard.repairs.accumulation import accumulate
 from guard.repairs.axes import accumulated_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from torch import Tensor
 
@@ -25,7 +26,9 @@ _A = -0.75
 # Points at a time: what is computed for each takes more memory than a few channels of them. On a
 # CPU so many that they stay in its cache.
 _PIECE = 2**20
-_PIECES = {"cpu": 2**13}
+_PIECES = {"cpu": 2**14}
+# On a CPU a channel at a time is faster up to here. On a GPU it would sort for each channel.
+_FEW = {"cpu": 16}
 
 
 class Tap(NamedTuple):
@@ -45,17 +48,70 @@ class Axis(NamedTuple):
     factor: Tensor | float
 
 
-class Sums(NamedTuple):
-    """What is added up, corner by corner.
+class Rows(NamedTuple):
+    """A row of channels for each point and place.
 
-    rows    [points, channels], the gradient of the result
+    grads   [points, channels], the gradient of the result
     values  [places, channels], the input; None where its slopes are not wanted
     total   [places + 1, channels], the gradient of the input, and of what lies outside; or None
     """
 
-    rows: Tensor
+    grads: Tensor
     values: Tensor | None
     total: Tensor | None
+
+    def part(self, part: slice) -> Rows:
+        return self._replace(grads=self.grads[part])
+
+    def products(self, key: Tensor) -> Tensor:
+        """[points]: over all channels, gradient times value at a place of each."""
+        assert self.values is not None  # noqa: S101
+        return self.values.index_select(0, key).mul_(self.grads).sum(1)
+
+    def add(self, key: Tensor, outside: Tensor, weight: Tensor) -> None:
+        assert self.total is not None  # noqa: S101
+        key = key.masked_fill_(outside, len(self.total) - 1)
+        accumulate(self.total, key, self.grads * weight[:, None])
+
+    def gradient(self, shape: torch.Size) -> Tensor:
+        assert self.total is not None  # noqa: S101
+        return self.total[:-1].view(shape[0], *shape[2:], shape[1]).movedim(-1, 1)
+
+
+class Planes(NamedTuple):
+    """The same, a channel at a time.
+
+    grads   [channels, points]
+    values  the input, flat
+    total   its gradient, flat, and beyond it room for what lies outside
+    size    places from channel to channel
+    """
+
+    grads: Tensor
+    values: Tensor | None
+    total: Tensor | None
+    size: int
+
+    def part(self, part: slice) -> Planes:
+        return self._replace(grads=self.grads[:, part])
+
+    def products(self, key: Tensor) -> Tensor:
+        """As of ``Rows``."""
+        assert self.values is not None  # noqa: S101
+        found = self.values.index_select(0, key).mul_(self.grads[0])
+        for channel, grad in enumerate(self.grads[1:], 1):
+            found.addcmul_(self.values[channel * self.size :].index_select(0, key), grad)
+        return found
+
+    def add(self, key: Tensor, outside: Tensor, weight: Tensor) -> None:
+        assert self.total is not None  # noqa: S101
+        key = key.masked_fill_(outside, len(self.total) - 1 - (len(self.grads) - 1) * self.size)
+        for channel, grad in enumerate(self.grads):
+            accumulate(self.total[channel * self.size :], key, grad * weight)
+
+    def gradient(self, shape: torch.Size) -> Tensor:
+        assert self.total is not None  # noqa: S101
+        return self.total[: shape.numel()].view(shape)
 
 
 def grid_sampler_backward(
@@ -68,30 +124,17 @@ def grid_sampler_backward(
     output_mask: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor]:
     """aten::grid_sampler_2d_backward and 3d."""
-    dtype = accumulated_in(input)
-    count, channels, *sizes = input.shape
-    rows, points = _rows(grad_output, dtype), grid.reshape(-1, len(sizes)).to(dtype)
-    slopes = torch.zeros_like(points)
-    values = _rows(input, dtype) if interpolation_mode != _NEAREST else None
-    places = count * torch.Size(sizes).numel()
-    total = rows.new_zeros(places + 1, channels) if output_mask[0] else None
-    sample = torch.arange(count, device=input.device)[:, None]
-    sample = sample.expand(count, len(points) // max(count, 1)).reshape(-1)
-    piece = _PIECES.get(input.device.type, _PIECE)
-    for begin in range(0, len(points) if input.numel() else 0, piece):
-        part = slice(begin, begin + piece)
-        axes = [
+    sizes, is_smooth = input.shape[2:], interpolation_mode != _NEAREST
+    points = grid.reshape(-1, len(sizes)).to(accumulated_in(input))
+
+    def axes(part: slice) -> list[Axis]:
+        return [
             _axis(points[part, -1 - number], size, interpolation_mode, padding_mode, align_corners)
             for number, size in enumerate(sizes)
         ]
-        found = _added(Sums(rows[part], values, total), axes, sample[part], None, None)
-        for number, slope in enumerate(found[1:]):
-            slopes[part, -1 - number] = slope.mul_(axes[number].factor)
-    to_grid = slopes.view(grid.shape).to(grid.dtype)
-    if total is None:
-        return None, to_grid
-    to_input = total[:-1].view(count, *sizes, channels).movedim(-1, 1)
-    return to_input.to(input.dtype).contiguous(), to_grid
+
+    total, _, slopes = spread(grad_output, input, axes, smooth=is_smooth, to_input=output_mask[0])
+    return total, slopes.view(grid.shape).to(grid.dtype)
 
 
 def cudnn_grid_sampler_backward(
@@ -102,13 +145,82 @@ def cudnn_grid_sampler_backward(
     return grid_sampler_backward(grad_output, self, grid, _BILINEAR, _ZEROS, True, mask)
 
 
-def _rows(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+def spread(
+    grad: Tensor,
+    input: Tensor,
+    axes: Callable[[slice], list[Axis]],
+    weight: Tensor | None = None,
+    *,
+    smooth: bool = True,
+    to_input: bool = True,
+) -> tuple[Tensor | None, Tensor, Tensor]:
+    """The gradient of an input that is read at points, and what it and its slopes add up to there.
+
+    grad    [n, channels, …]: of what is read at each point
+    input   [n, channels, …]
+    axes    the corners along each axis, of some of all n points
+    weight  [points], of what goes to the input, or None
+
+    Gives besides, for each point, gradient times value, [points], and its slope along each axis,
+    [points, axes], the last axis first; zeros where it is not ``smooth``.
+    """
+    count, channels, *sizes = input.shape
+    dtype, points = accumulated_in(input), grad[:, :1].numel()
+    value = input.new_zeros(points if smooth else 0, dtype=dtype)
+    slopes = input.new_zeros(points, len(sizes), dtype=dtype)
+    if not input.numel() or not grad.numel():
+        return (torch.zeros_like(input) if to_input else None), value, slopes
+    kind = _planes if channels <= _FEW.get(input.device.type, 0) else _rows
+    sums, step = kind(grad, input, dtype, smooth=smooth, to_input=to_input)
+    sample = torch.arange(0, count * step, step, device=input.device)
+    sample = sample[:, None].expand(count, points // count).reshape(-1)
+    piece = _PIECES.get(input.device.type, _PIECE)
+    for begin in range(0, points, piece):
+        part = slice(begin, begin + piece)
+        along, given = axes(part), weight[part] if weight is not None else None
+        found = _added(sums.part(part), along, sample[part], None, given)
+        for number, each in enumerate(found):
+            if not number:
+                value[part] = each
+            else:
+                slopes[part, -number] = each.mul_(along[number - 1].factor)
+    total = sums.gradient(input.shape).to(input.dtype).contiguous() if to_input else None
+    return total, value, slopes
+
+
+def _rows(
+    grad: Tensor, input: Tensor, dtype: torch.dtype, *, smooth: bool, to_input: bool
+) -> tuple[Rows, int]:
+    """And the number of places of a sample, in its own size."""
+    channels = input.shape[1]
+    grads = _turned(grad, dtype)
+    places = input.numel() // channels
+    total = grads.new_zeros(places + 1, channels) if to_input else None
+    return Rows(grads, _turned(input, dtype) if smooth else None, total), 1
+
+
+def _turned(tensor: Tensor, dtype: torch.dtype) -> Tensor:
     """[n, channels, …] as [n * places, channels]."""
     return tensor.to(dtype).movedim(1, -1).reshape(-1, tensor.shape[1])
 
 
+def _planes(
+    grad: Tensor, input: Tensor, dtype: torch.dtype, *, smooth: bool, to_input: bool
+) -> tuple[Planes, int]:
+    """As ``_rows``."""
+    channels, size = input.shape[1], input[0, 0].numel()
+    grads = grad.to(dtype).movedim(1, 0).reshape(channels, -1)
+    values = input.to(dtype).reshape(-1) if smooth else None
+    room = input.numel() + (channels - 1) * size + 1
+    return Planes(grads, values, grads.new_zeros(room) if to_input else None, size), channels
+
+
 def _added(
-    sums: Sums, axes: list[Axis], key: Tensor, outside: Tensor | None, weight: Tensor | None
+    sums: Rows | Planes,
+    axes: list[Axis],
+    key: Tensor,
+    outside: Tensor | None,
+    weight: Tensor | None,
 ) -> list[Tensor]:
     """Add the gradients of the corners along ``axes`` to those of the input.
 
@@ -118,11 +230,12 @@ def _added(
     if not axes:
         return _corner(sums, key, outside, weight)
     found: list[Tensor] = []
+    key = key * axes[0].size
     for tap in axes[0].taps:
         inner = _added(
             sums,
             axes[1:],
-            key * axes[0].size + tap.place,
+            key + tap.place,
             tap.outside if outside is None else outside | tap.outside,
             tap.weight if weight is None else weight * tap.weight,
         )
@@ -130,16 +243,16 @@ def _added(
     return found
 
 
-def _corner(sums: Sums, key: Tensor, outside: Tensor | None, weight: Tensor | None) -> list[Tensor]:
+def _corner(
+    sums: Rows | Planes, key: Tensor, outside: Tensor | None, weight: Tensor | None
+) -> list[Tensor]:
     assert outside is not None  # noqa: S101
     assert weight is not None  # noqa: S101
     products = []
     if sums.values is not None:
-        value = sums.values.index_select(0, key).mul_(sums.rows)
-        products.append(value.sum(1).masked_fill_(outside, 0))
+        products.append(sums.products(key).masked_fill_(outside, 0))
     if sums.total is not None:
-        key = key.masked_fill_(outside, len(sums.total) - 1)
-        sums.total.index_put_((key,), sums.rows * weight[:, None], accumulate=True)
+        sums.add(key, outside, weight)
     return products
 
 
@@ -167,10 +280,18 @@ def _axis(x: Tensor, size: int, mode: int, padding: int, align: bool) -> Axis:
     x = _bounded(x)
     if mode == _NEAREST:
         return Axis(size, [_tap(x.round(), size, torch.ones_like(x), 0.0)], 0.0)
+    return Axis(size, _linear_taps(x, size), sign * scale)
+
+
+def between(x: Tensor, size: int) -> Axis:
+    """Points in pixels, each between two; what lies outside is 0."""
+    return Axis(size, _linear_taps(_bounded(x), size), 1.0)
+
+
+def _linear_taps(x: Tensor, size: int) -> list[Tap]:
     first = x.floor()
     share = x.sub_(first)
-    taps = [_tap(first, size, 1 - share, -1.0), _tap(first + 1, size, share, 1.0)]
-    return Axis(size, taps, sign * scale)
+    return [_tap(first, size, 1 - share, -1.0), _tap(first + 1, size, share, 1.0)]
 
 
 def _cubic_taps(x: Tensor, size: int, padding: int, align: bool) -> list[Tap]:
@@ -194,8 +315,8 @@ def _keys(distance: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _tap(place: Tensor, size: int, weight: Tensor, slope: Tensor | float) -> Tap:
-    outside = (place < 0).logical_or_(place >= size)
-    return Tap(place.clamp(0, max(size - 1, 0)).long(), outside, weight, slope)
+    inside = place.clamp(0, max(size - 1, 0))
+    return Tap(inside.long(), inside != place, weight, slope)
 
 
 def _bounded(x: Tensor) -> Tensor:

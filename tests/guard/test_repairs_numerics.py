@@ -11,7 +11,7 @@ from repair_cases import CASES, Case
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 
-from guard.repairs import accounts
+from guard.repairs import accounts, sampling
 from guard.repairs.installation import installed
 from guard.repairs.scattering import _numbers as numbered
 from guard.repairs.table import REPAIRS
@@ -120,6 +120,16 @@ def test_strides_do_not_matter(case: Case) -> None:
     torch.testing.assert_close(
         repaired(case, turned), repaired(case, plain), rtol=1e-12, atol=1e-12, equal_nan=True
     )
+
+
+@pytest.mark.parametrize(
+    "case", [each for each in CASES if each.kernel.startswith("grid")], ids=lambda each: each.kernel
+)
+def test_rows_of_channels_give_what_planes_do(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    tensors = inputs(case, torch.float64)
+    planes = repaired(case, tensors)
+    monkeypatch.setattr(sampling, "_FEW", {})  # as on CUDA
+    torch.testing.assert_close(repaired(case, tensors), planes, rtol=1e-12, atol=1e-12)
 
 
 @cache
