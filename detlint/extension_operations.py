@@ -1,10 +1,11 @@
 """Operators that differ from run to run in other packages than torch, or on other devices.
 
 Plain data, as the tables in ``detlint.operations`` and ``detlint.switched_operations``, read from
-the sources of torch_scatter 2.1.2, torch_sparse 0.6.18 and torch_geometric 2.8.1. What is left
-out has no atomics: ``segment_csr``, ``gather_csr`` and what is made of these (``coalesce``, the
-products of a ``SparseTensor`` that add), and whatever runs on the CPU. Minima and maxima are
-left out, too: atomics give the same ones.
+the sources of torch_scatter 2.1.2, torch_sparse 0.6.18, torch_geometric 2.8.1 and torchvision 0.28.
+What is left out has no atomics: ``segment_csr``, ``gather_csr`` and what is made of these
+(``coalesce``, the products of a ``SparseTensor`` that add), ``nms`` and whatever else of
+torchvision, and whatever runs on the CPU. Minima and maxima are left out, too: atomics give the
+same ones.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from detlint.switched_operations import Switched
 _SCATTER = "https://github.com/rusty1s/pytorch_scatter/blob/2.1.2/"
 _ADDS = "adds with atomics, in no fixed order"
 _SUMS = ("sum", "add", "mean")
+_VISION = "https://github.com/pytorch/vision/blob/v0.28.0/torchvision/csrc/ops/cuda/"
+_REPAIR = "guard.enable(repair=True), which replaces the backward of {}"
 
 _SEGMENT = '''
 import torch
@@ -43,8 +46,50 @@ def _scatter(*forms: str, position: int, values: tuple[str, ...], default: str) 
     return Usage(forms, (Argument("reduce", position, "in", values, default=default),))
 
 
-# Their overloads are left out: no dispatch mode sees them.
+def _vision(
+    name: str, module: str, reads: str, *, alert: str = "", switched: bool = False
+) -> Operation:
+    """A function of torchvision and its module; ``switched``: torchvision itself goes elsewhere
+    where the switch is on."""
+    forms = tuple(f"torchvision.ops.{each}" for each in (name, module))
+    return Operation(
+        name=f"torchvision.ops.{name}",
+        alerts=(alert or f"{name}_backward_kernel",),
+        overloads=(f"torchvision::_{name}_backward",),
+        nodes=(),
+        api=forms,
+        calls=(),
+        condition="called as torch.ops.torchvision" if switched else "",
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason=f"{reads}, whose gradients it adds with atomics, in no fixed order. From 0.29 on, "
+        "torchvision does not ask for torch's switch, and differs without a word.",
+        alternatives=(Alternative(_REPAIR.format(name)),),
+        source=f"{_VISION}{name}_kernel.cu",
+        usages=() if switched else (Usage(forms),),
+    )
+
+
+_POINTS = "Points of a region, and regions, share pixels"
+
+# Of torchvision: their kernels ask for torch's switch, and are seen by dispatch modes.
+VISION: tuple[Operation, ...] = (
+    _vision("roi_align", "RoIAlign", _POINTS, switched=True),
+    _vision("roi_pool", "RoIPool", "Regions share their largest pixels"),
+    _vision("ps_roi_align", "PSRoIAlign", _POINTS),
+    _vision("ps_roi_pool", "PSRoIPool", "Bins of a region, and regions, share pixels"),
+    _vision(
+        "deform_conv2d",
+        "DeformConv2d",
+        "Points that are read share pixels",
+        alert="compute_grad_input",
+    ),
+)
+
+# The overloads of the others are left out: no dispatch mode sees them.
 REFUSED: tuple[Operation, ...] = (
+    *VISION,
     Operation(
         name="torch_scatter.segment_coo",
         alerts=(),
@@ -128,8 +173,8 @@ REFUSED: tuple[Operation, ...] = (
     ),
 )
 
-# All of these call torch's scatter_add_, which the switch makes deterministic: torch_scatter does
-# so since 2.0.1, in torch_scatter/scatter.py.
+# But for torchvision's, all of these call torch's scatter_add_, which the switch makes
+# deterministic: torch_scatter does so since 2.0.1, in torch_scatter/scatter.py.
 SWITCHED: tuple[Switched, ...] = (
     Switched(
         "torch_scatter.scatter",
@@ -167,6 +212,21 @@ SWITCHED: tuple[Switched, ...] = (
         _ADDS,
     ),
     Switched("torch_sparse.spmm", (Usage(("torch_sparse.spmm",)),), "forward", ("cuda",), _ADDS),
+    # With the switch on, torchvision/ops/roi_align.py takes gathers instead, since 0.16.
+    Switched(
+        "torchvision.ops.roi_align",
+        (
+            Usage(
+                tuple(
+                    f"torchvision.ops.{form}"
+                    for form in ("roi_align", "RoIAlign", "MultiScaleRoIAlign")
+                )
+            ),
+        ),
+        "backward",
+        ("cuda",),
+        "adds up the gradients of pixels that regions share with atomics",
+    ),
 )
 
 # Of torch itself, as issues of it name them.

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from detlint.extension_operations import PLATFORMS, REFUSED
+from detlint.extension_operations import PLATFORMS, REFUSED, VISION
 from detlint.operations import OPERATIONS, Operation
 from guard.refusals import silence
 from guard.repairs.table import LEFT, REPAIRS
@@ -101,10 +101,15 @@ def _sections() -> Iterator[str]:
     yield _silent(PLATFORMS)
     yield "## Operators of extensions"
     yield (
-        "Packages bring kernels of their own, which torch's switch does not reach. guard cannot "
-        "refuse these; `detlint` finds their calls (DET501)."
+        "Packages bring kernels of their own. Those of torchvision ask for torch's switch until "
+        "0.28, and refuse; from 0.29 on they differ without a word. guard replaces them."
     )
-    yield _silent(REFUSED)
+    yield _operators(VISION)
+    yield (
+        "torch's switch does not reach others. guard cannot refuse these; `detlint` finds their "
+        "calls (DET501)."
+    )
+    yield _silent(row for row in REFUSED if row not in VISION)
 
 
 def _settings() -> str:

@@ -475,5 +475,118 @@ def _selection() -> None:
         case("torch.cumsum", "cumsum", lambda x, dim=dim: x.cumsum(dim), shape)
 
 
+def _missing() -> str:
+    """Why torchvision's operators are not there; "" where they are."""
+    try:
+        import torchvision  # noqa: F401
+    except (ImportError, RuntimeError) as error:  # the latter of one built for another torch
+        return f"torchvision cannot be imported: {error}"
+    has = hasattr(torch.ops.torchvision, "roi_align")
+    return "" if has else "torchvision has no operators for this torch"
+
+
+NO_VISION = _missing()
+
+
+def _boxes(size: float) -> torch.Tensor:
+    """Regions that overlap, reach beyond the image, are small, or have no area."""
+    return torch.tensor(
+        [
+            [0.0, 0.1, 0.2, 0.61, 0.83],
+            [1.0, -0.12, 0.3, 0.55, 1.2],
+            [0.0, 0.33, 0.4, 0.41, 0.47],
+            [1.0, 0.7, 0.1, 0.7, 0.1],
+            [1.0, 0.02, 0.05, 0.97, 0.91],
+        ],
+        dtype=torch.float64,
+    ) * torch.tensor([1.0, size, size, size, size], dtype=torch.float64)
+
+
+def _regions() -> None:
+    ops, name = torch.ops.torchvision, "torchvision.ops."
+    for (bins, sampling), aligned, scale, count in product(
+        (((3, 4), 2), ((2, 2), -1), ((1, 1), 3)), (False, True), (1.0, 0.25), (5, 0)
+    ):
+        boxes = _boxes(9 / scale)[:count]
+
+        def align(
+            x: torch.Tensor,
+            boxes: torch.Tensor = boxes,
+            rest: tuple[Any, ...] = (scale, *bins, sampling, aligned),
+        ) -> torch.Tensor:
+            result: torch.Tensor = ops.roi_align(x, boxes.to(x), *rest)
+            return result
+
+        kernel = "torchvision::_roi_align_backward"
+        case(name + "roi_align", kernel, align, (2, 3, 9, 11))
+        if aligned:
+            continue
+        for function in ("roi_pool", "ps_roi_pool", "ps_roi_align"):
+
+            def pool(
+                x: torch.Tensor,
+                function: str = function,
+                boxes: torch.Tensor = boxes,
+                rest: tuple[Any, ...] = (scale, *bins),
+                sampling: int = sampling,
+            ) -> torch.Tensor:
+                more = (*rest, sampling) if function == "ps_roi_align" else rest
+                result: torch.Tensor = getattr(ops, function)(x, boxes.to(x), *more)[0]
+                return result
+
+            channels = 3 if function == "roi_pool" else 3 * bins[0] * bins[1]
+            kernel = f"torchvision::_{function}_backward"
+            case(name + function, kernel, pool, (2, channels, 9, 11))
+    for (kernel_size, steps, groups, offset_groups), masked in product(
+        (
+            ((3, 3), (1, 1, 1, 1, 1, 1), 1, 1),
+            ((2, 3), (2, 1, 1, 0, 1, 2), 2, 2),
+            ((1, 2), (1, 2, 1, 2, 2, 1), 1, 4),
+        ),
+        (False, True),
+    ):
+        _deformed(kernel_size, steps, groups, offset_groups, masked=masked)
+
+
+def _deformed(
+    kernel: tuple[int, int],
+    steps: tuple[int, ...],
+    groups: int,
+    offset_groups: int,
+    *,
+    masked: bool,
+) -> None:
+    strides, pads, dilations = steps[:2], steps[2:4], steps[4:]
+    tall, wide = (
+        (size + 2 * pad - dilation * (taps - 1) - 1) // stride + 1
+        for size, pad, dilation, taps, stride in zip(
+            (7, 8), pads, dilations, kernel, strides, strict=True
+        )
+    )
+    count = offset_groups * kernel[0] * kernel[1]
+
+    def call(
+        x: torch.Tensor,
+        weight: torch.Tensor,
+        offset: torch.Tensor,
+        bias: torch.Tensor,
+        mask: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        given = mask if mask is not None else x.new_zeros(len(x), 1)
+        rest = (*steps, groups, offset_groups, masked)
+        result: torch.Tensor = torch.ops.torchvision.deform_conv2d(
+            x, weight, 2 * offset, given, bias, *rest
+        )
+        return result
+
+    shapes = [(2, 4, 7, 8), (6, 4 // groups, *kernel), (2, 2 * count, tall, wide), (6,)]
+    if masked:
+        shapes.append((2, count, tall, wide))
+    name = "torchvision::_deform_conv2d_backward"
+    case("torchvision.ops.deform_conv2d", name, call, *shapes)
+
+
 for make in (_pooling, _interpolation, _padding, _sampling, _losses, _scattering, _selection):
     make()
+if not NO_VISION:
+    _regions()

@@ -22,9 +22,11 @@ import torch
 import torch_geometric.nn as gnn
 import torch_scatter
 import torch_sparse
+import torchvision
 from torch_geometric.utils import scatter
 from torch_scatter import gather_coo, scatter_add, scatter_mean, segment_coo, segment_csr
 from torch_sparse import coalesce, spmm
+from torchvision.ops import deform_conv2d, nms, roi_align, roi_pool
 
 def f(x, index, ptr, batch):
     return {}
@@ -86,6 +88,31 @@ def test_a_gathering_has_no_deterministic_backward(
 @pytest.mark.parametrize(
     ("call", "shown"),
     [
+        ("roi_pool(x, index, 7)", "roi_pool()"),
+        ("torchvision.ops.ps_roi_align(x, index, 7)", "torchvision.ops.ps_roi_align()"),
+        ("torchvision.ops.RoIPool(7, 1.0)(x, index)", "torchvision.ops.RoIPool()"),
+        ("deform_conv2d(x, index, batch)", "deform_conv2d()"),
+    ],
+)
+def test_torchvisions_backwards_have_no_deterministic_one(
+    call: str, shown: str, findings: Callable[..., list[Finding]]
+) -> None:
+    (found,) = findings(HEADER.format(call), "DET501")
+    assert found.message == f"{shown} has no deterministic backward on CUDA"
+    assert found.advice is not None
+    assert found.advice.startswith("instead: guard.enable(repair=True)")
+
+
+def test_torchvision_itself_takes_another_roi_align_with_the_switch(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    (found,) = findings(HEADER.format("roi_align(x, index, 7)"), "DET502")
+    assert found.message.startswith("roi_align()'s backward on CUDA by default adds up")
+
+
+@pytest.mark.parametrize(
+    ("call", "shown"),
+    [
         ("scatter_add(x, index, dim=0)", "scatter_add()"),
         ("scatter_mean(x, index)", "scatter_mean()"),
         ("scatter(x, index)", "scatter()"),
@@ -131,6 +158,7 @@ def test_what_a_model_keeps_to_pool_with_is_found_where_it_pools(
     "call",
     [
         "segment_csr(x, ptr)",
+        "nms(x, index, 0.5)",
         'segment_coo(x, index, reduce="max")',
         'scatter(x, index, reduce="max")',
         "torch_scatter.scatter_max(x, index)[0]",

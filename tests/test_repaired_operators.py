@@ -21,6 +21,7 @@ MODEL = """
 import torch.nn.functional as F
 from torch import nn
 import torch_scatter
+import torchvision
 
 class Net(nn.Module):
     def __init__(self):
@@ -30,6 +31,7 @@ class Net(nn.Module):
     def forward(self, x, grid, index):
         x = F.grid_sample(self.layer(x), grid)
         x = F.adaptive_avg_pool2d(x, 3)
+        x = torchvision.ops.roi_pool(x, index, 7)
         return torch_scatter.segment_coo(x, index)
 """
 PROGRAM = """
@@ -40,7 +42,7 @@ from model import Net
 loss = Net()(x, grid, index).sum()
 loss.backward()
 """
-ALL = {"grid_sample", "adaptive_avg_pool2d", "segment_coo"}
+ALL = {"grid_sample", "adaptive_avg_pool2d", "roi_pool", "segment_coo"}
 
 
 @pytest.mark.parametrize(
@@ -49,8 +51,11 @@ ALL = {"grid_sample", "adaptive_avg_pool2d", "segment_coo"}
         ("guard.enable(seed=0)", ALL),
         ("guard.enable(seed=0, repair=False)", ALL),
         ("guard.enable(seed=0, repair=True)", {"segment_coo"}),
-        ("guard.enable(repair=['grid_sample'])", {"adaptive_avg_pool2d", "segment_coo"}),
-        ("guard.enable(repair='AdaptiveAvgPool2d')", {"grid_sample", "segment_coo"}),
+        (
+            "guard.enable(repair=['grid_sample', 'roi_pool'])",
+            {"adaptive_avg_pool2d", "segment_coo"},
+        ),
+        ("guard.enable(repair='AdaptiveAvgPool2d')", {"grid_sample", "roi_pool", "segment_coo"}),
     ],
 )
 def test_what_guard_replaces_is_not_told(

@@ -83,6 +83,9 @@ class DeterministicOnlyIfEnabled(Rule):
         "global_add_pool",
         "global_mean_pool",
         "spmm(",
+        "roi_align(",
+        "RoIAlign(",
+        "MultiScaleRoIAlign(",
     )
     needs = ("torch",)
     source = (

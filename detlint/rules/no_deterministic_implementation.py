@@ -106,6 +106,12 @@ class NoDeterministicImplementation(Rule):
         "segment_mean_coo",
         "gather_coo",
         "scatter_mul",
+        "roi_pool",
+        "RoIPool",
+        "PSRoI",
+        "ps_roi_",
+        "deform_conv2d",
+        "DeformConv2d",
     )
     settled = (("cumsum(", (2, 6)), ("cumsum_(", (2, 6)), ("kthvalue(", (2, 10)))
     needs = ("torch",)
@@ -243,15 +249,16 @@ class NoDeterministicImplementation(Rule):
 def _is_replaced(finding: Finding, names: set[str]) -> bool:
     """Whether guard replaces the operator, where it is told to replace those of some names.
 
-    It has a replacement for each of torch's that a call is found by, and none for others'.
+    It has a replacement for each of torch's that a call is found by, and for torchvision's.
     """
+    from detlint.extension_operations import VISION
     from detlint.operations import OPERATIONS
 
     return any(
         finding.advice == _advice(row)
         and any(form.rpartition(".")[2] in finding.message for form in row.api)
         and (EVERY in names or not names.isdisjoint(row.names()))
-        for row in OPERATIONS
+        for row in (*OPERATIONS, *VISION)
         if row.alternatives
     )
 

@@ -6,6 +6,7 @@ import difflib
 from functools import cache
 from typing import TYPE_CHECKING
 
+from detlint.extension_operations import VISION
 from detlint.operations import OPERATIONS, Operation
 from guard.errors import SettingsError
 
@@ -18,24 +19,26 @@ def allowed(names: Iterable[str], *, setting: str = "allow") -> frozenset[Operat
     near ones; ``setting`` is what gave the names.
 
     A name is the operator's, with or without ``aten::``, the public function's or module's,
-    with or without its path, the text of torch's refusal, or the autograd node's.
+    with or without its path, the text of torch's refusal, or the autograd node's. Those of
+    torchvision can be repaired, and not allowed.
     """
     return frozenset(row for name in names for row in _rows(name, setting))
 
 
 def _rows(name: str, setting: str) -> tuple[Operation, ...]:
-    found = _known().get(name)
+    known = _known((*OPERATIONS, *VISION) if setting == "repair" else OPERATIONS)
+    found = known.get(name)
     if found is None:
-        near = difflib.get_close_matches(name, _known(), n=4, cutoff=0.5)
+        near = difflib.get_close_matches(name, known, n=4, cutoff=0.5)
         hint = f"; near ones: {', '.join(near)}" if near else ""
         raise SettingsError(f"{setting}: no operator of the table is called {name!r}{hint}")
     return tuple(found)
 
 
 @cache
-def _known() -> dict[str, list[Operation]]:
+def _known(rows: tuple[Operation, ...]) -> dict[str, list[Operation]]:
     names: dict[str, list[Operation]] = {}
-    for row in OPERATIONS:
+    for row in rows:
         for name in dict.fromkeys(row.names()):
             names.setdefault(name, []).append(row)
     return names

@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.extension_operations import VISION
 from detlint.operations import OPERATIONS, Alternative, Operation
 from guard.refusals.messages import REFUSALS
 
@@ -38,8 +39,8 @@ class Explanation(NamedTuple):
 
 @cache
 def _rows() -> dict[str, Operation]:
-    rows = {row.name: row for row in OPERATIONS}
-    return rows | {alert: row for row in OPERATIONS for alert in row.alerts}
+    every = (*OPERATIONS, *VISION)
+    return {row.name: row for row in every} | {alert: row for row in every for alert in row.alerts}
 
 
 def row_named(name: str) -> Operation | None:
@@ -155,7 +156,7 @@ def _advice(explanation: Explanation) -> Iterator[str]:
         yield _labelled("instead" if number == 1 else "", f"{number}. {each.text}")
         for line in each.code.strip().splitlines():
             yield f"{_MARGIN}     {line}".rstrip()
-    if explanation.operation is not None:
+    if explanation.operation in OPERATIONS:  # the nodes of others are not known
         name = name_to_allow(explanation.operation)
         ways = f'allow=["{name}"] where guard is switched on, guard run --allow {name}'
         yield _labelled("or allow it", f"{ways}, or GUARD_ALLOW={name}")

@@ -25,7 +25,7 @@ def explanation(name: str) -> str:
     """What is known of an operator, under any of its names. Raises SettingsError for none."""
     switched = [each for each in SWITCHED if name in _names(each)]
     try:
-        rows = sorted(allowed([name]), key=lambda row: row.name)
+        rows = sorted(allowed([name], setting="repair"), key=lambda row: row.name)
     except SettingsError as error:
         if not switched and _is_of_torch(name):
             return f"torch {torch.__version__}: nothing is known against {name}; {_COUNTED}\n"

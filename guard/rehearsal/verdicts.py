@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
+from detlint.extension_operations import VISION
 from detlint.operations import OPERATIONS, Operation
 from detlint.switched_operations import SWITCHED, Switched
-from guard.inventory.libraries import LIBRARIES
 from guard.rehearsal.findings import (
     DETERMINISTIC,
     RAISES,
@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 
 # torch's own; every other is a library's, of which the table knows nothing.
 _KNOWN = {"aten", "prims", "prim", "profiler", "inductor", "c10d", "c10d_functional"}
+# Of torchvision: what its table leaves out, because it has no atomics.
+_ORDERED = {
+    f"torchvision::{name}"
+    for name in ("nms", "roi_align", "roi_pool", "ps_roi_align", "ps_roi_pool", "deform_conv2d")
+}
 COMPILED = "torch.cumsum under torch.compile"
 _assumed: frozenset[str] = frozenset()  # operations that would be repaired in the run
 _MAXIMUM, _NO_REDUCTION = 2, 0
@@ -57,11 +62,9 @@ class Judgement(NamedTuple):
 def judge(run: Run, node: str = "", *, compiled: bool = False) -> Judgement:
     """What an operator does on CUDA with determinism on, called by a node of that name or by the
     forward."""
-    if run.func.namespace == "torchvision":
-        return _of_torchvision(run.name)
-    if run.func.namespace not in _KNOWN:
-        return Judgement(UNKNOWN)
     name = plain_name(run.name)
+    if run.func.namespace not in _KNOWN and name not in _refused() and name not in _ORDERED:
+        return Judgement(UNKNOWN)
     rows, switched = _refused().get(name, ()), _switched().get(name, ())
     if not rows and not switched:
         return Judgement(DETERMINISTIC)
@@ -74,14 +77,6 @@ def judge(run: Run, node: str = "", *, compiled: bool = False) -> Judgement:
         if is_switched(each.name, given):
             return Judgement(SWITCH, each)
     return Judgement(DETERMINISTIC)
-
-
-def _of_torchvision(name: str) -> Judgement:
-    """Its forwards gather; its backwards add up, and not every release of it refuses."""
-    if not name.endswith("_backward"):
-        return Judgement(DETERMINISTIC)
-    row = next(each for each in LIBRARIES if each.module == "torchvision")
-    return Judgement(SILENT, LibraryRow(name.replace("::_", ".ops."), row.meaning))
 
 
 def judge_node(name: str) -> Judgement:
@@ -119,7 +114,7 @@ def plain_name(name: str) -> str:
 @cache
 def _refused() -> dict[str, list[Operation]]:
     found: dict[str, list[Operation]] = {}
-    for row in OPERATIONS:
+    for row in (*OPERATIONS, *VISION):
         if "cuda" in row.devices and in_force(row):
             for overload in row.overloads:
                 found.setdefault(overload, []).append(row)

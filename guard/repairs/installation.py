@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import re
 import warnings
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
+from detlint.extension_operations import VISION
 from detlint.operations import OPERATIONS
+from guard.observe.patching import replace
 from guard.refusals.translation import FAILED_REPAIR
 from guard.repairs import accounts
 from guard.repairs.table import REPAIRS
@@ -59,12 +62,28 @@ def installed(repairs: tuple[Repair, ...], *, keys: tuple[str, ...] = ()) -> Ite
     _keys = keys or before
     _current.append(repairs)
     _install(repairs)
-    try:
-        yield
-    finally:
-        _current.pop()
-        _keys = before
-        _install(_current[-1])
+    with ExitStack() as stack:
+        # A package may bring its operators later: torchvision does when it is imported.
+        replace(stack, torch.ops, "load_library", _followed(torch.ops.load_library))
+        try:
+            yield
+        finally:
+            _current.pop()
+            _keys = before
+            _install(_current[-1])
+
+
+def _followed(load: Function) -> Function:
+    """``torch.ops.load_library``, after which what it brought is replaced, too."""
+
+    @functools.wraps(load)
+    def load_library(path: Any) -> None:  # noqa: ANN401
+        before = [each for each in _current[-1] if present(each)]
+        load(path)
+        if before != [each for each in _current[-1] if present(each)]:
+            _install(_current[-1])
+
+    return load_library
 
 
 def in_force() -> frozenset[str]:
@@ -92,7 +111,7 @@ def _install(repairs: tuple[Repair, ...]) -> None:
             _tell(repair, reason)
             continue
         for key in _keys or repair.keys:
-            library: Any = torch.library.Library("aten", "IMPL", key)  # type: ignore[no-untyped-call]
+            library: Any = torch.library.Library(namespace(repair), "IMPL", key)  # type: ignore[no-untyped-call]
             _libraries.append(library)
             for name, path in repair.kernels:
                 if (name, key) not in done:
@@ -107,9 +126,29 @@ def _tell(repair: Repair, reason: str) -> None:
 
 
 def needed(repair: Repair) -> bool:
-    """Whether torch's own kernel is not deterministic in this release, or a test wants it."""
+    """Whether torch's own kernel is not deterministic in this release, or a test wants it.
+
+    That of a package which is not there is not needed yet.
+    """
+    if not present(repair):
+        return False
     ended = bool(repair.until) and _release(torch.__version__) >= _release(repair.until)
     return bool(_keys) or not ended
+
+
+def present(repair: Repair) -> bool:
+    """Whether what it replaces has been brought by its package; torch is there."""
+    name = repair.kernels[0][0]
+    return "::" not in name or bool(torch._C._dispatch_has_kernel(name))  # noqa: SLF001
+
+
+def namespace(repair: Repair) -> str:
+    """Where its operators live."""
+    return _qualified(repair.kernels[0][0]).partition("::")[0]
+
+
+def _qualified(name: str) -> str:
+    return name if "::" in name else f"aten::{name}"
 
 
 def _release(text: str) -> tuple[int, ...]:
@@ -150,9 +189,10 @@ def _check(name: str, function: Function) -> None:
 
 
 def overload_of(name: str) -> Any:  # noqa: ANN401
-    """An operator of aten by its name, with or without the overload's."""
-    packet, _, overload = name.partition(".")
-    return getattr(getattr(torch.ops.aten, packet), overload or "default")
+    """An operator by its name, with or without the overload's; without a namespace of aten."""
+    space, _, bare = _qualified(name).partition("::")
+    packet, _, overload = bare.partition(".")
+    return getattr(getattr(getattr(torch.ops, space), packet), overload or "default")
 
 
 # Registering
@@ -187,9 +227,9 @@ def variants(name: str) -> list[Variant]:
     first = overload_of(name)
     schema = first._schema  # noqa: SLF001
     found = [Variant(first, _written(schema))]
-    packet = schema.name.partition("::")[2]
+    space, _, packet = schema.name.partition("::")
     for other in (packet, packet + "_"):
-        overloads = getattr(torch.ops.aten, other, None)
+        overloads = getattr(getattr(torch.ops, space), other, None)
         for each in overloads.overloads() if overloads is not None else ():
             overload = getattr(overloads, each)
             written = _written(overload._schema)  # noqa: SLF001
@@ -213,7 +253,7 @@ def _same(schema: Schema, other: Schema, written: Sequence[str]) -> bool:
 
 def _own_kernel(name: str, key: str) -> Function:
     try:
-        kernel = torch.library.get_kernel(f"aten::{name}", key)
+        kernel = torch.library.get_kernel(_qualified(name), key)
     except RuntimeError:  # this torch was built without that backend
 
         def absent(*_: object, **__: object) -> Any:  # noqa: ANN401
@@ -267,7 +307,7 @@ def _handed_out(result: Any, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
 
 def refusal(repair: Repair, error: Exception) -> RuntimeError:
     """The operator's own refusal, where its replacement fails."""
-    row = next(each for each in OPERATIONS if each.name == repair.operation)
+    row = next(each for each in (*OPERATIONS, *VISION) if each.name == repair.operation)
     alert = row.alerts[0] if row.alerts else row.name
     return RuntimeError(
         f"{alert} does not have a deterministic implementation, but you set "

@@ -8,10 +8,11 @@ from typing import NamedTuple
 class Repair(NamedTuple):
     """A deterministic replacement of an operator's kernels.
 
-    operation  the name of the row in ``detlint.operations``
+    operation  the name of the row in ``detlint.operations``, or ``detlint.extension_operations``
     kernels    an operator's overload, as torch writes it, and the function that takes its place:
                module and name within ``guard.repairs``. Variants with ``out=`` and in place come
-               with it.
+               with it. Without a namespace it is aten's; with one it is replaced once its package
+               is there.
     how        in words
     keys       dispatch keys; "CUDA" is ROCm's, too
     until      torch release, exclusive, from which torch's own kernel is deterministic
@@ -28,6 +29,8 @@ _TRANSPOSED = "the transposed map along each axis, as gathers in a fixed order"
 _ADDED = "gradients are added at the places of the maxima, sorted by place"
 _SORTED = "a stable sort"
 _TWO_ROWS = "the scan of two rows, which goes row by row"
+_GATHERED = "for each pixel the gradients of the bins that have read it, sorted"
+_VISION = "torchvision.ops."
 _POOL, _INTERPOLATE = "torch.nn.functional.", "torch.nn.functional.interpolate"
 
 REPAIRS: tuple[Repair, ...] = (
@@ -204,6 +207,31 @@ REPAIRS: tuple[Repair, ...] = (
         (("addmm", "sparse:addmm"),),
         "gathered rows, added in the order of columns",
         keys=("SparseCUDA", "SparseCsrCUDA"),
+    ),
+    Repair(
+        _VISION + "roi_align",
+        (("torchvision::_roi_align_backward", "regions:roi_align_backward"),),
+        _GATHERED,
+    ),
+    Repair(
+        _VISION + "roi_pool",
+        (("torchvision::_roi_pool_backward", "regions:roi_pool_backward"),),
+        _ADDED,
+    ),
+    Repair(
+        _VISION + "ps_roi_align",
+        (("torchvision::_ps_roi_align_backward", "regions:ps_roi_align_backward"),),
+        _GATHERED,
+    ),
+    Repair(
+        _VISION + "ps_roi_pool",
+        (("torchvision::_ps_roi_pool_backward", "regions:ps_roi_pool_backward"),),
+        _GATHERED,
+    ),
+    Repair(
+        _VISION + "deform_conv2d",
+        (("torchvision::_deform_conv2d_backward", "deformation:deform_conv2d_backward"),),
+        "products of matrices, and the backward of grid_sample",
     ),
 )
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.extension_operations import PLATFORMS
+from detlint.extension_operations import PLATFORMS, VISION
 from detlint.operations import OPERATIONS, Operation
 from detlint.switched_operations import SWITCHED, Switched
 from guard.diff import Cause, Operator
@@ -169,7 +169,7 @@ def row_of(name: str, device: str, *, backward: bool = False) -> Operation | Swi
     overload = _overload(name)
     if backward and overload.partition("::")[2].strip("_") in _ADDING:
         return next((e for e in SWITCHED if e.name == _ADDS and device in e.devices), None)
-    tables: tuple[Sequence[Operation | Switched], ...] = (OPERATIONS, SWITCHED, PLATFORMS)
+    tables: tuple[Sequence[Operation | Switched], ...] = (OPERATIONS, SWITCHED, PLATFORMS, VISION)
     for rows in tables:
         for row in rows:
             if overload in row.overloads and device in row.devices:

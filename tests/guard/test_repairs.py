@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
-from repair_cases import CASES
+from repair_cases import CASES, NO_VISION
 from torch.utils.checkpoint import checkpoint
 
 import guard
+from detlint.extension_operations import VISION
 from detlint.operations import OPERATIONS
 from guard.refusals import translation
 from guard.refusals.watch import current
 from guard.repairs import accounts, installation, told
-from guard.repairs.installation import installed, overload_of, unfit, variants  # noqa: F401
+from guard.repairs.installation import installed, overload_of, unfit, variants
 from guard.repairs.names import wanted
 from guard.repairs.table import LEFT, REPAIRS, Repair
 from guard.settings import load
@@ -27,7 +28,20 @@ from guard.settings import load
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+EVERY = (*OPERATIONS, *VISION)
+with_vision = pytest.mark.skipif(bool(NO_VISION), reason=NO_VISION)
 by_repair = pytest.mark.parametrize("repair", REPAIRS, ids=lambda each: each.operation)
+by_repair_that_is_there = pytest.mark.parametrize(
+    "repair",
+    [
+        pytest.param(
+            each,
+            id=each.operation,
+            marks=[with_vision] if each.operation.startswith("torchvision") else [],
+        )
+        for each in REPAIRS
+    ],
+)
 
 
 @pytest.fixture(autouse=True)
@@ -61,37 +75,35 @@ BILINEAR = named("upsample_bilinear2d_backward")
 
 
 def test_each_operation_has_a_replacement_or_a_reason() -> None:
-    assert {each.operation for each in REPAIRS} | LEFT.keys() == {each.name for each in OPERATIONS}
+    assert {each.operation for each in REPAIRS} | LEFT.keys() == {each.name for each in EVERY}
     assert not {each.operation for each in REPAIRS} & LEFT.keys()
 
 
 @by_repair
 def test_what_it_replaces_stands_in_the_operations_row(repair: Repair) -> None:
-    row = next(each for each in OPERATIONS if each.name == repair.operation)
+    row = next(each for each in EVERY if each.name == repair.operation)
     known = {each.removeprefix("aten::").replace("_.", ".") for each in row.overloads}
     known |= {"put_", "_logcumsumexp", "addmm"}  # what these come to
     assert {name for name, _ in repair.kernels} <= known
     assert repair.until == row.until
 
 
-@by_repair
+@by_repair_that_is_there
 def test_its_arguments_are_torchs(repair: Repair) -> None:
     assert unfit(repair) == ""
 
 
-@by_repair
+@by_repair_that_is_there
 def test_it_is_a_kernel_of_a_backend_and_of_cuda(repair: Repair) -> None:
-    composite = "CompositeImplicitAutograd"
     has = torch._C._dispatch_has_kernel_for_dispatch_key
-    for name, _ in repair.kernels:
-        assert not has(f"aten::{name}", composite)
+    names = [overload_of(name).name() for name, _ in repair.kernels]
+    before = [has(each, "CUDA") for each in names]
+    assert not any(has(each, "CompositeImplicitAutograd") for each in names)
     with installed((repair,), keys=("CUDA",)):
         for name, _ in repair.kernels:
             for each in variants(name):
-                assert "test_repairs" not in each.overload.name()
                 assert has(each.overload.name(), "CUDA")
-    for name, _ in repair.kernels:
-        assert not has(f"aten::{name}", "CUDA") or torch.version.cuda
+    assert [has(each, "CUDA") for each in names] == before
 
 
 def test_variants_write_elsewhere() -> None:
@@ -312,6 +324,54 @@ def test_a_setting_is_true_or_names() -> None:
         guard.Settings(repair=3)  # type: ignore[arg-type]
 
 
+# torchvision
+
+
+IMPORTED = """
+import guard, torch
+{before}
+guard.enable(repair=True)
+{after}
+replaced = "guard" in torch._C._dispatch_dump("torchvision::_roi_align_backward")
+guard.disable()
+left = "guard" in torch._C._dispatch_dump("torchvision::_roi_align_backward")
+print(replaced, left, "load_library" in vars(torch.ops))
+"""
+
+
+@with_vision
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_torchvisions_operators_are_replaced_when_it_is_imported(when: str) -> None:
+    lines = {"before": "", "after": "", when: "import torchvision"}
+    command = [sys.executable, "-W", "ignore", "-c", IMPORTED.format(**lines)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["True", "False", "False"], done.stderr
+
+
+def test_a_package_that_is_not_there_is_passed_over_without_a_word() -> None:
+    absent = Repair("torchvision.ops.roi_pool", (("nowhere::nothing", "selection:median"),), "not")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with installed((absent,), keys=("CPU",)):
+            assert installation.in_force() == frozenset()
+
+
+def test_a_refusal_of_torchvision_is_explained_and_cannot_be_allowed() -> None:
+    said = (
+        "roi_pool_backward_kernel does not have a deterministic implementation, but you set "
+        "'torch.use_deterministic_algorithms(True)'"
+    )
+    explanation = translation.explain(said)
+    assert explanation is not None
+    shown = translation.render(explanation, None, said=said)
+    assert "The backward of torchvision.ops.roi_pool has no deterministic implementation" in shown
+    assert "guard.enable(repair=True), which replaces the backward of roi_pool" in shown
+    assert "allow" not in shown
+    with pytest.raises(guard.SettingsError, match=r"allow: no operator .* 'roi_pool'"):
+        guard.enable(allow=["roi_pool"])
+    assert [each.operation for each in named("roi_pool")] == ["torchvision.ops.roi_pool"]
+
+
 # Compiled and distributed programs
 
 # interpolate is traced as gathers, max_unpool refuses while it is traced.
@@ -411,7 +471,8 @@ def test_doctor_says_what_would_be_replaced_here() -> None:
         assert str(entry.value).endswith(" operators on this GPU")
     else:
         assert "torch.Tensor.put_ on this CPU" in str(entry.value)
-    assert told.would_replace(gpu=True) == "33 operators on this GPU"
+    count = 33 if NO_VISION else 38
+    assert told.would_replace(gpu=True) == f"{count} operators on this GPU"
 
 
 def test_a_survey_finds_nothing_that_is_repaired() -> None:

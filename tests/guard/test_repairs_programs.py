@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
+from repair_cases import NO_VISION
 from torch import nn
 
 import guard
@@ -123,8 +124,35 @@ class Attention(nn.Module):
         return F.scaled_dot_product_attention(query, key, value).square().mean()
 
 
+class Regions(nn.Module):
+    """Mask R-CNN's heads on the best boxes, on deformed features."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.features, self.offset = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 18, 3, padding=1)
+        self.deformed = nn.Parameter(torch.randn(8, 8, 3, 3) / 8)
+        self.score, self.head = nn.Conv2d(8, 1, 1), nn.Linear(16, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        import torchvision
+        from torchvision.ops import deform_conv2d
+
+        features = self.features(x)
+        features = F.relu(deform_conv2d(features, self.offset(features), self.deformed, padding=1))
+        scores = self.score(features).flatten()
+        start = torch.arange(len(scores), device=x.device)[:, None] % 12
+        boxes = torch.cat([start, start, start + 7, start + 5], 1).to(x)
+        best = torchvision.ops.nms(boxes, scores.detach(), 0.5)[:4]
+        regions = torch.cat([torch.zeros(len(best), 1, device=x.device), boxes[best]], 1)
+        aligned = torchvision.ops.roi_align(features, regions, 1, sampling_ratio=2)
+        pooled = torchvision.ops.roi_pool(features, regions, 1)
+        found = self.head(torch.cat([aligned, pooled], 1).flatten(1))
+        return found.square().mean() + scores.sigmoid().mean()
+
+
 PROGRAMS = (Segmenter, Detector, Recogniser, Flow, Graph, Attention)
-by_program = pytest.mark.parametrize("program", PROGRAMS)
+REGIONS = pytest.param(Regions, marks=pytest.mark.skipif(bool(NO_VISION), reason=NO_VISION))
+by_program = pytest.mark.parametrize("program", [*PROGRAMS, REGIONS])
 pytestmark = pytest.mark.filterwarnings("ignore:index_reduce.. is in beta")
 
 
