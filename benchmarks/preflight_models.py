@@ -4,10 +4,11 @@
 
 torchvision's wheels load their own operators from a build for CUDA, so they are installed without
 dependencies in a folder of their own, and those operators are declared, without kernels. A model
-is rehearsed once; beside it, where it is small enough, one real forward and backward on the CPU
-tell which operators and nodes it has. Those that stand in the table of operators, whatever their
-condition, are compared with what preflight found. Writes benchmarks/PREFLIGHT_MODELS.md; with
-names, their rows of it.
+is rehearsed once, under ``repair=True``, which tells what it has replaced and what is left; beside
+it, where it is small enough, one real forward and backward on the CPU tell which operators and
+nodes it has. Those that stand in the table of operators, whatever their condition, are compared
+with what preflight found. Writes benchmarks/PREFLIGHT_MODELS.md; with names, their rows of it;
+with ``--rehearse-only`` no real step is run, and the column of it stays as it was.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +28,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import guard
 from detlint.operations import OPERATIONS
-from guard.rehearsal.findings import FOUND
+from guard.observe.patching import replace
+from guard.rehearsal.findings import FOUND, REPAIRED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,13 +41,39 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 PINNED = ["torchvision==0.28.0", "pillow==12.0.0"]
 LARGEST = 120_000_000  # parameters of a model that is also run for real
-# What torchvision implements in C++ and its models call in training.
+# What torchvision implements in C++ and registers shapes and backwards for.
+_BINS = "float spatial_scale, SymInt pooled_height, SymInt pooled_width"
+_SIZES = "SymInt batch_size, SymInt channels, SymInt height, SymInt width"
+_STEPS = (
+    "SymInt stride_h, SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, "
+    "SymInt dilation_w, SymInt groups, SymInt offset_groups, bool use_mask"
+)
+_CONVOLVED = "Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias"
+_READ = f"(Tensor input, Tensor rois, {_BINS}"
+_GIVEN = "(Tensor grad, Tensor rois"
 OPERATORS = (
+    "_cuda_version() -> int",
     "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     (
-        "roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, "
-        "SymInt pooled_width, int sampling_ratio, bool aligned) -> Tensor"
+        "qroi_align(Tensor input, Tensor rois, float input_scale, int input_zero_point, float "
+        f"rois_scale, int rois_zero_point, {_BINS}, int sampling_ratio, bool aligned) -> Tensor"
+    ),
+    f"roi_align{_READ}, int sampling_ratio, bool aligned) -> Tensor",
+    f"roi_pool{_READ}) -> (Tensor, Tensor)",
+    f"ps_roi_align{_READ}, int sampling_ratio) -> (Tensor, Tensor)",
+    f"ps_roi_pool{_READ}) -> (Tensor, Tensor)",
+    f"deform_conv2d({_CONVOLVED}, {_STEPS}) -> Tensor",
+    f"_roi_align_backward{_GIVEN}, {_BINS}, {_SIZES}, int sampling_ratio, bool aligned) -> Tensor",
+    f"_roi_pool_backward{_GIVEN}, Tensor argmax, {_BINS}, {_SIZES}) -> Tensor",
+    (
+        f"_ps_roi_align_backward{_GIVEN}, Tensor channel_mapping, {_BINS}, int sampling_ratio, "
+        f"{_SIZES}) -> Tensor"
+    ),
+    f"_ps_roi_pool_backward{_GIVEN}, Tensor channel_mapping, {_BINS}, {_SIZES}) -> Tensor",
+    (
+        f"_deform_conv2d_backward(Tensor grad, {_CONVOLVED}, {_STEPS}) -> "
+        "(Tensor, Tensor, Tensor, Tensor, Tensor)"
     ),
 )
 # Wanted sizes that differ from 2 images of 224 by 224.
@@ -71,10 +100,11 @@ def install(work: Path) -> None:
     library = torch.library.Library("torchvision", "DEF")
     for schema in OPERATORS:
         library.define(schema)
+    library.impl("_cuda_version", lambda: -1, "CompositeExplicitAutograd")
     globals()["library"] = library  # it declares as long as it lives
-    import torchvision.extension
-
-    torchvision.extension._has_ops = lambda: True  # noqa: SLF001 - as declared
+    with ExitStack() as stack:
+        replace(stack, torch.ops, "load_library", lambda _: None)
+        import torchvision  # noqa: F401 - it registers shapes and backwards as it is imported
 
 
 def build(name: str) -> tuple[torch.nn.Module, Callable[[torch.nn.Module], Any]]:
@@ -140,7 +170,7 @@ def rehearsed(model: torch.nn.Module, forward: Callable[[torch.nn.Module], Any])
         sum(each.float().sum() for each in tensors(forward(model))).backward()
         optimizer.step()
 
-    return guard.preflight(step, model)
+    return guard.preflight(step, model, repair=True)
 
 
 class Names(TorchDispatchMode):
@@ -181,32 +211,45 @@ def real(model: torch.nn.Module, forward: Callable[[torch.nn.Module], Any]) -> s
     }
 
 
-def row_of(name: str) -> str:
-    """One line of the table."""
+def row_of(name: str, *, beside: str = "") -> str:
+    """One line of the table; ``beside`` is what a real step has told before, which is not run."""
     started = time.perf_counter()
     try:
         model, forward = build(name)
         size = sum(each.numel() for each in model.parameters())
         report = rehearsed(model, forward)
     except Exception as error:  # noqa: BLE001 - that one breaks is a result
-        return f"| {name} | | **{type(error).__name__}: {str(error).splitlines()[0][:90]}** | | |"
+        return f"| {name} | | **{type(error).__name__}: {str(error).splitlines()[0][:90]}** | | | |"
     seconds = time.perf_counter() - started
-    found = {each.name or each.operator for each in report.findings if each.verdict in FOUND}
-    told = ", ".join(f"`{each}`" for each in sorted(found)) or "nothing"
+    told = [
+        {each.name or each.operator for each in report.findings if each.verdict in verdicts}
+        for verdicts in ((*FOUND, REPAIRED), FOUND)
+    ]
+    found, left = (", ".join(f"`{each}`" for each in sorted(names)) or "nothing" for names in told)
     if not report.complete:
-        told += f" (stopped: {'; '.join(report.limits)[:120]})"
-    beside = "not run"
-    if size <= LARGEST:
-        known = {each.name for each in report.findings if each.verdict in FOUND and each.name}
-        try:
-            possible = real(model, forward)
-        except Exception as error:  # noqa: BLE001 - an operator without a kernel
-            beside = f"not to be run here: {type(error).__name__}"
-        else:
-            only = [f"only there: `{each}`" for each in sorted(possible - known)]
-            only += [f"not there: `{each}`" for each in sorted(known - possible)]
-            beside = "; ".join(only) or "the same"
-    return f"| {name} | {size / 1e6:.0f} | {seconds:.1f} | {told} | {beside} |"
+        found += f" (stopped: {'; '.join(report.limits)[:120]})"
+    if not beside:
+        beside = compared(model, forward, told[0]) if size <= LARGEST else "not run"
+    return f"| {name} | {size / 1e6:.0f} | {seconds:.1f} | {found} | {left} | {beside} |"
+
+
+def compared(
+    model: torch.nn.Module, forward: Callable[[torch.nn.Module], Any], known: set[str]
+) -> str:
+    """How a real step differs from what was found."""
+    try:
+        possible = real(model, forward)
+    except Exception as error:  # noqa: BLE001 - an operator without a kernel
+        return f"not to be run here: {type(error).__name__}"
+    rows = known & {each.name for each in OPERATIONS}
+    only = [f"only there: `{each}`" for each in sorted(possible - rows)]
+    only += [f"not there: `{each}`" for each in sorted(rows - possible)]
+    return "; ".join(only) or "the same"
+
+
+def cells(line: str) -> list[str]:
+    """What stands in a row of the table."""
+    return [each.strip() for each in line.strip("| ").split("|")]
 
 
 def main() -> int:
@@ -215,6 +258,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "torchvision")
+    parser.add_argument("--rehearse-only", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     install(options.work)
@@ -231,21 +275,21 @@ def main() -> int:
         "- beside it: rows of the table that a real forward on the CPU has by the names of its",
         "  operators and nodes, whatever their condition",
         "",
-        "| model | million parameters | seconds | found | beside a real step |",
-        "|---|--:|--:|---|---|",
+        "| model | million parameters | seconds | found | left under `repair=True` | "
+        "beside a real step |",
+        "|---|--:|--:|---|---|---|",
     ]
+    page = HERE / "PREFLIGHT_MODELS.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    before = {cells(line)[0]: cells(line)[-1] for line in lines if line.startswith("| ")}
     print(*head, sep="\n", flush=True)
     rows = []
     for name in names:
-        rows.append(row_of(name))
+        rows.append(row_of(name, beside=before.get(name, "") if options.rehearse_only else ""))
         print(rows[-1], flush=True)
-    page = HERE / "PREFLIGHT_MODELS.md"
-    if options.names:  # the other rows stay as they were
-        known = dict(zip(names, rows, strict=True))
-        lines = page.read_text(encoding="utf-8").splitlines()
-        text = [known.get(line[2:].partition(" ")[0], line) for line in lines]
-    else:
-        text = [*head, *rows]
+    known = {cells(line)[0]: line for line in (*lines, *rows)}  # the others stay as they were
+    every = torchvision.models.list_models()
+    text = [*head, *(known[each] for each in every if each in known)]
     page.write_text("\n".join(text) + "\n", encoding="utf-8")
     return 0
 
