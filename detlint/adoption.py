@@ -93,14 +93,18 @@ def _configuration(root: str) -> Addition | str:
     if known is not None:
         return f"{_named(known.path, root)} has the configuration already"
     shared = os.path.join(root, "pyproject.toml")
-    lines = list(_settings(root))
+    lines = [_explained(), *_settings(root)]
     before = _read(shared)
     if before is not None:
         added = _ended(before, "\n".join(["[tool.detlint]", *lines]))
         if _is_same(_toml(before), _toml(added), "tool"):
             return Addition(shared, before, added)
-    text = "\n".join(["# What can be set here: detlint's README, Configuration.", *lines, ""])
-    return Addition(os.path.join(root, "detlint.toml"), None, text)
+    return Addition(os.path.join(root, "detlint.toml"), None, "\n".join([*lines, ""]))
+
+
+def _explained() -> str:
+    pages = addresses.address("Documentation")
+    return f"# What can be set here: {pages}/settings.md" if pages else "# See detlint's README."
 
 
 def _settings(root: str) -> Iterator[str]:

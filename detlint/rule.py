@@ -112,6 +112,11 @@ class Rule:
         """Follow the values of a file from what stands at some offsets: the rule's triggers."""
         raise NotImplementedError
 
+    @property
+    def has_own_guard(self) -> bool:
+        """Whether `guard` means another's in the file; False until the project's files are open."""
+        return self.others is not None and self.others.has_own_guard(self.unit)
+
     def _steps(self, way: Sequence[tuple[ast.AST, str]]) -> tuple[Step, ...]:
         """Its steps, one a line; none where all of it stands in one."""
         steps: dict[int, Step] = {}

@@ -65,6 +65,7 @@ def test_a_bare_repository_gets_a_configuration_and_is_told_the_rest(
     assert files(repository) == {"train.py", "detlint.toml"}
     told = capsys.readouterr()
     assert told.out.startswith("--- /dev/null\n+++ b/detlint.toml\n")
+    assert "+# What can be set here: https://" in told.out
     assert [line.removeprefix("detlint: ") for line in told.err.splitlines()] == [
         "no .pre-commit-config.yaml here: --pre-commit writes one",
         "no CI that detlint knows is set up here: --ci github and --ci gitlab write a step",
@@ -115,7 +116,7 @@ def test_a_pyproject_gets_the_table_with_the_release_and_the_copied_code(reposit
     (repository / "vendor").mkdir()
     assert main(["init", "--yes"]) == 0
     after = path.read_bytes().decode()
-    assert after.startswith(f"{before}\r\n\r\n[tool.detlint]\r\n")
+    assert after.startswith(f"{before}\r\n\r\n[tool.detlint]\r\n# What can be set here: ")
     assert after.count("\n") == after.count("\r\n")
     assert toml(path)["tool"] == {
         "detlint": {"target-torch": "2.6", "extend-exclude": ["third_party", "vendor"]}

@@ -247,6 +247,61 @@ def test_the_fix_turns_guard_on_once_for_all_of_it(project: Project, lint: Lint)
     )
 
 
+OWN = ["guard/__init__.py", "guard.py", "src/guard/__init__.py"]
+
+
+@pytest.mark.parametrize("own", [*OWN, "src/others/guard.py"])
+def test_a_project_with_a_guard_of_its_own_is_not_told_to_use_ours(
+    own: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = project({"train.py": DRAWS, own: "def watch():\n    pass\n"})
+    select = ["--no-cache", "--select", "DET102", str(root)]
+    main([*select, "--output-format", "full"])
+    told = capsys.readouterr().out
+    assert "np.random.seed(seed)" in told
+    assert ("guard.enable(seed=0)" in told) is (own not in OWN)
+    main([*select, "--fix", "--unsafe-fixes"])
+    assert ((root / "train.py").read_text() == DRAWS) is (own in OWN)
+
+
+LOADER = """
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+
+
+rng = np.random.default_rng(0)
+
+
+class Noise(Dataset):
+    def __getitem__(self, i):
+        return rng.normal()
+
+
+loader = DataLoader(Noise(), shuffle=True, num_workers=2)
+"""
+BOTH = "DET201,DET202"
+
+
+@pytest.mark.parametrize("own", [*OWN, "src/others/guard.py"])
+def test_a_loader_of_such_a_project_is_not_given_ours(
+    own: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = project({"data.py": LOADER, own: "def watch():\n    pass\n"})
+    select = ["--no-cache", "--select", BOTH, str(root)]
+    main([*select, "--output-format", "full"])
+    told = capsys.readouterr().out
+    assert all(code in told for code in BOTH.split(","))
+    assert ("guard." in told) is (own not in OWN)
+    main([*select, "--fix", "--unsafe-fixes"])
+    assert ((root / "data.py").read_text() == LOADER) is (own in OWN)
+
+
+def test_our_own_guard_lies_beside_detlint(project: Project) -> None:
+    root = project({"train.py": DRAWS, "guard/__init__.py": "", "detlint/__init__.py": ""})
+    main(["--no-cache", "--select", "DET102", "--fix", "--unsafe-fixes", str(root)])
+    assert "guard.enable(seed=0)" in (root / "train.py").read_text()
+
+
 def test_a_link_out_of_the_tree_is_not_followed(
     project: Project, lint: Lint, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -42,8 +42,14 @@ class OtherFiles:
         self.unit: Callable[[str], Unit] = cache(self._open)
         self._below_folder: Callable[[str], list[str]] = cache(self._python_below)
         self._importers: Callable[[str], dict[str, list[str]]] = cache(self._imported_below)
+        self._modules: Callable[[str], Modules] = cache(lambda root: Modules(root, index.folders))
         self._definitions: Callable[[str], Definitions] = cache(self._below)
         self.find: Callable[[Unit, str], list[tuple[Unit, str]]] = cache(self._look_up)
+
+    def has_own_guard(self, unit: Unit) -> bool:
+        """Whether `guard` means another's in a file."""
+        path = os.path.realpath(unit.source.path)
+        return not self._alone and self._modules(self._root_of(path)).has_own_guard(path)
 
     def _look_up(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
         """The files, and their parts, that a file means by a qualified name that it imports."""
@@ -120,4 +126,4 @@ class OtherFiles:
         return Unit(self._index.source(path), models=self._models, path=self._shown(path))
 
     def _below(self, root: str) -> Definitions:
-        return Definitions(self._index, Modules(root, self._index.folders))
+        return Definitions(self._index, self._modules(root))

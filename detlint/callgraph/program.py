@@ -246,6 +246,11 @@ class Program:
         which a name is as wanted."""
         return any(wanted.search(" ".join(each)) for each in self._project.lacking(self.paths))
 
+    @property
+    def has_own_guard(self) -> bool:
+        """Whether `guard` means another's there."""
+        return self._project.has_own_guard(self.path)
+
     def only_answers(self) -> bool:
         """Whether nothing in its files trains, nor do its name and what it calls say so; of a
         program that its name says is for something else, whether nothing that it runs does."""

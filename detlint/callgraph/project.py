@@ -140,6 +140,10 @@ class Project:
             for each in self.index.imports(path):
                 yield self._modules.lacking(path, each)
 
+    def has_own_guard(self, importer: str) -> bool:
+        """Whether `guard` means another's there."""
+        return self._modules.has_own_guard(importer)
+
     def shown(self, path: str) -> str:
         """What messages call a file: its path below the project's folder."""
         return slashed(relative(path, self._root))

@@ -22,11 +22,17 @@ _SETTLED = ("draws", "builds", "orders", "trains")
 
 def enabling(program: Program) -> tuple[Edit, ...]:
     """``import guard``, and ``guard.enable(seed=0)`` where the program starts; none where the file
-    calls something else guard."""
+    calls something else guard, or the project does."""
     place = start_of(program)
-    if place is None:
+    if place is None or program.has_own_guard:
         return ()
     return with_import(program.source, "guard", place.insert("guard.enable(seed=0)"))
+
+
+def advice(program: Program, otherwise: str) -> str:
+    """To enable determinism where a program starts: by guard, if that name is ours, or else so."""
+    ours = "" if program.has_own_guard else "guard.enable(seed=0), or "
+    return f"call {ours}{otherwise}, at the start of {program.title}"
 
 
 def start_of(program: Program, row: int = 0) -> Place | None:

@@ -72,6 +72,13 @@ class Modules:
         top, dot, _ = module.partition(".")
         return self._root(self._folder(importer), top, bool(dot)) is not None
 
+    def has_own_guard(self, importer: str) -> bool:
+        """Whether a file that imports guard gets one of the project's, and not ours, beside which
+        detlint lies."""
+        folder = os.path.dirname(importer)
+        root = self._root(folder, "guard", False)
+        return root is not None and root != self._root(folder, "detlint", False)
+
     def lacking(self, importer: str, wanted: Import) -> tuple[str, ...]:
         """What is not there of a module of one of the project's packages, and what is wanted of
         it; nothing where the module is there."""

@@ -191,8 +191,8 @@ class CublasWorkspace(Rule):
             switches[0],
             f"{program.title} turns deterministic algorithms on{program.where(switches[0])} and "
             f"sets no {_VARIABLE}, {unset}",
-            f"set {_VARIABLE}={_WANTED} before torch is imported, in the script that starts the "
-            "run, or by guard.enable(seed=0)",
+            f"set {_VARIABLE}={_WANTED} before torch is imported, in the script that starts the run"
+            f"{'' if program.has_own_guard else ', or by guard.enable(seed=0)'}",
             setting(program.source, _VARIABLE, _WANTED, "torch"),
             safe=True,
             confidence=Confidence.LIKELY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.callgraph.start import enabling
+from detlint.callgraph.start import advice, enabling
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ class DeterminismNeverEnabled(Rule):
             first,
             f"{program.title} trains with torch ({program.shown(first)}), and neither it nor "
             "what it imports turns deterministic algorithms on",
-            f"call guard.enable(seed=0) at the start of {program.title}, or "
-            "torch.use_deterministic_algorithms(True)",
+            advice(program, "torch.use_deterministic_algorithms(True)"),
             enabling(program),
             confidence=sure,
         )

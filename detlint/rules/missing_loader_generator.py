@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from detlint.dataflow.ir import Op
+    from detlint.finding import Edit
     from detlint.models.loading import Drawing
 
 _SEEDING = frozenset({"torch.manual_seed", "torch.random.manual_seed"})
@@ -58,6 +59,7 @@ class MissingLoaderGenerator(Rule):
     )
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader"
     confidence = Confidence.LIKELY
+    crosses_files = True  # the project may have a guard of its own
     examples = (
         Example(
             bad="""
@@ -106,17 +108,22 @@ class MissingLoaderGenerator(Rule):
         return False
 
     def _tell(self, call: Op, found: Drawing, given: Op | None) -> None:
+        own = self.has_own_guard
+        seeded = "torch.Generator with a seed"
+        self.report(
+            call.node,
+            f"{found.name} has no generator: its {found.drawn} depends on how many numbers "
+            "were drawn before",
+            advice=f"pass {'' if own else 'generator=guard.generator(seed), or '}a {seeded}",
+            edits=() if own else self._fix(call, given),
+            safe=False,
+        )
+
+    def _fix(self, call: Op, given: Op | None) -> tuple[Edit, ...]:
         assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
         made = "guard.generator(0)"
         if given is not None:
             edit = self.unit.replace(given.node, made)
         else:
             edit = self.unit.add_argument(call.node, f"generator={made}")
-        self.report(
-            call.node,
-            f"{found.name} has no generator: its {found.drawn} depends on how many numbers "
-            "were drawn before",
-            advice="pass generator=guard.generator(seed), or a torch.Generator with a seed",
-            edits=with_import(self.unit.source, "guard", edit),
-            safe=False,
-        )
+        return with_import(self.unit.source, "guard", edit)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _SEEDS_NUMPY = (1, 9)
 _LONGEST = 50
 _CURE = "worker_init_fn=guard.seed_worker"
+_REST = "a function that seeds the rest"
 _OWN = "pass a worker_init_fn that seeds it from torch.utils.data.get_worker_info().seed"
 
 
@@ -187,13 +188,13 @@ class MissingWorkerInitFn(Rule):
         return (draw for draws in found for draw in draws if not draw.field)
 
     def _tell(self, loader: Loader, draw: Draw) -> None:
-        cured = draw.is_numpys or draw.kind == "guard"
+        cured = not self.has_own_guard and (draw.is_numpys or draw.kind == "guard")
         left = "but not NumPy" if draw.is_numpys else f"but not {_left(draw)}"
         self.report(
             loader.node,
             f"{loader.name} has no worker_init_fn, and its workers draw by {self._shown(draw)}: "
             f"{self._seeded()}, {left}",
-            advice=f"pass {_CURE}" if cured else _advice(draw),
+            advice=f"pass {_CURE}" if cured else self._advice(draw),
             edits=self._fix(loader) if cured else (),
             safe=False,
             confidence=Confidence.CERTAIN if draw.kind or draw.is_global else Confidence.LIKELY,
@@ -210,7 +211,7 @@ class MissingWorkerInitFn(Rule):
             loader.node,
             f"{loader.name} has no worker_init_fn, and what its workers draw is not to be seen: "
             f"{self._seeded()}, but no generator object and no other library",
-            advice=f"pass {_CURE}, or a function that seeds the rest",
+            advice=f"pass {'' if self.has_own_guard else f'{_CURE}, or '}{_REST}",
             edits=self._fix(loader),
             safe=False,
             confidence=confidence,
@@ -227,7 +228,14 @@ class MissingWorkerInitFn(Rule):
             where = f"{self.others.shown(unit)}:{unit.source.location(start)[0]}"
         return f"`{short}` ({where})"
 
+    def _advice(self, draw: Draw) -> str:
+        if draw.kind and not self.has_own_guard:
+            return f'draw from guard.generator("name") and pass {_CURE}, or {_OWN}'
+        return _OWN
+
     def _fix(self, loader: Loader) -> tuple[Edit, ...]:
+        if self.has_own_guard:
+            return ()
         given = loader.given("worker_init_fn")
         if given is not None:
             edit = self.unit.replace(given.node, "guard.seed_worker")
@@ -243,12 +251,6 @@ def _left(draw: Draw) -> str:
     library = draw.maker.partition(".")[0]
     since = f" (since {loading.SINCE[library]})" if library in loading.SINCE else ""
     return f"the generators of {library}{since}"
-
-
-def _advice(draw: Draw) -> str:
-    if draw.kind:
-        return f'draw from guard.generator("name") and pass {_CURE}, or {_OWN}'
-    return _OWN
 
 
 def _is_set_later(loader: Loader) -> bool:

@@ -6,7 +6,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from detlint.callgraph.start import enabling
+from detlint.callgraph.start import advice, enabling
 from detlint.dataflow.unit import Unit
 from detlint.index.facts import IDLE, UNSET, option_needed
 from detlint.models.randomness import SAID
@@ -162,7 +162,7 @@ class UnseededGlobalRng(Rule):
             cls,
             first,
             unseeded,
-            f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of {program.title}",
+            advice(program, _SEEDED_BY[library]),
             enabling(program),
             confidence=sure,
         )
